@@ -37,9 +37,9 @@ type Call = (connection: Connection, id: number) => Promise<unknown>
 
 async function rate({ endpoints, tls, clients = 64, total = 10_000 }: RawLoad, call: Call): Promise<number> {
   const connection = new Connection({ endpoints, tls, deadlineMs: 10_000 })
-  let left = total
+  let remaining = total
   const client = async (_: unknown, id: number) => {
-    while (left-- > 0) await call(connection, id)
+    while (remaining-- > 0) await call(connection, id)
   }
   try {
     const start = performance.now()

@@ -22,7 +22,7 @@ export function pathOf(index: number): string {
 const padding = 'a line of some text. '.repeat(40).slice(0, 524)
 
 /** Returns the request body. `text` distinguishes one state from another. */
-export function bodyOf(name: string, text: string): string {
+export function objectJson(name: string, text: string): string {
   return JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { padding, text } })
 }
 

@@ -40,7 +40,7 @@ export class Bench {
   readonly #running = new Set<ChildProcess>()
   readonly #filled = new Map<number, Promise<string>>()
   readonly #profiles: string | undefined
-  #made = 0
+  #serverCount = 0
 
   /** `profiles` is the directory for CPU profiles of our server. */
   constructor(profiles?: string) {
@@ -48,7 +48,7 @@ export class Bench {
   }
 
   newDirectory(): string {
-    const directory = join(this.directory, String(++this.#made))
+    const directory = join(this.directory, String(++this.#serverCount))
     mkdirSync(directory)
     writeFileSync(
       join(directory, 'tokens.csv'),
@@ -188,11 +188,11 @@ export class Bench {
 /** Writes a kubeconfig with all permissions. Returns its path. */
 function writeKubeconfig(directory: string, origin: string): string {
   const file = join(directory, 'manager.kubeconfig')
-  const named = (sort: string, content: object) => ({ [`${sort}s`]: [{ name: 'bench', [sort]: content }] })
+  const namedEntry = (sort: string, content: object) => ({ [`${sort}s`]: [{ name: 'bench', [sort]: content }] })
   const config = {
-    ...named('cluster', { server: origin, 'certificate-authority': join(directory, 'data/pki/ca.crt') }),
-    ...named('user', { token }),
-    ...named('context', { cluster: 'bench', user: 'bench' }),
+    ...namedEntry('cluster', { server: origin, 'certificate-authority': join(directory, 'data/pki/ca.crt') }),
+    ...namedEntry('user', { token }),
+    ...namedEntry('context', { cluster: 'bench', user: 'bench' }),
     'current-context': 'bench',
   }
   writeFileSync(file, JSON.stringify(config))

@@ -57,9 +57,9 @@ async function commitLoop(store: LmdbStore, clients: number, seconds: number): P
   const client = async (name: number) => {
     const held: Revision[] = new Array(keysPerClient).fill(0)
     for (let i = 0; performance.now() < end; i = (i + 1) % keysPerClient) {
-      const asked = performance.now()
+      const requestedAt = performance.now()
       const outcome = await store.commit({ key: `bench/${name}/${i}`, expected: held[i]!, value })
-      times.push(performance.now() - asked)
+      times.push(performance.now() - requestedAt)
       if (outcome.outcome === 'conflict') throw new Error('nobody else writes this key')
       held[i] = outcome.revision
     }

@@ -57,7 +57,7 @@ export function atLeast(bound: number, ratio: number): Pick<Row, 'ratio' | 'targ
   return { ratio, target: `>= ${bound}`, met: ratio >= bound }
 }
 
-export function below(bound: number, value: number, unit: string): Pick<Row, 'target' | 'met'> {
+export function atMost(bound: number, value: number, unit: string): Pick<Row, 'target' | 'met'> {
   return { target: `< ${bound} ${unit}`, met: value < bound }
 }
 

@@ -16,7 +16,7 @@ const declared = /^export (?:declare )?(?:async )?(?:abstract )?(?:function\*?|c
 const declaredOrType =
   /^export (?:declare )?(?:async )?(?:abstract )?(?:function\*?|const|let|class|interface|type) ([\w$]+)([^\n]*)/gm
 const listed = /^export \{([^}]*)\}/gm
-const named = /(?:import|export)\s+(?:type\s+)?(?:[\w$]+\s*,\s*)?\{([^}]*)\}\s*from\s*'(\.[^']+)'/g
+const namedImport = /(?:import|export)\s+(?:type\s+)?(?:[\w$]+\s*,\s*)?\{([^}]*)\}\s*from\s*'(\.[^']+)'/g
 const whole =
   /(?:\bimport\s+(?:type\s+)?\*\s*as\s+[\w$]+\s+from|\bexport\s+\*\s+from|\bimport\(|new URL\()\s*'(\.[^']+)'/g
 
@@ -31,7 +31,7 @@ const usedElsewhere = new Set<string>()
 const usedWhole = new Set<string>(Object.values(libraries))
 for (const [file, text] of texts) {
   const target = (path: string) => normalize(join(dirname(file), path))
-  for (const [, names = '', path = ''] of text.matchAll(named))
+  for (const [, names = '', path = ''] of text.matchAll(namedImport))
     for (const name of namesIn(names)) {
       used.add(`${target(path)} ${name.from}`)
       if (isInSrc(file) && roomOf(file.slice(4)) !== roomOf(target(path).slice(4)))

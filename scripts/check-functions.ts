@@ -9,8 +9,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-const longestFunction = 60
-const mostParameters = 3
+const maxFunctionLines = 60
+const maxParameters = 3
 /** Number of functions with more than `mostParameters` parameters. */
 const manyParameters = 36
 /** Number of boolean parameters that callers pass by position. */
@@ -34,8 +34,8 @@ const functions = readdirSync(root, { recursive: true, encoding: 'utf8' })
   .filter((file) => /\.tsx?$/.test(file))
   .flatMap((file) => functionsOf(file, blanked(readFileSync(join(root, file), 'utf8'))))
 
-const long = functions.filter(({ lines }) => lines > longestFunction)
-const many = functions.filter(({ parameters }) => parameters.length > mostParameters)
+const long = functions.filter(({ lines }) => lines > maxFunctionLines)
+const many = functions.filter(({ parameters }) => parameters.length > maxParameters)
 const booleans = functions.flatMap(({ place, parameters }) =>
   parameters
     .filter((text) => /^[\w$]+\??\s*(?::\s*boolean\b|=\s*(?:true|false)$)/.test(text))
@@ -43,15 +43,15 @@ const booleans = functions.flatMap(({ place, parameters }) =>
 )
 
 const faults = [
-  ...long.map(({ place, lines }) => `${place} has ${lines} lines: ${longestFunction} are enough for one function`),
-  ...offLimit(many.length, manyParameters, `functions with more than ${mostParameters} parameters`),
+  ...long.map(({ place, lines }) => `${place} has ${lines} lines: ${maxFunctionLines} are enough for one function`),
+  ...offLimit(many.length, manyParameters, `functions with more than ${maxParameters} parameters`),
   ...offLimit(booleans.length, positionalBooleans, 'positional booleans'),
 ]
 if (process.argv.includes('--list'))
   for (const text of [...many.map(({ place }) => place), ...booleans]) console.log(text)
 for (const fault of faults) console.error(fault)
 console.log(
-  `${functions.length} functions checked: the longest has ${Math.max(...functions.map(({ lines }) => lines))} lines, ${many.length} take more than ${mostParameters} parameters, ${booleans.length} booleans are positional`,
+  `${functions.length} functions checked: the longest has ${Math.max(...functions.map(({ lines }) => lines))} lines, ${many.length} take more than ${maxParameters} parameters, ${booleans.length} booleans are positional`,
 )
 process.exitCode = faults.length > 0 ? 1 : 0
 

@@ -24,12 +24,12 @@ export function kindTypes(names: readonly string[]): string {
     reference: definitions.write(kind.schema, homeOf(kind)),
   }))
   const byName = Object.fromEntries(definitions.entries())
-  const named = new Map<string, string>()
+  const typeNames = new Map<string, string>()
   const taken = new Set(names)
-  for (const { kind, reference } of kinds) named.set(referenceName(reference), publicName(kind, taken))
-  const printer = new TypePrinter(byName, named, taken)
+  for (const { kind, reference } of kinds) typeNames.set(referenceName(reference), publicName(kind, taken))
+  const printer = new TypePrinter(byName, typeNames, taken)
   const printed = kinds.map(({ kind, reference }) => {
-    const name = named.get(referenceName(reference))!
+    const name = typeNames.get(referenceName(reference))!
     const text = printer.kind({ name, schema: reference } as PrintedKind)
     return parts.includes(kind) ? text : `${text}export declare const ${name}: ResourceType<${name}>;\n`
   })

@@ -30,10 +30,10 @@ for (const name of category === undefined ? Object.keys(categories) : [category]
 /** Draws texts without repetition. */
 function sample(texts: readonly Text[], count: number, seed: string): readonly Text[] {
   const random = randomFrom(seed)
-  const left = [...texts]
+  const remaining = [...texts]
   return Array.from(
-    { length: Math.min(count, left.length) },
-    () => left.splice(Math.floor(random() * left.length), 1)[0]!,
+    { length: Math.min(count, remaining.length) },
+    () => remaining.splice(Math.floor(random() * remaining.length), 1)[0]!,
   )
 }
 

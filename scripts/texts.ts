@@ -52,8 +52,10 @@ function filesOf(pattern: string): readonly Text[] {
 function inFiles(glob: string, pattern: RegExp): readonly Text[] {
   return filesOf(glob).flatMap(({ file, text }) =>
     [...text.matchAll(pattern)].flatMap((match) => {
-      const found = match.slice(1).find((part) => part !== undefined)
-      return found === undefined || !isProse(found) ? [] : [{ file, text: found.replaceAll(/\\(['"`])/g, '$1') }]
+      const matchedPart = match.slice(1).find((part) => part !== undefined)
+      return matchedPart === undefined || !isProse(matchedPart)
+        ? []
+        : [{ file, text: matchedPart.replaceAll(/\\(['"`])/g, '$1') }]
     }),
   )
 }

@@ -12,23 +12,23 @@ import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { runChecks } from '../scripts/check.ts'
-import { compiled } from './support/compiled.ts'
+import { compiled } from './support/compile-cache.ts'
 import { installTools } from './support/install.ts'
 import { long } from './support/long.ts'
 import { inLists } from './support/plan.ts'
 import { keepTimes, readTimes, type Spent } from './support/times.ts'
 
 const root = dirname(import.meta.dirname)
-const wanted = process.argv.slice(2)
-const found = globSync('test/**/*.test.ts', { cwd: root }).sort()
+const patterns = process.argv.slice(2)
+const testFiles = globSync('test/**/*.test.ts', { cwd: root }).sort()
 const chosen =
-  wanted.length === 0
-    ? found.filter((file) => long || !file.endsWith('.long.test.ts'))
-    : found.filter((file) => wanted.some((text) => file.includes(text)))
+  patterns.length === 0
+    ? testFiles.filter((file) => long || !file.endsWith('.long.test.ts'))
+    : testFiles.filter((file) => patterns.some((text) => file.includes(text)))
 const files = chosen.map((file) => join(root, file))
 
 /** Maximum number of files per process, so that leftovers of a file do not accumulate forever. */
-const mostFiles = 120
+const maxFilesPerProcess = 120
 // Every process is checked for modified prototypes.
 const args = [
   ...['--import', join(root, 'test/support/light-tests.mjs')],
@@ -63,13 +63,13 @@ interface Count {
 const noFile = 'no file'
 const counts = new Map<string, Count>()
 /** More failures than these are not chance. */
-const mostUncertain = 3
+const maxUncertain = 3
 
 installTools(files)
-await Promise.all([wanted.length === 0 ? checkSources() : undefined, runFiles()])
+await Promise.all([patterns.length === 0 ? checkSources() : undefined, runFiles()])
 await runFailedAgain()
-if (wanted.length === 0 && chosen.length < found.length)
-  console.log(`left to npm run test:long: ${found.length - chosen.length} files`)
+if (patterns.length === 0 && chosen.length < testFiles.length)
+  console.log(`left to npm run test:long: ${testFiles.length - chosen.length} files`)
 const passed = sum('passed')
 const failed = sum('failed')
 console.log(`${passed} passed, ${failed} failed`)
@@ -134,7 +134,7 @@ async function runProcess(first: string, another: () => string | undefined): Pro
   let patience: NodeJS.Timeout | undefined
   const handOver = () => {
     clearTimeout(patience)
-    const file = next ?? (taken.length < mostFiles ? another() : undefined)
+    const file = next ?? (taken.length < maxFilesPerProcess ? another() : undefined)
     if (file !== undefined && file !== next) taken.push(file)
     next = undefined
     const minutes = file === undefined ? endMinutes : fileMinutes
@@ -167,7 +167,7 @@ async function runProcess(first: string, another: () => string | undefined): Pro
  */
 async function runFailedAgain(): Promise<void> {
   const failing = [...counts].filter(([, { failed }]) => failed > 0)
-  if (failing.length > mostUncertain || failing.some(([file]) => !files.includes(file))) return
+  if (failing.length > maxUncertain || failing.some(([file]) => !files.includes(file))) return
   for (const [file, before] of failing) {
     counts.delete(file)
     await runProcess(file, () => undefined)

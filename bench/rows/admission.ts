@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import { Client } from '../client.ts'
 import { compare, compared, type Drive, http1, limits } from '../load.ts'
-import { bodyOf, collection } from '../objects.ts'
+import { collection, objectJson } from '../objects.ts'
 import type { Bench } from '../servers.ts'
 import type { Row } from '../table.ts'
 
@@ -38,7 +38,7 @@ export const admissionRows = {
     const client = await Client.connect(side)
     await prepare(client)
     client.close()
-    const bare = { side, drive: creates(collection, bodyOf('NAME', 'TEXT')) }
+    const bare = { side, drive: creates(collection, objectJson('NAME', 'TEXT')) }
     const rows: Row[] = []
     for (const [name, namespace, bound] of [
       ['create a pod, 64 clients', 'default', 0.5],

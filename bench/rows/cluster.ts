@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { Client } from '../client.ts'
 import { type Bench, fetchBytes, type Side, serviceAccountKey } from '../servers.ts'
-import { below, megabytes, quantile, type Row, short } from '../table.ts'
+import { atMost, megabytes, quantile, type Row, short } from '../table.ts'
 import { cpuOf, memoryOf } from '../usage.ts'
 import { waitsDuring } from './stalls.ts'
 
@@ -20,7 +20,7 @@ const nodes = 100
 const replicas = 1000
 const pauseMs = 100
 /** Timeout, for a machine that is too slow for this row. */
-const longestMs = 240_000
+const maxRunMs = 240_000
 
 const collection = '/apis/apps/v1/namespaces/default/deployments'
 const pods = '/api/v1/namespaces/default/pods?limit=1'
@@ -111,7 +111,7 @@ async function measure(cluster: Cluster, client: Client, { name, begin, isDone }
     name: name + title,
     ours: `${short(replicas / seconds)} pods/s`,
     bare: '',
-    ...(others.length === 0 ? below(500, worst, 'ms') : {}),
+    ...(others.length === 0 ? atMost(500, worst, 'ms') : {}),
     cpu: `${short(perPod)} ms/pod`,
     note: `longest wait of a GET ${short(worst)} ms, p99 ${short(p99)} ms; ${megabytes(own)}`,
     figures: { podsPerSecond: replicas / seconds, cpuMsPerPod: perPod, longestWaitMs: worst, p99WaitMs: p99, own },
@@ -157,5 +157,5 @@ async function read<T>(side: Side, path: string): Promise<T> {
 
 async function until(isDone: () => Promise<boolean>): Promise<void> {
   for (const start = performance.now(); !(await isDone()); await setTimeout(pauseMs))
-    if (performance.now() - start > longestMs) throw new Error(`not done after ${longestMs / 1000} s`)
+    if (performance.now() - start > maxRunMs) throw new Error(`not done after ${maxRunMs / 1000} s`)
 }

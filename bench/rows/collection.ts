@@ -8,7 +8,7 @@ import { OwnerGraph } from '../../src/cluster/controllers/garbage-collector/owne
 import { heapInUse } from '../../test/support/heap.ts'
 import { Client } from '../client.ts'
 import { type Bench, fetchBytes, type Side } from '../servers.ts'
-import { below, type Row, short } from '../table.ts'
+import { atMost, type Row, short } from '../table.ts'
 import { cpuOf } from '../usage.ts'
 
 const count = 10_000
@@ -107,7 +107,7 @@ function row(name: string, { seconds, cpu }: Taken, bound: number): Row {
     name,
     ours: `${short(seconds)} s`,
     bare: '',
-    ...below(bound, seconds, 's'),
+    ...atMost(bound, seconds, 's'),
     note: `${short(cpu)} s of processor time`,
     figures: { seconds, cpu },
   }
@@ -140,7 +140,7 @@ async function memoryRow(): Promise<Row> {
     name: 'memory of the collector per object',
     ours: `${short(each)} B`,
     bare: '',
-    ...below(600, each, 'B'),
+    ...atMost(600, each, 'B'),
     note: `${short(graph.size)} objects, every second with an owner`,
     figures: { each, objects: graph.size },
   }

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { Client } from '../client.ts'
 import { compare, compared, type Drive, http1, limits } from '../load.ts'
-import { bodyOf, collection, nameOf } from '../objects.ts'
+import { collection, nameOf, objectJson } from '../objects.ts'
 import type { Bench, Side } from '../servers.ts'
 import type { Row } from '../table.ts'
 
@@ -21,14 +21,14 @@ interface Subject {
   readonly body: (name: string, text: string) => string
 }
 
-const configMaps: Subject = { path: collection, body: bodyOf }
+const configMaps: Subject = { path: collection, body: objectJson }
 
 /** A custom resource whose objects equal ConfigMaps except for the kind. */
 function customKind(plural: string, kind: string): Subject {
   const apiVersion = `${group}/v1`
   return {
     path: `/apis/${apiVersion}/namespaces/default/${plural}`,
-    body: (name, text) => JSON.stringify({ ...JSON.parse(bodyOf(name, text)), apiVersion, kind }),
+    body: (name, text) => JSON.stringify({ ...JSON.parse(objectJson(name, text)), apiVersion, kind }),
   }
 }
 

@@ -5,7 +5,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { Client } from '../client.ts'
 import { type Bench, fetchBytes, type Side } from '../servers.ts'
-import { below, megabytes, quantile, type Row, short } from '../table.ts'
+import { atMost, megabytes, quantile, type Row, short } from '../table.ts'
 import { cpuOf, memoryOf } from '../usage.ts'
 import { waitsDuring } from './stalls.ts'
 
@@ -74,8 +74,8 @@ async function establish(client: Client, i: number, body: string): Promise<numbe
 /** Returns the published schema of a Pod template with its references resolved. */
 async function makeBodies(side: Side): Promise<string[]> {
   const published = JSON.parse((await fetchBytes(side, '/openapi/v2')).toString()) as { definitions: Schema }
-  const named = Object.keys(published.definitions).find((name) => name.endsWith('.core.v1.PodTemplateSpec'))!
-  const template = written(published.definitions[named] as Schema, published.definitions)
+  const templateName = Object.keys(published.definitions).find((name) => name.endsWith('.core.v1.PodTemplateSpec'))!
+  const template = written(published.definitions[templateName] as Schema, published.definitions)
   return Array.from({ length: count }, (_, i) => definition(i, i % largeEvery === 0 ? template : smallSchema(i)))
 }
 
@@ -131,7 +131,7 @@ function timeRow(times: readonly number[], cpu: number): Row {
     name: `until one of ${count} definitions is served`,
     ours: `${short(mean)} ms`,
     bare: '-',
-    ...below(20, mean, 'ms'),
+    ...atMost(20, mean, 'ms'),
     note: `median ${short(median)} ms, of large ones ${short(large)} ms; ${short(cpu)} ms of the loop each`,
     figures: { ours: mean, median, large, cpu },
   }
@@ -143,7 +143,7 @@ function memoryRow({ full, restarted, none }: { full: number; restarted: number;
     name: `memory per definition, of ${count}`,
     ours: megabytes(each),
     bare: megabytes(size),
-    ...below(0.3, each / mega, 'MB'),
+    ...atMost(0.3, each / mega, 'MB'),
     note: `bare: its JSON; after a restart, before it ${megabytes((full - none) / count)}`,
     figures: { ours: each, bare: size, before: (full - none) / count },
   }
@@ -156,7 +156,7 @@ function waitRow(waits: readonly number[], idle: readonly number[]): Row {
     name: `p99 of other requests while ${count} definitions come`,
     ours: `${short(ours)} ms`,
     bare: `${short(bare)} ms`,
-    ...below(50, ours, 'ms'),
+    ...atMost(50, ours, 'ms'),
     note: `bare: the same server at rest; the longest wait ${short(Math.max(...waits))} ms`,
     figures: { ours, bare, longest: Math.max(...waits) },
   }

@@ -1,7 +1,7 @@
 /** Cost of a write, a page of 500 and an event with 1,000 to 300,000 objects. None should grow. */
 import { Client } from '../client.ts'
 import { http1, measure } from '../load.ts'
-import { bodyOf, collection, nameOf, pathOf } from '../objects.ts'
+import { collection, nameOf, objectJson, pathOf } from '../objects.ts'
 import type { Series } from '../plot.ts'
 import type { Bench, Side } from '../servers.ts'
 import { quantile, type Row, short } from '../table.ts'
@@ -50,11 +50,11 @@ async function eventTime(side: Side, size: number): Promise<number> {
   const times: number[] = []
   for (let i = 0; i < events; i++) {
     const start = performance.now()
-    const seen = new Promise<void>((resolve) => {
+    const eventSeen = new Promise<void>((resolve) => {
       arrived = resolve
     })
-    await client.send('PUT', pathOf(size / 2), bodyOf(nameOf(size / 2), `timed ${i}`))
-    await seen
+    await client.send('PUT', pathOf(size / 2), objectJson(nameOf(size / 2), `timed ${i}`))
+    await eventSeen
     times.push(performance.now() - start)
   }
   client.close()

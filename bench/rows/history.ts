@@ -10,7 +10,7 @@ import { megabytes, type Row, short } from '../table.ts'
 import { allowed, costRow, creates } from './overload.ts'
 import { http2Updates } from './writes.ts'
 
-const known = 500
+const objectCount = 500
 const retention = '--history-retention=24h,16Mi'
 const none = '--history-retention=0'
 /** Drops old versions for watches early, so that only history remains. */
@@ -25,11 +25,11 @@ export const historyRows = {
 }
 
 async function costRows(bench: Bench): Promise<Row[]> {
-  const start = async (...flags: string[]) => bench.startOrch(await bench.fill(known), [...allowed, ...flags])
+  const start = async (...flags: string[]) => bench.startOrch(await bench.fill(objectCount), [...allowed, ...flags])
   const sides = { on: await start(), off: await start(none) }
   const rows = [
     await costRow('create 1 kB, history kept', creates(), sides, `beside ${none}`),
-    await costRow('update 1 kB, history kept', http2Updates(known, 'new '), sides, `beside ${none}`),
+    await costRow('update 1 kB, history kept', http2Updates(objectCount, 'new '), sides, `beside ${none}`),
   ]
   await Promise.all([sides.on.stop(), sides.off.stop()])
   return rows
@@ -48,9 +48,9 @@ async function diskRow(bench: Bench): Promise<Row> {
 }
 
 async function updated(bench: Bench, flag: string): Promise<{ bytes: number; updates: number }> {
-  const directory = await bench.fill(known)
+  const directory = await bench.fill(objectCount)
   const side: Side = await bench.startOrch(directory, [...allowed, briefly, flag])
-  const { requests } = await measure(side, http2Updates(known, 'again '), updateSeconds)
+  const { requests } = await measure(side, http2Updates(objectCount, 'again '), updateSeconds)
   await side.stop()
   return { bytes: dataFileSize(join(directory, 'data')), updates: requests }
 }

@@ -9,8 +9,8 @@ export const labelRows = {
   async run(bench: Bench): Promise<Row[]> {
     const side = await bench.startOrch(await bench.filled(100_000))
     const path = `${collection}?labelSelector=ten%3Dt5000`
-    const found = JSON.parse((await fetchBytes(side, path)).toString('utf8')).items.length
-    if (found !== 10) throw new Error(`${found} objects have the label, not 10`)
+    const matchCount = JSON.parse((await fetchBytes(side, path)).toString('utf8')).items.length
+    if (matchCount !== 10) throw new Error(`${matchCount} objects have the label, not 10`)
     const listing = { side, drive: http1(path, { connections: 16 }) }
     const getting = { side, drive: http1(pathOf(5000), { connections: 16 }) }
     const { ours, bare } = await compare(listing, getting)

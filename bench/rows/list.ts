@@ -5,7 +5,7 @@ import { connect } from 'node:tls'
 import { compare, compared, type Drive, http1, http2, limits } from '../load.ts'
 import { collection } from '../objects.ts'
 import { type Bench, fetchBytes, type Side, token } from '../servers.ts'
-import { below, megabytes, type Row } from '../table.ts'
+import { atMost, megabytes, type Row } from '../table.ts'
 import { memoryOf, resetPeak } from '../usage.ts'
 
 const mega = 1024 ** 2
@@ -61,7 +61,7 @@ function peakRow(ours: number, bare: number): Row {
     name: 'LIST 10,000: rise of the peak memory',
     ours: megabytes(ours),
     bare: megabytes(bare),
-    ...below(5, ours / mega, 'MB'),
+    ...atMost(5, ours / mega, 'MB'),
     note: 'the list is 9 MB',
     figures: { ours, bare },
   }
@@ -76,7 +76,7 @@ async function heldRow({ ours, bare }: Sides): Promise<Row> {
     name: 'LIST 10,000: memory held by a reader that stalls',
     ours: megabytes(figures.ours),
     bare: megabytes(figures.bare),
-    ...below(5, figures.ours / mega, 'MB'),
+    ...atMost(5, figures.ours / mega, 'MB'),
     note: `mean of ${stalled}`,
     figures,
   }
@@ -87,9 +87,9 @@ async function heldBy({ pid, port }: Side, path: string): Promise<number> {
   const before = memoryOf(pid).resident
   const sockets = await Promise.all(Array.from({ length: stalled }, () => openStalled(port, path)))
   await setTimeout(500)
-  const held = memoryOf(pid).resident - before
+  const residentGrowth = memoryOf(pid).resident - before
   for (const socket of sockets) socket.destroy()
-  return held / stalled
+  return residentGrowth / stalled
 }
 
 async function openStalled(port: number, path: string) {

@@ -1,7 +1,7 @@
 /** Memory of an idle server compared with a bare Node server, and memory per object of 1 kB. */
 import { setTimeout } from 'node:timers/promises'
 import { type Bench, fetchBytes, type Side } from '../servers.ts'
-import { below, megabytes, type Row, short } from '../table.ts'
+import { atMost, megabytes, type Row, short } from '../table.ts'
 import { type Memory, memoryOf } from '../usage.ts'
 
 const count = 100_000
@@ -34,7 +34,7 @@ function restRow(ours: Memory, bare: Memory): Row {
     ours: megabytes(ours.resident),
     bare: megabytes(bare.resident),
     ratio: bare.resident / ours.resident,
-    ...below(100, ours.resident / mega, 'MB'),
+    ...atMost(100, ours.resident / mega, 'MB'),
     figures: { ours: ours.resident, bare: bare.resident },
   }
 }
@@ -47,7 +47,7 @@ function objectRow(empty: Memory, many: Memory): Row {
     ours: `${short(each / 1024)} kB`,
     bare: '1 kB',
     ratio: 1024 / each,
-    ...below(2.5, each / 1024, 'kB'),
+    ...atMost(2.5, each / 1024, 'kB'),
     note: `with ${short(count)}: ${megabytes(many.own)} own, ${megabytes(many.resident)} resident`,
     figures: { each, own: many.own, resident: many.resident },
   }

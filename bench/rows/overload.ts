@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { Client } from '../client.ts'
 import { compare, compared, type Drive, http1, limits } from '../load.ts'
-import { bodyOf, collection } from '../objects.ts'
+import { collection, objectJson } from '../objects.ts'
 import { type Bench, quietToken, readerToken, type Side } from '../servers.ts'
 import { quantile, type Row, short } from '../table.ts'
 
@@ -39,7 +39,7 @@ export const overloadRows = {
 export async function prepare(bench: Bench, flags: readonly string[]): Promise<Side> {
   const side = await bench.startOrch(bench.newDirectory(), flags)
   const client = await Client.connect(side)
-  await client.send('POST', collection, bodyOf('one', 'TEXT'))
+  await client.send('POST', collection, objectJson('one', 'TEXT'))
   client.close()
   return side
 }
@@ -48,7 +48,7 @@ export async function prepare(bench: Bench, flags: readonly string[]): Promise<S
 export function creates(): Drive {
   let driven = 0
   return (side, seconds) => {
-    const scriptArgs = ['create', `r${driven++}-`, bodyOf('NAME', 'TEXT')]
+    const scriptArgs = ['create', `r${driven++}-`, objectJson('NAME', 'TEXT')]
     return http1(collection, { connections: 32, bearer: readerToken, script, scriptArgs })(side, seconds)
   }
 }
@@ -72,7 +72,7 @@ const handshakesMs = 3000
 async function neighbourRow(side: Side): Promise<Row> {
   const client = await Client.connect(side, quietToken)
   const quiet = await waits(client, 2)
-  const body = bodyOf('NAME', 'TEXT')
+  const body = objectJson('NAME', 'TEXT')
   const flood = http1(collection, { connections: 400, bearer: readerToken, script, scriptArgs: ['create', 'n-', body] })
   const flooding = flood(side, floodSeconds)
   await setTimeout(handshakesMs)
@@ -91,11 +91,11 @@ async function neighbourRow(side: Side): Promise<Row> {
 }
 
 async function waits(client: Client, seconds: number): Promise<number[]> {
-  const found: number[] = []
+  const waitTimes: number[] = []
   for (const end = performance.now() + seconds * 1000; performance.now() < end; await setTimeout(100)) {
     const begin = performance.now()
     await client.send('GET', path, '')
-    found.push(performance.now() - begin)
+    waitTimes.push(performance.now() - begin)
   }
-  return found
+  return waitTimes
 }

@@ -9,7 +9,7 @@ import type { Bench, Side } from '../servers.ts'
 import type { Row } from '../table.ts'
 
 const clients = 16
-const known = 200
+const objectCount = 200
 const patched = 'patched-'
 const replaced = 'replaced-'
 const script = join(import.meta.dirname, '../writes.lua')
@@ -53,7 +53,7 @@ const ways: readonly (readonly [string, Way])[] = [
 ]
 
 function sends({ method, type, body, query = '' }: Way, prefix: string, salt: string): Drive {
-  const scriptArgs = ['update', prefix, body, String(known), salt, method, type, query]
+  const scriptArgs = ['update', prefix, body, String(objectCount), salt, method, type, query]
   return http1(collection, { connections: clients, script, scriptArgs })
 }
 

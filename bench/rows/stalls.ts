@@ -9,7 +9,7 @@ import { setTimeout } from 'node:timers/promises'
 import { Client } from '../client.ts'
 import { collection } from '../objects.ts'
 import { type Bench, type Side, token } from '../servers.ts'
-import { below, quantile, type Row, short } from '../table.ts'
+import { atMost, quantile, type Row, short } from '../table.ts'
 import { cpuOf, memoryOf, resetPeak } from '../usage.ts'
 
 const table = 'application/json;as=Table;g=meta.orch.io;v=v1'
@@ -63,7 +63,7 @@ async function stallRow(bench: Bench, { name, objects, run }: Load): Promise<Row
     name: `longest wait during ${name}`,
     ours: `${short(worst)} ms`,
     bare: `${short(rest)} ms`,
-    ...below(500, worst, 'ms'),
+    ...atMost(500, worst, 'ms'),
     note: `bare: the same server at rest; p99 ${short(quantile(waits, 0.99))} ms; ${short(cpu)} s of the loop; peak ${short(peak / mega)} MB`,
     figures: { ours: worst, bare: rest, p99: quantile(waits, 0.99) },
   }

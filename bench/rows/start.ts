@@ -1,6 +1,6 @@
 /** Time from the start of the process to the first 200 of /readyz, compared with the start of Node alone. */
 import { type Bench, fetchBytes, timeOf } from '../servers.ts'
-import { below, quantile, type Row, short } from '../table.ts'
+import { atMost, quantile, type Row, short } from '../table.ts'
 
 export const startRows = {
   name: 'start',
@@ -48,7 +48,7 @@ function startRow(name: string, { ours, bare, bound }: { ours: number; bare: num
     ours: `${short(ours)} s`,
     bare: `${short(bare)} s`,
     ratio: bare / ours,
-    ...below(bound, ours, 's'),
+    ...atMost(bound, ours, 's'),
     note: 'bare: node -e 0',
     figures: { ours, bare },
   }

@@ -51,16 +51,16 @@ async function rawRates({ endpoints }: Cluster): Promise<Raw> {
 const leftBehind = 2 * 64
 
 async function rowsOf(store: string, cluster: Cluster, side: Side): Promise<Row[]> {
-  const known = (await measure(side, creates('object-'), 4)).requests - leftBehind
+  const createdCount = (await measure(side, creates('object-'), 4)).requests - leftBehind
   await measure(side, http2Creates('warm-'), 2)
   const { puts, reads } = await rawRates(cluster)
   const row = async (name: string, drive: Drive, bare: number) =>
     storeRow(`${name}, 64 clients, ${store}`, await measure(side, drive, 3), bare)
   const rows = [
     await row('create', creates('made-'), puts),
-    await row('update', updates(known, 'again'), puts),
+    await row('update', updates(createdCount, 'again'), puts),
     await row('create over HTTP/2', http2Creates('more-'), puts),
-    await row('update over HTTP/2', http2Updates(known, 'once more'), puts),
+    await row('update over HTTP/2', http2Updates(createdCount, 'once more'), puts),
     await row('GET', http1(pathOf(1), { connections: 64 }), reads),
   ]
   await side.stop()

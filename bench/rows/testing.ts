@@ -4,7 +4,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
-import { below, type Row, short } from '../table.ts'
+import { atMost, type Row, short } from '../table.ts'
 
 const root = dirname(dirname(import.meta.dirname))
 
@@ -16,11 +16,11 @@ export const testingRows = {
     const ms = (value: number | undefined) => `${short(value ?? Number.NaN)} ms`
     return [
       row('test server: start to first write', ms(figures.startMs), {
-        ...below(100, figures.startMs!, 'ms'),
+        ...atMost(100, figures.startMs!, 'ms'),
         note: `${ms(figures.startCpuMs)} of processor time; the first of a process ${ms(figures.coldMs)}`,
       }),
       row('test server: reset of 20 objects', ms(figures.resetMs), {
-        ...below(10, figures.resetMs!, 'ms'),
+        ...atMost(10, figures.resetMs!, 'ms'),
         note: `the slowest of 30: ${ms(figures.slowestResetMs)}`,
       }),
       row('test server: each of 20 in a process', `${short(figures.eachMb!)} MB`, {

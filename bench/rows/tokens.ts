@@ -6,7 +6,7 @@ import { request } from 'node:https'
 import { Client } from '../client.ts'
 import { compared, http1, limits, type Measured, measure } from '../load.ts'
 import { token as adminToken, type Bench, readerToken, type Side } from '../servers.ts'
-import { below, type Row } from '../table.ts'
+import { atMost, type Row } from '../table.ts'
 
 const accounts = '/api/v1/namespaces/default/serviceaccounts'
 const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/default'
@@ -14,7 +14,7 @@ const path = '/api/v1/namespaces/default/configmaps/one'
 
 const warmSeconds = 5
 /** Many short turns, so that other load on the machine affects both. */
-const turns = 9
+const rounds = 9
 
 export const tokenRows = {
   name: 'tokens',
@@ -46,9 +46,9 @@ async function inTurns(side: Side, bearers: readonly [string, string]): Promise<
   const drives = bearers.map((bearer) => http1(path, { connections: 32, bearer }))
   for (const drive of drives) await drive(side, warmSeconds)
   const measured: Measured[][] = [[], []]
-  for (let turn = 0; turn < turns; turn++)
+  for (let turn = 0; turn < rounds; turn++)
     for (const [i, drive] of drives.entries()) measured[i]!.push(await measure(side, drive, 1))
-  const [ours, bare] = measured.map((all) => all.toSorted((a, b) => a.cpu - b.cpu)[turns >> 1]!)
+  const [ours, bare] = measured.map((all) => all.toSorted((a, b) => a.cpu - b.cpu)[rounds >> 1]!)
   return { ours: ours!, bare: bare! }
 }
 
@@ -84,7 +84,7 @@ async function revocationRow(side: Side, client: Client, token: string): Promise
     name: 'a token let in after its account was deleted',
     ours: `${Math.round(ms)} ms`,
     bare: '',
-    ...below(1000, ms, 'ms'),
+    ...atMost(1000, ms, 'ms'),
     figures: { ms },
   }
 }

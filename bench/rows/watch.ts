@@ -8,9 +8,9 @@
 import { setTimeout } from 'node:timers/promises'
 import { Client } from '../client.ts'
 import { noticed, run } from '../load.ts'
-import { bodyOf, collection, nameOf, pathOf } from '../objects.ts'
+import { collection, nameOf, objectJson, pathOf } from '../objects.ts'
 import { type Bench, fetchBytes, type Side, token } from '../servers.ts'
-import { atLeast, below, perSecond, quantile, type Row, short } from '../table.ts'
+import { atLeast, atMost, perSecond, quantile, type Row, short } from '../table.ts'
 import { cpuOf, cpuOfGenerators, cpuOfMachine } from '../usage.ts'
 
 const connections = 4
@@ -61,7 +61,7 @@ export async function startOurs(bench: Bench, directory: string): Promise<FanOut
   const list = JSON.parse((await fetchBytes(side, `${collection}?limit=1`)).toString('utf8'))
   const query = `watch=1&resourceVersion=${list.metadata.resourceVersion}&timeoutSeconds=${lifetime}`
   const write = (client: Client, index: number) =>
-    client.send('PUT', pathOf(index % 100), bodyOf(nameOf(index % 100), `event ${index}`))
+    client.send('PUT', pathOf(index % 100), objectJson(nameOf(index % 100), `event ${index}`))
   return { side, path: `${collection}?${query}`, write }
 }
 
@@ -164,7 +164,7 @@ const patience = 15_000
 class Arrivals {
   readonly sent: number[] = []
   bytes = 0
-  readonly #seen: number[][] = Array.from({ length: samples }, () => [])
+  readonly #receiveTimes: number[][] = Array.from({ length: samples }, () => [])
   #waiting: { readonly index: number; readonly resolve: () => void }[] = []
 
   /** Records that a write is sent now. */
@@ -173,11 +173,11 @@ class Arrivals {
   }
 
   receiver(sample: number): (count: number, bytes: number) => void {
-    const seen = this.#seen[sample]!
+    const receiveTimes = this.#receiveTimes[sample]!
     return (count, bytes) => {
       this.bytes += bytes
       const now = performance.now()
-      for (let i = 0; i < count; i++) seen.push(now)
+      for (let i = 0; i < count; i++) receiveTimes.push(now)
       if (count > 0 && this.#waiting.length > 0) this.#wake()
     }
   }
@@ -203,11 +203,13 @@ class Arrivals {
 
   /** Returns milliseconds from each write after the first `count` to its events. */
   lagsAfter(count: number): number[] {
-    return this.#seen.flatMap((seen) => seen.slice(count).map((at, i) => at - this.sent[count + i]!))
+    return this.#receiveTimes.flatMap((receiveTimes) =>
+      receiveTimes.slice(count).map((at, i) => at - this.sent[count + i]!),
+    )
   }
 
   #wake(): void {
-    const least = Math.min(...this.#seen.map((seen) => seen.length))
+    const least = Math.min(...this.#receiveTimes.map((receiveTimes) => receiveTimes.length))
     for (const { index, resolve } of this.#waiting) if (index < least) resolve()
     this.#waiting = this.#waiting.filter(({ index }) => index >= least)
   }
@@ -235,7 +237,7 @@ function lagRow(ours: Figures, bare: Figures): Row {
     ours: `${short(ours.p99)} ms`,
     bare: `${short(bare.p99)} ms`,
     ratio: bare.p99 / ours.p99,
-    ...below(50, ours.p99, 'ms'),
+    ...atMost(50, ours.p99, 'ms'),
     note: `p50 ${short(ours.p50)} / ${short(bare.p50)} ms; ours commits each write; other programs ${ours.others.toFixed(1)} / ${bare.others.toFixed(1)} processors`,
     figures: { ours: ours.p99, bare: bare.p99, oursP50: ours.p50, bareP50: bare.p50 },
   }

@@ -8,7 +8,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { Client } from '../client.ts'
 import { compare, compared, type Drive, http1, limits } from '../load.ts'
-import { bodyOf } from '../objects.ts'
+import { objectJson } from '../objects.ts'
 import type { Bench } from '../servers.ts'
 import { atLeast, quantile, type Row, short } from '../table.ts'
 import { waitsDuring } from './stalls.ts'
@@ -20,7 +20,7 @@ const configurations = '/apis/admissionregistration.orch.io/v1/validatingwebhook
 function creates(namespace: string): Drive {
   let driven = 0
   return (side, seconds) => {
-    const scriptArgs = ['create', `r${driven++}-`, bodyOf('NAME', 'TEXT')]
+    const scriptArgs = ['create', `r${driven++}-`, objectJson('NAME', 'TEXT')]
     const path = `/api/v1/namespaces/${namespace}/configmaps`
     return http1(path, { connections, script, scriptArgs })(side, seconds)
   }
@@ -139,7 +139,7 @@ async function waitsWith(bench: Bench, clientConfig: ClientConfig) {
   const createFor = async (ms: number) => {
     const end = performance.now() + ms
     while (performance.now() < end)
-      await other.send('POST', '/api/v1/namespaces/default/configmaps', bodyOf(`made-${created++}`, 'x'))
+      await other.send('POST', '/api/v1/namespaces/default/configmaps', objectJson(`made-${created++}`, 'x'))
   }
   const waits = await waitsDuring(client, () =>
     Promise.all(Array.from({ length: attackers }, () => createFor(attackMs))),

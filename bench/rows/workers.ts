@@ -6,7 +6,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { Client } from '../client.ts'
 import { cpuPair, type Drive, http1, limitOf, type Measured, measure, run } from '../load.ts'
-import { bodyOf, collection, nameOf, pathOf } from '../objects.ts'
+import { collection, nameOf, objectJson, pathOf } from '../objects.ts'
 import { type Bench, fetchBytes, type Side, token } from '../servers.ts'
 import { megabytes, perSecond, type Row, short } from '../table.ts'
 import { cpuOf, memoryOf } from '../usage.ts'
@@ -69,7 +69,7 @@ async function warmedCreates(side: Side): Promise<Measured> {
 }
 
 const loneCreates: Drive = (side, time) =>
-  http1(collection, { connections: 1, script, scriptArgs: ['create', 'lone-', bodyOf('NAME', 'TEXT')] })(side, time)
+  http1(collection, { connections: 1, script, scriptArgs: ['create', 'lone-', objectJson('NAME', 'TEXT')] })(side, time)
 
 async function atRest(side: Side): Promise<number> {
   for (let i = 0; i < 20; i++) await fetchBytes(side, `${collection}?limit=500`)
@@ -97,7 +97,7 @@ async function fanOut(side: Side, writers: number): Promise<FanOut> {
   let written = 0
   const write = async (client: Client) => {
     for (; performance.now() < end; written++)
-      await client.send('PUT', pathOf(written % 100), bodyOf(nameOf(written % 100), `event ${written}`))
+      await client.send('PUT', pathOf(written % 100), objectJson(nameOf(written % 100), `event ${written}`))
   }
   await Promise.all(clients.map(write))
   for (const client of clients) client.close()

@@ -2,22 +2,22 @@
 import { join } from 'node:path'
 import { openTables, write } from '../../src/storage/store/lmdb/tables.ts'
 import { cpuPair, type Drive, http1, http2Each, limitOf, measure } from '../load.ts'
-import { bodyOf, collection, nameOf } from '../objects.ts'
+import { collection, nameOf, objectJson } from '../objects.ts'
 import type { Bench, Side } from '../servers.ts'
 import { perSecond, type Row, short } from '../table.ts'
 
 const clients = 64
 /** Number of existing objects to update. */
-const known = 2000
+const objectCount = 2000
 const script = join(import.meta.dirname, '../writes.lua')
 
 export function updates(count: number, salt: string, connections = clients): Drive {
-  const scriptArgs = ['update', 'object-', bodyOf('NAME', 'TEXT'), String(count), salt]
+  const scriptArgs = ['update', 'object-', objectJson('NAME', 'TEXT'), String(count), salt]
   return http1(collection, { connections, script, scriptArgs })
 }
 
 export function creates(prefix: string): Drive {
-  return http1(collection, { connections: clients, script, scriptArgs: ['create', prefix, bodyOf('NAME', 'TEXT')] })
+  return http1(collection, { connections: clients, script, scriptArgs: ['create', prefix, objectJson('NAME', 'TEXT')] })
 }
 
 /** 64 clients of one program, which share connections. */
@@ -25,7 +25,7 @@ const shared = { connections: 4, streams: clients / 4 }
 
 export function http2Creates(prefix: string): Drive {
   return http2Each((index) => {
-    const body = bodyOf(`${prefix}${index}`, String(index))
+    const body = objectJson(`${prefix}${index}`, String(index))
     return { method: 'POST', path: collection, body }
   }, shared)
 }
@@ -34,21 +34,21 @@ export function http2Creates(prefix: string): Drive {
 export function http2Updates(count: number, salt: string): Drive {
   return http2Each((index) => {
     const name = nameOf(index % count)
-    return { method: 'PUT', path: `${collection}/${name}`, body: bodyOf(name, `${salt}${index}`) }
+    return { method: 'PUT', path: `${collection}/${name}`, body: objectJson(name, `${salt}${index}`) }
   }, shared)
 }
 
 export const writeRows = {
   name: 'writes',
   async run(bench: Bench): Promise<Row[]> {
-    const ours = await bench.startOrch(await bench.fill(known))
+    const ours = await bench.startOrch(await bench.fill(objectCount))
     await measure(ours, creates('warm-'), 1)
     const created = await writeRow('create, 64 clients', ours, creates('made-'), {
       bare: bareLoop(bench.newDirectory(), (i) => i),
     })
-    await measure(ours, updates(known, 'first'), 1)
-    const updated = await writeRow('update, 64 clients', ours, updates(known, 'second'), {
-      bare: bareLoop(bench.newDirectory(), (i) => i % known),
+    await measure(ours, updates(objectCount, 'first'), 1)
+    const updated = await writeRow('update, 64 clients', ours, updates(objectCount, 'second'), {
+      bare: bareLoop(bench.newDirectory(), (i) => i % objectCount),
     })
     await ours.stop()
     return [created, updated]

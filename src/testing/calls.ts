@@ -83,9 +83,9 @@ export class Calls implements CallLog {
   }
 
   async next(match: CallMatch = {}, { timeoutMs = defaultTimeoutMs } = {}): Promise<Call> {
-    const found = Promise.withResolvers<Call>()
+    const nextCall = Promise.withResolvers<Call>()
     const listener = (call: Call) => {
-      if (this.matches(call, match)) found.resolve(call)
+      if (this.matches(call, match)) nextCall.resolve(call)
     }
     this.#listeners.add(listener)
     const over = new AbortController()
@@ -93,7 +93,7 @@ export class Calls implements CallLog {
       throw new Error(`no call came within ${timeoutMs} ms that matches ${JSON.stringify(match)}`)
     })
     try {
-      return await Promise.race([found.promise, late])
+      return await Promise.race([nextCall.promise, late])
     } finally {
       over.abort()
       late.catch(() => {})

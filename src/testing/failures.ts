@@ -127,8 +127,8 @@ class CutTransport implements ServerTransport {
     return this.#inner.peer
   }
 
-  get gone() {
-    return this.#inner.gone
+  get disconnected() {
+    return this.#inner.disconnected
   }
 
   get signal() {
@@ -155,8 +155,8 @@ class CutTransport implements ServerTransport {
     this.cut()
   }
 
-  taken(): Promise<void> {
-    return this.#inner.taken()
+  responseRead(): Promise<void> {
+    return this.#inner.responseRead()
   }
 
   open(status: number, headers: ResponseHeaders): void {

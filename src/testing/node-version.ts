@@ -13,6 +13,6 @@ export function assertNodeFits(version: string): void {
   const isNewer = major > floors.at(-1)![0]
   const fits = floors.some(([a, b, c]) => major === a && (minor > b || (minor === b && patch >= c)))
   if (isNewer || fits) return
-  const known = floors.map((floor) => floor.join('.')).join(', ')
-  throw new Error(`orch/testing cannot run on Node ${version}: use ${known} or newer`)
+  const supportedVersions = floors.map((floor) => floor.join('.')).join(', ')
+  throw new Error(`orch/testing cannot run on Node ${version}: use ${supportedVersions} or newer`)
 }

@@ -42,12 +42,12 @@ export function withoutMeta({ entries, ...snapshot }: StoredSnapshot): StoredSna
  * version gets 410.
  */
 export async function restore(store: Store, { entries }: StoredSnapshot, eventTtlMs: number): Promise<void> {
-  const wanted = new Map(entries.map((entry) => [entry.key, entry]))
+  const snapshotEntries = new Map(entries.map((entry) => [entry.key, entry]))
   let began: Revision | undefined
   for (let round = 0; round < maxRounds; round++) {
     const now = await store.list({ prefix: '', count: false })
     began ??= now.revision
-    const writes = differences(now.entries, wanted, eventTtlMs)
+    const writes = differences(now.entries, snapshotEntries, eventTtlMs)
     if (writes.length === 0) return await store.compact(began)
     await Promise.all(writes.map((write) => store.commit(write)))
   }
@@ -55,14 +55,16 @@ export async function restore(store: Store, { entries }: StoredSnapshot, eventTt
 }
 
 /** Deletions come first to free the keys of the restored objects. */
-function differences(now: readonly Entry[], wanted: ReadonlyMap<string, Entry>, eventTtlMs: number): Write[] {
-  const held = new Map(now.filter(({ key }) => !key.startsWith(metaPrefix)).map((entry) => [entry.key, entry]))
+function differences(now: readonly Entry[], snapshotEntries: ReadonlyMap<string, Entry>, eventTtlMs: number): Write[] {
+  const currentEntries = new Map(
+    now.filter(({ key }) => !key.startsWith(metaPrefix)).map((entry) => [entry.key, entry]),
+  )
   const writes: Write[] = []
-  for (const { key, revision } of held.values())
-    if (!wanted.has(key)) writes.push({ key, expected: revision, value: undefined })
-  for (const { key, value } of wanted.values()) {
+  for (const { key, revision } of currentEntries.values())
+    if (!snapshotEntries.has(key)) writes.push({ key, expected: revision, value: undefined })
+  for (const { key, value } of snapshotEntries.values()) {
     if (key.startsWith(metaPrefix)) continue
-    const current = held.get(key)
+    const current = currentEntries.get(key)
     if (current !== undefined && isSame(current.value, value)) continue
     writes.push({ key, expected: current?.revision ?? 0, value, ...lifetimeOf(key, eventTtlMs) })
   }
@@ -73,7 +75,9 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return a === b || Buffer.compare(a, b) === 0
 }
 
-const expiring = allKinds.filter(({ life }) => life?.expires).map(({ group, plural }) => prefixOf(group, plural))
+const expiring = allKinds
+  .filter(({ lifecycle }) => lifecycle?.expires)
+  .map(({ group, plural }) => prefixOf(group, plural))
 
 /** Objects that expire get a full lifetime, because only the store knows how much was left. */
 export function lifetimeOf(key: string, eventTtlMs: number): { lifetimeSeconds?: number } {

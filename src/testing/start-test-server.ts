@@ -52,7 +52,7 @@ async function start(options: TestServerOptions, parent: Users | undefined): Pro
   const directory = temporaryDirectory('orch-testing-')
   opened.defer(() => removeTemporary(directory))
   const flags = flagsOf(options, directory)
-  const around = { directory, flags, clock: new TestClock(options.startAt), users: new Users(parent) }
+  const serverContext = { directory, flags, clock: new TestClock(options.startAt), users: new Users(parent) }
   const calls = new Calls(isOwnUser)
   const failures = new Failures(calls)
   opened.defer(() => failures.close())
@@ -61,24 +61,32 @@ async function start(options: TestServerOptions, parent: Users | undefined): Pro
   const from = storedOf(options.from, flags) ?? knownBeginning(way)
   const eventTtlMs = flags.eventTtl
   const store = await openTestStore(
-    { kind: options.store ?? 'memory', directory, clock: around.clock, eventTtlMs },
+    { kind: options.store ?? 'memory', directory, clock: serverContext.clock, eventTtlMs },
     from,
   )
   if (from !== undefined) writeAuthority(directory, from.authority)
-  const server = await startServer(options, { ...around, store, calls, failures, opened })
+  const server = await startServer(options, { ...serverContext, store, calls, failures, opened })
   const isSettled = options.from === undefined && from !== undefined
   if (hasLoops(options) && isSettled) runLoopsLater(server, { flags, opened })
   else if (hasLoops(options)) await runLoops(server, { flags, opened }).then(() => settled(store))
   const authority = from?.authority ?? readAuthority(directory)
   const baseline = await takeSnapshot(store, { profile: flags.profile, authority })
   if (options.from === undefined) keepBeginning(way, baseline)
-  return new RunningTestServer(options, { ...around, store, calls, failures, server, baseline, opened: opened.move() })
+  return new RunningTestServer(options, {
+    ...serverContext,
+    store,
+    calls,
+    failures,
+    server,
+    baseline,
+    opened: opened.move(),
+  })
 }
 
 type Flags = ServerOptions & UpOptions
 
 /** Parts of a server. */
-interface Around {
+interface TestServerContext {
   readonly directory: string
   readonly flags: Flags
   readonly clock: TestClock
@@ -121,8 +129,8 @@ function storedOf(snapshot: Snapshot | undefined, { profile }: Pick<Flags, 'prof
   return snapshot as StoredSnapshot | undefined
 }
 
-async function startServer(options: TestServerOptions, around: Around): Promise<ApiServer> {
-  const { flags, clock, users, store, calls, failures, opened } = around
+async function startServer(options: TestServerOptions, serverContext: TestServerContext): Promise<ApiServer> {
+  const { flags, clock, users, store, calls, failures, opened } = serverContext
   const server = await startApiServer(flags, {
     store,
     clock,
@@ -144,7 +152,10 @@ function hasLoops({ controlLoops = true }: TestServerOptions): boolean {
 }
 
 /** Resolves when the loops have reconciled everything once. */
-async function runLoops(server: ApiServer, { flags, opened }: Pick<Around, 'flags' | 'opened'>): Promise<void> {
+async function runLoops(
+  server: ApiServer,
+  { flags, opened }: Pick<TestServerContext, 'flags' | 'opened'>,
+): Promise<void> {
   const loops = startOwnControlLoops(server, flags, { inProcessNodes: simulatedNodes })
   opened.defer(() => loops.stop())
   await loops.firstPass
@@ -154,7 +165,7 @@ async function runLoops(server: ApiServer, { flags, opened }: Pick<Around, 'flag
 const loopsLaterMs = 10
 
 /** Starts the loops later, for a state that is already reconciled, so that the caller need not wait for them. */
-function runLoopsLater(server: ApiServer, { flags, opened }: Pick<Around, 'flags' | 'opened'>): void {
+function runLoopsLater(server: ApiServer, { flags, opened }: Pick<TestServerContext, 'flags' | 'opened'>): void {
   const running = new AsyncDisposableStack()
   const timer = setTimeout(() => void runLoops(server, { flags, opened: running }).catch(() => {}), loopsLaterMs)
   opened.defer(() => {
@@ -175,7 +186,7 @@ function isOwnUser(name: string): boolean {
   return loopUsers.has(name)
 }
 
-interface RunningParts extends Around {
+interface RunningParts extends TestServerContext {
   readonly server: ApiServer
   /** State of the server after its start. */
   readonly baseline: StoredSnapshot

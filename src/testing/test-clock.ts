@@ -15,7 +15,7 @@ interface Waiting {
 }
 
 /** Maximum delay of system timers. Later timers are re-armed. */
-const longestTimerMs = 2 ** 31 - 1
+const maxTimerMs = 2 ** 31 - 1
 
 /** The clock of a test server, for tests. */
 export interface ServerClock {
@@ -69,7 +69,7 @@ export class TestClock implements TimerClock, ServerClock {
   /** Does not keep the process alive. */
   #arm(waiting: Waiting): void {
     clearTimeout(waiting.timer)
-    const ms = Math.min(Math.max(waiting.due - this.monotonic(), 0), longestTimerMs)
+    const ms = Math.min(Math.max(waiting.due - this.monotonic(), 0), maxTimerMs)
     waiting.timer = setTimeout(() => this.#fireIfDue(waiting), Math.ceil(ms)).unref()
   }
 

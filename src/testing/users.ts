@@ -12,8 +12,8 @@ export class Users {
   readonly authenticator: Authenticator
 
   /** Includes the users of another server, such as the parent of a fork. */
-  constructor(known: Users | undefined) {
-    this.#tokens = new Map(known === undefined ? [] : known.#tokens)
+  constructor(parentUsers: Users | undefined) {
+    this.#tokens = new Map(parentUsers === undefined ? [] : parentUsers.#tokens)
     this.authenticator = staticTokens(() => this.#tokens)
   }
 

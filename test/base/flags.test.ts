@@ -59,9 +59,9 @@ const wrong: readonly (readonly [string[], RegExp])[] = [
   [['--size=huge'], /--size: "huge" is not one of small, large/],
 ]
 
-for (const [args, told] of wrong) {
+for (const [args, expected] of wrong) {
   test(`the arguments ${JSON.stringify(args)} are rejected`, () => {
-    assert.throws(() => parseCommandLine(flags, args), told)
+    assert.throws(() => parseCommandLine(flags, args), expected)
   })
 }
 

@@ -30,20 +30,20 @@ test('concurrent long tasks all make progress', async () => {
 })
 
 test('a short task does not yield', () => {
-  const pace = new TimeSlice()
-  assert.equal(pace.yieldIfDue(), undefined)
-  assert.equal(pace.charge(1_000_000), false)
+  const timeSlice = new TimeSlice()
+  assert.equal(timeSlice.yieldIfDue(), undefined)
+  assert.equal(timeSlice.charge(1_000_000), false)
 })
 
 test('a loop of small steps yields when the charged time is due', async () => {
   const { result: rests } = await assertBrief(25, async () => {
-    const pace = new TimeSlice()
+    const timeSlice = new TimeSlice()
     let count = 0
     for (let done = 0; done < 2000; done++) {
       const began = performance.now()
       while (performance.now() - began < 0.1);
-      if (!pace.charge(100)) continue
-      const rest = pace.yieldIfDue()
+      if (!timeSlice.charge(100)) continue
+      const rest = timeSlice.yieldIfDue()
       if (rest !== undefined) count++
       await rest
     }
@@ -68,9 +68,9 @@ test('many short consecutive tasks share the time budget of an event-loop turn',
 test('suspended tasks resume in order even if other work uses up every turn', async () => {
   let isBusy = true
   const holdTurn = () => {
-    const pace = new TimeSlice()
+    const timeSlice = new TimeSlice()
     spin(0.5)
-    assert.equal(pace.yieldIfDue(), undefined, 'this is the first work of the turn')
+    assert.equal(timeSlice.yieldIfDue(), undefined, 'this is the first work of the turn')
     spin(3)
     if (isBusy) setImmediate(holdTurn)
   }
@@ -91,19 +91,19 @@ test('tasks yield less often while a server starts, and normally after all start
   const attempt = async (): Promise<boolean> => {
     await new Promise(setImmediate)
     const began = performance.now()
-    const pace = new TimeSlice()
-    pace.yieldIfDue()
+    const timeSlice = new TimeSlice()
+    timeSlice.yieldIfDue()
     spin(5)
     const starts = [beginStart(), beginStart()]
     starts.pop()![Symbol.dispose]()
-    const restsMeanwhile = pace.yieldIfDue() !== undefined
+    const restsMeanwhile = timeSlice.yieldIfDue() !== undefined
     const took = performance.now() - began
     starts.pop()![Symbol.dispose]()
     // The machine may have been busy for longer than a turn. Then this check is meaningless.
     if (took > 20) return false
     assert.equal(restsMeanwhile, false)
     spin(1)
-    assert.notEqual(pace.yieldIfDue(), undefined)
+    assert.notEqual(timeSlice.yieldIfDue(), undefined)
     return true
   }
   for (let left = 50; !(await attempt()); left--) assert.ok(left > 0, 'the machine is too busy')

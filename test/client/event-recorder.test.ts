@@ -30,7 +30,7 @@ test('the event recorder writes Events', async (t) => {
       kind: 'ConfigMap',
       metadata: { ...(namespace && { namespace }), name, uid: name },
     }) as ApiObject
-  const told = async (name: string) => {
+  const recordedEvents = async (name: string) => {
     const { items } = await client.list(events, { fieldSelector: `involvedObject.name=${name}` })
     return items as Told[]
   }
@@ -38,7 +38,7 @@ test('the event recorder writes Events', async (t) => {
   await t.test('an Event names the object, the reason and the component', async () => {
     recorder.record(about('a'), { type: 'Warning', reason: 'Broken', message: 'it broke' })
     await recorder.flush()
-    const [event, ...more] = await told('a')
+    const [event, ...more] = await recordedEvents('a')
     assert.equal(more.length, 0)
     assert.deepEqual([event?.reason, event?.message, event?.type, event?.count], ['Broken', 'it broke', 'Warning', 1])
     assert.equal(event?.source.component, 'tester')
@@ -47,19 +47,19 @@ test('the event recorder writes Events', async (t) => {
   await t.test('repetitions are counted, even after the Event was deleted', async () => {
     for (let i = 0; i < 3; i++) recorder.record(about('b'), { type: 'Normal', reason: 'Again', message: 'again' })
     await recorder.flush()
-    const [event, ...more] = await told('b')
+    const [event, ...more] = await recordedEvents('b')
     assert.deepEqual([event?.count, more.length], [3, 0])
     await client.delete(events, { namespace: 'default', name: event!.metadata.name! })
     recorder.record(about('b'), { type: 'Normal', reason: 'Again', message: 'again' })
     await recorder.flush()
-    assert.equal((await told('b'))[0]?.count, 1)
+    assert.equal((await recordedEvents('b'))[0]?.count, 1)
   })
 
   await t.test('many Events that differ only in their message are combined, and floods are limited', async () => {
     for (let i = 0; i < 100; i++)
       recorder.record(about('c'), { type: 'Normal', reason: 'Flood', message: `number ${i}` })
     await recorder.flush()
-    const all = await told('c')
+    const all = await recordedEvents('c')
     assert.equal(all.length, 11)
     const combined = all.filter(({ message }) => message.startsWith('(combined from similar events)'))
     assert.deepEqual(
@@ -69,13 +69,13 @@ test('the event recorder writes Events', async (t) => {
     time.skipped += 11 * 60_000
     recorder.record(about('c'), { type: 'Normal', reason: 'Flood', message: 'later' })
     await recorder.flush()
-    assert.equal((await told('c')).length, 12)
+    assert.equal((await recordedEvents('c')).length, 12)
   })
 
   await t.test('an Event about a cluster-scoped object is created in the namespace default', async () => {
     recorder.record(about('d', ''), { type: 'Normal', reason: 'Whole', message: 'm'.repeat(5000) })
     await recorder.flush()
-    const [event] = await told('d')
+    const [event] = await recordedEvents('d')
     assert.equal(event?.metadata.namespace, 'default')
     assert.ok((event?.message.length ?? 0) <= 1024)
   })
@@ -85,6 +85,6 @@ test('the event recorder writes Events', async (t) => {
     recorder.record(about('f'), { type: 'Normal', reason: 'Kept', message: 'kept' })
     await recorder.flush()
     assert.equal(errors.length, 1)
-    assert.equal((await told('f')).length, 1)
+    assert.equal((await recordedEvents('f')).length, 1)
   })
 })

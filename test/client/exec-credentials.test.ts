@@ -139,9 +139,9 @@ test('a plugin that is missing, fails or prints invalid output is reported witho
     [credential({ token: 'canary', expirationTimestamp: 'tomorrow' }), /not a time of RFC 3339/],
     [`"${'canary'.repeat(200_000)}"`, /printed more than 1048576 bytes/],
   ]
-  for (const [output, told] of wrong) {
+  for (const [output, expected] of wrong) {
     const stderr = await refusal({ command: plugin(output) })
-    assert.match(stderr, told)
+    assert.match(stderr, expected)
     assert.ok(!stderr.includes('canary'), stderr)
   }
 })
@@ -194,7 +194,11 @@ function transportOf(kubeconfig: string): HttpTransport {
 }
 
 test('credentials are used until they expire or are rejected, and concurrent requests share one plugin run', async (t) => {
-  const { url, authority, asked } = await recordingServer(t, ({ headers }, response) => {
+  const {
+    url,
+    authority,
+    requests: asked,
+  } = await recordingServer(t, ({ headers }, response) => {
     response.statusCode = headers.authorization === 'Bearer old' ? 401 : 200
     response.end('{}')
   })
@@ -272,7 +276,7 @@ test('a new client certificate is used on a new connection', async (t) => {
   )
   const print = ({ certificate, key }: typeof one & object) =>
     credential({ clientCertificateData: certificate, clientKeyData: key, expirationTimestamp: '2020-01-01T00:00:00Z' })
-  const { url, authority, asked } = await recordingServer(t)
+  const { url, authority, requests: asked } = await recordingServer(t)
   const command = plugin(print(one!))
   const http = transportOf(config({ command }, { server: url, 'certificate-authority-data': base64(authority) }))
   t.after(async () => http.close())

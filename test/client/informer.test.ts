@@ -7,12 +7,12 @@ import { HttpTransport } from '../../src/client/node/http-transport.ts'
 import { Client } from '../../src/client/requests/client.ts'
 import { isNotFound } from '../../src/client/requests/status-error.ts'
 import { type Transport, TransportError } from '../../src/client/requests/transport.ts'
-import { forgotten } from '../support/forgotten.ts'
 import { serve } from '../support/in-process.ts'
 import { long } from '../support/long.ts'
 import { type ConfigMap, configMap, configMaps } from '../support/resource-types.ts'
 import { type Served, startServer } from '../support/server.ts'
 import { startProxy } from '../support/tcp-proxy.ts'
+import { waitForCompaction } from '../support/wait-for-compaction.ts'
 
 const inDefault = (name: string) => ({ namespace: 'default', name })
 const backoff = { firstMs: 20, longestMs: 200 }
@@ -43,19 +43,19 @@ async function begin(t: TestContext, server: Served) {
 
 /** Combines all changes passed to handlers. Each change must fit the previous state. */
 function mirror(informer: Informer<ConfigMap>) {
-  const told = { objects: new Map<string, ConfigMap>(), changes: 0 }
+  const cache = { objects: new Map<string, ConfigMap>(), changes: 0 }
   informer.onChange(({ key, previous, object }) => {
-    told.changes++
-    assert.equal(told.objects.get(key), previous)
+    cache.changes++
+    assert.equal(cache.objects.get(key), previous)
     assert.ok(previous !== undefined || object !== undefined)
-    if (object === undefined) told.objects.delete(key)
-    else told.objects.set(key, object)
+    if (object === undefined) cache.objects.delete(key)
+    else cache.objects.set(key, object)
   })
-  return told
+  return cache
 }
 
 /** Resolves when the informer has an object with this name and value. */
-async function seen(informer: Informer<ConfigMap>, name: string, value: string): Promise<void> {
+async function waitForValue(informer: Informer<ConfigMap>, name: string, value: string): Promise<void> {
   const isThere = () => informer.get(inDefault(name))?.data?.k === value
   if (isThere()) return
   await new Promise<void>((resolve) => {
@@ -106,7 +106,7 @@ test('an informer follows four concurrent writers and ends up with the same obje
   const before = replica.changes
   const written = await Promise.all([0, 1, 2, 3].map((writer) => write(client, writer, long ? 200 : 80)))
   await client.create(configMaps, configMap('last', { k: 'v' }))
-  await seen(informer, 'last', 'v')
+  await waitForValue(informer, 'last', 'v')
   await assertSameAsList(client, informer, replica)
   // Over one unbroken watch every write is reported, and nothing else.
   assert.equal(
@@ -129,7 +129,7 @@ test('an informer loses no change while its connection keeps breaking', async (t
   await Promise.all([0, 1, 2, 3].map((writer) => write(client, writer, 100)))
   breaking()
   await client.create(configMaps, configMap('last', { k: 'v' }))
-  await seen(informer, 'last', 'v')
+  await waitForValue(informer, 'last', 'v')
   await assertSameAsList(client, informer, replica)
   assert.equal(state.lists, 1)
   assert.ok(state.watches > 3, `${state.watches} watches`)
@@ -141,12 +141,12 @@ test('after a server restart the informer resumes without a new list', async (t)
   await client.create(configMaps, configMap('a', { k: '1' }))
   const { informer, replica, state, errors } = await begin(t, server)
   await client.create(configMaps, configMap('b', { k: '1' }))
-  await seen(informer, 'b', '1')
+  await waitForValue(informer, 'b', '1')
   await server.kill()
   await server.restart()
   await client.delete(configMaps, inDefault('a'))
   await client.create(configMaps, configMap('c', { k: '2' }))
-  await seen(informer, 'c', '2')
+  await waitForValue(informer, 'c', '2')
   await assertSameAsList(client, informer, replica)
   assert.equal(state.lists, 1)
   assert.ok(errors.length > 0, 'the broken connection was told')
@@ -164,10 +164,10 @@ test('an informer whose version has expired lists again and reports the changes 
   await client.create(configMaps, configMap('comes', { k: '2' }))
   await server.stop()
   await server.restart()
-  await forgotten(client, resourceVersion)
+  await waitForCompaction(client, resourceVersion)
   const before = replica.changes
   reconnect()
-  await seen(informer, 'comes', '2')
+  await waitForValue(informer, 'comes', '2')
   await assertSameAsList(client, informer, replica)
   assert.equal(replica.changes - before, 3)
   assert.equal(state.lists, 2)
@@ -203,11 +203,11 @@ test('an informer reconnects if the server stops responding', async (t) => {
     await proxy.close()
   })
   await client.create(configMaps, configMap('before', { k: '1' }))
-  await seen(informer, 'before', '1')
+  await waitForValue(informer, 'before', '1')
   proxy.set('mute')
   await client.create(configMaps, configMap('unheard', { k: '2' }))
   assert.ok((await silence.promise) instanceof TransportError)
-  await seen(informer, 'unheard', '2')
+  await waitForValue(informer, 'unheard', '2')
   await assertSameAsList(client, informer, replica)
 })
 

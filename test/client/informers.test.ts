@@ -4,10 +4,10 @@ import { type TestContext, test } from 'node:test'
 import { Informers } from '../../src/client/informers/informers.ts'
 import { Client } from '../../src/client/requests/client.ts'
 import { type Transport, TransportError } from '../../src/client/requests/transport.ts'
-import { forgotten } from '../support/forgotten.ts'
 import { serve } from '../support/in-process.ts'
 import { type ConfigMap, configMap, configMaps } from '../support/resource-types.ts'
 import { until } from '../support/until.ts'
+import { waitForCompaction } from '../support/wait-for-compaction.ts'
 
 const backoff = { firstMs: 20, longestMs: 200 }
 
@@ -47,15 +47,15 @@ test('informers of the same objects share one copy, and late handlers get the ex
   await client.create(configMaps, configMap('a'))
   assert.equal(await informers.synced(), true)
   await reached([first], 'a')
-  const told: string[] = []
+  const messages: string[] = []
   const end = first.onChange(({ key, previous, object }) =>
-    told.push(`${key} ${previous !== undefined} ${object?.kind}`),
+    messages.push(`${key} ${previous !== undefined} ${object?.kind}`),
   )
-  assert.deepEqual(told, ['default/a false ConfigMap'])
+  assert.deepEqual(messages, ['default/a false ConfigMap'])
   end()
   await client.create(configMaps, configMap('b'))
   await reached([first], 'b')
-  assert.equal(told.length, 1)
+  assert.equal(messages.length, 1)
   assert.deepEqual(asked, { lists: 2, watches: 2 })
 })
 
@@ -98,11 +98,11 @@ test('an error in a handler is reported and affects neither the cache nor other 
   copy.onChange(({ key }) => {
     throw new Error(`no ${key}`)
   })
-  const told: string[] = []
-  copy.onChange(({ key }) => told.push(key))
+  const messages: string[] = []
+  copy.onChange(({ key }) => messages.push(key))
   for (const name of ['a', 'b', 'c']) await client.create(configMaps, configMap(name))
   await reached([copy], 'c')
-  assert.deepEqual(told, ['default/a', 'default/b', 'default/c'])
+  assert.deepEqual(messages, ['default/a', 'default/b', 'default/c'])
   assert.deepEqual(errors.map(String), ['Error: no default/a', 'Error: no default/b', 'Error: no default/c'])
   assert.deepEqual(asked, { lists: 1, watches: 1 })
 })
@@ -136,7 +136,7 @@ for (const { title, flags, lists } of [
       // A server's memory does not survive a restart, and its store compacts history after a second.
       await server.stop()
       await server.restart()
-      await forgotten(client, metadata.resourceVersion ?? '')
+      await waitForCompaction(client, metadata.resourceVersion ?? '')
     }
     const triedWhileAway = count('watches')
     gate.isShut = false

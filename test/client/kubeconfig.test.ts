@@ -148,12 +148,12 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
   ['acts as nobody', config({ server }, { 'as-groups': ['secret'] }), /as-groups is set without impersonating a user/],
 ]
 
-for (const [how, content, told] of wrong) {
+for (const [how, content, expected] of wrong) {
   test(`a kubeconfig that ${how} is reported without quoting it`, () => {
     const files = [file('wrong', content)]
     assert.throws(
       () => read({ files }),
-      ({ name, message }: Error) => name === 'ConfigError' && told.test(message) && !message.includes('secret'),
+      ({ name, message }: Error) => name === 'ConfigError' && expected.test(message) && !message.includes('secret'),
     )
   })
 }

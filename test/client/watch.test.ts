@@ -5,9 +5,9 @@ import { Client } from '../../src/client/requests/client.ts'
 import { isExpired } from '../../src/client/requests/status-error.ts'
 import { TransportError } from '../../src/client/requests/transport.ts'
 import { lines, watch } from '../../src/client/requests/watch.ts'
-import { forgotten } from '../support/forgotten.ts'
 import { serve } from '../support/in-process.ts'
 import { configMap, configMaps } from '../support/resource-types.ts'
+import { waitForCompaction } from '../support/wait-for-compaction.ts'
 
 async function* chunks(...parts: readonly (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
   for (const part of parts) yield typeof part === 'string' ? new TextEncoder().encode(part) : part
@@ -58,6 +58,6 @@ test('a watch from a version that is too old returns 410', async (t) => {
   await server.stop()
   await server.restart()
   const again = new Client(server.transport())
-  await forgotten(again, resourceVersion)
+  await waitForCompaction(again, resourceVersion)
   await assert.rejects(watch(again, configMaps, { resourceVersion }).next(), isExpired)
 })

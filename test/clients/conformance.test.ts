@@ -28,7 +28,7 @@ async function done(method: string, path: string, body?: unknown, type?: string)
 }
 
 /** Returns the first `count` events of a watch, as `TYPE name`. */
-async function told(path: string, count: number): Promise<string[]> {
+async function eventTexts(path: string, count: number): Promise<string[]> {
   const events: WatchEvent[] = []
   const enough = new AbortController()
   const patience = AbortSignal.any([enough.signal, AbortSignal.timeout(20_000)])
@@ -43,7 +43,7 @@ test('a watch with a label selector reports objects that start to match, change 
   const maps = `${await newNamespace('labels')}/configmaps`
   const { metadata } = await done('GET', maps)
   const from = (selector: string, count: number) =>
-    told(
+    eventTexts(
       `${maps}?watch=1&resourceVersion=${metadata.resourceVersion}&labelSelector=${encodeURIComponent(selector)}`,
       count,
     )
@@ -67,8 +67,8 @@ test('a watch from a resourceVersion reports all later events, even after a disc
   await done('PATCH', `${maps}/m`, { data: { k: '2' } }, merge)
   await done('DELETE', `${maps}/m`)
   const path = `${maps}?watch=1&resourceVersion=${first.metadata.resourceVersion}`
-  assert.deepEqual(await told(path, 1), ['MODIFIED m'])
-  assert.deepEqual(await told(path, 2), ['MODIFIED m', 'DELETED m'])
+  assert.deepEqual(await eventTexts(path, 1), ['MODIFIED m'])
+  assert.deepEqual(await eventTexts(path, 2), ['MODIFIED m', 'DELETED m'])
 })
 
 test('watches from every resourceVersion report the remaining events in the same order', async () => {
@@ -79,7 +79,9 @@ test('watches from every resourceVersion report the remaining events in the same
     versions.push(metadata.resourceVersion)
   }
   const all = versions.slice(0, -1).map((_, i) => `ADDED m-${i}`)
-  const rests = versions.slice(0, -1).map((version, i) => told(`${maps}?watch=1&resourceVersion=${version}`, 10 - i))
+  const rests = versions
+    .slice(0, -1)
+    .map((version, i) => eventTexts(`${maps}?watch=1&resourceVersion=${version}`, 10 - i))
   assert.deepEqual(
     await Promise.all(rests),
     all.map((_, i) => all.slice(i)),
@@ -91,18 +93,18 @@ test('the pages of a list form one consistent list', async () => {
   const names = Array.from({ length: 40 }, (_, i) => `template-${String(i).padStart(4, '0')}`)
   const spec = { containers: [{ name: 'c', image: 'example.com/c:1' }] }
   await Promise.all(names.map((name) => done('POST', templates, { metadata: { name }, template: { spec } })))
-  const found: string[] = []
+  const listedNames: string[] = []
   const versions = new Set<string>()
-  let left = names.length
-  for (let token = ''; found.length === 0 || token !== ''; ) {
+  let remaining = names.length
+  for (let token = ''; listedNames.length === 0 || token !== ''; ) {
     const { metadata, items } = await done('GET', `${templates}?limit=17&continue=${token}`)
-    found.push(...items.map((item: { metadata: { name: string } }) => item.metadata.name))
-    left -= items.length
+    listedNames.push(...items.map((item: { metadata: { name: string } }) => item.metadata.name))
+    remaining -= items.length
     versions.add(metadata.resourceVersion)
-    assert.equal(metadata.remainingItemCount ?? 0, left)
+    assert.equal(metadata.remainingItemCount ?? 0, remaining)
     token = encodeURIComponent(metadata.continue ?? '')
   }
-  assert.deepEqual(found, names)
+  assert.deepEqual(listedNames, names)
   assert.equal(versions.size, 1)
 })
 
@@ -170,7 +172,7 @@ test('certificate requests support watch, annotations, status, approval and dele
   }
   const made = await done('POST', requests, { metadata: { name: 'r', labels: { of: 'conformance' } }, spec })
   const path = `${requests}?watch=1&resourceVersion=${made.metadata.resourceVersion}`
-  const watched = told(path, 4)
+  const watched = eventTexts(path, 4)
   await done('PATCH', `${requests}/r`, { metadata: { annotations: { patched: 'yes' } } }, merge)
   const condition = (type: string) => ({ type, status: 'True', reason: 'Tried', message: 'by a test' })
   const approved = await done(
@@ -192,7 +194,7 @@ test('deleting a namespace deletes all its objects', async () => {
   await done('PATCH', home, { metadata: { labels: { patched: 'yes' } } }, merge)
   for (const plural of ['configmaps', 'secrets'])
     await done('POST', `${home}/${plural}`, { metadata: { name: 'inside' } })
-  const gone = told(`/api/v1/namespaces?watch=1&resourceVersion=0&fieldSelector=metadata.name%3Dgoes`, 4)
+  const gone = eventTexts(`/api/v1/namespaces?watch=1&resourceVersion=0&fieldSelector=metadata.name%3Dgoes`, 4)
   await done('DELETE', home)
   assert.equal((await gone).at(-1), 'DELETED goes')
   for (const plural of ['configmaps', 'secrets'])

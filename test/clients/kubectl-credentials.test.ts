@@ -4,12 +4,12 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryDirectory } from '../api/pki/openssl.ts'
+import { authenticatedUser, until } from '../support/authenticated-user.ts'
 import { asIssuer, makeIdentity, pairOf } from '../support/identities.ts'
 import { type Restartable, serve } from '../support/in-process.ts'
 import { clientId, OpenidProvider } from '../support/openid-provider.ts'
 import { caOf } from '../support/raw-http.ts'
 import { type Ran, runCommand } from '../support/run-command.ts'
-import { until, whoIs } from '../support/who.ts'
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
@@ -44,7 +44,7 @@ test('kubectl authenticates with every type of credential', { timeout: 300_000 }
   const carl = await makeIdentity({ commonName: 'carl', organizations: ['dev'], usages: ['client auth'], issuer })
   const idToken = await provider.login({ sub: 'olga' })
   await until(
-    () => whoIs(server, { token: idToken }),
+    () => authenticatedUser(server, { token: idToken }),
     ({ status }) => status === 201,
   )
 

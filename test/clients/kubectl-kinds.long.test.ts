@@ -21,7 +21,7 @@ import { withoutRootCa } from '../support/server.ts'
 const allKinds = kindsOfVersion('1.23')
 
 const vendor = vendorOf('kubernetes')
-const storedKinds = allKinds.filter(({ life }) => !life.virtual)
+const storedKinds = allKinds.filter(({ lifecycle: life }) => !life.virtual)
 const ids = [...new Set(storedKinds.map(manifestOf))]
 
 const explained = storedKinds.filter(({ group, version }, i) => {
@@ -50,10 +50,10 @@ describe('kubectl explain describes every field', { concurrency: 3 }, () => {
       const apiVersion = kind.group === 'core' ? kind.version : `${groupName(vendor, kind.group)}/${kind.version}`
       const text = await run('explain', '--recursive', kind.plural, `--api-version=${apiVersion}`)
       assert.match(text, new RegExp(`^KIND: +${kind.kind}$`, 'm'))
-      const known = new Set(Array.from(text.matchAll(/^ +(\S+)\t</gm), ([, name]) => name))
-      const wanted = [...fieldsOf(kind.schema)].map((field) => field.slice(field.lastIndexOf('.') + 1))
+      const knownNames = new Set(Array.from(text.matchAll(/^ +(\S+)\t</gm), ([, name]) => name))
+      const fieldNames = [...fieldsOf(kind.schema)].map((field) => field.slice(field.lastIndexOf('.') + 1))
       assert.deepEqual(
-        wanted.filter((name) => !known.has(name)),
+        fieldNames.filter((name) => !knownNames.has(name)),
         [],
       )
     })

@@ -28,7 +28,7 @@ await client.post('/api/v1/namespaces/default/serviceaccounts', { metadata: { na
 const directory = mkdtempSync(join(tmpdir(), 'orch-protoc-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
 
-const kinds = allKinds.filter(({ life }) => !life.virtual)
+const kinds = allKinds.filter(({ lifecycle: life }) => !life.virtual)
 const home = ({ group }: Kind) => group.split('.')[0]
 const messageOf = (kind: Kind) => `${home(kind)}.${kind.version}.${kind.kind}`
 const manifestOf = (kind: Kind) => manifestObject(`${home(kind)}.${kind.plural}`, 'orch')

@@ -58,8 +58,8 @@ const environment = (collectFile: string) => ({
   ORCH_COLLECT_FILE: collectFile,
 })
 
-const wanted = process.env.ORCH_ATTACKS ?? ''
-const names = Object.keys(attacks).filter((name) => name.includes(wanted))
+const selectedAttacks = process.env.ORCH_ATTACKS ?? ''
+const names = Object.keys(attacks).filter((name) => name.includes(selectedAttacks))
 
 test('ordinary clients are unaffected while all attacks run at once', { timeout: 600_000 }, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-attacks-'))

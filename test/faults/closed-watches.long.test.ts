@@ -36,7 +36,7 @@ async function openWatches({ port }: InProcess, versions: readonly string[]): Pr
   return await Promise.all(Array.from({ length: perRound }, (_, i) => open(i)))
 }
 
-function held(): { [name: string]: number } {
+function resourceCounts(): { [name: string]: number } {
   const kinds = [Watcher, Exchange, Http1Transport, LogChunk, AbortController]
   return Object.fromEntries(kinds.map((kind) => [kind.name, Number(queryObjects(kind, { format: 'count' }))]))
 }
@@ -59,11 +59,11 @@ test('closed watches leave nothing in memory', { timeout: 600_000 }, async (t) =
   }
   for (let i = 0; i < 2; i++) await round(-i)
   const heap = await heapInUse()
-  const before = held()
+  const before = resourceCounts()
   for (let i = 0; i < rounds; i++) await round(i)
   await client.get('/livez')
   const now = await heapInUse()
-  const left = held()
+  const left = resourceCounts()
   t.diagnostic(`${rounds * perRound} watches: ${JSON.stringify(left)}, heap ${heap >> 10} kB, then ${now >> 10} kB`)
   for (const [name, number] of Object.entries(left)) assert.ok(number <= before[name]!, `${number} of ${name} are left`)
   assert.ok(now < heap * 1.15, `the heap grew from ${heap >> 10} kB to ${now >> 10} kB`)

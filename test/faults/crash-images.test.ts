@@ -21,7 +21,7 @@ import {
 } from '../../src/storage/store/lmdb/tables.ts'
 import type { Revision } from '../../src/storage/store/store.ts'
 import { temporaryDirectory } from '../storage/store/directory.ts'
-import { seeded } from '../storage/store/seeded.ts'
+import { seeded } from '../storage/store/random-source.ts'
 import { long } from '../support/long.ts'
 import type { Acknowledged } from './crash-workload.ts'
 import { compilePreload, crashImage, type DiskEvent, finalImage, recordProgram } from './recording.ts'

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Seeded } from '../storage/store/seeded.ts'
+import type { RandomSource } from '../storage/store/random-source.ts'
 import { cpuMsOf } from '../support/cpu-time.ts'
 import { long } from '../support/long.ts'
 import { type ServerHandle, startServer } from '../support/server.ts'
@@ -17,7 +17,7 @@ const lives = long ? 50 : 2
 /** One in this many starts is also killed during startup. */
 const brokenStarts = 4
 /** Maximum number of acknowledged writes per run of the server. */
-const longestLife = long ? 2_000 : 80
+const maxLifeMs = long ? 2_000 : 80
 const longestStartMs = 400
 /** CPU time, because other programs may keep the cores busy. */
 const maxStartMs = 3_000
@@ -31,15 +31,15 @@ test('a server killed under load loses no acknowledged write, and watches resume
     fail: async (recorder, random) => {
       let kills = 0
       let slowestStartMs = 0
-      let mostCpuMs = 0
+      let maxCpuMs = 0
       while (kills < lives) {
         const { deaths, startMs } = await live(server, recorder, random)
         kills += deaths
         slowestStartMs = Math.max(slowestStartMs, startMs)
-        mostCpuMs = Math.max(mostCpuMs, cpuMsOf(server.process.pid!))
+        maxCpuMs = Math.max(maxCpuMs, cpuMsOf(server.process.pid!))
       }
-      assert.ok(mostCpuMs <= maxStartMs, `a start took ${mostCpuMs} ms of processor time`)
-      return { kills, slowestStartMs, mostCpuMs }
+      assert.ok(maxCpuMs <= maxStartMs, `a start took ${maxCpuMs} ms of processor time`)
+      return { kills, slowestStartMs, mostCpuMs: maxCpuMs }
     },
   })
 })
@@ -48,9 +48,9 @@ test('a server killed under load loses no acknowledged write, and watches resume
 async function live(
   server: ServerHandle,
   recorder: Recorder,
-  random: Seeded,
+  random: RandomSource,
 ): Promise<{ deaths: number; startMs: number }> {
-  await acknowledged(recorder, random.below(longestLife))
+  await acknowledged(recorder, random.below(maxLifeMs))
   await server.kill()
   const broken = random.below(brokenStarts) === 0
   if (broken) await server.restartAndKill(random.below(longestStartMs))

@@ -16,7 +16,7 @@ const ways = ['terminate', 'exit', 'error', 'memory', 'stall', 'loop']
 const workers = [0, 1, 2]
 const allAtOnce = workers.map((worker) => `${worker} terminate`).join()
 /** Maximum number of acknowledged writes between two faults. */
-const longestPeace = 400
+const maxPeaceMs = 400
 const kills = 6
 const endsOfTheStore = 3
 
@@ -28,7 +28,7 @@ test('clients see consistent data when workers, the store thread or the process 
     writers: 12,
     watchers: 6,
     fail: async (recorder, random) => {
-      const peace = () => acknowledged(recorder, 20 + random.below(longestPeace))
+      const peace = () => acknowledged(recorder, 20 + random.below(maxPeaceMs))
       for (const way of ways)
         for (const worker of workers) {
           await peace()

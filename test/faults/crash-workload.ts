@@ -7,7 +7,7 @@
 import { openSync, writeSync } from 'node:fs'
 import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'
 import type { Key, Retention, Revision } from '../../src/storage/store/store.ts'
-import { type Seeded, seeded } from '../storage/store/seeded.ts'
+import { type RandomSource, seeded } from '../storage/store/random-source.ts'
 
 export interface Acknowledged {
   readonly revision: Revision
@@ -22,7 +22,12 @@ const keysPerWriter = 12
 /** Small enough that part of the journal is dropped. It keeps no values of one of the writers. */
 const retention: Retention = { time: 3_600_000, bytes: 100_000, withoutValues: ['writer/0/'] }
 
-async function writeSome(store: LmdbStore, name: number, random: Seeded, acknowledge: (ack: Acknowledged) => void) {
+async function writeSome(
+  store: LmdbStore,
+  name: number,
+  random: RandomSource,
+  acknowledge: (ack: Acknowledged) => void,
+) {
   const held = new Map<Key, Revision>()
   for (let i = 0; i < commitsPerWriter; i++) {
     const key = `writer/${name}/${random.below(keysPerWriter)}`

@@ -13,8 +13,8 @@ import { encodeStored } from '../../src/api/codec/stored.ts'
 import { configMap } from '../../src/api/kinds/core/config-map.ts'
 import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'
 import { temporaryDirectory } from '../storage/store/directory.ts'
-import { type Seeded, seeded } from '../storage/store/seeded.ts'
-import { compiled } from '../support/compiled.ts'
+import { type RandomSource, seeded } from '../storage/store/random-source.ts'
+import { compiled } from '../support/compile-cache.ts'
 import { long } from '../support/long.ts'
 import type { Read, Report } from './damaged-reader.ts'
 
@@ -50,7 +50,7 @@ async function makeData(directory: string): Promise<number> {
   return revision
 }
 
-type Spoil = (file: Buffer, random: Seeded) => Buffer
+type Spoil = (file: Buffer, random: RandomSource) => Buffer
 
 const damages: { readonly [kind: string]: Spoil } = {
   'a bit flipped': (file, random) => {

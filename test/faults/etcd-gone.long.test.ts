@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { seeded } from '../storage/store/seeded.ts'
+import { seeded } from '../storage/store/random-source.ts'
 import { startEtcd } from '../support/etcd.ts'
 import type { HttpClient } from '../support/http-client.ts'
 import { ownMemory } from '../support/memory.ts'
@@ -57,7 +57,14 @@ test('a server survives an etcd outage of one minute', { timeout: 400_000 }, asy
   const log = await readLog(recorder, start)
   await Promise.all(watching.map((follower) => follower.reach(log.at(-1)!.revision)))
   const { writes, gets, lists } = recorder
-  const faults = checkHistory({ log, start, writes, gets, lists, watches: watching.map(({ told }) => told) })
+  const faults = checkHistory({
+    log,
+    start,
+    writes,
+    gets,
+    lists,
+    watches: watching.map(({ receivedChanges: told }) => told),
+  })
   const counts = outcomes(writes)
   report(t, {
     ...counts,

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'
 import { temporaryDirectory } from '../storage/store/directory.ts'
-import { compiled } from '../support/compiled.ts'
+import { compiled } from '../support/compile-cache.ts'
 import type { Outcomes } from './failing-workload.ts'
 import { compilePreload } from './recording.ts'
 

@@ -22,12 +22,12 @@ export interface FloodOutcome {
 
 const { port, path, token, connections } = workerData as Flood
 const outcome: FloodOutcome = { codes: {}, retryAfter: 0, broken: 0 }
-let made = 0
+let createdCount = 0
 let ending = false
 let answered = 0
 
 function request(): string {
-  const body = JSON.stringify({ metadata: { name: `flood-${made++}` }, data: { text: 'x'.repeat(1000) } })
+  const body = JSON.stringify({ metadata: { name: `flood-${createdCount++}` }, data: { text: 'x'.repeat(1000) } })
   const headers = [`Host: flood`, `Authorization: Bearer ${token}`, 'Content-Type: application/json']
   return `POST ${path} HTTP/1.1\r\n${headers.join('\r\n')}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
 }

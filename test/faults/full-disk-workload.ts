@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'
 import { type Change, type Revision, RevisionGone, StoreFull } from '../../src/storage/store/store.ts'
-import { type Seeded, seeded } from '../storage/store/seeded.ts'
+import { type RandomSource, seeded } from '../storage/store/random-source.ts'
 
 export interface Counts {
   objects: number
@@ -26,8 +26,8 @@ export class FullDiskWorkload {
   /** Why the store stopped writing. */
   failed: string | undefined
   readonly #directory: string
-  readonly #random: Seeded
-  readonly #size: (random: Seeded) => number
+  readonly #random: RandomSource
+  readonly #size: (random: RandomSource) => number
   readonly #held = new Map<string, Held>()
   /** All changes, as a watch from the beginning receives them. */
   readonly #changes: Change[] = []
@@ -36,9 +36,9 @@ export class FullDiskWorkload {
   #watch = new AbortController()
   #store!: LmdbStore
   #watching: Promise<void> = Promise.resolve()
-  #made = 0
+  #createdCount = 0
 
-  constructor(directory: string, seed: number, size: (random: Seeded) => number) {
+  constructor(directory: string, seed: number, size: (random: RandomSource) => number) {
     this.#directory = directory
     this.#random = seeded(seed)
     this.#size = size
@@ -83,7 +83,7 @@ export class FullDiskWorkload {
 
   /** Returns whether the write succeeded. */
   async create(bytes = this.#size(this.#random)): Promise<boolean> {
-    return await this.#write(`k/${String(this.#made++).padStart(6, '0')}`, undefined, bytes)
+    return await this.#write(`k/${String(this.#createdCount++).padStart(6, '0')}`, undefined, bytes)
   }
 
   async #update(): Promise<boolean> {

@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { Seeded } from '../storage/store/seeded.ts'
+import type { RandomSource } from '../storage/store/random-source.ts'
 import { long } from '../support/long.ts'
 import { mountSmallDevice } from '../support/small-device.ts'
 import { FullDiskWorkload } from './full-disk-workload.ts'
@@ -16,7 +16,7 @@ import { report } from './load.ts'
 const seeds = Array.from({ length: long ? 15 : 1 }, (_, i) => i + 3)
 const rounds = long ? 200 : 8
 
-const sizes: Record<string, (random: Seeded) => number> = {
+const sizes: Record<string, (random: RandomSource) => number> = {
   '1 kB': () => 1_000,
   '10 kB': () => 10_000,
   '100 kB': () => 100_000,

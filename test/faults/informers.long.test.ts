@@ -8,11 +8,11 @@ import { type TestContext, test } from 'node:test'
 import { Informer } from '../../src/client/informers/informer.ts'
 import { Client } from '../../src/client/requests/client.ts'
 import { type Transport, TransportError } from '../../src/client/requests/transport.ts'
-import { type Seeded, seeded } from '../storage/store/seeded.ts'
-import { forgotten } from '../support/forgotten.ts'
+import { type RandomSource, seeded } from '../storage/store/random-source.ts'
 import { long } from '../support/long.ts'
 import { type ConfigMap, configMap, configMaps } from '../support/resource-types.ts'
 import { type ServerHandle, startServer } from '../support/server.ts'
+import { waitForCompaction } from '../support/wait-for-compaction.ts'
 
 const count = long ? 100 : 24
 const rounds = long ? 40 : 6
@@ -70,7 +70,7 @@ function labelled(name: string, i: number): ConfigMap {
 }
 
 /** Changes that create and delete objects, and move them in and out of the selection. */
-async function write(client: Client, random: Seeded, times: number): Promise<void> {
+async function write(client: Client, random: RandomSource, times: number): Promise<void> {
   for (let i = 0; i < times; i++) {
     const name = `object-${random.below(40)}`
     const there = (await client.list(configMaps)).items.some((item) => item.metadata.name === name)
@@ -125,7 +125,7 @@ test('the caches of many informers equal a list', { timeout: 540_000 }, async (t
       await server.restart()
       const again = new Client(server.transport())
       await write(again, random, 20)
-      await forgotten(again, resourceVersion)
+      await waitForCompaction(again, resourceVersion)
       for (const follower of away) follower.cut(false)
       await assertAllSame(again, followers, 'after-restart')
       assert.ok(

@@ -14,8 +14,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { EtcdStore } from '../../src/storage/store/etcd/store.ts'
 import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'
 import type { Entry, Store } from '../../src/storage/store/store.ts'
-import { type Seeded, seeded } from '../storage/store/seeded.ts'
-import { asForUsers } from '../support/compiled.ts'
+import { type RandomSource, seeded } from '../storage/store/random-source.ts'
+import { asForUsers } from '../support/compile-cache.ts'
 import { type Cluster, startEtcd } from '../support/etcd.ts'
 import { long } from '../support/long.ts'
 import { root } from '../support/server.ts'
@@ -30,7 +30,7 @@ const source = join(directory, 'source')
 const backup = join(directory, 'backup')
 const seed = Number(process.env.ORCH_TEST_SEED ?? Date.now() % 2 ** 32)
 let cluster: Cluster
-let wanted: readonly Entry[]
+let expectedEntries: readonly Entry[]
 
 before(async () => {
   cluster = await startEtcd()
@@ -40,7 +40,7 @@ before(async () => {
   const keys = Array.from({ length: objects }, (_, i) => `objects/core/configmaps/a/${String(i).padStart(5, '0')}`)
   const commit = (key: string) => store.commit({ key, expected: 0, value: Buffer.from(`${key} `.repeat(20)) })
   await Promise.all(keys.map(commit))
-  wanted = await entriesOf(store)
+  expectedEntries = await entriesOf(store)
   await orch(['backup', `--data-dir=${source}`, `--to=${backup}`])
 })
 
@@ -90,7 +90,7 @@ for (const [name, command, newTarget] of [
   })
 
 interface Rhythm {
-  readonly random: Seeded
+  readonly random: RandomSource
   /** The duration of an uninterrupted move. */
   readonly usualMs: number
 }
@@ -122,16 +122,16 @@ async function isComplete(target: Target): Promise<boolean> {
     return false
   }
   const { length } = await entriesOf(store)
-  assert.ok(length === 0 || length === wanted.length, `${length} entries are there and the store opens`)
+  assert.ok(length === 0 || length === expectedEntries.length, `${length} entries are there and the store opens`)
   return length > 0
 }
 
 async function assertAllThere(target: Target): Promise<void> {
   const bare = (entries: readonly Entry[]) => entries.map(({ key, value }) => [key, Buffer.from(value).toString()])
   const store = await target.open()
-  const oldest = wanted.reduce((highest, { revision }) => Math.max(highest, revision), 0)
+  const oldest = expectedEntries.reduce((highest, { revision }) => Math.max(highest, revision), 0)
   assert.ok((await store.list({ prefix: '', limit: 1 })).revision > oldest)
-  assert.deepEqual(bare(await entriesOf(store)), bare(wanted))
+  assert.deepEqual(bare(await entriesOf(store)), bare(expectedEntries))
 }
 
 async function entriesOf(store: Store): Promise<readonly Entry[]> {
@@ -146,10 +146,10 @@ function start(args: readonly string[]) {
 
 async function orch(args: readonly string[]): Promise<void> {
   const child = start(args)
-  let said = ''
-  child.stderr.on('data', (chunk) => (said += chunk))
+  let output = ''
+  child.stderr.on('data', (chunk) => (output += chunk))
   const [code] = await once(child, 'close')
-  assert.equal(code, 0, `${args.join(' ')}: ${said}`)
+  assert.equal(code, 0, `${args.join(' ')}: ${output}`)
 }
 
 /** Returns whether the process was killed; otherwise it had already succeeded. */

@@ -7,7 +7,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Seeded, seeded } from '../storage/store/seeded.ts'
+import { type RandomSource, seeded } from '../storage/store/random-source.ts'
 import { startEtcd } from '../support/etcd.ts'
 import type { Answer, HttpClient } from '../support/http-client.ts'
 import { long, longTest } from '../support/long.ts'
@@ -123,7 +123,7 @@ test('the linearizability checker agrees with an exhaustive search on small rand
 })
 
 /** Generates a handful of operations with random responses. */
-function randomHistory(random: Seeded): Operation[] {
+function randomHistory(random: RandomSource): Operation[] {
   return Array.from({ length: 2 + random.below(4) }, (_, i) => {
     // Calls at even times, returns at odd ones, so that no two coincide.
     const called = 2 * random.below(12)
@@ -238,10 +238,10 @@ const collection = '/api/v1/namespaces/default/configmaps'
 class Actor {
   readonly #client: HttpClient
   readonly #log: OperationLog
-  readonly #random: Seeded
+  readonly #random: RandomSource
   readonly #seen = new Map<string, { readonly value: string; readonly version: string }>()
 
-  constructor(client: HttpClient, log: OperationLog, random: Seeded) {
+  constructor(client: HttpClient, log: OperationLog, random: RandomSource) {
     this.#client = client
     this.#log = log
     this.#random = random

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Seeded } from '../storage/store/seeded.ts'
+import type { RandomSource } from '../storage/store/random-source.ts'
 import type { HttpClient } from '../support/http-client.ts'
 import { long } from '../support/long.ts'
 import type { Change, Write } from './history.ts'
@@ -16,7 +16,7 @@ const keys = Array.from({ length: 200 }, (_, i) => `key-${i}`)
 export const restMs = long ? 0 : 15
 
 interface Load {
-  readonly random: Seeded
+  readonly random: RandomSource
   readonly signal: AbortSignal
   readonly reader?: Recorder
   /** Delay after each call; none if absent. */
@@ -45,7 +45,7 @@ export async function workload(recorder: Recorder, { random, signal, reader, res
 
 /** A watch that resumes whenever it breaks, and ends at a revision. */
 export class Follower {
-  readonly told: Change[] = []
+  readonly receivedChanges: Change[] = []
   readonly #stop = new AbortController()
   readonly #done: Promise<void>
   #until = Number.POSITIVE_INFINITY
@@ -63,13 +63,13 @@ export class Follower {
   /** Resolves when the watch has reached this revision; fails if it never does. */
   async reach(revision: number): Promise<void> {
     this.#until = revision
-    if ((this.told.at(-1)?.revision ?? 0) >= revision) this.#stop.abort()
+    if ((this.receivedChanges.at(-1)?.revision ?? 0) >= revision) this.#stop.abort()
     await this.#done
   }
 
   async #follow(changes: AsyncIterable<Change>): Promise<void> {
     for await (const change of changes) {
-      this.told.push(change)
+      this.receivedChanges.push(change)
       if (change.revision >= this.#until) return
     }
   }
@@ -81,8 +81,8 @@ export async function readLog(recorder: Recorder, start: number): Promise<Change
   const last = recorder.writes.at(-1)!.revision
   const follower = new Follower(recorder, start)
   await follower.reach(last)
-  assert.equal(follower.told.at(-1)?.revision, last)
-  return follower.told
+  assert.equal(follower.receivedChanges.at(-1)?.revision, last)
+  return follower.receivedChanges
 }
 
 /**

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { seeded } from '../storage/store/seeded.ts'
+import { seeded } from '../storage/store/random-source.ts'
 import type { HttpClient } from '../support/http-client.ts'
 import { startServer } from '../support/server.ts'
 import { checkHistory, type List, type Seen } from './history.ts'

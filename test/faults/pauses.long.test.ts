@@ -10,7 +10,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { seeded } from '../storage/store/seeded.ts'
+import { seeded } from '../storage/store/random-source.ts'
 import { type Cluster, startEtcd } from '../support/etcd.ts'
 import { long } from '../support/long.ts'
 import { type ServerHandle, startServer } from '../support/server.ts'
@@ -71,7 +71,14 @@ test('no read is stale after pauses of the etcd leader or of a server', { timeou
   const log = await readLog(recorders[1]!, start)
   await Promise.all(watching.map((follower) => follower.reach(log.at(-1)!.revision)))
   const { writes, gets, lists } = recorder
-  const faults = checkHistory({ log, start, writes, gets, lists, watches: watching.map(({ told }) => told) })
+  const faults = checkHistory({
+    log,
+    start,
+    writes,
+    gets,
+    lists,
+    watches: watching.map(({ receivedChanges: told }) => told),
+  })
   const counts = outcomes(writes)
   report(t, { pauses: 2 * rounds, ...counts, gets: gets.length, lists: lists.length })
   assert.deepEqual(faults.slice(0, 10), [], `${faults.length} faults; repeat with ORCH_TEST_SEED=${seed}`)

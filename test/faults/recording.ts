@@ -7,8 +7,8 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { Seeded } from '../storage/store/seeded.ts'
-import { compiled } from '../support/compiled.ts'
+import type { RandomSource } from '../storage/store/random-source.ts'
+import { compiled } from '../support/compile-cache.ts'
 
 const run = promisify(execFile)
 const sector = 512
@@ -71,7 +71,7 @@ export function finalImage(events: readonly DiskEvent[]): Buffer {
 }
 
 /** Returns the file after a power loss just before event `crash`. */
-export function crashImage(events: readonly DiskEvent[], crash: number, random: Seeded): Buffer {
+export function crashImage(events: readonly DiskEvent[], crash: number, random: RandomSource): Buffer {
   const image = new Image(events)
   const durable = durableUpTo(events, crash)
   // Some losses keep nearly all unsynced writes, some nearly none.

@@ -28,10 +28,10 @@ test('a write on one server can be read from the other immediately', { timeout: 
   const watching = clients.map((client) =>
     lags.follow(client.watch(`${collection}?watch=1&resourceVersion=${start}`, stop.signal)),
   )
-  let left = pairs
+  let remaining = pairs
   const work = async (writer: HttpClient, reader: HttpClient, name: string) => {
     await writer.post(collection, { metadata: { name } })
-    while (left-- > 0) await writeAndRead(writer, reader, { name, turn: left, lags })
+    while (remaining-- > 0) await writeAndRead(writer, reader, { name, turn: remaining, lags })
   }
   await Promise.all(
     Array.from({ length: 2 * clientsPerServer }, (_, i) => work(clients[i % 2]!, clients[1 - (i % 2)]!, `pair-${i}`)),

@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { seeded } from '../storage/store/seeded.ts'
+import { seeded } from '../storage/store/random-source.ts'
 import { type Cluster, startEtcd } from '../support/etcd.ts'
 import type { HttpClient } from '../support/http-client.ts'
 import { long } from '../support/long.ts'
@@ -70,7 +70,7 @@ test('two servers stay consistent while etcd repeatedly loses its leader', { tim
   await Promise.all(watching.map((follower) => follower.reach(log.at(-1)!.revision)))
   await Promise.all(recorders.map((one) => one.list()))
   const { writes, gets, lists } = recorder
-  const watches = watching.map(({ told }) => told)
+  const watches = watching.map(({ receivedChanges: told }) => told)
   const faults = checkHistory({ log, start, writes, gets, lists, watches })
   const counts = outcomes(writes)
   const longest = Math.max(...gaps.map(({ ms }) => Math.round(ms)))

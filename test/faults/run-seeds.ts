@@ -25,8 +25,10 @@ const copied = [
   'tsconfig.json',
 ]
 
-const wanted = process.argv.slice(2)
-const chosen = seeds.filter((seed) => wanted.length === 0 || wanted.some((text) => JSON.stringify(seed).includes(text)))
+const patterns = process.argv.slice(2)
+const chosen = seeds.filter(
+  (seed) => patterns.length === 0 || patterns.some((text) => JSON.stringify(seed).includes(text)),
+)
 const copy = mkdtempSync(join(tmpdir(), 'orch-seeds-'))
 process.on('exit', () => rmSync(copy, { recursive: true, force: true }))
 for (const name of copied) cpSync(join(root, name), join(copy, name), { recursive: true })
@@ -56,7 +58,7 @@ async function sow(seed: Seed): Promise<{ told: boolean; failed: string[]; secon
   writeFileSync(file, text)
   try {
     const { failed, seconds } = await runTest(seed.test)
-    const told = sound.has(seed.test) && text !== before && failed.some((name) => name.includes(seed.told))
+    const told = sound.has(seed.test) && text !== before && failed.some((name) => name.includes(seed.expected))
     return { told, failed, seconds }
   } finally {
     writeFileSync(file, before)

@@ -10,8 +10,8 @@ import { seeds } from './seeds.ts'
 
 test('every seeded bug matches exactly one location in the sources and names an existing test', () => {
   assert.ok(seeds.length >= 12)
-  for (const { bug, file, changes, test: told } of seeds) {
-    assert.ok(existsSync(join(root, told)), `${bug}: there is no ${told}`)
+  for (const { bug, file, changes, test: expected } of seeds) {
+    assert.ok(existsSync(join(root, expected)), `${bug}: there is no ${expected}`)
     const text = readFileSync(join(root, file), 'utf8')
     for (const { find, replace } of changes) {
       assert.equal(text.split(find).length - 1, 1, `${bug}: ${JSON.stringify(find)} is not once in ${file}`)

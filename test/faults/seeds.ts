@@ -9,17 +9,21 @@ export interface Seed {
   readonly changes: readonly { readonly find: string; readonly replace: string }[]
   /** The test file, and part of the name of the test that must fail. */
   readonly test: string
-  readonly told: string
+  readonly expected: string
 }
 
-const simulation = { test: 'test/faults/simulation.test.ts', told: 'simulated runs with different seeds' }
-const images = { test: 'test/faults/crash-images.test.ts', told: 'contain every acknowledged commit' }
-const access = { test: 'test/apiserver/authz/matrix.test.ts', told: 'matches the RBAC model' }
+const simulation = { test: 'test/faults/simulation.test.ts', expected: 'simulated runs with different seeds' }
+const images = { test: 'test/faults/crash-images.test.ts', expected: 'contain every acknowledged commit' }
+const access = { test: 'test/apiserver/authz/matrix.test.ts', expected: 'matches the RBAC model' }
 const workers = { test: 'test/storage/store/worker-store.long.test.ts' }
 const etcdWorkers = { test: 'test/storage/store/etcd-workers.long.test.ts' }
 const identity = { test: 'test/apiserver/http/identity.test.ts' }
 
-function seed(bug: string, where: { file: string; find: string; replace: string }, by: { test: string; told: string }) {
+function seed(
+  bug: string,
+  where: { file: string; find: string; replace: string },
+  by: { test: string; expected: string },
+) {
   return { bug, file: where.file, changes: [{ find: where.find, replace: where.replace }], ...by }
 }
 
@@ -115,7 +119,7 @@ export const seeds: readonly Seed[] = [
       find: '    remove(tables.current, key)\n  } else {',
       replace: '    if (key.length === 0) remove(tables.current, key)\n  } else {',
     },
-    { test: 'test/storage/store/lmdb.test.ts', told: 'delet' },
+    { test: 'test/storage/store/lmdb.test.ts', expected: 'delet' },
   ),
   seed(
     'the store ignores the guards of a commit',
@@ -124,7 +128,7 @@ export const seeds: readonly Seed[] = [
       find: '!== revision) hold = false',
       replace: '!== revision) hold = true',
     },
-    { test: 'test/storage/store/lmdb.test.ts', told: 'guards' },
+    { test: 'test/storage/store/lmdb.test.ts', expected: 'guards' },
   ),
   seed(
     'an update ignores its resourceVersion',
@@ -133,12 +137,12 @@ export const seeds: readonly Seed[] = [
       find: 'if (named) assertVersion(',
       replace: 'if (named && stored.revision < 0) assertVersion(',
     },
-    { test: 'test/faults/linearizability.test.ts', told: 'the embedded store' },
+    { test: 'test/faults/linearizability.test.ts', expected: 'the embedded store' },
   ),
   seed(
     '__proto__ is lost',
     { file: 'src/api/json/json.ts', find: "if (key === '__proto__') {", replace: "if (key === '__proto__ ') {" },
-    { test: 'test/apiserver/http/first-light.test.ts', told: '__proto__ and similar names' },
+    { test: 'test/apiserver/http/first-light.test.ts', expected: '__proto__ and similar names' },
   ),
   {
     bug: 'a merge patch changes the prototype of all objects',
@@ -148,7 +152,7 @@ export const seeds: readonly Seed[] = [
       { find: 'mergePatchSteps(own(result, key), value)', replace: 'mergePatchSteps(result[key], value)' },
     ],
     test: 'test/support/prototypes.test.ts',
-    told: 'the guard is active in a server',
+    expected: 'the guard is active in a server',
   },
   seed(
     'an invalid token authenticates as anonymous',
@@ -157,7 +161,7 @@ export const seeds: readonly Seed[] = [
       find: 'if (user === undefined) return refused',
       replace: 'if (user === undefined) return none',
     },
-    { ...identity, told: 'a request with an invalid token is never treated as anonymous' },
+    { ...identity, expected: 'a request with an invalid token is never treated as anonymous' },
   ),
   seed(
     'anonymous requests are accepted if AlwaysAllow is not the first authorization mode',
@@ -166,7 +170,7 @@ export const seeds: readonly Seed[] = [
       find: "!authorizationMode.includes('AlwaysAllow')",
       replace: "authorizationMode[0] !== 'AlwaysAllow'",
     },
-    { ...identity, told: 'anonymous requests with --authorization-mode=AlwaysDeny,AlwaysAllow' },
+    { ...identity, expected: 'anonymous requests with --authorization-mode=AlwaysDeny,AlwaysAllow' },
   ),
   seed(
     'invalid base64 is accepted as in Node',
@@ -175,7 +179,7 @@ export const seeds: readonly Seed[] = [
       find: 'return same && paddedEnd.test(text.slice(-4)) ? canonical : undefined',
       replace: 'return canonical',
     },
-    { test: 'test/apiserver/http/hostile-bodies.test.ts', told: 'base64' },
+    { test: 'test/apiserver/http/hostile-bodies.test.ts', expected: 'base64' },
   ),
   seed(
     'a truncated signature is accepted',
@@ -185,7 +189,7 @@ export const seeds: readonly Seed[] = [
       replace:
         'signature !== undefined && (signature.length === 0 || timingSafeEqual(signature, expected.subarray(0, signature.length)))',
     },
-    { test: 'test/apiserver/http/hostile-queries.test.ts', told: 'continue' },
+    { test: 'test/apiserver/http/hostile-queries.test.ts', expected: 'continue' },
   ),
   seed(
     'a field selector with two different values for a field matches objects',
@@ -194,7 +198,7 @@ export const seeds: readonly Seed[] = [
       find: ' || equal.size > 1 || (equal.size === 1 &&',
       replace: ' || (equal.size > 0 &&',
     },
-    { test: 'test/fuzz/queries.test.ts', told: 'random queries return what the model predicts' },
+    { test: 'test/fuzz/queries.test.ts', expected: 'random queries return what the model predicts' },
   ),
   seed(
     'a patch that deletes list elements keeps one of them',
@@ -203,7 +207,7 @@ export const seeds: readonly Seed[] = [
       find: 'const kept = without(present, identify, identitiesOf(deleted, identify, mergeKeyOf(schema)))',
       replace: 'const kept = without(present, identify, identitiesOf(deleted, identify, mergeKeyOf(schema)).slice(1))',
     },
-    { test: 'test/fuzz/patches.test.ts', told: 'strategic merge patches' },
+    { test: 'test/fuzz/patches.test.ts', expected: 'strategic merge patches' },
   ),
   seed(
     'short DeleteOptions are ignored',
@@ -212,7 +216,7 @@ export const seeds: readonly Seed[] = [
       find: '  if (bytes.length === 0) return undefined\n',
       replace: '  if (bytes.length < 40) return undefined\n',
     },
-    { test: 'test/fuzz/bodies.test.ts', told: 'random bodies are rejected or stored' },
+    { test: 'test/fuzz/bodies.test.ts', expected: 'random bodies are rejected or stored' },
   ),
   seed(
     'keys are sorted in JavaScript order instead of UTF-8',
@@ -221,12 +225,12 @@ export const seeds: readonly Seed[] = [
       find: 'return isSurrogate(x) === isSurrogate(y) ? x - y : isSurrogate(x) ? 1 : -1',
       replace: 'return isSurrogate(x) === isSurrogate(y) ? x - y : x - y',
     },
-    { test: 'test/base/sorted-map.test.ts', told: 'sorted by their bytes' },
+    { test: 'test/base/sorted-map.test.ts', expected: 'sorted by their bytes' },
   ),
   seed(
     "a file has whatever mode the user's mask leaves",
     { file: 'src/base/files/files.ts', find: '  await handle.chmod(mode)\n', replace: '' },
-    { test: 'test/base/files.test.ts', told: 'has the requested mode regardless of the umask' },
+    { test: 'test/base/files.test.ts', expected: 'has the requested mode regardless of the umask' },
   ),
   seed(
     'a rule with resource names applies to requests without a name',
@@ -344,7 +348,7 @@ export const seeds: readonly Seed[] = [
       find: '      if (bindings?.size === 0) bound!.delete(role)\n',
       replace: '',
     },
-    { test: 'test/apiserver/authz/changes.test.ts', told: 'deleting any object that grants a permission' },
+    { test: 'test/apiserver/authz/changes.test.ts', expected: 'deleting any object that grants a permission' },
   ),
   seed(
     'a node agent changes restricted labels',
@@ -353,7 +357,10 @@ export const seeds: readonly Seed[] = [
       find: ')) return true',
       replace: ')) return false',
     },
-    { test: 'test/apiserver/admission/node-restriction.test.ts', told: 'cannot change a restricted label of its Node' },
+    {
+      test: 'test/apiserver/admission/node-restriction.test.ts',
+      expected: 'cannot change a restricted label of its Node',
+    },
   ),
   seed(
     'a node agent changes the owners of its Node',
@@ -362,7 +369,7 @@ export const seeds: readonly Seed[] = [
       find: "  if (!sameOwners(next, previous)) throw refuse('modify ownerReferences')\n",
       replace: '',
     },
-    { test: 'test/apiserver/admission/node-restriction.test.ts', told: 'cannot change an owner of its Node' },
+    { test: 'test/apiserver/admission/node-restriction.test.ts', expected: 'cannot change an owner of its Node' },
   ),
   seed(
     'ephemeral containers are not checked',
@@ -371,7 +378,7 @@ export const seeds: readonly Seed[] = [
       find: ', ...ephemeralContainers]',
       replace: ', ...ephemeralContainers.slice(0, 0)]',
     },
-    { test: 'test/apiserver/admission/pod-security-checks.test.ts', told: 'privileged: ephemeralContainers' },
+    { test: 'test/apiserver/admission/pod-security-checks.test.ts', expected: 'privileged: ephemeralContainers' },
   ),
   seed(
     'a pod security rule takes effect one release too late',
@@ -380,7 +387,7 @@ export const seeds: readonly Seed[] = [
       find: 'since <= release',
       replace: 'since < release',
     },
-    { test: 'test/apiserver/admission/pod-security-checks.test.ts', told: 'runAsUser: containers' },
+    { test: 'test/apiserver/admission/pod-security-checks.test.ts', expected: 'runAsUser: containers' },
   ),
   seed(
     'ephemeral containers may use any Secret',
@@ -391,7 +398,7 @@ export const seeds: readonly Seed[] = [
     },
     {
       test: 'test/apiserver/admission/service-account.test.ts',
-      told: 'an annotated service account restricts its pods',
+      expected: 'an annotated service account restricts its pods',
     },
   ),
   seed(
@@ -403,7 +410,7 @@ export const seeds: readonly Seed[] = [
     },
     {
       test: 'test/apiserver/admission/pod-security-policy.test.ts',
-      told: "the policy may be authorized for the pod's account or its creator",
+      expected: "the policy may be authorized for the pod's account or its creator",
     },
   ),
   seed(
@@ -413,7 +420,7 @@ export const seeds: readonly Seed[] = [
       find: 'for (const port of this.#pins.keys()) port',
       replace: 'for (const [i, port] of [...this.#pins.keys()].entries()) if (i !== 1 || revision % 7 !== 0) port',
     },
-    { ...workers, told: 'which every watch sees' },
+    { ...workers, expected: 'which every watch sees' },
   ),
   seed(
     'a worker treats its cache as the most recent state',
@@ -422,7 +429,7 @@ export const seeds: readonly Seed[] = [
       find: 'return this.#shared.revision',
       replace: 'return this.tail.revision',
     },
-    { ...workers, told: 'a commit is in the revision of all' },
+    { ...workers, expected: 'a commit is in the revision of all' },
   ),
   seed(
     'a worker keeps serving after it missed changes',
@@ -431,7 +438,7 @@ export const seeds: readonly Seed[] = [
       find: 'if (changes[0]?.revision === next) this',
       replace: 'if (changes.length > 0) this',
     },
-    { ...workers, told: 'a worker that missed a change reports it' },
+    { ...workers, expected: 'a worker that missed a change reports it' },
   ),
   seed(
     'a worker on etcd misses an event',
@@ -441,7 +448,7 @@ export const seeds: readonly Seed[] = [
       replace:
         "for (const [i, port] of [...this.#followers].entries()) if (i !== 1 || message.type !== 'batch' || message.after % 7 !== 0) this",
     },
-    { ...etcdWorkers, told: 'have one order, which every watch sees' },
+    { ...etcdWorkers, expected: 'have one order, which every watch sees' },
   ),
   seed(
     'a worker on etcd treats its cache as the most recent state',
@@ -450,7 +457,7 @@ export const seeds: readonly Seed[] = [
       find: 'return this.#settled(await this.#present.ask())',
       replace: 'return this.#feed.revision',
     },
-    { ...etcdWorkers, told: 'appears in the revision and feed of all workers' },
+    { ...etcdWorkers, expected: 'appears in the revision and feed of all workers' },
   ),
   seed(
     'a worker on etcd keeps serving after it missed changes',
@@ -459,6 +466,6 @@ export const seeds: readonly Seed[] = [
       find: 'if (feed.revision === after) feed',
       replace: 'if (feed.revision <= after) feed',
     },
-    { ...etcdWorkers, told: 'a worker that missed a batch reports an error' },
+    { ...etcdWorkers, expected: 'a worker that missed a batch reports an error' },
   ),
 ]

@@ -17,13 +17,13 @@ import { HistoryReaders } from '../../src/apiserver/registry/reads/history-reade
 import { type ParsedSelection, parseSelection } from '../../src/apiserver/registry/reads/selection.ts'
 import { get } from '../../src/apiserver/registry/verbs/get.ts'
 import { type ListPage, type ListQuery, list, slicesOf } from '../../src/apiserver/registry/verbs/list.ts'
-import { toldUpTo, type Watching, watch } from '../../src/apiserver/registry/verbs/watch.ts'
+import { deliveredRevision, type Watching, watch } from '../../src/apiserver/registry/verbs/watch.ts'
 import { systemClock } from '../../src/base/time/clock.ts'
 import { Caches } from '../../src/storage/cache/caches.ts'
 import { jsonEvents } from '../../src/storage/cache/event.ts'
 import { KindCache } from '../../src/storage/cache/kind-cache.ts'
 import { type Change, type Entry, StoreError } from '../../src/storage/store/store.ts'
-import { type Seeded, seeded } from '../storage/store/seeded.ts'
+import { type RandomSource, seeded } from '../storage/store/random-source.ts'
 import { long } from '../support/long.ts'
 import { FaultyStore, Scheduler } from './simulation.ts'
 
@@ -72,7 +72,7 @@ interface Counts {
 
 /** The parameters generated from a seed, and all participants. */
 interface World {
-  readonly random: Seeded
+  readonly random: RandomSource
   readonly scheduler: Scheduler
   readonly store: FaultyStore
   readonly resource: Resource
@@ -439,7 +439,7 @@ class Informer {
         resourceVersion: String(this.#version),
         form: jsonEvents,
         user: 'someone',
-        sent: () => {},
+        onSent: () => {},
       }),
     )
     if (typeof watching === 'number') return watching !== 410
@@ -458,7 +458,7 @@ class Informer {
   /** Reads the lines as the server sends them, including bookmarks. */
   async *#lines({ watcher, before }: Watching): AsyncGenerator<Buffer> {
     const { random, resource } = this.#world
-    const mark = () => watcher.bookmark(Buffer.from(`BOOKMARK ${toldUpTo(resource, watcher)}`))
+    const mark = () => watcher.bookmark(Buffer.from(`BOOKMARK ${deliveredRevision(resource, watcher)}`))
     for await (const chunk of before) for (const line of chunk.toString().split(/(?<=\n)/)) yield Buffer.from(line)
     if (random.chance(0.3)) mark()
     while (!watcher.closed) {

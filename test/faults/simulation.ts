@@ -21,16 +21,16 @@ import {
   type WatchOptions,
   type Write,
 } from '../../src/storage/store/store.ts'
-import type { Seeded } from '../storage/store/seeded.ts'
+import type { RandomSource } from '../storage/store/random-source.ts'
 
 /** Resumes waiting calls one at a time, in its own order. Advances the clock when no call waits, and at random. */
 export class Scheduler {
   /** The events of the run, for comparing two runs. */
   readonly trace: string[] = []
   readonly #waiting: (() => void)[] = []
-  readonly #random: Seeded
+  readonly #random: RandomSource
 
-  constructor(random: Seeded) {
+  constructor(random: RandomSource) {
     this.#random = random
   }
 
@@ -76,9 +76,9 @@ export class FaultyStore implements Store {
   faults = 0.03
   readonly #store = new MemoryStore()
   readonly #scheduler: Scheduler
-  readonly #random: Seeded
+  readonly #random: RandomSource
 
-  constructor(scheduler: Scheduler, random: Seeded) {
+  constructor(scheduler: Scheduler, random: RandomSource) {
     this.#scheduler = scheduler
     this.#random = random
   }

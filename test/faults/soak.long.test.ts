@@ -110,7 +110,7 @@ async function watchAgain(client: HttpClient, events: number, signal: AbortSigna
   let version: string = list.body.metadata.resourceVersion
   while (!signal.aborted) {
     const end = new AbortController()
-    let left = events
+    let remaining = events
     done.watches++
     for await (const { type, object } of client.watch(
       `${configMaps}?watch=1&allowWatchBookmarks=true&resourceVersion=${version}`,
@@ -119,7 +119,7 @@ async function watchAgain(client: HttpClient, events: number, signal: AbortSigna
       assert.notEqual(type, 'ERROR', JSON.stringify(object))
       version = object.metadata.resourceVersion
       done.events++
-      if (--left === 0) end.abort()
+      if (--remaining === 0) end.abort()
     }
   }
 }

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { type Seeded, seeded } from '../storage/store/seeded.ts'
+import { type RandomSource, seeded } from '../storage/store/random-source.ts'
 import type { ServerHandle } from '../support/server.ts'
 import { checkHistory } from './history.ts'
 import { Follower, outcomes, readLog, report, revisionOf, workload } from './load.ts'
@@ -15,7 +15,7 @@ interface Trial {
   readonly writers: number
   readonly watchers: number
   /** Makes the server fail repeatedly and leaves it running. Returns counts for the report. */
-  readonly fail: (recorder: Recorder, random: Seeded) => Promise<{ readonly [name: string]: number }>
+  readonly fail: (recorder: Recorder, random: RandomSource) => Promise<{ readonly [name: string]: number }>
 }
 
 export async function assertSurvives(t: TestContext, server: ServerHandle, trial: Trial): Promise<void> {
@@ -41,7 +41,7 @@ export async function assertSurvives(t: TestContext, server: ServerHandle, trial
   await Promise.all(watching.map((follower) => follower.reach(log.at(-1)!.revision)))
   await recorder.list()
   const { writes, gets, lists } = recorder
-  const watches = watching.map(({ told }) => told)
+  const watches = watching.map(({ receivedChanges: told }) => told)
   const faults = checkHistory({ log, start, writes, gets, lists, watches })
   const counts = outcomes(writes)
   report(t, { ...survived, ...counts, gets: gets.length, lists: lists.length, events: log.length * watchers })

@@ -9,7 +9,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Seeded, seeded } from '../storage/store/seeded.ts'
+import { type RandomSource, seeded } from '../storage/store/random-source.ts'
 import { cpuMsOf } from '../support/cpu-time.ts'
 import type { HttpClient } from '../support/http-client.ts'
 import { long } from '../support/long.ts'
@@ -36,10 +36,10 @@ test('sustained load with 70% reads and 30% writes causes no errors', { timeout:
 
 async function flatOut(actors: readonly Actor[], total: number): Promise<{ requests: number; seconds: number }> {
   const start = performance.now()
-  let left = total
+  let remaining = total
   await Promise.all(
     actors.map(async (actor) => {
-      while (left-- > 0) await actor.act()
+      while (remaining-- > 0) await actor.act()
     }),
   )
   return { requests: total, seconds: (performance.now() - start) / 1000 }
@@ -50,11 +50,11 @@ interface Pace {
   readonly perSecond: number
 }
 
-async function sustained(t: Parameters<typeof report>[0], server: ServerHandle, pace: Pace): Promise<void> {
+async function sustained(t: Parameters<typeof report>[0], server: ServerHandle, timeSlice: Pace): Promise<void> {
   const measured: { requests: number; cpuMs: number; rss: number }[] = []
   for (let slice = 0; slice < slices; slice++) {
     const before = cpuMsOf(server.process.pid!)
-    const requests = await paced(pace, longMs / slices)
+    const requests = await paced(timeSlice, longMs / slices)
     measured.push({ requests, cpuMs: cpuMsOf(server.process.pid!) - before, rss: rssOf(server) })
   }
   const cost = (part: typeof measured) => sum(part, 'cpuMs') / sum(part, 'requests')
@@ -103,7 +103,7 @@ const collection = '/api/v1/namespaces/default/configmaps'
 /** A client with its own objects. No other client writes them, so it knows their content. */
 class Actor {
   readonly #client: HttpClient
-  readonly #random: Seeded
+  readonly #random: RandomSource
   readonly #name: string
   readonly #held = new Map<string, string>()
   #writes = 0

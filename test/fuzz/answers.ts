@@ -1,7 +1,7 @@
 /** Common parts of the server fuzz tests: counts by status code, concurrent requests, and the format of errors. */
 import type { Answer } from '../support/http-client.ts'
 
-const mostTold = 10
+const maxReported = 10
 
 export class Counts {
   readonly #byCode = new Map<number, number>()
@@ -17,10 +17,10 @@ export class Counts {
 
   wrong(fault: string): void {
     this.#wrong++
-    if (this.faults.length < mostTold) this.faults.push(fault)
+    if (this.faults.length < maxReported) this.faults.push(fault)
   }
 
-  told(): { readonly [name: string]: number } {
+  reportedCounts(): { readonly [name: string]: number } {
     const codes = [...this.#byCode].sort(([a], [b]) => a - b).map(([code, count]) => [`answered ${code}`, count])
     return { tried: this.#tried, ...Object.fromEntries(codes), wrong: this.#wrong }
   }

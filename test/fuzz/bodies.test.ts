@@ -13,16 +13,26 @@ import {
   randomOperations,
   type Value,
 } from '../api/merge/models.ts'
-import { type Seeded, seeded } from '../storage/store/seeded.ts'
+import { type RandomSource, seeded } from '../storage/store/random-source.ts'
 import { noControls } from '../support/accounts.ts'
-import { watchOver } from '../support/alive.ts'
 import type { Answer, HttpClient } from '../support/http-client.ts'
 import { serve } from '../support/in-process.ts'
+import { survivalCheck } from '../support/survival-check.ts'
 import { Counts, everyOne, faultOfStatus } from './answers.ts'
 import { damaged } from './documents.ts'
 import { isSame, mutated } from './mutations.ts'
 import { rounds, seed, tell } from './scale.ts'
-import { type Body, bodyOf, deleteOptions, json, type Kind, kinds, type Members, said, yaml } from './sent-bodies.ts'
+import {
+  type Body,
+  bodyOf,
+  deleteOptions,
+  json,
+  type Kind,
+  kinds,
+  type Members,
+  sentValue,
+  yaml,
+} from './sent-bodies.ts'
 
 // One object and the requests to it
 
@@ -30,7 +40,7 @@ interface Target {
   readonly client: HttpClient
   readonly kind: Kind
   readonly name: string
-  readonly random: Seeded
+  readonly random: RandomSource
 }
 
 interface Tried {
@@ -75,7 +85,7 @@ async function tryCreate({ client, kind, name, random }: Target): Promise<Tried>
 
 const unprintable = ['\u0007', '\u202e']
 
-function writeOptions(random: Seeded): URLSearchParams {
+function writeOptions(random: RandomSource): URLSearchParams {
   const some: readonly (readonly [name: string, values: readonly string[]])[] = [
     ['fieldValidation', ['Strict', 'Warn', 'Ignore', '', 'strict', 'Bogus']],
     ['dryRun', ['All', 'All', '', 'all', 'None']],
@@ -103,12 +113,12 @@ function areSound(query: URLSearchParams): boolean {
 
 /** An accepted JSON body must be valid JSON. */
 function faultOfBody(type: string, body: Body): string | undefined {
-  return type === json && said(body) === undefined ? 'accepted, but it is not JSON' : undefined
+  return type === json && sentValue(body) === undefined ? 'accepted, but it is not JSON' : undefined
 }
 
 /** The strings in the maps that every kind has, and in a ConfigMap's data, must be returned as sent. */
 function faultOfKept({ body }: Answer, sent: Body): string | undefined {
-  const value = said(sent)
+  const value = sentValue(sent)
   if (value === undefined) return undefined
   const maps = [['metadata', 'labels'], ['metadata', 'annotations'], ['data']]
   for (const path of maps) {
@@ -175,7 +185,7 @@ const ways: { readonly [name: string]: (target: Target) => Promise<Tried> } = {
     tryChange(target, (before) => {
       const type = target.random.pick([json, yaml])
       const body = bodyOf(target.random, before, type)
-      return { method: 'PUT', type, body, ...(said(body) === undefined ? {} : { expected: said(body)! }) }
+      return { method: 'PUT', type, body, ...(sentValue(body) === undefined ? {} : { expected: sentValue(body)! }) }
     }),
   'json patch': (target) =>
     tryChange(target, (before) => {
@@ -185,7 +195,7 @@ const ways: { readonly [name: string]: (target: Target) => Promise<Tried> } = {
       const text = JSON.stringify(random.chance(0.1) ? mutated(random, operations as never) : operations)
       const body = { text: damage ? damaged(random, text) : Buffer.from(text), value: undefined }
       const type = 'application/json-patch+json'
-      const plain = said(body) !== undefined && isSame(said(body)!, operations as never)
+      const plain = sentValue(body) !== undefined && isSame(sentValue(body)!, operations as never)
       return { method: 'PATCH', type, body, ...(plain ? { expected: modelJsonPatch(before, operations) } : {}) }
     }),
   'merge patch': (target) => tryChange(target, (before) => mergeChange(target, before, 'merge-patch')),
@@ -209,7 +219,7 @@ const ways: { readonly [name: string]: (target: Target) => Promise<Tried> } = {
 }
 
 /** Typical changes to string maps. */
-function plainOperations(random: Seeded, before: Members): ModelOperation[] {
+function plainOperations(random: RandomSource, before: Members): ModelOperation[] {
   const maps = ['/metadata/annotations', '/metadata/labels', ...('data' in before ? ['/data', '/data'] : [])]
   const path = () => `${random.pick(maps)}/${random.pick(['a', 'b.c', 'tier', 'note', '10', 'constructor'])}`
   return Array.from({ length: 1 + random.below(3) }, () =>
@@ -225,12 +235,12 @@ function plainOperations(random: Seeded, before: Members): ModelOperation[] {
   )
 }
 
-function anyOperations(random: Seeded, before: Members): ModelOperation[] {
+function anyOperations(random: RandomSource, before: Members): ModelOperation[] {
   return randomOperations(() => random.below(2 ** 32) / 2 ** 32, before).map((one) => textual(random, one))
 }
 
 /** Most fields take strings. */
-function textual(random: Seeded, operation: ModelOperation): ModelOperation {
+function textual(random: RandomSource, operation: ModelOperation): ModelOperation {
   return operation.op !== 'test' && operation.value !== undefined && random.chance(0.7)
     ? { ...operation, value: random.pick(['x', '', 'y']) }
     : operation
@@ -238,7 +248,7 @@ function textual(random: Seeded, operation: ModelOperation): ModelOperation {
 
 function mergeChange({ kind, random }: Target, before: Members, form: string): Change {
   const body = bodyOf(random, random.pick(kind.patches), json)
-  const value = said(body)
+  const value = sentValue(body)
   const expected =
     value === undefined ? undefined : isMap(value) ? modelMergePatch(before, value) : ('refused' as const)
   return {
@@ -268,7 +278,7 @@ async function tryDelete(target: Target): Promise<Tried> {
 
 /** An executed deletion must match its options and preconditions. */
 function faultOfOptions(type: string, body: Body, { body: before }: Answer): string | undefined {
-  const value = said(body)
+  const value = sentValue(body)
   if (value === undefined) return body.text.length > 0 ? faultOfBody(type, body) : undefined
   const { uid, resourceVersion } = textsAt(value, ['preconditions'])
   const met = (uid ?? before.metadata.uid) === before.metadata.uid
@@ -277,7 +287,7 @@ function faultOfOptions(type: string, body: Body, { body: before }: Answer): str
 }
 
 function faultOfDeletion(body: Body, before: Answer, after: Answer): string | undefined {
-  const value = said(body)
+  const value = sentValue(body)
   const dry =
     isMap(value) && Object.hasOwn(value, 'dryRun') && Array.isArray(value.dryRun) && value.dryRun.includes('All')
   if (dry) return faultOfStored(before, after)
@@ -288,7 +298,7 @@ function faultOfDeletion(body: Body, before: Answer, after: Answer): string | un
 test('random bodies are rejected or stored as the model predicts', { timeout: 9 * 60_000 }, async (t) => {
   const server = await serve(t, [noControls])
   const client = server.client()
-  const assertAlive = watchOver(server)
+  const assertAlive = survivalCheck(server)
   const atOnce = 16
   const lanes = Array.from({ length: atOnce }, (_, lane) => {
     const random = seeded(seed * 1000 + lane)
@@ -305,7 +315,7 @@ test('random bodies are rejected or stored as the model predicts', { timeout: 9 
     // An object that can no longer be changed is useless for further tests.
     if (target.random.chance(0.05)) await renew(target)
   })
-  for (const [name, count] of Object.entries(counts)) tell(`${name} to a server`, count.told())
+  for (const [name, count] of Object.entries(counts)) tell(`${name} to a server`, count.reportedCounts())
   assert.deepEqual(
     Object.values(counts).flatMap(({ faults }) => faults),
     [],

@@ -9,7 +9,7 @@ import { stringifyYaml } from '../../src/api/codec/write-yaml.ts'
 import { parseYaml } from '../../src/api/codec/yaml.ts'
 import type { Json } from '../../src/api/json/json.ts'
 import { LabelMatcher, parseLabelSelector } from '../../src/api/selectors/label-selector.ts'
-import { type Seeded, seeded } from '../storage/store/seeded.ts'
+import { type RandomSource, seeded } from '../storage/store/random-source.ts'
 import { damaged, randomJson, spellJson } from './documents.ts'
 import { rounds, Slowest, seed, tell, unlessRefused } from './scale.ts'
 
@@ -37,8 +37,8 @@ test('a random value decodes to the same value in every format', () => {
 })
 
 for (const [name, write, parse] of [
-  ['JSON', (random: Seeded, value: Json) => spellJson(random, value), fromJson],
-  ['YAML', (_: Seeded, value: Json) => stringifyYaml(value), fromYaml],
+  ['JSON', (random: RandomSource, value: Json) => spellJson(random, value), fromJson],
+  ['YAML', (_: RandomSource, value: Json) => stringifyYaml(value), fromYaml],
 ] as const)
   test(`damaged ${name} is rejected or survives a round trip`, () => {
     const random = seeded(seed + 1)
@@ -65,7 +65,7 @@ type Labels = { readonly [key: string]: string }
 /** A requirement as text, and its meaning. */
 type Term = readonly [text: string, meaning: (labels: Labels) => boolean]
 
-function randomTerm(random: Seeded): Term {
+function randomTerm(random: RandomSource): Term {
   const key = random.pick(keys)
   const value = random.pick(values)
   const some = Array.from({ length: 1 + random.below(3) }, () => random.pick(values))

@@ -1,6 +1,6 @@
 /** Random documents from a seed, their texts in several notations, and functions that damage a text. */
 import { type Json, setKey } from '../../src/api/json/json.ts'
-import type { Seeded } from '../storage/store/seeded.ts'
+import type { RandomSource } from '../storage/store/random-source.ts'
 
 const texts = [
   '',
@@ -44,7 +44,7 @@ const texts = [
 ]
 const numbers = [0, 1, -1, 1.5, 1e21, 1e-7, 2 ** 31, 2 ** 53 - 1, 9007199254740993n, -9223372036854775808n, 0.1]
 
-export function randomJson(random: Seeded, depth = 4): Json {
+export function randomJson(random: RandomSource, depth = 4): Json {
   switch (random.below(depth > 0 ? 8 : 5)) {
     case 0:
       return null
@@ -65,19 +65,19 @@ export function randomJson(random: Seeded, depth = 4): Json {
   }
 }
 
-export function randomText(random: Seeded): string {
+export function randomText(random: RandomSource): string {
   return random.chance(0.7)
     ? random.pick(texts)
     : String.fromCodePoint(...Array.from({ length: 1 + random.below(4) }, () => randomPoint(random)))
 }
 
-function randomPoint(random: Seeded): number {
+function randomPoint(random: RandomSource): number {
   const point = random.below(random.pick([0x80, 0x800, 0x10000, 0x110000]))
   return point >= 0xd800 && point <= 0xdfff ? 0x41 : point
 }
 
 /** The value as JSON text in a random notation: whitespace and escapes vary, the order does not. */
-export function spellJson(random: Seeded, value: Json): string {
+export function spellJson(random: RandomSource, value: Json): string {
   const space = () => random.pick(['', '', '', ' ', '\n', '  '])
   if (typeof value === 'string') return spellText(random, value)
   if (Array.isArray(value))
@@ -89,7 +89,7 @@ export function spellJson(random: Seeded, value: Json): string {
   return `{${members.join(`${space()},${space()}`)}}`
 }
 
-function spellText(random: Seeded, text: string): string {
+function spellText(random: RandomSource, text: string): string {
   const json = JSON.stringify(text)
   if (random.chance(0.7)) return json
   return `"${Array.from({ length: text.length }, (_, i) => `\\u${text.charCodeAt(i).toString(16).padStart(4, '0')}`).join('')}"`
@@ -128,13 +128,13 @@ const snippets = [
 ]
 
 /** A text with some bytes changed, cut, doubled or inserted. */
-export function damaged(random: Seeded, text: string): Buffer {
+export function damaged(random: RandomSource, text: string): Buffer {
   let bytes: Buffer = Buffer.from(text)
   for (let i = 1 + random.below(3); i > 0; i--) bytes = damagedOnce(random, bytes)
   return bytes
 }
 
-function damagedOnce(random: Seeded, bytes: Buffer): Buffer<ArrayBuffer> {
+function damagedOnce(random: RandomSource, bytes: Buffer): Buffer<ArrayBuffer> {
   const at = random.below(bytes.length + 1)
   const length = random.below(1 + Math.min(20, bytes.length - at))
   const before = bytes.subarray(0, at)

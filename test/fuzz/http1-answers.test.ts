@@ -12,7 +12,7 @@ import { setImmediate } from 'node:timers/promises'
 import { ConnectionPool } from '../../src/wire/http/client/connection-pool.ts'
 import { requestHead } from '../../src/wire/http/client/request-head.ts'
 import { streamCall } from '../../src/wire/http/client/streamed-call.ts'
-import { type Seeded, seeded } from '../storage/store/seeded.ts'
+import { type RandomSource, seeded } from '../storage/store/random-source.ts'
 import { rounds, seed, tell } from './scale.ts'
 
 /** A complete response; undefined if it was rejected or truncated. */
@@ -84,10 +84,10 @@ const looseChunkLine = /\r\n[0-9a-fA-F]+[ \t;]/
 
 // The generated responses
 
-const text = (random: Seeded, letters: string, most: number) =>
+const text = (random: RandomSource, letters: string, most: number) =>
   Array.from({ length: random.below(most + 1) }, () => random.pick([...letters])).join('')
 
-function chunks(random: Seeded, body: string): string {
+function chunks(random: RandomSource, body: string): string {
   let sent = ''
   for (let at = 0; at < body.length; ) {
     const part = body.slice(at, at + 1 + random.below(20))
@@ -97,7 +97,7 @@ function chunks(random: Seeded, body: string): string {
   return `${sent}0\r\n${random.chance(0.3) ? `X-Trailer: ${text(random, 'ab ', 5)}\r\n` : ''}\r\n`
 }
 
-function response(random: Seeded, method: string): string {
+function response(random: RandomSource, method: string): string {
   const status = random.pick([200, 200, 200, 201, 204, 206, 302, 304, 404, 500])
   const early = random.chance(0.1) ? 'HTTP/1.1 103 Early Hints\r\nlink: a\r\n\r\n' : ''
   const lines = [`HTTP/1.${random.chance(0.9) ? 1 : 0} ${status} ${text(random, 'OK a', 4)}`]
@@ -121,7 +121,7 @@ const lines = [
   ...[' folded\r\n', 'no colon\r\n', 'a b: c\r\n', 'Connection: close\r\n', 'HTTP/1.1 200 OK\r\n'],
 ]
 
-function damaged(random: Seeded, sent: string): string {
+function damaged(random: RandomSource, sent: string): string {
   let result = sent
   for (let n = 1 + random.below(3); n > 0; n--) {
     const at = random.below(result.length)
@@ -132,7 +132,7 @@ function damaged(random: Seeded, sent: string): string {
   return result
 }
 
-function inPieces(random: Seeded, sent: string): Buffer[] {
+function inPieces(random: RandomSource, sent: string): Buffer[] {
   const all = Buffer.from(sent, 'latin1')
   const most = random.pick([1, 3, 20, 100, 100_000])
   const pieces: Buffer[] = []

@@ -14,7 +14,7 @@ import { Http1Server } from '../../src/apiserver/transport/http1/server.ts'
 import { orchEngine } from '../../src/apiserver/transport/load-engine.ts'
 import type { ServerTransport } from '../../src/apiserver/transport/server-transport.ts'
 import { readStream } from '../../src/base/concurrency/read-stream.ts'
-import { type Seeded, seeded } from '../storage/store/seeded.ts'
+import { type RandomSource, seeded } from '../storage/store/random-source.ts'
 import { rounds, seed, tell } from './scale.ts'
 
 // The requests that each parser reads
@@ -130,10 +130,10 @@ async function readBy({ port, connections }: Reader, pieces: readonly Buffer[]):
 
 // The generated requests
 
-const text = (random: Seeded, letters: string, most: number) =>
+const text = (random: RandomSource, letters: string, most: number) =>
   Array.from({ length: random.below(most + 1) }, () => random.pick([...letters])).join('')
 
-function chunks(random: Seeded, body: string): string {
+function chunks(random: RandomSource, body: string): string {
   let sent = ''
   for (let at = 0; at < body.length; ) {
     const part = body.slice(at, at + 1 + random.below(20))
@@ -146,7 +146,7 @@ function chunks(random: Seeded, body: string): string {
   return `${sent}0\r\n${trailer}\r\n`
 }
 
-function request(random: Seeded, i: number): string {
+function request(random: RandomSource, i: number): string {
   const method = random.pick(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
   const target = `/${i}${text(random, 'ab/%2e?&=#;', 12)}`
   const lines = [`${method} ${target} HTTP/1.1`, `${random.pick(['Host', 'host', 'HOST'])}: x`]
@@ -191,7 +191,7 @@ const lines = [
   ...['Host: y\r\n', ' folded\r\n', 'no colon\r\n', 'a b: c\r\n', 'Expect: 100-continue\r\n', 'Connection: close\r\n'],
 ]
 
-function damaged(random: Seeded, sent: string): string {
+function damaged(random: RandomSource, sent: string): string {
   let result = sent
   for (let n = 1 + random.below(3); n > 0; n--) {
     const at = random.below(result.length)
@@ -203,7 +203,7 @@ function damaged(random: Seeded, sent: string): string {
   return result
 }
 
-function inPieces(random: Seeded, sent: string): Buffer[] {
+function inPieces(random: RandomSource, sent: string): Buffer[] {
   const all = Buffer.from(sent, 'latin1')
   const most = random.pick([1, 3, 20, 100, 100_000])
   const pieces: Buffer[] = []

@@ -14,7 +14,7 @@ import { Http2Server } from '../../src/apiserver/transport/http2/server.ts'
 import { orchEngine } from '../../src/apiserver/transport/load-engine.ts'
 import type { ServerTransport } from '../../src/apiserver/transport/server-transport.ts'
 import { readStream } from '../../src/base/concurrency/read-stream.ts'
-import { type Seeded, seeded } from '../storage/store/seeded.ts'
+import { type RandomSource, seeded } from '../storage/store/random-source.ts'
 import { rounds, seed, tell } from './scale.ts'
 
 async function listen(t: TestContext, server: Server | http2.Http2Server): Promise<number> {
@@ -96,11 +96,11 @@ async function nodeReader(t: TestContext): Promise<Reader> {
   return { port: await listen(t, server), connections }
 }
 
-const text = (random: Seeded, letters: string, most: number) =>
+const text = (random: RandomSource, letters: string, most: number) =>
   Array.from({ length: random.below(most + 1) }, () => random.pick([...letters])).join('')
 
 /** Names and values repeat, so that the dynamic table adds and evicts entries. */
-function someHeaders(random: Seeded): [name: string, value: string][] {
+function someHeaders(random: RandomSource): [name: string, value: string][] {
   const count = random.chance(0.1) ? 60 : random.below(8)
   return Array.from({ length: count }, (_, i) => [
     `x-${i % 3}${text(random, "az09!#$&'*+.^_`|~-", 3)}`,
@@ -111,7 +111,7 @@ function someHeaders(random: Seeded): [name: string, value: string][] {
 const sizes = [0, 0, 1, 10, 1_000, 16_384, 16_385, 65_535, 65_536, 200_000]
 
 /** Returns the request as sent. */
-async function exchange(session: http2.ClientHttp2Session, random: Seeded, i: number): Promise<Read> {
+async function exchange(session: http2.ClientHttp2Session, random: RandomSource, i: number): Promise<Read> {
   const method = random.pick(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
   const headers = someHeaders(random)
   const body = Buffer.alloc(random.pick(sizes), String(i))
@@ -159,7 +159,7 @@ test("random requests from Node's HTTP/2 client arrive unchanged", { timeout: 60
 })
 
 /** The bytes that Node's client sends for a few requests. */
-async function recorded(random: Seeded, { port }: Reader): Promise<Buffer> {
+async function recorded(random: RandomSource, { port }: Reader): Promise<Buffer> {
   const socket = connect({ port, host: '127.0.0.1' })
   const sent: Buffer[] = []
   const tunnel = createServer((from) => {
@@ -177,7 +177,7 @@ async function recorded(random: Seeded, { port }: Reader): Promise<Buffer> {
   return Buffer.concat(sent)
 }
 
-function damaged(random: Seeded, sent: Buffer): Buffer {
+function damaged(random: RandomSource, sent: Buffer): Buffer {
   let result = Buffer.from(sent)
   for (let n = 1 + random.below(3); n > 0; n--) {
     // Most bytes belong to bodies. Frame heads and headers are near the beginning.
@@ -213,7 +213,7 @@ async function readBy({ port, connections }: Reader, pieces: readonly Buffer[]):
   return read
 }
 
-function inPieces(random: Seeded, sent: Buffer): Buffer[] {
+function inPieces(random: RandomSource, sent: Buffer): Buffer[] {
   const pieces: Buffer[] = []
   const most = random.pick([7, 100, 20_000])
   // Only the beginning is split into small pieces.

@@ -1,6 +1,6 @@
 /** Small random mutations of JSON values: a member is removed, duplicated, renamed or replaced. */
 import { canonical, type Value } from '../api/merge/models.ts'
-import type { Seeded } from '../storage/store/seeded.ts'
+import type { RandomSource } from '../storage/store/random-source.ts'
 
 const deep = (levels: number): Value => (levels === 0 ? 1 : { a: deep(levels - 1) })
 
@@ -38,11 +38,11 @@ const odd: readonly Value[] = [
 ]
 const oddNames = ['', '__proto__', 'constructor', 'a', 'Data', 'a/b', '$patch', '$retainKeys', 'é', 'k'.repeat(260)]
 
-const strange = (random: Seeded) => structuredClone(random.pick(odd))
+const strange = (random: RandomSource) => structuredClone(random.pick(odd))
 
 type Holder = Value[] | { [name: string]: Value }
 
-export function mutated(random: Seeded, value: Value): Value {
+export function mutated(random: RandomSource, value: Value): Value {
   const holder: Value[] = [structuredClone(value)]
   for (let i = 1 + random.below(2); i > 0; i--) mutateOnce(random, random.pick(holdersIn(holder)))
   return holder[0]!
@@ -54,7 +54,7 @@ function holdersIn(holder: Holder): Holder[] {
   return [holder, ...inner.flatMap(holdersIn)]
 }
 
-function mutateOnce(random: Seeded, holder: Holder): void {
+function mutateOnce(random: RandomSource, holder: Holder): void {
   if (Array.isArray(holder)) {
     const at = random.below(holder.length)
     // The list around the document keeps its single element.

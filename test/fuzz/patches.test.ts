@@ -28,7 +28,7 @@ import {
   type Value,
 } from '../api/merge/models.ts'
 import { modelStrategic, randomOf, sorted, type Type } from '../api/merge/strategic-model.ts'
-import { seeded as seededChoices } from '../storage/store/seeded.ts'
+import { seeded as seededChoices } from '../storage/store/random-source.ts'
 import { damaged } from './documents.ts'
 import { fieldsMatch, fieldTerms } from './query-model.ts'
 import { rounds, seed, tell, unlessRefused } from './scale.ts'

@@ -16,10 +16,10 @@ import type { Kind } from '../../src/api/schema/kind.ts'
 import { WireError } from '../../src/wire/protobuf/protobuf-wire.ts'
 import { makeObject, makingFrom } from '../api/kinds/random-object.ts'
 import { metadataOf, validValues } from '../api/kinds/valid-values.ts'
-import { type Seeded, seeded } from '../storage/store/seeded.ts'
+import { type RandomSource, seeded } from '../storage/store/random-source.ts'
 import { noControls } from '../support/accounts.ts'
-import { watchOver } from '../support/alive.ts'
 import { serve } from '../support/in-process.ts'
+import { survivalCheck } from '../support/survival-check.ts'
 import { Counts, everyOne, faultOfStatus } from './answers.ts'
 import { rounds, Slowest, seed, tell, unlessRefused } from './scale.ts'
 
@@ -46,7 +46,7 @@ const odd = [
   '1a020a00',
 ].map((hex) => Buffer.from(hex, 'hex'))
 
-const mutations: readonly ((random: Seeded, bytes: Buffer) => Buffer)[] = [
+const mutations: readonly ((random: RandomSource, bytes: Buffer) => Buffer)[] = [
   (random, bytes) => changed(bytes, (copy) => (copy[random.below(copy.length)] = random.below(256))),
   (random, bytes) => changed(bytes, (copy) => (copy[random.below(copy.length)]! ^= 1 << random.below(8))),
   (random, bytes) => bytes.subarray(0, random.below(bytes.length)),
@@ -69,7 +69,7 @@ function spliced(bytes: Buffer, at: number, dropped: number, put: Buffer): Buffe
   return Buffer.concat([bytes.subarray(0, at), put, bytes.subarray(at + dropped)])
 }
 
-function mutated(random: Seeded, bytes: Buffer): Buffer {
+function mutated(random: RandomSource, bytes: Buffer): Buffer {
   let result = bytes
   for (let i = 1 + random.below(2); i > 0 && result.length > 0; i--) result = random.pick(mutations)(random, result)
   return result
@@ -123,9 +123,9 @@ function messageFrom(kind: Kind, from: number): Buffer {
 test('damaged Protobuf documents sent to a server are rejected or stored', { timeout: 9 * 60_000 }, async (t) => {
   const server = await serve(t, [noControls])
   const client = server.client()
-  const assertAlive = watchOver(server)
+  const assertAlive = survivalCheck(server)
   await client.post('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } })
-  const kinds = allKinds.filter(({ life }) => !life.virtual)
+  const kinds = allKinds.filter(({ lifecycle: life }) => !life.virtual)
   const counts = new Counts()
   const headers = { 'content-type': vendor.protobufMediaType }
   const lanes = Array.from({ length: 8 }, (_, lane) => seeded(seed * 100 + lane))
@@ -145,7 +145,7 @@ test('damaged Protobuf documents sent to a server are rejected or stored', { tim
     if (stored.text !== answer.text) counts.wrong(`answered ${answer.text}, stored ${stored.text}`)
     await client.delete(`${collection(kind)}/${name}`, { gracePeriodSeconds: 0 })
   })
-  tell('damaged Protobuf to a server', counts.told())
+  tell('damaged Protobuf to a server', counts.reportedCounts())
   assert.deepEqual(counts.faults, [])
   await assertAlive()
 })
@@ -159,7 +159,7 @@ function newDocument(kind: Kind, i: number): Buffer {
 }
 
 /** Damages the message inside a valid envelope. */
-function mutatedWithin(random: Seeded, document: Buffer): Buffer {
+function mutatedWithin(random: RandomSource, document: Buffer): Buffer {
   const { message, ...type } = open(document)
   return seal(type, mutated(random, Buffer.from(message)))
 }

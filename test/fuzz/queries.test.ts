@@ -5,11 +5,11 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Seeded, seeded } from '../storage/store/seeded.ts'
+import { type RandomSource, seeded } from '../storage/store/random-source.ts'
 import { noControls } from '../support/accounts.ts'
-import { watchOver } from '../support/alive.ts'
 import type { Answer, HttpClient } from '../support/http-client.ts'
 import { serve } from '../support/in-process.ts'
+import { survivalCheck } from '../support/survival-check.ts'
 import { Counts, everyOne, faultOfStatus } from './answers.ts'
 import { damaged } from './documents.ts'
 import { judge, type Life, type Place, scopeOf, type Token, type Verdict, type World } from './query-model.ts'
@@ -17,7 +17,7 @@ import { rounds, seed, tell } from './scale.ts'
 
 interface Kind {
   readonly plural: string
-  readonly body: (random: Seeded) => object
+  readonly body: (random: RandomSource) => object
   /** The selectable fields of the kind besides metadata. */
   readonly fields: readonly string[]
 }
@@ -54,7 +54,7 @@ async function makeNamespaces(client: HttpClient): Promise<void> {
 }
 
 /** Creates objects of one kind, one after another, and deletes every third of them. */
-async function makeWorld(client: HttpClient, kind: Kind, random: Seeded): Promise<World> {
+async function makeWorld(client: HttpClient, kind: Kind, random: RandomSource): Promise<World> {
   const lives = await livesOf(client, kind)
   for (const namespace of namespaces.filter((one) => !one.includes('.')))
     for (const name of names) {
@@ -101,7 +101,7 @@ function valueAt(object: unknown, path: string): string {
 
 // Queries
 
-function randomQuery(random: Seeded, world: World, tokens: ReadonlyMap<string, Token>): URLSearchParams {
+function randomQuery(random: RandomSource, world: World, tokens: ReadonlyMap<string, Token>): URLSearchParams {
   const query = new URLSearchParams()
   const wholes = ['0', '1', '2', '3', '500', '-1', '9223372036854775807', '9223372036854775808', '1e3', '', ' 1', '0x1']
   const version = () => String(random.chance(0.02) ? world.newest + 1_000_000 : random.below(world.newest + 1))
@@ -129,9 +129,9 @@ function randomQuery(random: Seeded, world: World, tokens: ReadonlyMap<string, T
   return query
 }
 
-const list = (random: Seeded, one: () => string) => Array.from({ length: 1 + random.below(3) }, one).join()
+const list = (random: RandomSource, one: () => string) => Array.from({ length: 1 + random.below(3) }, one).join()
 
-function labelTerm(random: Seeded): string {
+function labelTerm(random: RandomSource): string {
   const key = random.pick(labelKeys)
   const value = random.pick(labelValues)
   const other = random.pick(labelValues)
@@ -149,7 +149,7 @@ function labelTerm(random: Seeded): string {
   ])
 }
 
-function fieldTerm(random: Seeded, { selectable, lives }: World): string {
+function fieldTerm(random: RandomSource, { selectable, lives }: World): string {
   const path = random.chance(0.95) ? random.pick(selectable) : random.pick(['spec.x', 'metadata', '__proto__', ''])
   const { name, namespace, fields } = random.pick(lives)
   const values = new Map([...Object.entries(fields), ['metadata.name', name], ['metadata.namespace', namespace]])
@@ -159,7 +159,7 @@ function fieldTerm(random: Seeded, { selectable, lives }: World): string {
 }
 
 /** The text of a query, sometimes damaged before or after its values are escaped. */
-function sentText(random: Seeded, query: URLSearchParams): string {
+function sentText(random: RandomSource, query: URLSearchParams): string {
   if (query.size > 0 && random.chance(0.25)) {
     const name = random.pick([...query.keys()])
     query.set(name, damaged(random, query.get(name)!).toString())
@@ -189,8 +189,10 @@ function faultOf(answer: Answer, verdict: Verdict): string | undefined {
   if (!verdict.codes.has(status))
     return `${status} instead of ${[...verdict.codes].join(' or ')}: ${text.slice(0, 300)}`
   if (status !== 200) return faultOfStatus(answer)
-  if (verdict.told === undefined) return undefined
-  return verdict.watch ? faultOfEvents(text, verdict.told) : faultOfList(answer, verdict.told, verdict.limit)
+  if (verdict.expectedNames === undefined) return undefined
+  return verdict.watch
+    ? faultOfEvents(text, verdict.expectedNames)
+    : faultOfList(answer, verdict.expectedNames, verdict.limit)
 }
 
 function faultOfEvents(text: string, expected: readonly string[]): string | undefined {
@@ -218,7 +220,7 @@ function same(found: readonly string[], expected: readonly string[]): string | u
 test('random queries return what the model predicts', { timeout: 9 * 60_000 }, async (t) => {
   const server = await serve(t, ['--history-duration=1h', noControls])
   const client = server.client()
-  const assertAlive = watchOver(server)
+  const assertAlive = survivalCheck(server)
   const random = seeded(seed + 10)
   await makeNamespaces(client)
   const worlds = new Map<Kind, World>()
@@ -229,24 +231,25 @@ test('random queries return what the model predicts', { timeout: 9 * 60_000 }, a
   await everyOne(rounds(350, 120_000), 48, async () => {
     const kind = random.pick(kinds)
     const world = { ...worlds.get(kind)!, newest }
-    const known = tokens.get(kind)!
+    const existing = tokens.get(kind)!
     const place: Place = {
       namespace: random.pick([...namespaces, '']),
       name: random.chance(0.1) ? random.pick([...names, 'nobody']) : '',
     }
     const at = place.namespace === '' ? { ...place, name: '' } : place
-    const text = shortened(sentText(random, randomQuery(random, world, known)))
+    const text = shortened(sentText(random, randomQuery(random, world, existing)))
     const query = new URLSearchParams(text)
-    const verdict = judge(world, at, query, known)
+    const verdict = judge(world, at, query, existing)
     const scope = at.namespace === '' ? '' : `namespaces/${at.namespace}/`
     const path = `/api/v1/${scope}${kind.plural}${at.name === '' ? '' : `/${at.name}`}?${text}`
     const answer = await client.send(path)
     counts.add(answer.status)
     const fault = faultOf(answer, verdict)
     if (fault !== undefined) counts.wrong(`GET ${path}: ${fault}`)
-    else if (answer.status === 200 && !verdict.watch && at.name === '') remember(known, at, query, { answer, verdict })
+    else if (answer.status === 200 && !verdict.watch && at.name === '')
+      remember(existing, at, query, { answer, verdict })
   })
-  tell('queries to a server', counts.told())
+  tell('queries to a server', counts.reportedCounts())
   assert.deepEqual(counts.faults, [])
   await assertAlive()
 })
@@ -259,6 +262,6 @@ function remember(
   { answer, verdict }: { answer: Answer; verdict: Verdict },
 ): void {
   const token = answer.body.metadata.continue
-  if (token === undefined || verdict.told === undefined || tokens.size >= 50) return
-  tokens.set(token, { scope: scopeOf(place, query), rest: verdict.told.slice(verdict.limit) })
+  if (token === undefined || verdict.expectedNames === undefined || tokens.size >= 50) return
+  tokens.set(token, { scope: scopeOf(place, query), rest: verdict.expectedNames.slice(verdict.limit) })
 }

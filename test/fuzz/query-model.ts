@@ -38,7 +38,7 @@ export interface Verdict {
    * The expected content of a 200: the names of a list in order, or the events of a watch; undefined if a token
    * decides.
    */
-  readonly told?: readonly string[]
+  readonly expectedNames?: readonly string[]
   readonly limit: number
 }
 
@@ -63,8 +63,8 @@ export function judge(world: World, place: Place, query: URLSearchParams, tokens
     const there = alive(world, world.newest).some((life) => life.name === place.name && isIn(life, place.namespace))
     return { codes: new Set([there ? 200 : 404, ...late]), watch, limit }
   }
-  const told = token?.rest ?? (watch ? events(world, place, query) : listed(world, place, query))
-  return { codes: new Set([200, ...late]), watch, told, limit }
+  const expectedNames = token?.rest ?? (watch ? events(world, place, query) : listed(world, place, query))
+  return { codes: new Set([200, ...late]), watch, expectedNames, limit }
 }
 
 /** The list that a continue token is valid for. */

@@ -4,7 +4,7 @@
  */
 import { stringify } from 'yaml'
 import type { Value } from '../api/merge/models.ts'
-import type { Seeded } from '../storage/store/seeded.ts'
+import type { RandomSource } from '../storage/store/random-source.ts'
 import { damaged } from './documents.ts'
 import { mutated } from './mutations.ts'
 
@@ -97,12 +97,12 @@ export interface Body {
 export const json = 'application/json'
 export const yaml = 'application/yaml'
 
-export function bodyOf(random: Seeded, value: Value, type: string): Body {
-  const said = random.chance(0.85) ? mutated(random, value) : value
-  const written = type === yaml && random.chance(0.5) ? asYaml(said) : JSON.stringify(said)
+export function bodyOf(random: RandomSource, value: Value, type: string): Body {
+  const sentValue = random.chance(0.85) ? mutated(random, value) : value
+  const written = type === yaml && random.chance(0.5) ? asYaml(sentValue) : JSON.stringify(sentValue)
   return random.chance(0.3)
     ? { text: damaged(random, written), value: undefined }
-    : { text: Buffer.from(written), value: said }
+    : { text: Buffer.from(written), value: sentValue }
 }
 
 /**
@@ -120,7 +120,7 @@ function depthOf(value: Value): number {
 }
 
 /** The value of a JSON text; undefined if it is invalid. */
-export function said({ text, value }: Body): Value | undefined {
+export function sentValue({ text, value }: Body): Value | undefined {
   if (value !== undefined) return value
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(text))

@@ -70,13 +70,17 @@ test('compiled code is cached, and the program works without the cache', { timeo
   const [name, ...others] = readdirSync(cacheDirectory)
   assert.deepEqual([name?.startsWith('orchctl-v'), others], [true, []])
   const cache = join(cacheDirectory, name!)
-  const kept = readFileSync(cache)
+  const cacheContent = readFileSync(cache)
   utimesSync(cache, 1, 1)
   await assertRuns()
   assert.equal(statSync(cache).mtimeMs, 1000, 'it was not used, but made again')
 
   // A truncated cache, or one of another Node, is recreated.
-  for (const bytes of [kept.subarray(0, kept.length - 1), Buffer.from('not made by V8'), Buffer.alloc(0)]) {
+  for (const bytes of [
+    cacheContent.subarray(0, cacheContent.length - 1),
+    Buffer.from('not made by V8'),
+    Buffer.alloc(0),
+  ]) {
     writeFileSync(cache, bytes)
     await assertRuns()
     assert.ok(statSync(cache).size > 1000)

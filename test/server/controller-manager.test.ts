@@ -76,7 +76,7 @@ test('a controller manager works with a separate server', async (t) => {
   await t.test('the manager signs a certificate that authenticates its user', async () => {
     const { body } = await until(
       () => admin.get(`${requests}/jane`),
-      (told) => told.body.status.certificate !== undefined,
+      (latest) => latest.body.status.certificate !== undefined,
     )
     const certificate = Buffer.from(body.status.certificate, 'base64').toString()
     const ca = readFileSync(join(server.directory, 'data/pki/ca.crt'), 'utf8')
@@ -104,13 +104,13 @@ test('a controller manager works with a separate server', async (t) => {
     )
     const { body } = await until(
       () => admin.get('/api/v1/namespaces/default/serviceaccounts/default'),
-      (told) => (told.body.secrets ?? []).length > 0,
+      (latest) => (latest.body.secrets ?? []).length > 0,
     )
     assert.equal(body.secrets.length, 1)
     assert.match(body.secrets[0].name, /^default-token-.{5}$/)
     const secret = await until(
       () => admin.get(`/api/v1/namespaces/default/secrets/${body.secrets[0].name}`),
-      (told) => told.body.data?.token !== undefined,
+      (latest) => latest.body.data?.token !== undefined,
     )
     const token = Buffer.from(secret.body.data.token, 'base64').toString()
     const header = JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString())

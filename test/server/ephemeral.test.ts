@@ -21,7 +21,7 @@ const directory = mkdtempSync(join(tmpdir(), 'orch-ephemeral-test-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
 
 /** Returns the current files of ephemeral servers on this machine. */
-function kept(pid: number | undefined): string[] {
+function dataDirectories(pid: number | undefined): string[] {
   const places = [...new Set(['/dev/shm', tmpdir()])].filter((place) => existsSync(place))
   return places.flatMap((place) => readdirSync(place)).filter((name) => name.startsWith(`orch-ephemeral-${pid}-`))
 }
@@ -56,10 +56,10 @@ test('the ephemeral server prints its kubeconfig, stops at the end of standard i
   await untilTrue(async () => isWhole(server.output()))
   const client = clientOf(server.output())
   await client.create(configMaps, configMap('a', { k: 'v' }, 'default'))
-  assert.equal(kept(server.process.pid).length, 1)
+  assert.equal(dataDirectories(server.process.pid).length, 1)
   server.process.stdin!.end()
   assert.equal(await server.ended, 0)
-  assert.deepEqual(kept(server.process.pid), [])
+  assert.deepEqual(dataDirectories(server.process.pid), [])
 })
 
 test('an ephemeral server removes the files of a killed one', async () => {
@@ -67,11 +67,11 @@ test('an ephemeral server removes the files of a killed one', async () => {
   await untilTrue(async () => isWhole(killed.output()))
   killed.process.kill('SIGKILL')
   await killed.ended
-  assert.equal(kept(killed.process.pid).length, 1)
+  assert.equal(dataDirectories(killed.process.pid).length, 1)
   const file = join(directory, 'admin')
   const next = start('orch', ['apiserver', '--ephemeral', `--admin-kubeconfig=${file}`], 'ignore')
   await untilTrue(async () => next.output().includes('keeps nothing'))
-  assert.deepEqual(kept(killed.process.pid), [])
+  assert.deepEqual(dataDirectories(killed.process.pid), [])
   assert.ok(existsSync(file))
   next.process.kill('SIGTERM')
   assert.equal(await next.ended, 0)
@@ -87,7 +87,7 @@ test('an ephemeral server stops when its parent exits', async () => {
   after(() => tryToKill(pid))
   parent.kill('SIGKILL')
   await untilTrue(async () => !isRunning(pid))
-  assert.deepEqual(kept(pid), [])
+  assert.deepEqual(dataDirectories(pid), [])
 })
 
 function isRunning(pid: number): boolean {

@@ -16,7 +16,7 @@ import { configMaps } from '../support/paths.ts'
 import { root, type ServerHandle, startServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
-const named = (name: string) => ({ metadata: { name } })
+const objectNamed = (name: string) => ({ metadata: { name } })
 
 /** Waits until the server exits on its own. */
 async function ended({ process: child }: ServerHandle): Promise<number | null> {
@@ -62,10 +62,10 @@ for (const [what, failure, why, form] of [
     const { library, control } = await failingDisk(t)
     const server = await startServer(t, [], { LD_PRELOAD: library, FAIL_FILE: '/data/data.mdb', FAIL_CONTROL: control })
     const client = server.client()
-    assert.equal((await client.post(configMaps, named('before'))).status, 201)
+    assert.equal((await client.post(configMaps, objectNamed('before'))).status, 201)
     writeFileSync(control, failure)
     const headers = { 'impersonate-user': 'jane', 'impersonate-group': 'system:masters' }
-    assert.ok((await client.send(configMaps, { method: 'POST', headers, body: named('during') })).status >= 500)
+    assert.ok((await client.send(configMaps, { method: 'POST', headers, body: objectNamed('during') })).status >= 500)
     await assertEnds(server, client, why)
     assert.match(server.output(), /request failed .*user="admin" as="jane"/)
     rmSync(control)
@@ -78,7 +78,7 @@ test('a server whose store thread has ended becomes unready, logs the reason and
   const hook = pathToFileURL(join(root, 'test/support/end-store-thread.mjs')).href
   const server = await startServer(t, [], { NODE_OPTIONS: `--import=${hook}` })
   const client = server.client()
-  assert.equal((await client.post(configMaps, named('before'))).status, 201)
+  assert.equal((await client.post(configMaps, objectNamed('before'))).status, 201)
   server.process.kill('SIGWINCH')
   await assertEnds(server, client, /the store thread has ended/)
   await server.restart()
@@ -88,7 +88,7 @@ test('a server whose store thread has ended becomes unready, logs the reason and
 test('a server whose data directory was removed becomes unready, logs the reason and exits', async (t) => {
   const server = await startServer(t)
   const client = server.client()
-  assert.equal((await client.post(configMaps, named('before'))).status, 201)
+  assert.equal((await client.post(configMaps, objectNamed('before'))).status, 201)
   rmSync(join(server.directory, 'data'), { recursive: true })
   await assertEnds(server, client, /the data file .* was removed or moved/)
 })

@@ -8,9 +8,9 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { type Flag, type Flags, UsageError } from '../../src/base/flags/flags.ts'
 import { allManagerFlags } from '../../src/server/flags/controller-manager.ts'
-import { type ForeignFlags, withoutForeign } from '../../src/server/flags/foreign.ts'
-import { apiServerForeign, managerForeign } from '../../src/server/flags/foreign-flags.ts'
 import { serverFlags } from '../../src/server/flags/options.ts'
+import { type UnsupportedFlags, withoutUnsupported } from '../../src/server/flags/unsupported-flag.ts'
+import { unsupportedApiServerFlags, unsupportedManagerFlags } from '../../src/server/flags/unsupported-flags.ts'
 
 const root = dirname(dirname(import.meta.dirname))
 const document = join(root, 'docs/flags.md')
@@ -22,17 +22,22 @@ const rows = readFileSync(join(root, 'test/data/kube-flags.tsv'), 'utf8')
 interface Program {
   readonly name: string
   readonly command: string
-  readonly known: Flags
-  readonly foreign: ForeignFlags
+  readonly supportedFlags: Flags
+  readonly unsupportedFlags: UnsupportedFlags
 }
 
 const programs: readonly Program[] = [
-  { name: 'kube-apiserver', command: 'orch apiserver', known: serverFlags, foreign: apiServerForeign },
+  {
+    name: 'kube-apiserver',
+    command: 'orch apiserver',
+    supportedFlags: serverFlags,
+    unsupportedFlags: unsupportedApiServerFlags,
+  },
   {
     name: 'kube-controller-manager',
     command: 'orch controller-manager',
-    known: allManagerFlags,
-    foreign: managerForeign,
+    supportedFlags: allManagerFlags,
+    unsupportedFlags: unsupportedManagerFlags,
   },
 ]
 /** Flags that every program has. */
@@ -42,25 +47,27 @@ function flagsOf({ name }: Program): string[] {
   return rows.filter(([program]) => program === name).map(([, flag]) => flag)
 }
 
-function ours({ known }: Program, flag: string): Flag<unknown> | undefined {
-  return Object.values(known).find(({ name }) => name === flag)
+function ours({ supportedFlags }: Program, flag: string): Flag<unknown> | undefined {
+  return Object.values(supportedFlags).find(({ name }) => name === flag)
 }
 
 test('every Kubernetes flag is accepted, or rejected with one sentence', () => {
   for (const program of programs) {
     const flags = flagsOf(program)
-    const without = flags.filter((flag) => !everywhere.has(flag) && !ours(program, flag) && !program.foreign[flag])
+    const without = flags.filter(
+      (flag) => !everywhere.has(flag) && !ours(program, flag) && !program.unsupportedFlags[flag],
+    )
     assert.deepEqual(without, [], `${program.name}: neither supported nor rejected`)
-    const both = Object.keys(program.foreign).filter((flag) => ours(program, flag) !== undefined)
-    assert.deepEqual(both, [], `${program.name}: now supported, so remove their rows from foreign-flags.ts`)
-    const unknown = Object.keys(program.foreign).filter((flag) => !flags.includes(flag))
+    const both = Object.keys(program.unsupportedFlags).filter((flag) => ours(program, flag) !== undefined)
+    assert.deepEqual(both, [], `${program.name}: now supported, so remove their rows from unsupported-flags.ts`)
+    const unknown = Object.keys(program.unsupportedFlags).filter((flag) => !flags.includes(flag))
     assert.deepEqual(unknown, [], `${program.name} has no such flag`)
   }
 })
 
 test('an unsupported flag is accepted if its value matches the actual behavior, and rejected with a reason otherwise', () => {
   const [apiserver] = programs as [Program]
-  const read = (...args: string[]) => withoutForeign(args, apiserver.known, apiserver.foreign)
+  const read = (...args: string[]) => withoutUnsupported(args, apiserver.supportedFlags, apiserver.unsupportedFlags)
   assert.deepEqual(read('--watch-cache', '--v=2', '--storage-backend', 'etcd3', '--secure-port', '1'), [
     ...['--v=2', '--secure-port', '1'],
   ])
@@ -107,10 +114,11 @@ function section(program: Program): string[] {
 }
 
 function fate(program: Program, flag: string): string {
-  const known = ours(program, flag)
-  if (known !== undefined) return `supported: ${plain(known.help)}${known.default && ` (default \`${known.default}\`)`}`
+  const supportedFlags = ours(program, flag)
+  if (supportedFlags !== undefined)
+    return `supported: ${plain(supportedFlags.help)}${supportedFlags.default && ` (default \`${supportedFlags.default}\`)`}`
   if (everywhere.has(flag)) return 'supported'
-  const { why, only } = program.foreign[flag]!
+  const { why, only } = program.unsupportedFlags[flag]!
   return only === undefined ? `not supported: ${plain(why)}` : `only \`${only[0] || "''"}\`: ${plain(why)}`
 }
 

@@ -139,8 +139,8 @@ inLongForm('a minute on a full disk under load, then writes go on', { timeout: 3
       await pause(1_000)
     },
   })
-  const left: { metadata: { name: string } }[] = (await client.get(configMaps)).body.items
-  await untilTrue(async () => watch.deletions() === body.items.length - left.length)
+  const remainingObjects: { metadata: { name: string } }[] = (await client.get(configMaps)).body.items
+  await untilTrue(async () => watch.deletions() === body.items.length - remainingObjects.length)
   await watch.stop()
   rmSync(join(device, 'filler'))
   const freed = performance.now()

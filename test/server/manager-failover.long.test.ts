@@ -93,7 +93,7 @@ test('controller managers take over when leaders are killed or suspended', { tim
     )
     const { body } = await until(
       () => admin.get(`${path}/secrets`),
-      (told) => told.body.items.length > 0 && told.body.items.every((each: { data?: object }) => each.data),
+      (latest) => latest.body.items.length > 0 && latest.body.items.every((each: { data?: object }) => each.data),
     )
     assert.equal(body.items.length, 1, name)
     assert.deepEqual(account.body.secrets, [{ name: body.items[0].metadata.name }])

@@ -78,7 +78,7 @@ test('a request that its client samples is exported as a span with child spans',
       rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }],
     },
   ])
-  webhook.asked.length = 0
+  webhook.requests.length = 0
   // Too long to arrive with the head, so the server waits for it.
   const body = { metadata: { name: 'traced' }, data: { text: 'x'.repeat(100_000) } }
   const sent = { method: 'POST', headers, body }
@@ -94,7 +94,7 @@ test('a request that its client samples is exported as a span with child spans',
     [whole.traceId, whole.parentSpanId, whole.traceState, whole.name, spans.filter(({ kind }) => kind === 2).length],
     [traceId, parent, 'a=1,b=2', 'create configmaps', 1],
   )
-  const told = webhook.asked.map((asked) => [asked.headers.traceparent, asked.headers.tracestate])
+  const told = webhook.requests.map((asked) => [asked.headers.traceparent, asked.headers.tracestate])
   assert.deepEqual(told, [[`00-${traceId}-${whole.spanId}-01`, 'a=1,b=2']])
   assert.doesNotMatch(JSON.stringify(spans), /secret|admin/)
   assert.deepEqual([...new Set(spans.slice(1).map(({ name }) => name))].sort(), ['admission', 'body', 'store'])

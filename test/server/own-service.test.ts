@@ -71,12 +71,12 @@ test('the kubernetes Service of the API server exists from the start and is recr
     AbortSignal.timeout(120_000),
   )
   assert.equal((await client.delete(`${services}/kubernetes`)).status, 200)
-  const told: string[] = []
+  const messages: string[] = []
   for await (const { type: what, object } of seen) {
-    told.push(`${what} ${(object as unknown as { spec: { clusterIP: string } }).spec.clusterIP}`)
-    if (told.length === 2) break
+    messages.push(`${what} ${(object as unknown as { spec: { clusterIP: string } }).spec.clusterIP}`)
+    if (messages.length === 2) break
   }
-  assert.deepEqual(told, ['DELETED 10.7.0.1', 'ADDED 10.7.0.1'])
+  assert.deepEqual(messages, ['DELETED 10.7.0.1', 'ADDED 10.7.0.1'])
 
   const { body: listed } = await client.get(`${endpoints}/kubernetes`)
   assert.deepEqual(placesOf(listed), [`192.0.2.7:${server.port}`])

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { until } from '../support/authenticated-user.ts'
 import { serve, serveUp } from '../support/in-process.ts'
 import { configOf, orchctl } from '../support/orchctl.ts'
-import { until } from '../support/who.ts'
 
 interface Managed {
   readonly metadata: { readonly managedFields?: readonly { readonly manager: string }[] }

@@ -74,7 +74,7 @@ test('without chunking, the server ignores the limit parameter', async () => {
   assert.equal(body.metadata.continue, undefined)
 })
 
-for (const [flag, told] of [
+for (const [flag, expected] of [
   ['--runtime-config=event.orch.io/v1=false', /did you mean events\.orch\.io\/v1\?/],
   ['--runtime-config=autoscaling/v9=true', /nothing is served as "autoscaling\/v9"/],
   ['--runtime-config=v1/pods=maybe', /"maybe" is not true or false/],
@@ -87,7 +87,7 @@ for (const [flag, told] of [
   test(`the server does not start with ${flag}`, async () => {
     const { code, errors } = await startFailing({ after }, [flag])
     assert.equal(code, 1)
-    assert.match(errors, told)
+    assert.match(errors, expected)
   })
 
 test('at log level 3, every request is logged in one line without its query', async () => {
@@ -102,8 +102,8 @@ test('a JSON log has one object per line, whatever the message contains', () => 
   const lines: string[] = []
   const log = openLog({ level: 1, format: 'json', write: (line) => lines.push(line), now: () => 0 })
   log.info('a "quoted"\nmessage', { key: 'value\n', count: 1 })
-  log.detail(1, 'told')
-  log.detail(2, 'not told')
+  log.verbose(1, 'told')
+  log.verbose(2, 'not told')
   assert.deepEqual(
     lines.map((line) => JSON.parse(line)),
     [

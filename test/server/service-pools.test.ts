@@ -69,7 +69,7 @@ test('an invalid CIDR or port range is reported', () => {
     ['10.0.0.0/24,10.1.0.0/24', /the same IP family/],
     ['10.0.0.0/24,fd00::/112,10.1.0.0/24', /at most two ranges/],
   ]
-  for (const [text, told] of ranges) assert.throws(() => readClusterRanges(text), told, text)
+  for (const [text, expected] of ranges) assert.throws(() => readClusterRanges(text), expected, text)
   for (const text of ['', '0-1', '5-4', '1-65536', '65535+1', 'a-b', '1-2-3', '-5'])
     assert.throws(() => readPortRange(text), /is not a port range/, text)
 })

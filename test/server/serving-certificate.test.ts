@@ -11,9 +11,9 @@ import { type TestContext, test } from 'node:test'
 import { connect } from 'node:tls'
 import { readNames } from '../../src/api/pki/names.ts'
 import { temporaryDirectory } from '../api/pki/openssl.ts'
+import { until } from '../support/authenticated-user.ts'
 import { serve } from '../support/in-process.ts'
 import { certificatesIn, serverExtensions } from '../support/openssl-certificates.ts'
-import { until } from '../support/who.ts'
 
 /** Returns the name in the certificate of a new connection. */
 async function shownName(t: TestContext, port: number): Promise<string> {

@@ -109,7 +109,7 @@ const wrongFlags: readonly (readonly [string[], RegExp])[] = [
 ]
 
 test('the error for an invalid flag suggests the closest flag or the accepted values', () => {
-  for (const [args, told] of wrongFlags) assert.throws(() => parseFlags(serverFlags, args), told)
+  for (const [args, expected] of wrongFlags) assert.throws(() => parseFlags(serverFlags, args), expected)
 })
 
 test('an invalid flag or an unusable listen address is reported in one line', async (t) => {
@@ -118,9 +118,9 @@ test('an invalid flag or an unusable listen address is reported in one line', as
     wrongFlags[0]!,
     [['--bind-address=192.0.2.1', '--secure-port=0'], /choose another with --bind-address/],
   ]
-  for (const [args, told] of spoken) {
+  for (const [args, expected] of spoken) {
     const { code, said } = await failedStart([data, '--admin-kubeconfig=', ...args])
-    assert.match(said, told)
+    assert.match(said, expected)
     assert.equal(code, 1, said)
     assert.equal(said.trim().split('\n').length, 1, said)
   }

@@ -11,7 +11,7 @@ import { configMaps } from '../support/paths.ts'
 import { type Ending, root, type ServerHandle, startServer } from '../support/server.ts'
 import { until, untilTrue } from '../support/until.ts'
 
-const named = (name: string) => ({ metadata: { name }, data: { value: name } })
+const objectNamed = (name: string) => ({ metadata: { name }, data: { value: name } })
 
 /** Returns the number of created ConfigMaps from the server's metrics. */
 export async function creates(client: HttpClient): Promise<number> {
@@ -53,7 +53,7 @@ export function writeAll(fragile: ServerHandle, prefix: string) {
     for (let i = 0; !stopped; i++) {
       const name = `${prefix}-${writer}-${i}`
       await pause(writePauseMs)
-      const made = await client.post(configMaps, named(name)).catch(() => undefined)
+      const made = await client.post(configMaps, objectNamed(name)).catch(() => undefined)
       if (made === undefined) {
         client.close()
         client = fragile.client()

@@ -26,7 +26,7 @@ const connections = 18
 /** Number of Events that a user may write at once. */
 const burst = 10
 
-const named = (name: string) => ({ metadata: { name }, data: { value: name } })
+const objectNamed = (name: string) => ({ metadata: { name }, data: { value: name } })
 
 interface Setting {
   /** Flags of the store, whose dependencies are started and stopped at the end. */
@@ -51,7 +51,7 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
 
     it('a write acknowledged by one worker is immediately visible through all others, by name and in lists', async () => {
       for (const [i, writer] of clients.entries()) {
-        const made = await writer.post(configMaps, named(`read-${i}`))
+        const made = await writer.post(configMaps, objectNamed(`read-${i}`))
         assert.equal(made.status, 201, made.text)
         const reads = await Promise.all(clients.map((reader) => reader.get(`${configMaps}/read-${i}`)))
         assert.deepEqual(new Set(reads.map(({ text }) => text)), new Set([made.text]))
@@ -67,7 +67,7 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
         assert.equal((await client.delete(`${configMaps}/read-${i}`)).status, 200)
         const reads = await Promise.all(clients.map((reader) => reader.get(`${configMaps}/read-${i}`)))
         assert.deepEqual(new Set(reads.map(({ status }) => status)), new Set([404]))
-        assert.equal((await clients[i + 6]!.post(configMaps, named(`read-${i}`))).status, 201)
+        assert.equal((await clients[i + 6]!.post(configMaps, objectNamed(`read-${i}`))).status, 201)
       }
     })
 
@@ -97,7 +97,7 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
         throw new Error(`the watch ended after ${seen.length} events`)
       })
       const writes = Array.from({ length: count }, (_, i) =>
-        clients[i % connections]!.post(configMaps, named(`watched-${i}`)),
+        clients[i % connections]!.post(configMaps, objectNamed(`watched-${i}`)),
       )
       const versions = (await Promise.all(writes)).map(({ body: made }) => made.metadata.resourceVersion)
       const order = versions.toSorted((a, b) => Number(a) - Number(b))
@@ -106,7 +106,7 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
     })
 
     it('concurrent updates of an object through all workers are not lost', async () => {
-      assert.equal((await clients[0]!.post(configMaps, named('hot'))).status, 201)
+      assert.equal((await clients[0]!.post(configMaps, objectNamed('hot'))).status, 201)
       const patches = clients.map((client, i) =>
         client.send(`${configMaps}/hot`, {
           method: 'PATCH',
@@ -134,7 +134,7 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
 
     it('metrics include the requests of all workers', async () => {
       const before = await creates(clients[0]!)
-      await Promise.all(clients.map((client, i) => client.post(configMaps, named(`counted-${i}`))))
+      await Promise.all(clients.map((client, i) => client.post(configMaps, objectNamed(`counted-${i}`))))
       for (const client of clients) assert.equal(await creates(client), before + connections)
     })
 

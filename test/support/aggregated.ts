@@ -94,7 +94,7 @@ export class AggregatedServer {
   }
 
   /** Returns the calls of clients, without the API server's own requests for discovery and OpenAPI. */
-  asked(): BackendCall[] {
+  receivedCalls(): BackendCall[] {
     const own = `/apis/${this.group}/${this.version}`
     return this.calls.filter(({ url }) => url !== own && !url.startsWith('/openapi/'))
   }

@@ -226,8 +226,8 @@ class Matcher {
 }
 
 function isIn({ set, test }: Extract<Code, { op: 'char' }>, char: string): boolean {
-  const known = set.get(char)
-  if (known !== undefined) return known
+  const existing = set.get(char)
+  if (existing !== undefined) return existing
   const found = test.test(char)
   ;(set as Map<string, boolean>).set(char, found)
   return found

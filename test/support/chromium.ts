@@ -40,8 +40,8 @@ async function addressIn(output: AsyncIterable<Buffer>): Promise<string> {
   let text = ''
   for await (const chunk of output) {
     text += chunk
-    const found = /DevTools listening on (ws:\S+)/.exec(text)
-    if (found !== null) return found[1]!
+    const match = /DevTools listening on (ws:\S+)/.exec(text)
+    if (match !== null) return match[1]!
   }
   throw new Error(`chromium did not start: ${text}`)
 }

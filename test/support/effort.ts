@@ -16,26 +16,26 @@ export async function assertBelow(
   unit: string,
   measure: () => number | Promise<number>,
 ): Promise<number> {
-  const found: number[] = []
+  const stretches: number[] = []
   for (;;) {
     const value = await measure()
     if (value < bound) return value
-    found.push(Math.round(value))
-    assert.ok(found.length < tries, `${found.join(', ')} ${unit}, never below ${bound}`)
-    await pause(restMs * 2 ** (found.length - 1))
+    stretches.push(Math.round(value))
+    assert.ok(stretches.length < tries, `${stretches.join(', ')} ${unit}, never below ${bound}`)
+    await pause(restMs * 2 ** (stretches.length - 1))
   }
 }
 
 /** Fails if the work always costs more than this many milliseconds. */
-export async function assertCheap(mostMs: number, work: () => unknown): Promise<void> {
-  await assertBelow(mostMs, 'ms of processor time', () => cpuMs(work))
+export async function assertCheap(maxMs: number, work: () => unknown): Promise<void> {
+  await assertBelow(maxMs, 'ms of processor time', () => cpuMs(work))
 }
 
 /** Fails if the work always blocks the event loop for longer than this. Returns its result. */
-export async function assertBrief<T>(mostMs: number, run: () => Promise<T>): Promise<{ result: T; stretch: number }> {
+export async function assertBrief<T>(maxMs: number, run: () => Promise<T>): Promise<{ result: T; stretch: number }> {
   let result: T
-  const stretch = await assertBelow(mostMs, 'ms at a stretch', async () => {
-    const measured = await longestStretch(run)
+  const stretch = await assertBelow(maxMs, 'ms at a stretch', async () => {
+    const measured = await measureLongestStretch(run)
     result = measured.result
     return measured.stretch
   })
@@ -50,7 +50,7 @@ export function cpuMs(work: () => unknown): number {
 }
 
 /** Returns the result of the work and the longest CPU time between two turns of the event loop. */
-async function longestStretch<T>(run: () => Promise<T>): Promise<{ result: T; stretch: number }> {
+async function measureLongestStretch<T>(run: () => Promise<T>): Promise<{ result: T; stretch: number }> {
   let running = true
   let stretch = 0
   const watching = (async () => {

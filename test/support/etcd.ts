@@ -234,15 +234,15 @@ function launch(plan: Plan): Member {
 function waitUntilReady(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     const last: string[] = []
-    const told = () => (last.length > 0 ? `, it said:\n${last.join('\n')}` : '')
-    const timer = setTimeout(() => reject(new Error(`etcd is not ready after ${readyMs} ms${told()}`)), readyMs)
+    const lastOutput = () => (last.length > 0 ? `, it said:\n${last.join('\n')}` : '')
+    const timer = setTimeout(() => reject(new Error(`etcd is not ready after ${readyMs} ms${lastOutput()}`)), readyMs)
     child.once('error', (cause) => {
       clearTimeout(timer)
       reject(new Error('etcd cannot be started: install the Debian package etcd-server', { cause }))
     })
     child.once('exit', (code, signal) => {
       clearTimeout(timer)
-      reject(new Error(`etcd ended (${code ?? signal})${told()}`))
+      reject(new Error(`etcd ended (${code ?? signal})${lastOutput()}`))
     })
     createInterface({ input: child.stderr! }).on('line', (line) => {
       if (last.push(line) > 20) last.shift()

@@ -9,7 +9,7 @@ import { generateKey, keyFromPem, keyToPem, publicKeyOf } from '../../src/api/pk
 import type { AlternativeNames } from '../../src/api/pki/names.ts'
 import type { Served } from './server.ts'
 
-export interface Wanted {
+export interface IdentityOptions {
   readonly commonName: string
   readonly organizations?: readonly string[]
   readonly usages: readonly Usage[]
@@ -24,16 +24,16 @@ export interface Wanted {
 
 const hour = 60 * 60 * 1000
 
-export async function makeIdentity(wanted: Wanted): Promise<CertifiedKey> {
-  const { commonName, organizations = [], usages, authority = false, from = -hour, to = hour } = wanted
+export async function makeIdentity(options: IdentityOptions): Promise<CertifiedKey> {
+  const { commonName, organizations = [], usages, authority = false, from = -hour, to = hour } = options
   const key = generateKey()
   const certificate = issueCertificate({
     subject: { commonName, organizations },
     publicKey: publicKeyOf(key),
-    issuer: wanted.issuer ?? { certificate: 'self', key },
+    issuer: options.issuer ?? { certificate: 'self', key },
     usages,
     authority,
-    ...(wanted.names === undefined ? {} : { names: wanted.names }),
+    ...(options.names === undefined ? {} : { names: options.names }),
     notBefore: Date.now() + from,
     notAfter: Date.now() + to,
   })

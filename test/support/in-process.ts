@@ -1,5 +1,5 @@
 /**
- * A real server in the test's own process, over TLS, with its store in memory (`begun-store.ts`) unless its flags
+ * A real server in the test's own process, over TLS, with its store in memory (`initial-store.ts`) unless its flags
  * configure etcd or history. `serve` is for tests that only send requests. It costs a tenth of a separate process
  * (`server.ts`), which is for tests that stop, kill, restart or measure the server. `startInProcess` is for what flags
  * and responses do not cover: kinds created at run time, and the number of open watches.
@@ -21,8 +21,8 @@ import { openConsole } from '../../src/server/program/console-link.ts'
 import { greeting } from '../../src/server/program/greeting.ts'
 import type { MemoryStore } from '../../src/storage/store/memory.ts'
 import type { Store } from '../../src/storage/store/store.ts'
-import { keepBeginning, openMemoryStore } from './begun-store.ts'
 import { HttpClient } from './http-client.ts'
+import { openMemoryStore, saveInitialContent } from './initial-store.ts'
 import { type Ending, noNodes, type Served, tokens } from './server.ts'
 import { openTestLog } from './test-log.ts'
 
@@ -78,7 +78,7 @@ async function serveWith(t: Ending, flags: readonly string[], run: Run): Promise
   const way = [run.name, ...flags].join(' ')
   let store = await openMemoryStore(way)
   let running: Started | undefined = await start(0, flags, store)
-  await keepBeginning(way, store)
+  await saveInitialContent(way, store)
   const { url } = running
   const port = Number(new URL(url).port)
   const stop = async () => {
@@ -196,7 +196,7 @@ export async function startInProcess(
   const store = await openMemoryStore(way)
   const isElsewhere = prepare !== undefined || !isInMemory(options)
   const server = await startApiServer(options, { log: openTestLog(), kinds, ...(isElsewhere ? {} : { store }) })
-  await keepBeginning(way, store)
+  await saveInitialContent(way, store)
   const ca = readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')
   const port = Number(new URL(server.url).port)
   const client = new HttpClient({ port, token: 'admin-token', ca })

@@ -9,7 +9,7 @@ const always = ['git', 'grep', 'mkfifo', 'mount', 'npm', 'sh', 'umount', 'unshar
 const started = /\b(?:execFile|execFileSync|spawn|spawnSync|promisify\(execFile\))\('([^']+)'/g
 
 test('every program that a test starts is listed', () => {
-  const known = new Set([...always, ...tools.map(({ command }) => command)])
+  const knownNames = new Set([...always, ...tools.map(({ command }) => command)])
   const directory = dirname(import.meta.dirname)
   const used = globSync('**/*.ts', { cwd: directory }).flatMap((file) =>
     [...readFileSync(join(directory, file), 'utf8').matchAll(started)].map(
@@ -18,7 +18,7 @@ test('every program that a test starts is listed', () => {
   )
   assert.ok(used.some((each) => each.startsWith('etcdctl in ')))
   assert.deepEqual(
-    used.filter((each) => !known.has(each.split(' ', 1)[0]!)),
+    used.filter((each) => !knownNames.has(each.split(' ', 1)[0]!)),
     [],
   )
 })

@@ -14,7 +14,7 @@ interface Tool {
   readonly command: string
   readonly packages: readonly string[]
   /** Expected output of this command for the right version. */
-  readonly version?: { readonly args: readonly string[]; readonly wanted: RegExp }
+  readonly version?: { readonly args: readonly string[]; readonly expected: RegExp }
 }
 
 /** Exported for the test that looks for undeclared programs. */
@@ -24,7 +24,7 @@ export const tools: readonly Tool[] = [
   {
     command: 'kubectl',
     packages: ['kubernetes-client'],
-    version: { args: ['version', '--client'], wanted: /\bv?1\.20\./ },
+    version: { args: ['version', '--client'], expected: /\bv?1\.20\./ },
   },
   { command: 'chromium', packages: ['chromium'] },
   { command: 'openssl', packages: ['openssl'] },
@@ -52,7 +52,7 @@ function neededBy(files: readonly string[]): readonly Tool[] {
 }
 
 function giveUp(missing: readonly Tool[]): never {
-  const names = missing.map(({ command, version }) => (version ? `${command} ${version.wanted.source}` : command))
+  const names = missing.map(({ command, version }) => (version ? `${command} ${version.expected.source}` : command))
   const packages = missing.flatMap(({ packages }) => packages)
   console.error(`The tests need ${names.join(', ')}. On Debian: apt-get install ${packages.join(' ')}`)
   console.log(`0 passed, ${missing.length} failed`)
@@ -83,7 +83,7 @@ function isInstalled(command: string): boolean {
 
 function isRight({ command, version }: Tool): boolean {
   if (!isInstalled(command)) return false
-  return version === undefined || version.wanted.test(spawnSync(command, version.args, { encoding: 'utf8' }).stdout)
+  return version === undefined || version.expected.test(spawnSync(command, version.args, { encoding: 'utf8' }).stdout)
 }
 
 function apt(args: readonly string[], cwd?: string): void {

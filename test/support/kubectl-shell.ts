@@ -14,7 +14,7 @@ import { runCommand } from './run-command.ts'
 import type { Served } from './server.ts'
 import type { Outcome } from './transcript.ts'
 
-const longestCommand = 120_000
+const maxCommandMs = 120_000
 
 export interface Kubectl {
   readonly home: string
@@ -34,7 +34,7 @@ export interface Running {
   end(): Promise<void>
 }
 
-export function kubectlFor(server: Served, name = 'home', timeoutMs = longestCommand): Kubectl {
+export function kubectlFor(server: Served, name = 'home', timeoutMs = maxCommandMs): Kubectl {
   const home = join(server.directory, name)
   mkdirSync(home)
   const admin = join(home, 'admin.kubeconfig')

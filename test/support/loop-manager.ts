@@ -11,9 +11,9 @@ import type { RunningLoops } from '../../src/client/reconcile/loop.ts'
 import { Client } from '../../src/client/requests/client.ts'
 import { type Transport, TransportError } from '../../src/client/requests/transport.ts'
 import { controlLoops } from '../../src/cluster/controllers/all.ts'
-import { chooseLoops } from '../../src/cluster/controllers/choice.ts'
 import type { LoopOptions } from '../../src/cluster/controllers/control-loop.ts'
 import { type ManagerParts, startControlLoops } from '../../src/cluster/controllers/manager.ts'
+import { selectLoops } from '../../src/cluster/controllers/select-loops.ts'
 import { startInProcess } from './in-process.ts'
 import type { Ending } from './server.ts'
 
@@ -57,7 +57,7 @@ export async function openLoopServer(t: Ending, flags: readonly string[] = []) {
     const killed = Promise.withResolvers<void>()
     const whole = death === undefined ? (transport: Transport) => transport : dyingLine(death, killed.resolve)
     const line = (transport: Transport) => whole(alter === undefined ? transport : alteringLine(transport, alter))
-    const running = startControlLoops(chooseLoops(controlLoops, names), {
+    const running = startControlLoops(selectLoops(controlLoops, names), {
       clientAs: (account) =>
         new Client(line(through(server.transport(account === undefined ? ofManager : accountOf(account)))), {
           userAgent: account ?? 'manager',
@@ -110,18 +110,18 @@ function accountOf(account: string): User {
 
 /** Returns the transport of all clients of a manager until it is killed. */
 function dyingLine({ writes, answered }: Death, onKilled: () => void): (transport: Transport) => Transport {
-  let left = writes
+  let remaining = writes
   const dead = () => new TransportError('the manager was killed')
   return (transport) => async (request) => {
     const isWrite = request.method !== 'GET' && !request.path.includes('reviews')
-    if (left < 0 || (isWrite && --left < 0)) {
-      left = -1
+    if (remaining < 0 || (isWrite && --remaining < 0)) {
+      remaining = -1
       onKilled()
       throw dead()
     }
     const answer = await transport(request)
-    if (!isWrite || left > 0 || answered) return answer
-    left = -1
+    if (!isWrite || remaining > 0 || answered) return answer
+    remaining = -1
     onKilled()
     for await (const _ of answer.body);
     throw dead()

@@ -41,7 +41,7 @@ export function startManager(t: Ending, server: Served, flags: readonly string[]
   const leads = async () => {
     await until(
       async () => output,
-      (told) => told.includes('became the leader') || child.exitCode !== null,
+      (latest) => latest.includes('became the leader') || child.exitCode !== null,
     )
     if (child.exitCode !== null) throw new Error(output)
   }

@@ -26,9 +26,9 @@ export const serverExtensions = ['extendedKeyUsage=serverAuth', 'subjectAltName=
 
 /** Returns a function that creates certificates in this directory. */
 export function certificatesIn(directory: string): (wanted: WantedCertificate) => OpensslCertificate {
-  let made = 0
+  let createdCount = 0
   return ({ subject, issuer, extensions = clientExtensions, days = 10 }) => {
-    const name = join(directory, `made-${++made}`)
+    const name = join(directory, `made-${++createdCount}`)
     const certificateFile = `${name}.crt`
     const keyFile = `${name}.key`
     openssl([

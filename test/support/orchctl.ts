@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events'
 import { join } from 'node:path'
 import type { Context } from '../../src/tools/cli/program/command.ts'
 import { main } from '../../src/tools/cli/program/main.ts'
-import { asForUsers } from './compiled.ts'
+import { asForUsers } from './compile-cache.ts'
 import { type Ran, runCommand } from './run-command.ts'
 import { root, type Served } from './server.ts'
 

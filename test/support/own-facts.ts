@@ -34,7 +34,7 @@ function addKind(kind: Kind, found: Map<string, OwnFacts>): void {
     gvk,
     fields: { ...typeMeta, metadata: { type: 'meta.v1.ObjectMeta', tag: 1 }, ...ownFields(kind.schema, kind, found) },
   })
-  if (kind.life.virtual && !kind.life.verbs?.includes('list')) return
+  if (kind.lifecycle.virtual && !kind.lifecycle.verbs?.includes('list')) return
   const items = { type: `${name}[]`, tag: 2, required: true }
   const metadata = { type: 'meta.v1.ListMeta', tag: 1 }
   found.set(`${name}List`, { gvk: gvk.map((each) => `${each}List`), fields: { ...typeMeta, metadata, items } })
@@ -53,7 +53,7 @@ function ownFields(schema: ObjectSchema, kind: Kind, found: Map<string, OwnFacts
 }
 
 /** As published: see `api/schema/openapi.ts`. */
-function isRequired({ required, zero, schema, published }: Field): boolean {
+function isRequired({ required, zeroValue: zero, schema, published }: Field): boolean {
   if (published !== undefined) return published === 'required'
   return required || (zero === 'write' && schema.type !== 'object' && schema.type !== 'time')
 }

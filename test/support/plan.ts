@@ -18,8 +18,8 @@ interface Source {
 const sources = new Map<string, Source>()
 
 function sourceOf(path: string): Source {
-  const known = sources.get(path)
-  if (known !== undefined) return known
+  const existing = sources.get(path)
+  if (existing !== undefined) return existing
   const text = readFileSync(path, 'utf8')
   const names = [...text.matchAll(/^(?:import|export|\}) .*'(\.{1,2}\/[^']+)'/gm)].map(([, name]) => name!)
   const imports = names.map((name) => join(dirname(path), name)).filter((file) => file.startsWith(tests))

@@ -7,11 +7,11 @@ export function protoName(message: string): string {
 }
 
 export function protoText(messages: readonly string[]): string {
-  const known = new Set(messages)
+  const knownNames = new Set(messages)
   const texts: string[] = []
-  for (const message of known) {
+  for (const message of knownNames) {
     const fields = fieldsOf(message)
-    for (const { type } of fields) if (type.message !== undefined) known.add(type.message)
+    for (const { type } of fields) if (type.message !== undefined) knownNames.add(type.message)
     texts.push(`message ${protoName(message)} {\n${fields.map(fieldText).join('')}}\n`)
   }
   return `syntax = "proto2";\nmessage Strings {\n  repeated string items = 1;\n}\n${texts.join('')}`

@@ -21,10 +21,10 @@ const changes: { readonly [script: string]: RegExp } = {
   'Object.prototype.polluted = 1; process.exit(0)': /polluted/,
 }
 
-for (const [script, told] of Object.entries(changes)) {
+for (const [script, expected] of Object.entries(changes)) {
   test(`the guard reports a changed prototype: ${script}`, () => {
     const { status, stderr } = runWith(script)
-    assert.match(stderr, told)
+    assert.match(stderr, expected)
     assert.equal(status, changedPrototypes)
   })
 }

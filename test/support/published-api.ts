@@ -42,7 +42,7 @@ export function writeApi(kinds: readonly Kind[] = kindsOfVersion('1.23')): strin
 }
 
 class Types {
-  readonly #known = new Map<ObjectSchema, string>()
+  readonly #labelsBySchema = new Map<ObjectSchema, string>()
   readonly #lines: string[] = []
 
   of(schema: Schema): string {
@@ -58,10 +58,10 @@ class Types {
   }
 
   #object(schema: ObjectSchema): string {
-    const before = this.#known.get(schema)
+    const before = this.#labelsBySchema.get(schema)
     if (before !== undefined) return before
-    const label = `T${this.#known.size + 1}`
-    this.#known.set(schema, label)
+    const label = `T${this.#labelsBySchema.size + 1}`
+    this.#labelsBySchema.set(schema, label)
     const at = this.#lines.push('') - 1
     const fields = Object.entries(schema.fields).map(([name, field]) => `${name} ${this.of(field.schema)}`)
     this.#lines[at] = `${label} ${schema.name ?? '-'}: ${fields.join('; ')}`
@@ -120,7 +120,7 @@ function minor(level: string): number {
 class Comparison {
   readonly #before: PublishedApi
   readonly #now: PublishedApi
-  readonly #seen = new Set<string>()
+  readonly #visitedNames = new Set<string>()
 
   constructor(before: PublishedApi, now: PublishedApi) {
     this.#before = before
@@ -135,8 +135,8 @@ class Comparison {
     const fields = this.#before.types.get(was)
     const others = this.#now.types.get(is)
     if (fields === undefined || others === undefined) return was === is ? [] : [`${path}: was ${was}, is ${is}`]
-    if (this.#seen.has(`${was} ${is}`)) return []
-    this.#seen.add(`${was} ${is}`)
+    if (this.#visitedNames.has(`${was} ${is}`)) return []
+    this.#visitedNames.add(`${was} ${is}`)
     return [...fields].flatMap(([name, type]) => {
       const found = others.get(name)
       return found === undefined ? [`${path}.${name}`] : this.lost(type, found, `${path}.${name}`)

@@ -23,10 +23,10 @@ export interface Recorded {
 export interface RecordingServer {
   readonly url: string
   readonly authority: string
-  readonly asked: Recorded[]
+  readonly requests: Recorded[]
 }
 
-export type Answer = (asked: Recorded, response: ServerResponse) => void
+export type Answer = (requests: Recorded, response: ServerResponse) => void
 
 export async function recordingServer(t: Ending, answer: Answer = answerEmpty): Promise<RecordingServer> {
   const own = await makeIdentity({
@@ -34,7 +34,7 @@ export async function recordingServer(t: Ending, answer: Answer = answerEmpty): 
     usages: ['server auth'],
     names: { dns: [], ips: ['127.0.0.1'] },
   })
-  const asked: Recorded[] = []
+  const requests: Recorded[] = []
   const connections = new Map<object, number>()
   const options = { cert: own.certificate, key: own.key, requestCert: true, rejectUnauthorized: false }
   const server = createServer(options, async (request, response) => {
@@ -50,7 +50,7 @@ export async function recordingServer(t: Ending, answer: Answer = answerEmpty): 
       certificate: socket.getPeerCertificate().subject?.CN as string | undefined,
       connection: connections.get(socket)!,
     }
-    asked.push(recorded)
+    requests.push(recorded)
     answer(recorded, response)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -58,7 +58,7 @@ export async function recordingServer(t: Ending, answer: Answer = answerEmpty): 
     server.closeAllConnections()
     await new Promise<void>((resolve) => server.close(() => resolve()))
   })
-  return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, authority: own.certificate, asked }
+  return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, authority: own.certificate, requests }
 }
 
 function answerEmpty(_: Recorded, response: ServerResponse): void {

@@ -11,9 +11,9 @@ import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { HttpTransport, type HttpTransportOptions } from '../../src/client/node/http-transport.ts'
 import type { Transport } from '../../src/client/requests/transport.ts'
-import { putBeginning } from './begun-data.ts'
-import { asForUsers } from './compiled.ts'
+import { asForUsers } from './compile-cache.ts'
 import { HttpClient } from './http-client.ts'
+import { writeInitialData } from './initial-data.ts'
 
 export const root = dirname(dirname(import.meta.dirname))
 /** The prototype guard, loaded into every server, and its exit code. */
@@ -93,8 +93,8 @@ export async function startUp(
   const { controlLoops } = await import('../../src/cluster/controllers/all.ts')
   const name = '--controllers='
   const words = (flags.find((flag) => flag.startsWith(name)) ?? '*,bootstrapsigner,tokencleaner').replace(name, '')
-  const left = controlLoops.filter((loop) => loop.cluster && !words.split(',').includes(loop.name))
-  const controllers = `${name}${[words, ...left.map((loop) => `-${loop.name}`)].join()}`
+  const excludedLoops = controlLoops.filter((loop) => loop.cluster && !words.split(',').includes(loop.name))
+  const controllers = `${name}${[words, ...excludedLoops.map((loop) => `-${loop.name}`)].join()}`
   return await start(t, {
     command: 'up',
     flags: [...flags.filter((flag) => !flag.startsWith(name)), controllers],
@@ -108,7 +108,7 @@ const sameBeginning = /^--(?:controllers|nodes|workers|shutdown-[a-z-]+)=/
 async function start(t: Ending, how: Pick<Launch, 'command' | 'flags' | 'env' | 'openFiles'>): Promise<ServerHandle> {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   writeFileSync(join(directory, 'tokens.csv'), tokens)
-  if (how.flags.every((flag) => sameBeginning.test(flag))) await putBeginning(join(directory, 'data'))
+  if (how.flags.every((flag) => sameBeginning.test(flag))) await writeInitialData(join(directory, 'data'))
   let running = await launch({ ...how, directory, port: 0 })
   const port = running.port
   const clients = new Set<HttpClient | HttpTransport>()

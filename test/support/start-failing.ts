@@ -22,8 +22,8 @@ export async function startFailing(t: Ending, flags: FailingFlags): Promise<{ co
   t.after(async () => rmSync(directory, { recursive: true, force: true }))
   const own = ['--secure-port=0', `--data-dir=${directory}/data`, '--admin-kubeconfig=']
   const given = typeof flags === 'function' ? flags(directory) : flags
-  let said = ''
-  const log = openLog({ write: (line) => (said += line) })
+  let output = ''
+  const log = openLog({ write: (line) => (output += line) })
   try {
     const options = parseFlags(serverFlags, [...own, ...given])
     const server = await startApiServer(options, { log, store: new MemoryStore() })
@@ -31,7 +31,7 @@ export async function startFailing(t: Ending, flags: FailingFlags): Promise<{ co
   } catch (error) {
     // Any other error would be reported with its stack as a bug.
     if (!(error instanceof UsageError || error instanceof StoreError || error instanceof PkiFileError)) throw error
-    return { code: 1, errors: `${said}orch: ${error.message}\n` }
+    return { code: 1, errors: `${output}orch: ${error.message}\n` }
   }
   throw new Error(`it was not refused: ${given.join(' ')}`)
 }

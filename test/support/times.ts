@@ -15,7 +15,7 @@ export interface Spent {
 export type Times = { readonly [file: string]: number }
 
 const root = dirname(dirname(import.meta.dirname))
-const kept = join(root, '.tools/test-times.json')
+const timesFile = join(root, '.tools/test-times.json')
 
 export function readTimes(): Times {
   const usual = Object.entries<number>(JSON.parse(readFileSync(join(import.meta.dirname, 'usual-times.json'), 'utf8')))
@@ -24,7 +24,7 @@ export function readTimes(): Times {
 
 function readKept(): Times {
   try {
-    return JSON.parse(readFileSync(kept, 'utf8'))
+    return JSON.parse(readFileSync(timesFile, 'utf8'))
   } catch {
     // No times are stored yet, or another run is writing them.
     return {}
@@ -32,7 +32,7 @@ function readKept(): Times {
 }
 
 export function keepTimes(before: Times, spent: readonly (readonly [string, Spent])[]): void {
-  mkdirSync(dirname(kept), { recursive: true })
+  mkdirSync(dirname(timesFile), { recursive: true })
   const times = { ...before, ...Object.fromEntries(spent.map(([file, { ms }]) => [file, Math.round(ms)])) }
-  writeFileSync(kept, JSON.stringify(times, undefined, 1))
+  writeFileSync(timesFile, JSON.stringify(times, undefined, 1))
 }

@@ -58,19 +58,19 @@ function headingIn(block: string): Heading | undefined {
 
 function parseStep(heading: Heading, block: string): Step {
   const [command, ...lines] = block.split('\n')
-  const said: Record<Part, string> = { input: '', output: '', errors: '' }
+  const textByPart: Record<Part, string> = { input: '', output: '', errors: '' }
   let code = 0
   for (const line of lines) {
     const part = parts[line[0] ?? '']
-    if (part) said[part[0]] += line.slice(2) + part[1]
+    if (part) textByPart[part[0]] += line.slice(2) + part[1]
     else if (line.startsWith('= ')) code = Number(line.slice(2))
     else if (line !== '' && !/^[#+] /.test(line)) throw new Error(`a line without a mark: ${line}`)
   }
   return {
     ...heading,
     command: command!,
-    input: said.input,
-    outcome: { output: said.output, errors: said.errors, code },
+    input: textByPart.input,
+    outcome: { output: textByPart.output, errors: textByPart.errors, code },
   }
 }
 

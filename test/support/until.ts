@@ -5,11 +5,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 const pauseMs = { first: 20, most: 100, part: 5 }
 
 /** Polls until the result matches and returns it. Fails with the last result after a timeout. */
-export async function until<T>(ask: () => Promise<T>, wanted: (told: T) => boolean, patienceMs = 30_000): Promise<T> {
+export async function until<T>(
+  ask: () => Promise<T>,
+  predicate: (told: T) => boolean,
+  patienceMs = 30_000,
+): Promise<T> {
   const begun = performance.now()
   for (;;) {
     const told = await ask()
-    if (wanted(told)) return told
+    if (predicate(told)) return told
     const waitedMs = performance.now() - begun
     if (waitedMs > patienceMs)
       throw new Error(`still ${String(JSON.stringify(told)).slice(0, 500)} after ${patienceMs} ms`)

@@ -6,7 +6,7 @@ import * as kinds from '../../src/client/requests/built-in-kinds.ts'
 import type { Client } from '../../src/client/requests/client.ts'
 import type { ResourceType } from '../../src/client/requests/resource-type.ts'
 import type { Transport } from '../../src/client/requests/transport.ts'
-import { unlessGone } from '../../src/cluster/controllers/unless-gone.ts'
+import { ignoreNotFound } from '../../src/cluster/controllers/ignore-not-found.ts'
 import { controllerOf } from '../../src/cluster/controllers/workloads/ownership.ts'
 import { until } from './until.ts'
 
@@ -41,7 +41,7 @@ export async function untilObject<T extends ObjectBase>(
   type: ResourceType<T>,
   { name, wanted }: { readonly name: string; readonly wanted: (object: T) => boolean },
 ): Promise<T> {
-  const ask = () => unlessGone(client.get(type, { namespace, name }))
+  const ask = () => ignoreNotFound(client.get(type, { namespace, name }))
   return (await until(ask, (object) => object !== undefined && wanted(object)))!
 }
 

@@ -46,11 +46,11 @@ test('reset deletes new objects and restores changed and deleted ones', async ()
 
 test('resource versions never repeat after a reset, and recorded calls and failures are cleared', async () => {
   const { client } = server
-  const seen = new Set<string>()
+  const seenNames = new Set<string>()
   for (let round = 0; round < 5; round++) {
     const { metadata } = await client.create(configMaps, configMap('same'))
-    assert.ok(!seen.has(metadata.resourceVersion!), 'a version was used twice')
-    seen.add(metadata.resourceVersion!)
+    assert.ok(!seenNames.has(metadata.resourceVersion!), 'a version was used twice')
+    seenNames.add(metadata.resourceVersion!)
     server.failOnce({ verb: 'delete' }, { code: 500 })
     await server.reset()
     assert.deepEqual(server.calls.list(), [])

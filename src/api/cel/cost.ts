@@ -22,7 +22,7 @@ export const foldCosts = {
 } as const
 
 /** The cost of a node, its size if known, and its declared type. */
-interface Known {
+interface CostEstimate {
   readonly cost: number
   readonly size?: Size | undefined
   readonly declared?: DeclaredType | undefined
@@ -45,18 +45,18 @@ const scalars: ReadonlySet<CelType['kind']> = new Set([
 
 class Estimator {
   readonly #variables: ReadonlyMap<string, DeclaredType>
-  readonly #scopes: { readonly name: string; readonly known: Known }[] = []
+  readonly #scopes: { readonly name: string; readonly known: CostEstimate }[] = []
 
   constructor(variables: ReadonlyMap<string, DeclaredType>) {
     this.#variables = variables
   }
 
-  estimate(node: Node): Known {
+  estimate(node: Node): CostEstimate {
     switch (node.kind) {
       case 'literal':
         return { cost: 0, size: literalSize(node.value) }
       case 'identifier':
-        return { ...this.#named(node.name), cost: 1 }
+        return { ...this.#estimateOfName(node.name), cost: 1 }
       case 'select': {
         const operand = this.estimate(node.operand)
         if (node.isTest) return { cost: operand.cost, size: fixedSize(1) }
@@ -74,7 +74,7 @@ class Estimator {
     }
   }
 
-  #named(name: string): Omit<Known, 'cost'> {
+  #estimateOfName(name: string): Omit<CostEstimate, 'cost'> {
     const local = this.#scopes.findLast((scope) => scope.name === name)
     return local?.known ?? { declared: this.#variables.get(name) }
   }
@@ -83,7 +83,7 @@ class Estimator {
     return nodes.reduce((sum, node) => sum + this.estimate(node).cost, 0)
   }
 
-  #call(node: Call): Known {
+  #call(node: Call): CostEstimate {
     const nodes = operands(node)
     const known = nodes.map((operand) => this.estimate(operand))
     const cost = known.reduce((sum, operand) => sum + operand.cost, 0)
@@ -97,11 +97,11 @@ class Estimator {
     return { cost: cost + worst, size: sizeOfResults(estimates), declared }
   }
 
-  #fold(node: Fold): Known {
+  #fold(node: Fold): CostEstimate {
     const range = this.estimate(node.range)
     const isList = resolve(node.range.type!).kind === 'list'
     // Keys of maps are strings of unknown size and count as empty.
-    const element: Known = isList ? { cost: 0, declared: elementOf(range) } : { cost: 0, size: fixedSize(0) }
+    const element: CostEstimate = isList ? { cost: 0, declared: elementOf(range) } : { cost: 0, size: fixedSize(0) }
     this.#scopes.push({ name: node.variable, known: element })
     const predicate = node.predicate === undefined ? 0 : this.estimate(node.predicate).cost
     const transform = node.transform === undefined ? 0 : this.estimate(node.transform).cost
@@ -119,24 +119,24 @@ class Estimator {
 }
 
 /** Returns the declared type of a list's elements or a map's values. */
-function elementOf({ declared }: Known): DeclaredType | undefined {
+function elementOf({ declared }: CostEstimate): DeclaredType | undefined {
   return declared?.form === 'list' || declared?.form === 'map' ? declared.elem : undefined
 }
 
-function conditional([condition, then, otherwise]: readonly Known[]): Known {
+function conditional([condition, then, otherwise]: readonly CostEstimate[]): CostEstimate {
   const cost = condition!.cost + Math.max(then!.cost, otherwise!.cost)
   if (then!.size === undefined || otherwise!.size === undefined)
     return { cost, declared: then!.declared === otherwise!.declared ? then!.declared : undefined }
   return { cost, size: unionOf(then!.size, otherwise!.size) }
 }
 
-function sizeOf({ size, declared }: Known, { type }: Node): Size {
+function sizeOf({ size, declared }: CostEstimate, { type }: Node): Size {
   if (size !== undefined) return size
   if (declared !== undefined) return { min: 0, max: declared.maxElements }
   return type !== undefined && scalars.has(resolve(type).kind) ? fixedSize(1) : unknownSize
 }
 
-function estimatedOf(known: Known, node: Node): Estimated {
+function estimatedOf(known: CostEstimate, node: Node): Estimated {
   const type = node.type && resolve(node.type)
   const elem = type?.kind === 'list' ? resolve(type.elem).kind : undefined
   const isTexts = elem === 'string' || elem === 'bytes'

@@ -119,7 +119,7 @@ export function sameData(a: Json | undefined, b: Json | undefined, comparing: Co
   if (Array.isArray(a) && Array.isArray(b) && declared.form === 'list') return sameLists(a, b, comparing)
   if (isObject(a) && isObject(b)) return sameObjects(a, b, comparing)
   if (typeof a === 'string' && typeof b === 'string' && /^(date|duration|bytes)/.test(declared.form))
-    return textOf(a, declared) === textOf(b, declared)
+    return formattedText(a, declared) === formattedText(b, declared)
   return sameJson(a, b)
 }
 
@@ -130,7 +130,7 @@ export interface Comparing {
 }
 
 /** Returns the comparable form of a string that represents a time, a duration or bytes. */
-function textOf(text: string, declared: DeclaredType): string {
+function formattedText(text: string, declared: DeclaredType): string {
   const value = fromText(text, declared)
   return value instanceof Uint8Array
     ? Buffer.from(value).toString('base64')

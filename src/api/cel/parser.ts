@@ -76,8 +76,8 @@ class Parser {
   }
 
   #expect(text: string): Token {
-    const taken = this.#take(text)
-    if (taken !== undefined) return taken
+    const takenToken = this.#take(text)
+    if (takenToken !== undefined) return takenToken
     const { at, kind, text: found } = this.#token
     throw new SyntaxIssue(
       at,

@@ -54,9 +54,9 @@ export function typeVariable(): CelType {
 
 /** Returns the type that a variable is bound to, or the type itself. */
 export function resolve(type: CelType): CelType {
-  let found = type
-  while (found.kind === 'variable' && found.bound !== undefined) found = found.bound
-  return found
+  let actual = type
+  while (actual.kind === 'variable' && actual.bound !== undefined) actual = actual.bound
+  return actual
 }
 
 /** Whether the type of values is known only at run time. */
@@ -75,16 +75,16 @@ function undo(trail: Trail): void {
 }
 
 /** Whether all pairs of types are compatible. Undoes the bindings on failure. */
-export function unifyAll(wanted: readonly CelType[], found: readonly CelType[]): boolean {
+export function unifyAll(expected: readonly CelType[], actual: readonly CelType[]): boolean {
   const trail: Trail = []
-  if (wanted.length === found.length && wanted.every((type, i) => unify(type, found[i]!, trail))) return true
+  if (expected.length === actual.length && expected.every((type, i) => unify(type, actual[i]!, trail))) return true
   undo(trail)
   return false
 }
 
-export function unify(wanted: CelType, found: CelType, trail: Trail = []): boolean {
-  const a = resolve(wanted)
-  const b = resolve(found)
+export function unify(expected: CelType, actual: CelType, trail: Trail = []): boolean {
+  const a = resolve(expected)
+  const b = resolve(actual)
   if (a === b) return true
   if (a.kind === 'variable') return bind(a, b, trail)
   if (b.kind === 'variable') return bind(b, a, trail)
@@ -109,22 +109,22 @@ function bind(variable: Variable, type: CelType, trail: Trail): boolean {
 }
 
 function occursIn(variable: Variable, type: CelType): boolean {
-  const found = resolve(type)
-  if (found === variable) return true
-  if (found.kind === 'list') return occursIn(variable, found.elem)
-  return found.kind === 'map' && (occursIn(variable, found.key) || occursIn(variable, found.value))
+  const actual = resolve(type)
+  if (actual === variable) return true
+  if (actual.kind === 'list') return occursIn(variable, actual.elem)
+  return actual.kind === 'map' && (occursIn(variable, actual.key) || occursIn(variable, actual.value))
 }
 
 /** Formats the type for messages. */
 export function formatType(type: CelType): string {
-  const found = resolve(type)
-  switch (found.kind) {
+  const actual = resolve(type)
+  switch (actual.kind) {
     case 'list':
-      return `list(${formatType(found.elem)})`
+      return `list(${formatType(actual.elem)})`
     case 'map':
-      return `map(${formatType(found.key)}, ${formatType(found.value)})`
+      return `map(${formatType(actual.key)}, ${formatType(actual.value)})`
     case 'type':
-      return `type(${formatType(found.of)})`
+      return `type(${formatType(actual.of)})`
     case 'null_type':
       return 'null'
     case 'variable':
@@ -132,7 +132,7 @@ export function formatType(type: CelType): string {
     case 'url':
       return 'kubernetes.URL'
     default:
-      return found.kind
+      return actual.kind
   }
 }
 

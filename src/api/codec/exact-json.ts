@@ -9,14 +9,14 @@ import { type ApiError, badRequest } from '../model/api-error.ts'
 import { endOfNumber } from './json-scan.ts'
 
 /** Number of tokens between two yields. */
-const tokensPerStep = 2000
+const tokensPerSlice = 2000
 
 /** Parses text that is known to be valid JSON. Throws 400 for a number that no type can hold. */
-export function* exactSteps(text: string): Generator<void, Json> {
+export function* parseExactSliced(text: string): Generator<void, Json> {
   const maker = new ValueMaker()
   let tokens = 0
   for (let at = 0; at < text.length; ) {
-    if (++tokens % tokensPerStep === 0) yield
+    if (++tokens % tokensPerSlice === 0) yield
     at = readToken(text, at, maker)
   }
   return maker.result

@@ -23,7 +23,7 @@ const backslash = 0x5c
 const longExponent = /[eE][-+]?\d{3}/
 
 /** Scans the text before it is parsed. Throws 400 or 413 if no body may look like this. */
-export function scanJson(text: string, most = maxValues): Scan {
+export function scanJson(text: string, maxCount = maxValues): Scan {
   let bigNumbers = false
   let depth = 0
   let values = 0
@@ -38,10 +38,10 @@ export function scanJson(text: string, most = maxValues): Scan {
     } else if (unit === 0x3a /* : */) {
       members++
     } else if (unit === 0x2c /* , */) {
-      if (++values > most) throw tooManyValues(most)
+      if (++values > maxCount) throw tooManyValues(maxCount)
     } else if (unit === 0x7b /* { */ || unit === 0x5b /* [ */) {
       if (++depth > maxDepth) throw tooDeep()
-      if (++values > most) throw tooManyValues(most)
+      if (++values > maxCount) throw tooManyValues(maxCount)
     } else if (unit === 0x7d /* } */ || unit === 0x5d /* ] */) {
       depth--
     } else if (isDigit(unit)) {
@@ -90,8 +90,8 @@ export function loneSurrogate(sequence: string): ApiError {
 }
 
 /** The error for a document with more values than an object may have. */
-export function tooManyValues(most = maxValues): ApiError {
-  return entityTooLarge(`Request entity too large: limit is ${most} values, counting members and elements`)
+export function tooManyValues(maxCount = maxValues): ApiError {
+  return entityTooLarge(`Request entity too large: limit is ${maxCount} values, counting members and elements`)
 }
 
 /** The error for a document that is nested too deeply. */
@@ -115,13 +115,13 @@ function isNumeric(unit: number): boolean {
   return isDigit(unit) || unit === 0x2e || unit === 0x2d || unit === 0x2b || unit === 0x65 || unit === 0x45
 }
 
-const longestPlace = 200
+const maxPlaceLength = 200
 
 /** Maximum number of reported repeated keys. */
 export const maxDuplicates = 100
 
 /** Formats the path of a key: `spec.ports[0].name`. */
 export function pathText(places: readonly (string | number)[], key: string): string {
-  const steps = places.map((place) => (typeof place === 'number' ? `[${place}]` : `.${shorten(place, longestPlace)}`))
-  return `${steps.join('')}.${shorten(key, longestPlace)}`.replace(/^\./, '')
+  const steps = places.map((place) => (typeof place === 'number' ? `[${place}]` : `.${shorten(place, maxPlaceLength)}`))
+  return `${steps.join('')}.${shorten(key, maxPlaceLength)}`.replace(/^\./, '')
 }

@@ -14,7 +14,7 @@ import { type Json, type JsonObject, setKey } from '../json/json.ts'
 import { isLarge } from '../json/large-json.ts'
 import { parseNative } from '../json/native-json.ts'
 import { badRequest } from '../model/api-error.ts'
-import { exactSteps } from './exact-json.ts'
+import { parseExactSliced } from './exact-json.ts'
 import { findDuplicates } from './json-duplicates.ts'
 import { loneSurrogate, maxDepth, scanJson, tooDeep } from './json-scan.ts'
 import { elementOrder, keysInOrder, memberOrder, type Order, orderBelow } from './member-order.ts'
@@ -28,22 +28,22 @@ export interface ParsedJson {
 
 /** Parses a document strictly. Throws 400 with the position of the error. */
 export function parseJson(bytes: Buffer): ParsedJson {
-  return runToCompletion(parseSteps(bytes))
+  return runToCompletion(parseSliced(bytes))
 }
 
 /**
- * Like `parseJson`, but yields periodically so that other work can run. `most` is the maximum number of values and
+ * Like `parseJson`, but yields periodically so that other work can run. `maxCount` is the maximum number of values and
  * defaults to that of a body.
  */
-export function* parseSteps(bytes: Buffer, most?: number): Generator<void, ParsedJson> {
+export function* parseSliced(bytes: Buffer, maxCount?: number): Generator<void, ParsedJson> {
   if (!isUtf8(bytes)) throw badRequest('the body is not valid UTF-8')
   const text = bytes.toString('utf8')
-  const scan = scanJson(text, most)
+  const scan = scanJson(text, maxCount)
   yield
   try {
     const parsed = parseNative(text)
     yield
-    const value = scan.bigNumbers ? yield* exactSteps(text) : parsed
+    const value = scan.bigNumbers ? yield* parseExactSliced(text) : parsed
     yield
     return { value, duplicates: countMembers(value) < scan.members ? findDuplicates(text) : [] }
   } catch (error) {
@@ -66,18 +66,18 @@ function countMembers(value: Json): number {
  */
 export function parseOwnJson(bytes: Buffer): Json {
   const text = bytes.toString('utf8')
-  return mayHoldBigIntegers.test(text) ? runToCompletion(exactSteps(text)) : parseNative(text)
+  return mayHoldBigIntegers.test(text) ? runToCompletion(parseExactSliced(text)) : parseNative(text)
 }
 
 /**
  * Like `parseOwnJson`, but yields periodically. The native parser cannot be interrupted and takes 50 ms for very many
  * keys.
  */
-export function* parseOwnSteps(bytes: Buffer): Generator<void, Json> {
+export function* parseOwnSliced(bytes: Buffer): Generator<void, Json> {
   if (bytes.length <= longText) return parseOwnJson(bytes)
   const text = bytes.toString('utf8')
   yield
-  return yield* exactSteps(text)
+  return yield* parseExactSliced(text)
 }
 
 /** The native parser takes at most a few milliseconds for this length. */
@@ -182,7 +182,7 @@ export function stringifyMembers(object: JsonObject, order?: Order, room = Numbe
  */
 export function stringifyStored(value: Json | undefined, order: Order, level: number): string {
   const room = maxDepth - level
-  const ordered = inOrder(value, order, room)
+  const ordered = inMemberOrder(value, order, room)
   const text = ordered === undefined ? undefined : JSON.stringify(ordered)
   // The native writer uses this spelling only for half of a surrogate pair.
   return text === undefined || text.includes('\\ud') ? stringifyJson(value!, order, room) : text
@@ -192,7 +192,7 @@ export function stringifyStored(value: Json | undefined, order: Order, level: nu
  * Returns the value with the members of every object in order, or the value itself if they already are. Undefined if
  * only `stringifyJson` can write it.
  */
-function inOrder(value: Json | undefined, order: Order, room: number): Json | undefined {
+function inMemberOrder(value: Json | undefined, order: Order, room: number): Json | undefined {
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -213,7 +213,7 @@ function inOrder(value: Json | undefined, order: Order, room: number): Json | un
 function elementsInOrder(items: Json[], order: Order, room: number): Json[] | undefined {
   let copy: Json[] | undefined
   for (let i = 0; i < items.length; i++) {
-    const item = inOrder(items[i], order, room)
+    const item = inMemberOrder(items[i], order, room)
     if (item === undefined) return undefined
     if (item !== items[i]) copy ??= items.slice()
     if (copy !== undefined) copy[i] = item
@@ -235,7 +235,7 @@ function membersInOrder(object: JsonObject, order: Order, room: number): JsonObj
     lastRank = place?.rank ?? -1
     const value = object[key]
     if (value === undefined) continue
-    const item = inOrder(value, fields === undefined ? values : place?.order, room)
+    const item = inMemberOrder(value, fields === undefined ? values : place?.order, room)
     if (item === undefined) return undefined
     if (item === value) continue
     if (members === object) members = { ...object }

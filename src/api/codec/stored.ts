@@ -24,8 +24,8 @@ import { isLarge } from '../json/large-json.ts'
 import { type ApiObject, asJson, copyWithout } from '../model/object.ts'
 import { stringifyStored } from './json.ts'
 import { maxValues, tooManyValues } from './json-scan.ts'
-import { storedTextSteps } from './json-steps.ts'
 import { isBefore, keysInOrder, type MemberOrder, memberOrder, type Order, orderBelow } from './member-order.ts'
+import { storedTextSliced } from './sliced-json.ts'
 
 /** The data that selectors use. */
 export interface Selectable {
@@ -75,11 +75,11 @@ export interface Storable {
 
 /** Encodes an object for the key that it will be stored under. */
 export function encodeStored(key: string, storable: Storable): Buffer {
-  return runToCompletion(encodeSteps(key, storable))
+  return runToCompletion(encodeSliced(key, storable))
 }
 
 /** Like `encodeStored`, but yields periodically so that other work can run. */
-export function* encodeSteps(key: string, { object, order, header }: Storable): Generator<void, Buffer> {
+export function* encodeSliced(key: string, { object, order, header }: Storable): Generator<void, Buffer> {
   const write = isLarge(asJson(object)) ? yield* writeParts(object, order) : stringifyStored
   const { before, after } = splitBody(object, order, write)
   yield
@@ -122,20 +122,20 @@ export function* assertOwnCount(object: ApiObject): Generator<void, void> {
 }
 
 /** Pending containers are kept in a list so that counting can be interrupted between any two. */
-function* assertAtMost(value: JsonObject, most: number): Generator<void, void> {
+function* assertAtMost(value: JsonObject, maxCount: number): Generator<void, void> {
   const open: (JsonObject | Json[])[] = [value]
   let count = 1
   let counted = 1
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     count += countParts(next, open)
-    if (count > most) throw tooManyValues()
-    if (count - counted < countedPerStep) continue
+    if (count > maxCount) throw tooManyValues()
+    if (count - counted < countedPerSlice) continue
     counted = count
     yield
   }
 }
 
-const countedPerStep = 2000
+const countedPerSlice = 2000
 
 /** Returns the number of members or elements. Containers among them are added to the list. */
 function countParts(value: JsonObject | Json[], nested: (JsonObject | Json[])[]): number {
@@ -185,7 +185,7 @@ function* writeMembers(
   for (const key of Object.keys(object)) {
     const value = object[key]
     if (!isNested(value) || (level === 1 && key === 'metadata')) continue
-    texts.set(value, yield* storedTextSteps(value, orderBelow(members, key), level))
+    texts.set(value, yield* storedTextSliced(value, orderBelow(members, key), level))
     yield
   }
 }

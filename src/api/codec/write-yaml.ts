@@ -58,21 +58,21 @@ function writeMap(lines: string[], map: JsonObject, { lead, margin }: Place): vo
 }
 
 /** YAML parsers detect the end of a plain key only within 1,024 characters. */
-const longestKey = 1000
+const maxKeyLength = 1000
 
 function keyText(key: string, margin: string): string {
   const text = oneLine(key)
-  return text.length <= longestKey ? text : `? ${text}\n${margin}`
+  return text.length <= maxKeyLength ? text : `? ${text}\n${margin}`
 }
 
 /** Returns a value that starts on the line of its key. `margin` is the indentation of further lines. */
 function inline(value: Json, margin: string): string {
-  if (typeof value === 'string') return textOf(value, margin)
+  if (typeof value === 'string') return scalarText(value, margin)
   if (Array.isArray(value)) return '[]'
   return isObject(value) ? '{}' : String(value)
 }
 
-function textOf(text: string, margin: string): string {
+function scalarText(text: string, margin: string): string {
   return text.includes('\n') && isBlock(text) ? block(text, margin) : oneLine(text)
 }
 

@@ -21,21 +21,21 @@ function spellings(word: string): string[] {
   return [word, word.toUpperCase(), `${word[0]!.toUpperCase()}${word.slice(1)}`]
 }
 
-const longestWord = 5
+const maxWordLength = 5
 const mayBeNumber = /^[-+.\d]/
 const integer = /^[-+]?(?:0[xX][\da-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9]\d*)$/
 const float = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/
 const noNumber = /^[-+]?\.(?:inf|Inf|INF)$|^\.(?:nan|NaN|NAN)$/
 /** A longer text is a string even if it looks like a number: no supported number has that many digits. */
-const longestNumber = 400
+const maxNumberLength = 400
 
 /** Returns the value of an unquoted scalar: that of a known word, a number, or the text itself. */
 export function plainScalar(text: string): Scalar {
-  if (text.length <= longestWord) {
+  if (text.length <= maxWordLength) {
     const word = words.get(text)
     if (word !== undefined) return word
   }
-  if (text.length > longestNumber || !mayBeNumber.test(text)) return text
+  if (text.length > maxNumberLength || !mayBeNumber.test(text)) return text
   const digits = text.replaceAll('_', '')
   if (integer.test(digits)) return integerOf(digits)
   if (float.test(digits)) return keptNumber(digits)
@@ -48,18 +48,18 @@ export function plainScalar(text: string): Scalar {
  * rejects it as out of range.
  */
 export function isPlainText(text: string): boolean {
-  if (text.length <= longestWord && (words.has(text) || letters.has(text))) return false
+  if (text.length <= maxWordLength && (words.has(text) || letters.has(text))) return false
   if (!mayBeNumber.test(text)) return true
   const digits = text.replaceAll('_', '')
   return !integer.test(digits) && !float.test(digits) && !noNumber.test(text)
 }
 
-const longestInteger = 40
+const maxIntegerLength = 40
 
 function integerOf(text: string): number | bigint {
   const negative = text.startsWith('-')
   const digits = text.replace(/^[-+]/, '')
-  if (digits.length > longestInteger) return finite(Number(text), text)
+  if (digits.length > maxIntegerLength) return finite(Number(text), text)
   // BigInt accepts only 0o17 as octal and would read a bare leading zero as decimal.
   const size = BigInt(/^0[0-7]+$/.test(digits) ? `0o${digits}` : digits.toLowerCase())
   const value = negative ? -size : size

@@ -175,11 +175,11 @@ class Parser {
   }
 
   /**
-   * Parses a pipeline up to its end token, which is not consumed. `most` is the maximum number of declared variables. 0
+   * Parses a pipeline up to its end token, which is not consumed. `maxVariables` is the maximum number of declared variables. 0
    * means an action, which can declare one.
    */
-  #pipeline(most: number): Pipeline {
-    const { variables, declares } = this.#declaration(most)
+  #pipeline(maxVariables: number): Pipeline {
+    const { variables, declares } = this.#declaration(maxVariables)
     const commands: Command[] = []
     for (;;) {
       commands.push(this.#command(commands.length))
@@ -191,7 +191,7 @@ class Parser {
     return { variables, declares, commands }
   }
 
-  #declaration(most: number): { variables: string[]; declares: boolean } {
+  #declaration(maxVariables: number): { variables: string[]; declares: boolean } {
     const start = this.#next
     const variables: string[] = []
     while (this.#tokens[this.#next]?.kind === 'variable') {
@@ -204,7 +204,7 @@ class Parser {
         if (unknown) throw this.#fault(`undefined variable ${JSON.stringify(unknown)}`, mark)
         return { variables, declares: mark.text === ':=' }
       }
-      if (mark.text !== ',' || variables.length >= most) break
+      if (mark.text !== ',' || variables.length >= maxVariables) break
     }
     this.#next = start
     return { variables: [], declares: false }

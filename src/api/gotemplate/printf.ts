@@ -27,13 +27,13 @@ export function printf(format: string, args: readonly Value[]): string {
     if (letter === '%') return '%'
     const verb = { letter, flags, width: number(width), precision: number(precision) }
     if (next >= args.length) return `%!${letter}(MISSING)`
-    return padded(shown(args[next++], verb), verb)
+    return padded(formatVerb(args[next++], verb), verb)
   })
   const extra = args.slice(next).map((value) => (value == null ? '<nil>' : `${typeName(value)}=${plainText(value)}`))
   return extra.length === 0 ? text : `${text}%!(EXTRA ${extra.join(', ')})`
 }
 
-function shown(value: Value, verb: Verb): string {
+function formatVerb(value: Value, verb: Verb): string {
   const { letter } = verb
   if (letter === 'T') return typeName(value)
   if (letter === 'v') return typeof value === 'string' ? cut(value, verb) : signed(plainText(value), verb)
@@ -41,11 +41,11 @@ function shown(value: Value, verb: Verb): string {
   if (text !== undefined) return text
   if (value == null) return `%!${letter}(<nil>)`
   // Lists and maps are formatted element by element.
-  if (Array.isArray(value)) return `[${value.map((item) => shown(item, verb)).join(' ')}]`
+  if (Array.isArray(value)) return `[${value.map((item) => formatVerb(item, verb)).join(' ')}]`
   if (typeof value === 'object')
     return `map[${Object.keys(value)
       .sort()
-      .map((key) => `${shown(key, verb)}:${shown(value[key], verb)}`)
+      .map((key) => `${formatVerb(key, verb)}:${formatVerb(value[key], verb)}`)
       .join(' ')}]`
   return `%!${letter}(${typeName(value)}=${plainText(value)})`
 }

@@ -8,11 +8,11 @@
 import { isObject, type Json, type JsonObject, own, sameJson, setKey } from './json.ts'
 
 /** A member by name, or a list element by its `name`. */
-export type Step = { readonly member: string } | { readonly named: string }
+export type PathElement = { readonly member: string } | { readonly named: string }
 
 /** A field whose value differs. */
 export interface JsonChange {
-  readonly path: readonly Step[]
+  readonly path: readonly PathElement[]
   /** Undefined if the field was absent. */
   readonly before: Json | undefined
   /** Undefined if the field is absent. */
@@ -23,7 +23,7 @@ export interface JsonChange {
 export function jsonChanges(
   before: Json | undefined,
   after: Json | undefined,
-  path: readonly Step[] = [],
+  path: readonly PathElement[] = [],
 ): JsonChange[] {
   const then = partsOf(before)
   const now = partsOf(after)
@@ -31,7 +31,7 @@ export function jsonChanges(
     return sameJson(before, after) ? [] : [{ path, before, after }]
   const names = new Set([...then.parts.keys(), ...now.parts.keys()])
   return [...names].flatMap((name) =>
-    jsonChanges(then.parts.get(name), now.parts.get(name), [...path, stepTo(then.sort, name)]),
+    jsonChanges(then.parts.get(name), now.parts.get(name), [...path, pathElement(then.sort, name)]),
   )
 }
 
@@ -64,29 +64,29 @@ function areComparable(then: Parts, now: Parts): boolean {
 }
 
 /** Returns the paths of all leaf values. Members and elements are identified as in changes. */
-export function leavesOf(value: Json, path: readonly Step[] = []): (readonly Step[])[] {
+export function leavesOf(value: Json, path: readonly PathElement[] = []): (readonly PathElement[])[] {
   const { sort, parts } = partsOf(value) ?? { sort: 'members', parts: new Map<string, Json>() }
   if (parts.size === 0) return [path]
-  return [...parts].flatMap(([name, part]) => leavesOf(part, [...path, stepTo(sort, name)]))
+  return [...parts].flatMap(([name, part]) => leavesOf(part, [...path, pathElement(sort, name)]))
 }
 
-function stepTo(sort: Parts['sort'], name: string): Step {
+function pathElement(sort: Parts['sort'], name: string): PathElement {
   return sort === 'members' ? { member: name } : { named: name }
 }
 
 /** Whether one of two paths contains the other or both are equal. */
-export function isOneWithinOther(path: readonly Step[], other: readonly Step[]): boolean {
+export function isOneWithinOther(path: readonly PathElement[], other: readonly PathElement[]): boolean {
   const [shorter, longer] = path.length < other.length ? [path, other] : [other, path]
-  return shorter.every((step, i) => isSameStep(step, longer[i]!))
+  return shorter.every((step, i) => isSameElement(step, longer[i]!))
 }
 
-function isSameStep(step: Step, other: Step): boolean {
+function isSameElement(step: PathElement, other: PathElement): boolean {
   if ('member' in step) return 'member' in other && step.member === other.member
   return 'named' in other && step.named === other.named
 }
 
 /** Formats a path for people. */
-export function pathText(path: readonly Step[]): string {
+export function pathText(path: readonly PathElement[]): string {
   return path.map((step) => ('member' in step ? memberText(step.member) : `[name=${step.named}]`)).join('') || '.'
 }
 
@@ -95,17 +95,21 @@ function memberText(member: string): string {
 }
 
 /** Returns the value at a path; undefined if there is none. */
-export function valueAt(value: Json | undefined, path: readonly Step[]): Json | undefined {
+export function valueAt(value: Json | undefined, path: readonly PathElement[]): Json | undefined {
   let found = value
   for (const step of path) {
     if ('member' in step) found = isObject(found) ? own(found, step.member) : undefined
-    else found = Array.isArray(found) ? found.find((item) => isNamed(item, step.named)) : undefined
+    else found = Array.isArray(found) ? found.find((item) => hasName(item, step.named)) : undefined
   }
   return found
 }
 
 /** Returns a copy with another value at a path, or without it. Creates missing containers. */
-export function withValueAt(value: Json | undefined, path: readonly Step[], next: Json | undefined): Json | undefined {
+export function withValueAt(
+  value: Json | undefined,
+  path: readonly PathElement[],
+  next: Json | undefined,
+): Json | undefined {
   const [step, ...rest] = path
   if (step === undefined) return next
   if ('named' in step)
@@ -122,12 +126,12 @@ function withElement(
   name: string,
   change: (item: Json | undefined) => Json | undefined,
 ): Json[] {
-  const at = items.findIndex((item) => isNamed(item, name))
+  const at = items.findIndex((item) => hasName(item, name))
   const changed = change(at < 0 ? undefined : items[at])
   if (changed === undefined) return items.filter((_, i) => i !== at)
   return at < 0 ? [...items, changed] : items.with(at, changed)
 }
 
-function isNamed(item: Json, name: string): boolean {
+function hasName(item: Json, name: string): boolean {
   return isObject(item) && own(item, 'name') === name
 }

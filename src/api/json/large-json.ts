@@ -11,7 +11,7 @@ const manyValues = 1000
  * Number of members or elements of a large value to process between two yields. Each may itself have almost as many
  * values as a large one and is processed at once, so that together they take at most some milliseconds.
  */
-export const partsPerStep = 10
+export const partsPerSlice = 10
 
 /**
  * Whether a value has too many values to process at once. For a large object this traverses all keys, because
@@ -49,27 +49,27 @@ function leftAfter(value: Json | undefined, count: number): number {
 }
 
 /** Like `sameJson`, but yields periodically so that other work can run. */
-export function* sameJsonSteps(a: Json | undefined, b: Json | undefined): Generator<void, boolean> {
+export function* sameJsonSliced(a: Json | undefined, b: Json | undefined): Generator<void, boolean> {
   if (a === b || !isLarge(a)) return sameJson(a, b)
   yield
-  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && (yield* sameElementSteps(a, b))
-  return isObject(a) && isObject(b) && (yield* sameMemberSteps(a, b))
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && (yield* sameElementsSliced(a, b))
+  return isObject(a) && isObject(b) && (yield* sameMembersSliced(a, b))
 }
 
-function* sameElementSteps(a: readonly Json[], b: readonly Json[]): Generator<void, boolean> {
+function* sameElementsSliced(a: readonly Json[], b: readonly Json[]): Generator<void, boolean> {
   for (let i = 0; i < a.length; i++) {
-    if (i % partsPerStep === 0) yield
-    if (!(yield* sameJsonSteps(a[i], b[i]))) return false
+    if (i % partsPerSlice === 0) yield
+    if (!(yield* sameJsonSliced(a[i], b[i]))) return false
   }
   return true
 }
 
-function* sameMemberSteps(a: JsonObject, b: JsonObject): Generator<void, boolean> {
+function* sameMembersSliced(a: JsonObject, b: JsonObject): Generator<void, boolean> {
   let members = 0
   for (const key of Object.keys(a)) {
-    if (++members % partsPerStep === 0) yield
+    if (++members % partsPerSlice === 0) yield
     if (a[key] === undefined) continue
-    if (!Object.hasOwn(b, key) || !(yield* sameJsonSteps(a[key], b[key]))) return false
+    if (!Object.hasOwn(b, key) || !(yield* sameJsonSliced(a[key], b[key]))) return false
   }
   yield
   return Object.keys(b).every((key) => b[key] === undefined || (Object.hasOwn(a, key) && a[key] !== undefined))

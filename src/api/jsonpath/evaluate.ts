@@ -28,16 +28,16 @@ export interface Search {
 
 /** Counts visited values. */
 export class VisitBudget {
-  #left: number
+  #remainingVisits: number
   readonly #onExceeded: () => Error
 
   constructor(maxVisits: number, onExceeded: () => Error) {
-    this.#left = maxVisits
+    this.#remainingVisits = maxVisits
     this.#onExceeded = onExceeded
   }
 
   charge(): void {
-    if (this.#left-- <= 0) throw this.#onExceeded()
+    if (this.#remainingVisits-- <= 0) throw this.#onExceeded()
   }
 }
 
@@ -117,8 +117,8 @@ function memberOf(value: Json, field: string): readonly Json[] {
   return member === undefined ? [] : [member]
 }
 
-function holds({ left, comparison }: Filter, value: Json, search: Search): boolean {
-  const a = operandValue(left, value, search)
+function holds({ left: remainingVisits, comparison }: Filter, value: Json, search: Search): boolean {
+  const a = operandValue(remainingVisits, value, search)
   if (comparison === undefined) return a !== undefined
   const b = operandValue(comparison.right, value, search)
   return a !== undefined && b !== undefined && search.rules.compare(comparison.operator, a, b)

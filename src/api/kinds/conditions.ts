@@ -8,13 +8,13 @@ export function conditionsOf(name: string, of: string) {
 }
 
 export const conditionFields = {
-  type: field(1, s.string(), { zero: 'write', published: 'required', doc: 'Type of the condition.' }),
+  type: field(1, s.string(), { zeroValue: 'write', published: 'required', doc: 'Type of the condition.' }),
   status: field(2, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Status of the condition: `True`, `False` or `Unknown`.',
   }),
-  lastTransitionTime: field(3, s.time(), { zero: 'write', doc: 'Time the status last changed.' }),
+  lastTransitionTime: field(3, s.time(), { zeroValue: 'write', doc: 'Time the status last changed.' }),
   reason: field(4, s.string(), { doc: 'Machine-readable reason for the last transition, in CamelCase.' }),
   message: field(5, s.string(), { doc: 'Human-readable details about the last transition.' }),
 }

@@ -1,7 +1,7 @@
 /**
  * Server-side apply: returns the object and its managers after a manager applied a configuration, or the conflicts.
  *
- *   state    determine the fields of the configuration                  stated-set.ts
+ *   state    determine the fields of the configuration                  config-field-set.ts
  *   merge    merge the configuration into the object                    merge-config.ts
  *   prune    remove fields that the manager no longer applies           drop-unstated.ts
  *   compare  determine the changed fields                               compare.ts
@@ -12,9 +12,9 @@
  * the same configuration again changes nothing, and an apply that changes no field returns the very object it was
  * given. The caller decodes, defaults, admits and validates the merged object.
  *
- * `applySteps` yields between its parts, because large objects take a while. Each part traverses the object once.
+ * `applySliced` yields between its parts, because large objects take a while. Each part traverses the object once.
  */
-import { runToCompletion, type Steps } from '../../base/concurrency/time-slice.ts'
+import { runToCompletion, type Sliced } from '../../base/concurrency/time-slice.ts'
 import { isObject, type Json, type JsonObject, own } from '../json/json.ts'
 import { badRequest } from '../model/api-error.ts'
 import { type ApiObject, asJson, type ManagedFieldsEntry } from '../model/object.ts'
@@ -23,26 +23,26 @@ import type { ObjectSchema } from '../schema/schema.ts'
 import { beforeFirstApply } from './before-first-apply.ts'
 import { type Changes, changeInVersions, type FieldChange, type OtherVersions } from './change.ts'
 import { isUnchanged } from './compare.ts'
+import { configFieldSetSliced } from './config-field-set.ts'
 import { conflictsOf, type FieldConflict } from './conflicts.ts'
 import { dropUnstated } from './drop-unstated.ts'
 import {
   covers,
   difference,
-  differenceSteps,
+  differenceSliced,
   type FieldSet,
   intersection,
-  intersectionSteps,
+  intersectionSliced,
   isLargeSet,
-  sameSetSteps,
+  sameSetSliced,
   setOf,
 } from './field-set.ts'
-import { refuseKeyless } from './keyless.ts'
+import { refuseKeyless } from './keyless-elements.ts'
 import { followsLastApplied, lastAppliedSet, withLastApplied } from './last-applied.ts'
 import { type Manager, sameManager, storedManagers, type Writer, withFields, writeManagers } from './managed-fields.ts'
-import { mergeConfigSteps } from './merge-config.ts'
-import { ownable, withoutManagers, withoutReadOnly, writable } from './ownable.ts'
+import { mergeConfigSliced } from './merge-config.ts'
+import { ownable, withoutManagers, withoutReadOnly, writable } from './ownable-fields.ts'
 import { reconcileManagers, schemaInVersions } from './reconcile.ts'
-import { statedSteps } from './stated-set.ts'
 
 export interface ApplyRequest {
   readonly schema: ObjectSchema
@@ -77,11 +77,11 @@ export type Applied =
 
 /** Applies a configuration to the live object. A conflict is a result, not an exception. */
 export function applyObject(request: ApplyRequest): Applied {
-  return runToCompletion(applySteps(request))
+  return runToCompletion(applySliced(request))
 }
 
 /** Like `applyObject`, but yields periodically so that other work can run. */
-export function* applySteps(request: ApplyRequest): Steps<Applied> {
+export function* applySliced(request: ApplyRequest): Sliced<Applied> {
   const plan = yield* makePlan(request)
   yield
   const conflicts = request.force ? [] : withoutGranted(plan, yield* findConflicts(plan))
@@ -102,11 +102,11 @@ interface Plan extends ApplyRequest {
   readonly changeIn: (apiVersion: string) => FieldChange | undefined
 }
 
-function* makePlan(request: ApplyRequest): Steps<Plan> {
+function* makePlan(request: ApplyRequest): Sliced<Plan> {
   const { schema, live, empty, writer, readOnly, versions } = request
   const config = checkedConfig(request)
   yield* refuseKeyless(schema, config, 'the applied configuration')
-  const stated = writable(yield* statedSteps(schema, config), readOnly)
+  const configFields = writable(yield* configFieldSetSliced(schema, config), readOnly)
   yield
   const current = withoutManagers(live ?? empty)
   if (!request.view) yield* refuseKeyless(schema, current, 'the object, which can still be updated or patched,')
@@ -116,15 +116,15 @@ function* makePlan(request: ApplyRequest): Steps<Plan> {
   const others = managers.filter((manager) => manager !== self)
   // Fields that later writes cannot set can still be set on create.
   const merging = live === undefined ? config : withoutReadOnly(config, readOnly)
-  const laid = (yield* mergeConfigSteps(schema, current, merging)) as JsonObject
+  const laid = (yield* mergeConfigSliced(schema, current, merging)) as JsonObject
   yield
   const before = self && withFields(self, writable(self.fields, readOnly))
-  const merged = yield* dropUnstated({ ...request, merged: laid, stated, self: before, others })
+  const merged = yield* dropUnstated({ ...request, merged: laid, configFields, self: before, others })
   yield
   const { apiVersion } = writer
   const change = { schema, apiVersion, before: current, after: merged, readOnly, versions, managers }
   const changeIn = yield* changeInVersions(change)
-  return { ...request, config, current, merged, own: ownable(stated), self, others, changeIn }
+  return { ...request, config, current, merged, own: ownable(configFields), self, others, changeIn }
 }
 
 /** Rejects bodies that are invalid for any apply. */
@@ -141,7 +141,7 @@ function checkedConfig({ config, writer }: ApplyRequest): JsonObject {
   return config
 }
 
-function* managersOf(request: ApplyRequest, current: JsonObject): Steps<Manager[]> {
+function* managersOf(request: ApplyRequest, current: JsonObject): Sliced<Manager[]> {
   const { schema, live, empty, writer, readOnly } = request
   if (live === undefined) return []
   const managers = yield* storedManagers(live)
@@ -150,15 +150,15 @@ function* managersOf(request: ApplyRequest, current: JsonObject): Steps<Manager[
   return yield* beforeFirstApply({ schema, empty: asJson(empty), live: current, writer, readOnly })
 }
 
-function* findConflicts({ others, changeIn }: Plan): Steps<FieldConflict[]> {
+function* findConflicts({ others, changeIn }: Plan): Sliced<FieldConflict[]> {
   const conflicts: FieldConflict[] = []
   for (const manager of others) {
     const change = changeIn(manager.apiVersion)
     if (change === undefined || isUnchanged(change.changes)) continue
-    const { schema, before: live, after: asked, changes } = change
+    const { schema, before: live, after: requested, changes } = change
     const { set } = changes
-    const fields = isLargeSet(set) ? yield* intersectionSteps(manager.fields, set) : intersection(manager.fields, set)
-    for (const found of yield* conflictsOf({ schema, live, asked, manager, fields })) conflicts.push(found)
+    const fields = isLargeSet(set) ? yield* intersectionSliced(manager.fields, set) : intersection(manager.fields, set)
+    for (const found of yield* conflictsOf({ schema, live, requested, manager, fields })) conflicts.push(found)
   }
   return conflicts
 }
@@ -171,27 +171,31 @@ function withoutGranted(plan: Plan, conflicts: readonly FieldConflict[]): readon
 }
 
 /** Returns the outcome with every conflict resolved in favor of the applier. */
-function* settle(plan: Plan): Steps<Applied> {
+function* settle(plan: Plan): Sliced<Applied> {
   const { live, empty, self, others, own, writer, changeIn } = plan
   const same = isUnchanged(changeIn(writer.apiVersion)!.changes)
-  const left: Manager[] = []
+  const remainingManagers: Manager[] = []
   for (const manager of others) {
     const changes = changeIn(manager.apiVersion)?.changes
-    if (changes !== undefined) left.push(isUnchanged(changes) ? manager : yield* withoutLost(manager, changes))
+    if (changes !== undefined)
+      remainingManagers.push(isUnchanged(changes) ? manager : yield* withoutLost(manager, changes))
   }
   const kept =
-    same && self !== undefined && self.apiVersion === writer.apiVersion && (yield* sameSetSteps(self.fields, own))
+    same && self !== undefined && self.apiVersion === writer.apiVersion && (yield* sameSetSliced(self.fields, own))
   const mine: Manager = kept ? self : { ...writer, operation: 'Apply', fields: own }
   const object = same ? asJson(live ?? empty) : plan.merged
   return {
     outcome: 'applied',
     object: followsLastApplied(writer) ? withLastApplied(object, plan.config, plan.vendor) : object,
-    managedFields: yield* writeManagers([...left, mine]),
+    managedFields: yield* writeManagers([...remainingManagers, mine]),
   }
 }
 
 /** A manager loses the fields that the apply changed or removed. */
-function* withoutLost(manager: Manager, { touched }: Changes): Steps<Manager> {
+function* withoutLost(manager: Manager, { touched }: Changes): Sliced<Manager> {
   const { fields } = manager
-  return withFields(manager, isLargeSet(fields) ? yield* differenceSteps(fields, touched) : difference(fields, touched))
+  return withFields(
+    manager,
+    isLargeSet(fields) ? yield* differenceSliced(fields, touched) : difference(fields, touched),
+  )
 }

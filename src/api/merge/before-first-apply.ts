@@ -6,9 +6,9 @@
 import type { JsonObject } from '../json/json.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
 import { changesOf } from './change.ts'
-import { compareSteps } from './compare.ts'
+import { compareSliced } from './compare.ts'
 import type { Manager, Writer } from './managed-fields.ts'
-import { writableChanges } from './ownable.ts'
+import { writableChanges } from './ownable-fields.ts'
 import { takeChanges } from './track-update.ts'
 
 export interface FirstApply {
@@ -23,7 +23,7 @@ export interface FirstApply {
 export function* beforeFirstApply(first: FirstApply): Generator<void, Manager[]> {
   const { schema, empty, live, writer, readOnly } = first
   // The stored object does not show whether a client sent an empty list. Here such a list has no owner in either case.
-  const compared = yield* compareSteps(schema, structuredClone(empty), live)
+  const compared = yield* compareSliced(schema, structuredClone(empty), live)
   const changes = changesOf(writableChanges(compared, readOnly))
   return yield* takeChanges([], () => changes, { ...writer, name: 'before-first-apply' })
 }

@@ -5,12 +5,12 @@
  * write changes different fields in each of them: `spec.targetCPUUtilizationPercentage` in one, `spec.metrics` in
  * another. So each manager's fields are compared with the change in that manager's version.
  */
-import type { Steps } from '../../base/concurrency/time-slice.ts'
+import type { Sliced } from '../../base/concurrency/time-slice.ts'
 import type { JsonObject } from '../json/json.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
-import { type Comparison, changedBy, compareSteps, isUnchanged } from './compare.ts'
+import { type Comparison, changedBy, compareSliced, isUnchanged } from './compare.ts'
 import { type FieldSet, union } from './field-set.ts'
-import { writableChanges } from './ownable.ts'
+import { writableChanges } from './ownable-fields.ts'
 
 export interface FieldChange {
   readonly schema: ObjectSchema
@@ -38,7 +38,7 @@ export interface OtherVersions {
   /** Returns the schema of a version; undefined if the version does not exist. */
   readonly schemaOf: (apiVersion: string) => ObjectSchema | undefined
   /** Returns the object in an existing version. */
-  readonly convert: (object: JsonObject, apiVersion: string) => Steps<JsonObject>
+  readonly convert: (object: JsonObject, apiVersion: string) => Sliced<JsonObject>
 }
 
 export interface ChangeToSee {
@@ -56,9 +56,9 @@ export interface ChangeToSee {
 }
 
 /** Returns the change as seen in a manager's version; undefined if that version no longer exists. */
-export function* changeInVersions(change: ChangeToSee): Steps<(apiVersion: string) => FieldChange | undefined> {
+export function* changeInVersions(change: ChangeToSee): Sliced<(apiVersion: string) => FieldChange | undefined> {
   const { schema, apiVersion, before, after, versions, managers } = change
-  const here = changeOf(change, yield* compareSteps(schema, before, after))
+  const here = changeOf(change, yield* compareSliced(schema, before, after))
   if (versions === undefined || isUnchanged(here.changes)) return () => here
   const known = new Map<string, FieldChange | undefined>([[apiVersion, here]])
   for (const { apiVersion: other } of managers)
@@ -70,12 +70,12 @@ function* convertChange(
   { before, after, readOnly }: ChangeToSee,
   versions: OtherVersions,
   apiVersion: string,
-): Steps<FieldChange | undefined> {
+): Sliced<FieldChange | undefined> {
   const schema = versions.schemaOf(apiVersion)
   if (schema === undefined) return undefined
   const then = yield* versions.convert(before, apiVersion)
   const now = yield* versions.convert(after, apiVersion)
-  return changeOf({ schema, before: then, after: now, readOnly }, yield* compareSteps(schema, then, now))
+  return changeOf({ schema, before: then, after: now, readOnly }, yield* compareSliced(schema, then, now))
 }
 
 type Compared = Pick<ChangeToSee, 'schema' | 'before' | 'after' | 'readOnly'>

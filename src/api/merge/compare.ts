@@ -6,12 +6,12 @@
  * skipped, so comparing an object with one derived from it costs only as much as the change.
  */
 import { isObject, type Json, type JsonObject, own, sameJson } from '../json/json.ts'
-import { isLarge, partsPerStep, sameJsonSteps } from '../json/large-json.ts'
+import { isLarge, partsPerSlice, sameJsonSliced } from '../json/large-json.ts'
 import { isUnsent } from '../schema/decode.ts'
 import type { ListSchema, Schema } from '../schema/schema.ts'
 import { emptySet, type FieldSet, isEmpty, justHere, union } from './field-set.ts'
+import { itemElement, itemsByElement, itemsByElementSliced } from './path-elements.ts'
 import { hasElements, hasMembers, type Membered, memberOf } from './shape.ts'
-import { byStep, byStepSteps, elementStep } from './steps.ts'
 
 export interface Comparison {
   readonly added: FieldSet
@@ -48,7 +48,7 @@ export function compare(schema: Schema, before: Json | undefined, after: Json | 
 }
 
 /** Like `compare`, but yields periodically so that other work can run. */
-export function* compareSteps(
+export function* compareSliced(
   schema: Schema,
   before: Json | undefined,
   after: Json | undefined,
@@ -56,15 +56,15 @@ export function* compareSteps(
   if (before === after) return unchanged
   if (!isLarge(before) && !isLarge(after)) return compare(schema, before, after)
   yield
-  if (before === undefined) return { ...unchanged, added: yield* everythingSteps(schema, after!) }
-  if (after === undefined) return { ...unchanged, removed: yield* everythingSteps(schema, before) }
+  if (before === undefined) return { ...unchanged, added: yield* allFieldsSliced(schema, after!) }
+  if (after === undefined) return { ...unchanged, removed: yield* allFieldsSliced(schema, before) }
   const then = sentPart(before, after)
-  const pairs = yield* pairSteps(schema, then, after)
-  if (pairs === undefined) return (yield* sameJsonSteps(then, after)) ? unchanged : modifiedHere
+  const pairs = yield* pairsSliced(schema, then, after)
+  if (pairs === undefined) return (yield* sameJsonSliced(then, after)) ? unchanged : modifiedHere
   const parts: Part[] = []
   for (const [i, { step, type, before, after }] of pairs.entries()) {
-    if (i % partsPerStep === 0) yield
-    const part = yield* compareSteps(type, before, after)
+    if (i % partsPerSlice === 0) yield
+    const part = yield* compareSliced(type, before, after)
     if (part !== unchanged) parts.push([step, part])
   }
   yield
@@ -94,11 +94,11 @@ function pairsOf(schema: Schema, before: Json, after: Json): Pair[] | undefined 
 }
 
 /** Like `pairsOf`, but yields periodically. */
-function* pairSteps(schema: Schema, before: Json, after: Json): Generator<void, Pair[] | undefined> {
+function* pairsSliced(schema: Schema, before: Json, after: Json): Generator<void, Pair[] | undefined> {
   if (hasMembers(schema) && isParted(before, after, isObject))
-    return yield* memberPairSteps(schema, (before ?? {}) as JsonObject, (after ?? {}) as JsonObject)
+    return yield* memberPairsSliced(schema, (before ?? {}) as JsonObject, (after ?? {}) as JsonObject)
   if (hasElements(schema) && isParted(before, after, Array.isArray))
-    return yield* elementPairSteps(schema, (before ?? []) as Json[], (after ?? []) as Json[])
+    return yield* elementPairsSliced(schema, (before ?? []) as Json[], (after ?? []) as Json[])
   return undefined
 }
 
@@ -124,16 +124,16 @@ function memberPairs(schema: Membered, before: JsonObject, after: JsonObject): P
   return pairs
 }
 
-function* memberPairSteps(schema: Membered, before: JsonObject, after: JsonObject): Generator<void, Pair[]> {
+function* memberPairsSliced(schema: Membered, before: JsonObject, after: JsonObject): Generator<void, Pair[]> {
   const pairs: Pair[] = []
   let members = 0
   for (const name of Object.keys(before)) {
-    if (++members % partsPerStep === 0) yield
+    if (++members % partsPerSlice === 0) yield
     const next = own(after, name)
     if (before[name] !== next) pairs.push(pairOf(schema, name, { before: before[name], after: next }))
   }
   for (const name of Object.keys(after)) {
-    if (++members % partsPerStep === 0) yield
+    if (++members % partsPerSlice === 0) yield
     if (after[name] !== undefined && own(before, name) === undefined)
       pairs.push(pairOf(schema, name, { before: undefined, after: after[name] }))
   }
@@ -146,8 +146,8 @@ function pairOf(schema: Membered, name: string, { before, after }: Pick<Pair, 'b
 }
 
 function elementPairs(schema: ListSchema, before: Json[], after: Json[]): Pair[] {
-  const old = byStep(schema, before)
-  const next = byStep(schema, after)
+  const old = itemsByElement(schema, before)
+  const next = itemsByElement(schema, after)
   const type = schema.items
   const pairs: Pair[] = []
   for (const [step, item] of old) pairs.push({ step, type, before: item, after: next.get(step) })
@@ -155,18 +155,18 @@ function elementPairs(schema: ListSchema, before: Json[], after: Json[]): Pair[]
   return pairs
 }
 
-function* elementPairSteps(schema: ListSchema, before: Json[], after: Json[]): Generator<void, Pair[]> {
-  const old = yield* byStepSteps(schema, before)
-  const next = yield* byStepSteps(schema, after)
+function* elementPairsSliced(schema: ListSchema, before: Json[], after: Json[]): Generator<void, Pair[]> {
+  const old = yield* itemsByElementSliced(schema, before)
+  const next = yield* itemsByElementSliced(schema, after)
   const type = schema.items
   const pairs: Pair[] = []
   let elements = 0
   for (const [step, item] of old) {
-    if (++elements % partsPerStep === 0) yield
+    if (++elements % partsPerSlice === 0) yield
     pairs.push({ step, type, before: item, after: next.get(step) })
   }
   for (const [step, item] of next) {
-    if (++elements % partsPerStep === 0) yield
+    if (++elements % partsPerSlice === 0) yield
     if (!old.has(step)) pairs.push({ step, type, before: undefined, after: item })
   }
   return pairs
@@ -202,20 +202,20 @@ function everything(schema: Schema, value: Json): FieldSet {
 }
 
 /** Like `everything`, but yields periodically. */
-function* everythingSteps(schema: Schema, value: Json): Generator<void, FieldSet> {
+function* allFieldsSliced(schema: Schema, value: Json): Generator<void, FieldSet> {
   const isParted = (hasMembers(schema) && isObject(value)) || (hasElements(schema) && Array.isArray(value))
   if (!isParted || !isLarge(value)) return everything(schema, value)
   yield
   const children = new Map<string, FieldSet>()
   let parts = 0
   for (const key in value as JsonObject | Json[]) {
-    if (++parts % partsPerStep === 0) yield
+    if (++parts % partsPerSlice === 0) yield
     const item = (value as JsonObject)[key]
     if (item === undefined) continue
     const { step, schema: type } = hasElements(schema)
-      ? { step: elementStep(schema, item), schema: schema.items }
+      ? { step: itemElement(schema, item), schema: schema.items }
       : memberOf(schema as Membered, key)
-    if (!children.has(step)) children.set(step, yield* everythingSteps(type, item))
+    if (!children.has(step)) children.set(step, yield* allFieldsSliced(type, item))
   }
   return children.size === 0 ? justHere : { member: true, children }
 }
@@ -234,7 +234,7 @@ function everyMember(schema: Membered, value: JsonObject): FieldSet {
 function everyElement(schema: ListSchema, value: Json[]): FieldSet {
   const children = new Map<string, FieldSet>()
   for (const item of value) {
-    const step = elementStep(schema, item)
+    const step = itemElement(schema, item)
     if (!children.has(step)) children.set(step, everything(schema.items, item))
   }
   return children.size === 0 ? justHere : { member: true, children }

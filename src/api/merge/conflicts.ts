@@ -7,14 +7,14 @@
 import { shorten } from '../../base/text/shorten.ts'
 import { startOfJson } from '../codec/json.ts'
 import { isObject, type Json, own } from '../json/json.ts'
-import { partsPerStep } from '../json/large-json.ts'
+import { partsPerSlice } from '../json/large-json.ts'
 import { ApiError } from '../model/api-error.ts'
-import { maxTold } from '../model/field-error.ts'
+import { maxReportedErrors } from '../model/field-error.ts'
 import type { Schema } from '../schema/schema.ts'
 import { below, type FieldSet } from './field-set.ts'
 import type { Manager } from './managed-fields.ts'
+import { itemsByElementSliced, pathText } from './path-elements.ts'
 import { hasElements, hasMembers, stepSchema } from './shape.ts'
-import { byStepSteps, pathText } from './steps.ts'
 
 export interface FieldConflict {
   readonly manager: Manager
@@ -23,13 +23,13 @@ export interface FieldConflict {
   /** The current value on the server. */
   readonly live: Json | undefined
   /** The value that the applier requests. */
-  readonly asked: Json | undefined
+  readonly requested: Json | undefined
 }
 
 export interface Contest {
   readonly schema: Schema
   readonly live: Json | undefined
-  readonly asked: Json | undefined
+  readonly requested: Json | undefined
   readonly manager: Manager
   /** The manager's fields that the apply changes. */
   readonly fields: FieldSet
@@ -37,23 +37,23 @@ export interface Contest {
 
 /** Returns conflicts sorted by path: members of one level first, then those below them. Yields periodically. */
 export function* conflictsOf(contest: Contest, path: readonly string[] = []): Generator<void, FieldConflict[]> {
-  const { schema, live, asked, manager, fields } = contest
+  const { schema, live, requested, manager, fields } = contest
   if (fields.children.size === 0) return []
   const liveAt = yield* partsOf(schema, live)
-  const askedAt = yield* partsOf(schema, asked)
+  const askedAt = yield* partsOf(schema, requested)
   const parts = [...fields.children.keys()].sort().map((step) => ({
     step,
     next: stepSchema(schema, step),
     live: liveAt(step),
-    asked: askedAt(step),
+    requested: askedAt(step),
     fields: below(fields, step),
   }))
   const conflicts: FieldConflict[] = []
   for (const { step, fields: at, ...part } of parts)
-    if (at.member) conflicts.push({ manager, path: [...path, step], live: part.live, asked: part.asked })
+    if (at.member) conflicts.push({ manager, path: [...path, step], live: part.live, requested: part.requested })
   yield
   for (const [i, { step, next = undescribed, ...part }] of parts.entries()) {
-    if (i % partsPerStep === 0) yield
+    if (i % partsPerSlice === 0) yield
     for (const found of yield* conflictsOf({ ...part, schema: next, manager }, [...path, step])) conflicts.push(found)
   }
   return conflicts
@@ -66,31 +66,31 @@ const undescribed: Schema = { type: 'any' }
 function* partsOf(schema: Schema, value: Json | undefined): Generator<void, (step: string) => Json | undefined> {
   if (hasMembers(schema) && isObject(value)) return (step) => own(value, step.slice(2))
   if (!hasElements(schema) || !Array.isArray(value)) return () => undefined
-  const elements = yield* byStepSteps(schema, value)
+  const elements = yield* itemsByElementSliced(schema, value)
   return (step) => elements.get(step)
 }
 
 /** Returns the 409 response to an apply with conflicts. `hideValues` is for kinds with confidential values. */
 export function applyConflict(conflicts: readonly FieldConflict[], { hideValues = false } = {}): ApiError {
   const show = hideValues ? undefined : showOnce()
-  const told = conflicts
+  const reported = conflicts
     .map((conflict) => ({ who: nameOf(conflict.manager), conflict }))
     .toSorted((a, b) => compareText(a.who, b.who))
-    .slice(0, maxTold)
+    .slice(0, maxReportedErrors)
     .map(({ who, conflict }) => ({
       who,
-      field: cut(pathText(conflict.path), longestPath),
+      field: cut(pathText(conflict.path), maxPathLength),
       what: describe(conflict, show),
     }))
-  const causes = told.map(({ who, field, what }) => ({
+  const causes = reported.map(({ who, field, what }) => ({
     reason: 'FieldManagerConflict',
     message: `conflict with ${who}: ${what}`,
     field,
   }))
-  return new ApiError(409, 'Conflict', `${summary(told, conflicts.length)}\n${waysOut}`, { causes })
+  return new ApiError(409, 'Conflict', `${summary(reported, conflicts.length)}\n${waysOut}`, { causes })
 }
 
-interface Told {
+interface ReportedConflict {
   readonly who: string
   readonly field: string
   readonly what: string
@@ -101,15 +101,15 @@ const waysOut =
   'leave it out of the applied object to let the other manager have it; ' +
   'or apply with force=true to take it from the other manager.'
 
-function summary(told: readonly Told[], count: number): string {
-  const [first] = told
-  if (first !== undefined && told.length === 1)
+function summary(reported: readonly ReportedConflict[], count: number): string {
+  const [first] = reported
+  if (first !== undefined && reported.length === 1)
     return `Apply failed with 1 conflict: conflict with ${first.who}: ${first.field} (${first.what})`
-  const lines = [...Map.groupBy(told, ({ who }) => who)].flatMap(([who, theirs]) => [
+  const lines = [...Map.groupBy(reported, ({ who }) => who)].flatMap(([who, theirs]) => [
     `conflicts with ${who}:`,
     ...theirs.map(({ field, what }) => `- ${field} (${what})`),
   ])
-  const more = count > told.length ? [`and ${count - told.length} more`] : []
+  const more = count > reported.length ? [`and ${count - reported.length} more`] : []
   return `Apply failed with ${count} conflicts: ${[...lines, ...more].join('\n')}`
 }
 
@@ -119,26 +119,26 @@ function summary(told: readonly Told[], count: number): string {
  */
 function nameOf({ name, operation, apiVersion, subresource }: Manager): string {
   const through = subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`
-  return `${JSON.stringify(cut(name, longestName))}${through}${operation === 'Update' ? ` using ${apiVersion}` : ''}`
+  return `${JSON.stringify(cut(name, maxNameLength))}${through}${operation === 'Update' ? ` using ${apiVersion}` : ''}`
 }
 
 type Show = (value: Json | undefined) => string
 
 /** `show` is undefined if values are hidden. */
-function describe({ manager, live, asked }: FieldConflict, show: Show | undefined): string {
+function describe({ manager, live, requested }: FieldConflict, show: Show | undefined): string {
   const since = manager.time === undefined ? 'owned' : `owned since ${manager.time}`
-  return show === undefined ? since : `${since}, is ${show(live)}, asked for ${show(asked)}`
+  return show === undefined ? since : `${since}, is ${show(live)}, asked for ${show(requested)}`
 }
 
-const longestShown = 200
-const longestPath = 500
-const longestName = 200
+const maxValueLength = 200
+const maxPathLength = 500
+const maxNameLength = 200
 
 /** Formats values in a few words. Many managers may own the same large value, so its text is cached. */
 function showOnce(): Show {
   const known = new Map<Json | undefined, string>([[undefined, 'nothing']])
   return (value) => {
-    const text = known.get(value) ?? cut(startOfJson(value!, longestShown), longestShown)
+    const text = known.get(value) ?? cut(startOfJson(value!, maxValueLength), maxValueLength)
     known.set(value, text)
     return text
   }

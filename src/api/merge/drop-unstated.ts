@@ -6,11 +6,11 @@
  * version of the last apply determines the removed fields. Then the fields that managers own in other versions are
  * restored.
  */
-import type { Steps } from '../../base/concurrency/time-slice.ts'
+import type { Sliced } from '../../base/concurrency/time-slice.ts'
 import type { JsonObject } from '../json/json.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
 import type { OtherVersions } from './change.ts'
-import { coversSteps, emptySet, type FieldSet, setOf, union, unionAll } from './field-set.ts'
+import { coversSliced, emptySet, type FieldSet, setOf, union, unionAll } from './field-set.ts'
 import type { Manager, Writer } from './managed-fields.ts'
 import { prune, putBack } from './prune.ts'
 
@@ -20,7 +20,7 @@ export interface Dropping {
   readonly versions?: OtherVersions | undefined
   readonly merged: JsonObject
   /** The fields that the writer applies now. */
-  readonly stated: FieldSet
+  readonly configFields: FieldSet
   /** The writer's previous entry. */
   readonly self: Manager | undefined
   readonly others: readonly Manager[]
@@ -29,17 +29,17 @@ export interface Dropping {
 /** Fields that are never removed: an object keeps its type and name. */
 const identifying = setOf(['f:apiVersion'], ['f:kind'], ['f:metadata', 'f:name'])
 
-export function* dropUnstated(dropping: Dropping): Steps<JsonObject> {
-  const { schema, versions, merged, stated, self, others } = dropping
-  if (self === undefined || (yield* coversSteps(stated, self.fields))) return merged
+export function* dropUnstated(dropping: Dropping): Sliced<JsonObject> {
+  const { schema, versions, merged, configFields, self, others } = dropping
+  if (self === undefined || (yield* coversSliced(configFields, self.fields))) return merged
   if (versions !== undefined) return yield* dropAcrossVersions(dropping, versions, self)
   yield
-  const owned = unionAll([identifying, stated, ...others.map(({ fields }) => fields)])
+  const owned = unionAll([identifying, configFields, ...others.map(({ fields }) => fields)])
   yield
   return (yield* prune(schema, merged, { last: self.fields, owned })) as JsonObject
 }
 
-function* dropAcrossVersions(dropping: Dropping, versions: OtherVersions, self: Manager): Steps<JsonObject> {
+function* dropAcrossVersions(dropping: Dropping, versions: OtherVersions, self: Manager): Sliced<JsonObject> {
   const { merged, writer } = dropping
   const owned = ownedByVersion(dropping)
   const last = versions.schemaOf(self.apiVersion)
@@ -58,8 +58,8 @@ function* dropAcrossVersions(dropping: Dropping, versions: OtherVersions, self: 
   return yield* versions.convert(left, writer.apiVersion)
 }
 
-function ownedByVersion({ writer, stated, others }: Dropping): Map<string, FieldSet> {
-  const here = { apiVersion: writer.apiVersion, fields: stated }
+function ownedByVersion({ writer, configFields, others }: Dropping): Map<string, FieldSet> {
+  const here = { apiVersion: writer.apiVersion, fields: configFields }
   const owners = Map.groupBy([here, ...others], ({ apiVersion }) => apiVersion)
   return new Map(Array.from(owners, ([version, all]) => [version, unionAll(all.map(({ fields }) => fields))]))
 }

@@ -15,9 +15,9 @@
 import { sortUtf8 } from '../../base/collections/utf8-order.ts'
 import { stringifyMembers } from '../codec/json.ts'
 import { isObject, type Json, type JsonObject, setKey } from '../json/json.ts'
-import { isLarge, partsPerStep } from '../json/large-json.ts'
+import { isLarge, partsPerSlice } from '../json/large-json.ts'
 import { parseNative } from '../json/native-json.ts'
-import { escapeMarkup } from './steps.ts'
+import { escapeMarkup } from './path-elements.ts'
 
 export interface FieldSet {
   /** Whether the field itself belongs to the set. */
@@ -65,11 +65,11 @@ export function rebuild(
 }
 
 /** Like `rebuild`, but yields periodically so that other work can run. */
-export function* rebuildSteps(set: FieldSet, { member, change }: Rebuilding): Generator<void, FieldSet> {
+export function* rebuildSliced(set: FieldSet, { member, change }: Rebuilding): Generator<void, FieldSet> {
   const changed = new Map<string, FieldSet>()
   let branches = 0
   for (const [step, branch] of set.children) {
-    if (++branches % partsPerStep === 0) yield
+    if (++branches % partsPerSlice === 0) yield
     const next = yield* change(branch, step)
     if (next !== branch) changed.set(step, next)
   }
@@ -130,11 +130,11 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
 }
 
 /** Like `intersection`, but yields periodically. */
-export function* intersectionSteps(a: FieldSet, b: FieldSet): Generator<void, FieldSet> {
+export function* intersectionSliced(a: FieldSet, b: FieldSet): Generator<void, FieldSet> {
   if (!isLargeSet(a)) return intersection(a, b)
-  return yield* rebuildSteps(a, {
+  return yield* rebuildSliced(a, {
     member: a.member && b.member,
-    change: (branch, step) => intersectionSteps(branch, below(b, step)),
+    change: (branch, step) => intersectionSliced(branch, below(b, step)),
   })
 }
 
@@ -145,11 +145,11 @@ export function difference(a: FieldSet, b: FieldSet): FieldSet {
 }
 
 /** Like `difference`, but yields periodically. */
-export function* differenceSteps(a: FieldSet, b: FieldSet): Generator<void, FieldSet> {
+export function* differenceSliced(a: FieldSet, b: FieldSet): Generator<void, FieldSet> {
   if (isEmpty(b) || !isLargeSet(a)) return difference(a, b)
-  return yield* rebuildSteps(a, {
+  return yield* rebuildSliced(a, {
     member: a.member && !b.member,
-    change: (branch, step) => differenceSteps(branch, below(b, step)),
+    change: (branch, step) => differenceSliced(branch, below(b, step)),
   })
 }
 
@@ -169,13 +169,13 @@ export function covers(a: FieldSet, b: FieldSet): boolean {
 }
 
 /** Like `covers`, but yields periodically. */
-export function* coversSteps(a: FieldSet, b: FieldSet): Generator<void, boolean> {
+export function* coversSliced(a: FieldSet, b: FieldSet): Generator<void, boolean> {
   if (a === b || !isLargeSet(b)) return covers(a, b)
   if (b.member && !a.member) return false
   let branches = 0
   for (const [step, set] of b.children) {
-    if (++branches % partsPerStep === 0) yield
-    if (!(yield* coversSteps(below(a, step), set))) return false
+    if (++branches % partsPerSlice === 0) yield
+    if (!(yield* coversSliced(below(a, step), set))) return false
   }
   return true
 }
@@ -189,13 +189,13 @@ export function sameSet(a: FieldSet, b: FieldSet): boolean {
 }
 
 /** Like `sameSet`, but yields periodically. */
-export function* sameSetSteps(a: FieldSet, b: FieldSet): Generator<void, boolean> {
+export function* sameSetSliced(a: FieldSet, b: FieldSet): Generator<void, boolean> {
   if (a === b || !isLargeSet(a)) return sameSet(a, b)
   if (a.member !== b.member || a.children.size !== b.children.size) return false
   let branches = 0
   for (const [step, set] of a.children) {
-    if (++branches % partsPerStep === 0) yield
-    if (!(yield* sameSetSteps(set, below(b, step)))) return false
+    if (++branches % partsPerSlice === 0) yield
+    if (!(yield* sameSetSliced(set, below(b, step)))) return false
   }
   return true
 }
@@ -217,15 +217,15 @@ export function toFieldsV1(set: FieldSet): JsonObject {
 }
 
 /** Like `toFieldsV1`, but yields periodically. */
-export function* toFieldsSteps(set: FieldSet): Generator<void, JsonObject> {
+export function* toFieldsSliced(set: FieldSet): Generator<void, JsonObject> {
   if (!isLargeSet(set)) return toFieldsV1(set)
   yield
   const fields: JsonObject = {}
   if (set.member) fields['.'] = nothingBelow
   let steps = 0
   for (const step of stepsInOrder(set)) {
-    if (++steps % partsPerStep === 0) yield
-    setKey(fields, step, yield* toFieldsSteps(set.children.get(step)!))
+    if (++steps % partsPerSlice === 0) yield
+    setKey(fields, step, yield* toFieldsSliced(set.children.get(step)!))
   }
   return fields
 }
@@ -254,22 +254,22 @@ function leftAfter({ children }: FieldSet, count: number): number {
 const nothingBelow: JsonObject = Object.freeze({})
 
 /** Parses a path element: returns its canonical spelling, or undefined if it is invalid. */
-export type ReadStep = (text: string) => string | undefined
+export type ReadElement = (text: string) => string | undefined
 
 /** For sets that this server wrote, which already have the canonical spelling. */
-export const asWritten: ReadStep = (text) => text
+export const asWritten: ReadElement = (text) => text
 
 /** Parses `fieldsV1`; undefined if it is malformed. */
-export function fromFieldsV1(fields: Json | undefined, readStep: ReadStep = normalStep): FieldSet | undefined {
-  return rootOf(readBranch(fields, readStep))
+export function fromFieldsV1(fields: Json | undefined, readElement: ReadElement = normalElement): FieldSet | undefined {
+  return rootOf(readBranch(fields, readElement))
 }
 
 /** Like `fromFieldsV1`, but yields periodically. */
-export function* fromFieldsSteps(
+export function* fromFieldsSliced(
   fields: Json | undefined,
-  readStep: ReadStep = normalStep,
+  readElement: ReadElement = normalElement,
 ): Generator<void, FieldSet | undefined> {
-  return rootOf(yield* branchSteps(fields, readStep))
+  return rootOf(yield* branchSliced(fields, readElement))
 }
 
 /** The root of an object is not a field. */
@@ -277,31 +277,31 @@ function rootOf(set: FieldSet | undefined): FieldSet | undefined {
   return set === undefined || !set.member ? set : { member: false, children: set.children }
 }
 
-function* branchSteps(fields: Json | undefined, readStep: ReadStep): Generator<void, FieldSet | undefined> {
-  if (!isObject(fields) || !isLarge(fields)) return readBranch(fields, readStep)
+function* branchSliced(fields: Json | undefined, readElement: ReadElement): Generator<void, FieldSet | undefined> {
+  if (!isObject(fields) || !isLarge(fields)) return readBranch(fields, readElement)
   yield
   const children = new Map<string, FieldSet>()
   let keys = 0
   for (const key of Object.keys(fields)) {
-    if (++keys % partsPerStep === 0) yield
+    if (++keys % partsPerSlice === 0) yield
     if (key === '.') continue
-    const step = readStep(key)
-    const branch = step === undefined ? undefined : yield* branchSteps(fields[key], readStep)
+    const step = readElement(key)
+    const branch = step === undefined ? undefined : yield* branchSliced(fields[key], readElement)
     if (branch === undefined) return undefined
     children.set(step!, branch)
   }
   return { member: Object.hasOwn(fields, '.'), children }
 }
 
-function readBranch(fields: Json | undefined, readStep: ReadStep): FieldSet | undefined {
+function readBranch(fields: Json | undefined, readElement: ReadElement): FieldSet | undefined {
   if (!isObject(fields)) return undefined
   const keys = Object.keys(fields)
   if (keys.length === 0) return justHere
   const children = new Map<string, FieldSet>()
   for (const key of keys) {
     if (key === '.') continue
-    const step = readStep(key)
-    const branch = step === undefined ? undefined : readBranch(fields[key], readStep)
+    const step = readElement(key)
+    const branch = step === undefined ? undefined : readBranch(fields[key], readElement)
     if (branch === undefined) return undefined
     children.set(step!, branch)
   }
@@ -312,7 +312,7 @@ function readBranch(fields: Json | undefined, readStep: ReadStep): FieldSet | un
  * Returns the canonical spelling of a path element; undefined if it is invalid. Clients may format the JSON of a key
  * differently.
  */
-function normalStep(text: string): string | undefined {
+function normalElement(text: string): string | undefined {
   if (text.startsWith('f:')) return text
   const json = /^[kvi]:/.test(text) ? parsed(text.slice(2)) : undefined
   if (json === undefined) return undefined

@@ -25,22 +25,22 @@ const maxOperations = 10_000
 const maxCopiedBytes = 3 * 1024 * 1024
 const maxShifted = 100_000_000
 const maxUnknownMembers = 100
-const operationsPerStep = 100
+const operationsPerSlice = 100
 
 /** Parses the operations of a patch. Throws 400 for malformed patches and 413 for too many operations. */
 export function parseJsonPatch(value: Json): PatchOperation[] {
-  return runToCompletion(operationSteps(value))
+  return runToCompletion(operationsSliced(value))
 }
 
 /** Like `parseJsonPatch`, but yields periodically so that other work can run. */
-export function* operationSteps(value: Json): Generator<void, PatchOperation[]> {
+export function* operationsSliced(value: Json): Generator<void, PatchOperation[]> {
   if (!Array.isArray(value)) throw malformed(`expected a list of operations, got ${typeName(value)}`)
   if (value.length > maxOperations)
     throw entityTooLarge(`a JSON patch may have ${maxOperations} operations, this one has ${value.length}`)
   const operations: PatchOperation[] = []
   for (const [i, operation] of value.entries()) {
     operations.push(parseOperation(operation, i))
-    if (i % operationsPerStep === 0) yield
+    if (i % operationsPerSlice === 0) yield
   }
   return operations
 }
@@ -107,19 +107,19 @@ interface Draft {
 
 /** Applies all operations in order to a copy. Throws 422 if an operation cannot be applied. */
 export function applyJsonPatch(document: Json, operations: readonly PatchOperation[]): Json {
-  return runToCompletion(jsonPatchSteps(document, operations))
+  return runToCompletion(jsonPatchSliced(document, operations))
 }
 
 /** Number of shifted elements between two yields. */
-const shiftedPerStep = 1_000_000
+const shiftedPerSlice = 1_000_000
 
 /** Like `applyJsonPatch`, but yields periodically so that other work can run. */
-export function* jsonPatchSteps(document: Json, operations: readonly PatchOperation[]): Generator<void, Json> {
+export function* jsonPatchSliced(document: Json, operations: readonly PatchOperation[]): Generator<void, Json> {
   const draft: Draft = { root: document, ours: new Set(), copiedBytes: 0, shifted: 0 }
   let yieldedAt = 0
   for (const [i, operation] of operations.entries()) {
     applyOperation(draft, operation)
-    if (draft.shifted - yieldedAt < shiftedPerStep && i % operationsPerStep !== 0) continue
+    if (draft.shifted - yieldedAt < shiftedPerSlice && i % operationsPerSlice !== 0) continue
     yieldedAt = draft.shifted
     yield
   }
@@ -269,7 +269,7 @@ function* isDeeperThan(value: Json, limit: number): Generator<void, boolean> {
     const next: Container[] = []
     for (const container of level) {
       for (const key in container) {
-        if (++seen % valuesPerStep === 0) yield
+        if (++seen % valuesPerSlice === 0) yield
         const item = (container as JsonObject)[key]
         if (isContainer(item)) next.push(item)
       }
@@ -279,7 +279,7 @@ function* isDeeperThan(value: Json, limit: number): Generator<void, boolean> {
   return false
 }
 
-const valuesPerStep = 5_000
+const valuesPerSlice = 5_000
 
 function isContainer(value: Json | undefined): value is Container {
   return typeof value === 'object' && value !== null

@@ -10,7 +10,7 @@ import { isObject, type Json, own } from '../json/json.ts'
 
 export type Pointer = readonly string[]
 
-const longestShown = 200
+const maxShownLength = 200
 
 /** Returns the tokens of a pointer; undefined if the text is not a pointer. */
 export function parsePointer(text: string): Pointer | undefined {
@@ -22,7 +22,7 @@ export function parsePointer(text: string): Pointer | undefined {
 /** Formats the pointer, quoted and shortened for messages. */
 export function formatPointer(pointer: Pointer): string {
   const text = pointer.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
-  return JSON.stringify(text.length > longestShown ? `${shorten(text, longestShown)}...` : text)
+  return JSON.stringify(text.length > maxShownLength ? `${shorten(text, maxShownLength)}...` : text)
 }
 
 /** Returns the list index that a token denotes; undefined if it is not an index below `end`. */

@@ -11,9 +11,9 @@ import { ApiError } from '../model/api-error.ts'
 import type { Vendor } from '../model/vendor.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
 import { changedBy, compare } from './compare.ts'
+import { configFieldSet } from './config-field-set.ts'
 import { difference, emptySet, type FieldSet } from './field-set.ts'
 import type { Writer } from './managed-fields.ts'
-import { statedSet } from './stated-set.ts'
 
 const defaultManagers = new Set(['orchctl', 'kubectl'])
 const maxAnnotationBytes = 256 * 1024
@@ -44,7 +44,7 @@ export function lastAppliedSet(schema: ObjectSchema, live: JsonObject, vendor: V
   if (config === undefined || config.apiVersion !== live.apiVersion) return emptySet
   try {
     const changes = compare(schema, config, live)
-    return difference(difference(statedSet(schema, config), changedBy(changes)), changes.removed)
+    return difference(difference(configFieldSet(schema, config), changedBy(changes)), changes.removed)
   } catch (error) {
     if (error instanceof ApiError) return emptySet // an annotation that is not a configuration of this kind grants nothing
     throw error
@@ -70,7 +70,7 @@ export function withLastApplied(object: JsonObject, config: JsonObject, vendor: 
   if (lastAppliedOf(object, vendor) === undefined) return object
   const key = annotationKey(vendor)
   const annotations: JsonObject = { ...annotationsOf(object) }
-  setKey(annotations, key, textOf(withoutAnnotation(config, key)))
+  setKey(annotations, key, configText(withoutAnnotation(config, key)))
   if (sizeOf(annotations) > maxAnnotationBytes) delete annotations[key]
   return { ...object, metadata: { ...(object.metadata as JsonObject), annotations } }
 }
@@ -81,7 +81,7 @@ function withoutAnnotation(config: JsonObject, key: string): JsonObject {
 }
 
 /** Formats the text like the client: sorted keys, a final newline, and HTML characters escaped. */
-function textOf(config: JsonObject): string {
+function configText(config: JsonObject): string {
   const json = `{${stringifyMembers(config)}}\n`
   return json.replaceAll(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

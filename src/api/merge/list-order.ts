@@ -31,10 +31,10 @@ export function arrange(
 ): Json[] {
   const rank = ranks(order)
   const place = ranks(before)
-  const named = elements.filter((element) => rank.has(identify(element)))
+  const rankedElements = elements.filter((element) => rank.has(identify(element)))
   const others = elements.filter((element) => !rank.has(identify(element)))
-  named.sort((a, b) => rank.get(identify(a))! - rank.get(identify(b))!)
-  return interleave(others, named, (other, next) => {
+  rankedElements.sort((a, b) => rank.get(identify(a))! - rank.get(identify(b))!)
+  return interleave(others, rankedElements, (other, next) => {
     const a = place.get(identify(other))
     const b = place.get(identify(next))
     return a !== undefined && b !== undefined && a < b

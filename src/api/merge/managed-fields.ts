@@ -10,11 +10,11 @@ import type { ApiObject, ManagedFieldsEntry } from '../model/object.ts'
 import {
   asWritten,
   type FieldSet,
-  fromFieldsSteps,
+  fromFieldsSliced,
   fromFieldsV1,
   isEmpty,
   isLargeSet,
-  toFieldsSteps,
+  toFieldsSliced,
   toFieldsV1,
 } from './field-set.ts'
 
@@ -49,7 +49,7 @@ export function* readManagers(
   const managers = new Map<string, Manager>()
   for (const entry of entries ?? []) {
     const { fieldsV1 = {} } = entry
-    const manager = managerOf(entry, isLarge(fieldsV1) ? yield* fromFieldsSteps(fieldsV1) : fromFieldsV1(fieldsV1))
+    const manager = managerOf(entry, isLarge(fieldsV1) ? yield* fromFieldsSliced(fieldsV1) : fromFieldsV1(fieldsV1))
     if (manager === undefined) return undefined
     managers.set(identity(manager), manager)
   }
@@ -62,7 +62,7 @@ export function* storedManagers({ metadata }: ApiObject): Generator<void, Manage
   const managers = new Map<string, Manager>()
   for (const entry of metadata.managedFields ?? []) {
     const { fieldsV1: encoded = {} } = entry
-    const fields = isLarge(encoded) ? yield* fromFieldsSteps(encoded, asWritten) : fromFieldsV1(encoded, asWritten)
+    const fields = isLarge(encoded) ? yield* fromFieldsSliced(encoded, asWritten) : fromFieldsV1(encoded, asWritten)
     const manager = managerOf(entry, fields)
     if (manager === undefined) return []
     managers.set(identity(manager), { ...manager, encoded })
@@ -89,9 +89,9 @@ export function withFields(manager: Manager, fields: FieldSet): Manager {
  */
 export function* writeManagers(managers: readonly Manager[]): Generator<void, ManagedFieldsEntry[]> {
   const entries: ManagedFieldsEntry[] = []
-  for (const manager of managers.filter(({ fields }) => !isEmpty(fields)).toSorted(inOrder)) {
+  for (const manager of managers.filter(({ fields }) => !isEmpty(fields)).toSorted(compareManagers)) {
     const { fields, encoded } = manager
-    const fieldsV1 = encoded ?? (isLargeSet(fields) ? yield* toFieldsSteps(fields) : toFieldsV1(fields))
+    const fieldsV1 = encoded ?? (isLargeSet(fields) ? yield* toFieldsSliced(fields) : toFieldsV1(fields))
     entries.push(entryOf(manager, fieldsV1))
   }
   return entries
@@ -107,7 +107,7 @@ function entryOf({ name, operation, apiVersion, subresource, time }: Manager, fi
   return entry
 }
 
-function inOrder(a: Manager, b: Manager): number {
+function compareManagers(a: Manager, b: Manager): number {
   return (
     compareText(a.operation, b.operation) ||
     compareText(a.time ?? '', b.time ?? '') ||

@@ -8,11 +8,11 @@
  */
 import { runToCompletion } from '../../base/concurrency/time-slice.ts'
 import { isObject, type Json, type JsonObject, own, sameJson, setKey } from '../json/json.ts'
-import { isLarge, partsPerStep, sameJsonSteps } from '../json/large-json.ts'
+import { isLarge, partsPerSlice, sameJsonSliced } from '../json/large-json.ts'
 import type { ListSchema, Schema } from '../schema/schema.ts'
-import { copySteps } from './merge-patch.ts'
+import { copySliced } from './merge-patch.ts'
+import { itemElement, itemsByElement, itemsByElementSliced } from './path-elements.ts'
 import { hasElements, hasMembers, type Membered, memberSchema } from './shape.ts'
-import { byStep, byStepSteps, elementStep } from './steps.ts'
 
 export function mergeConfig(schema: Schema, live: Json | undefined, config: Json | undefined): Json | undefined {
   if (config === undefined || live === config) return live
@@ -29,48 +29,50 @@ export function mergeConfig(schema: Schema, live: Json | undefined, config: Json
 }
 
 /** Like `mergeConfig`, but yields periodically so that other work can run. */
-export function* mergeConfigSteps(
+export function* mergeConfigSliced(
   schema: Schema,
   live: Json | undefined,
   config: Json | undefined,
 ): Generator<void, Json | undefined> {
   if (!isLarge(live) && !isLarge(config)) return mergeConfig(schema, live, config)
   yield
-  if (hasMembers(schema) && isObject(live) && isObject(config)) return yield* memberSteps(schema, live, config)
+  if (hasMembers(schema) && isObject(live) && isObject(config)) return yield* mergeMembersSliced(schema, live, config)
   if (hasElements(schema) && Array.isArray(live) && Array.isArray(config))
-    return yield* elementSteps(schema, live, config)
+    return yield* mergeElementsSliced(schema, live, config)
   if (live === undefined || config === undefined || hasMembers(schema) || hasElements(schema))
     return mergeConfig(schema, live, config)
-  return (yield* sameJsonSteps(live, config)) ? live : config
+  return (yield* sameJsonSliced(live, config)) ? live : config
 }
 
-function* memberSteps(schema: Membered, live: JsonObject, config: JsonObject): Generator<void, JsonObject> {
+function* mergeMembersSliced(schema: Membered, live: JsonObject, config: JsonObject): Generator<void, JsonObject> {
   let merged: JsonObject | undefined
   let members = 0
   for (const name of Object.keys(config)) {
-    if (++members % partsPerStep === 0) yield
+    if (++members % partsPerSlice === 0) yield
     const before = own(live, name)
-    const after = yield* mergeConfigSteps(memberSchema(schema, name), before, config[name])
+    const after = yield* mergeConfigSliced(memberSchema(schema, name), before, config[name])
     if (after === before || after === undefined) continue
-    merged ??= yield* copySteps(live)
+    merged ??= yield* copySliced(live)
     setKey(merged, name, after)
   }
   return merged ?? live
 }
 
-function* elementSteps(schema: ListSchema, live: Json[], config: Json[]): Generator<void, Json[]> {
-  const asked = yield* byStepSteps(schema, config)
+function* mergeElementsSliced(schema: ListSchema, live: Json[], config: Json[]): Generator<void, Json[]> {
+  const configItems = yield* itemsByElementSliced(schema, config)
   const steps: string[] = []
   for (let i = 0; i < live.length; i++) {
-    if (i % partsPerStep === 0) yield
-    steps.push(elementStep(schema, live[i]!))
+    if (i % partsPerSlice === 0) yield
+    steps.push(itemElement(schema, live[i]!))
   }
   yield
   const merged: Json[] = []
-  const wanted = [...asked.keys()]
-  for (const [i, { step, index }] of (inOrder(steps, wanted) ?? (yield* placeSteps(steps, wanted))).entries()) {
-    if (i % partsPerStep === 0) yield
-    merged.push((yield* mergeConfigSteps(schema.items, index < 0 ? undefined : live[index], asked.get(step)))!)
+  const wanted = [...configItems.keys()]
+  for (const [i, { step, index }] of (
+    placesIfOrdered(steps, wanted) ?? (yield* placesSliced(steps, wanted))
+  ).entries()) {
+    if (i % partsPerSlice === 0) yield
+    merged.push((yield* mergeConfigSliced(schema.items, index < 0 ? undefined : live[index], configItems.get(step)))!)
   }
   yield
   return isSameList(merged, live) ? live : merged
@@ -89,10 +91,10 @@ function mergeMembers(schema: Membered, live: JsonObject, config: JsonObject): J
 }
 
 function mergeElements(schema: ListSchema, live: Json[], config: Json[]): Json[] {
-  const asked = byStep(schema, config)
-  const steps = live.map((item) => elementStep(schema, item))
-  const merged = placesOf(steps, [...asked.keys()]).map(
-    ({ step, index }) => mergeConfig(schema.items, index < 0 ? undefined : live[index], asked.get(step))!,
+  const configItems = itemsByElement(schema, config)
+  const steps = live.map((item) => itemElement(schema, item))
+  const merged = placesOf(steps, [...configItems.keys()]).map(
+    ({ step, index }) => mergeConfig(schema.items, index < 0 ? undefined : live[index], configItems.get(step))!,
   )
   return isSameList(merged, live) ? live : merged
 }
@@ -109,22 +111,22 @@ interface Place {
 }
 
 function placesOf(live: readonly string[], config: readonly string[]): Place[] {
-  return inOrder(live, config) ?? runToCompletion(placeSteps(live, config))
+  return placesIfOrdered(live, config) ?? runToCompletion(placesSliced(live, config))
 }
 
 /** Fast path for lists with the same elements in the same order, the most common case. */
-function inOrder(live: readonly string[], config: readonly string[]): Place[] | undefined {
+function placesIfOrdered(live: readonly string[], config: readonly string[]): Place[] | undefined {
   if (live.length !== config.length || !live.every((step, i) => step === config[i])) return undefined
   return live.map((step, index) => ({ step, index }))
 }
 
-function* placeSteps(live: readonly string[], config: readonly string[]): Generator<void, Place[]> {
+function* placesSliced(live: readonly string[], config: readonly string[]): Generator<void, Place[]> {
   const indexes = new Map<string, number>()
   for (const [i, step] of live.entries()) {
-    if (i % partsPerStep === 0) yield
+    if (i % partsPerSlice === 0) yield
     if (!indexes.has(step)) indexes.set(step, i)
   }
-  const asked = new Set(config)
+  const configItems = new Set(config)
   yield
   const shared = config.filter((step) => indexes.has(step))
   yield
@@ -132,11 +134,11 @@ function* placeSteps(live: readonly string[], config: readonly string[]): Genera
   let index = 0
   const passLive = (until: string | undefined) => {
     for (; index < live.length && live[index] !== until; index++)
-      if (!asked.has(live[index]!)) places.push({ step: live[index]!, index })
+      if (!configItems.has(live[index]!)) places.push({ step: live[index]!, index })
   }
   let next = 0
   for (const [i, step] of config.entries()) {
-    if (i % partsPerStep === 0) yield
+    if (i % partsPerSlice === 0) yield
     passLive(shared[next])
     places.push({ step, index: indexes.get(step) ?? -1 })
     if (step === shared[next]) next++

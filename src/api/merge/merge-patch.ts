@@ -9,19 +9,19 @@ import { isObject, type Json, type JsonObject, own, setKey } from '../json/json.
 
 /** Returns the patched document. */
 export function applyMergePatch(document: Json | undefined, patch: Json): Json {
-  return runToCompletion(mergePatchSteps(document, patch))
+  return runToCompletion(mergePatchSliced(document, patch))
 }
 
 /** Number of members between two yields. */
-const membersPerStep = 1000
+const membersPerSlice = 1000
 
 /** Copies an object, yielding periodically. */
-export function* copySteps(object: JsonObject): Generator<void, JsonObject> {
+export function* copySliced(object: JsonObject): Generator<void, JsonObject> {
   const keys = Object.keys(object)
-  if (keys.length < membersPerStep) return { ...object }
+  if (keys.length < membersPerSlice) return { ...object }
   const copy: JsonObject = {}
   for (const [i, key] of keys.entries()) {
-    if (i % membersPerStep === 0) yield
+    if (i % membersPerSlice === 0) yield
     const value = object[key]
     if (value !== undefined) setKey(copy, key, value)
   }
@@ -29,15 +29,15 @@ export function* copySteps(object: JsonObject): Generator<void, JsonObject> {
 }
 
 /** Like `applyMergePatch`, but yields periodically so that other work can run. */
-export function* mergePatchSteps(document: Json | undefined, patch: Json): Generator<void, Json> {
+export function* mergePatchSliced(document: Json | undefined, patch: Json): Generator<void, Json> {
   if (!isObject(patch)) return patch
-  const result = isObject(document) ? yield* copySteps(document) : {}
+  const result = isObject(document) ? yield* copySliced(document) : {}
   let members = 0
   for (const key of Object.keys(patch)) {
-    if (++members % membersPerStep === 0) yield
+    if (++members % membersPerSlice === 0) yield
     const value = patch[key]
     if (value === null) delete result[key]
-    else if (isObject(value)) setKey(result, key, yield* mergePatchSteps(own(result, key), value))
+    else if (isObject(value)) setKey(result, key, yield* mergePatchSliced(own(result, key), value))
     else if (value !== undefined) setKey(result, key, value)
   }
   return result

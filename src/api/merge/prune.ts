@@ -7,12 +7,12 @@
  * it and defaults apply again. Parts without removals are the same value in memory.
  */
 import { isObject, type Json, type JsonObject, own, setKey } from '../json/json.ts'
-import { partsPerStep } from '../json/large-json.ts'
+import { partsPerSlice } from '../json/large-json.ts'
 import type { ListSchema, Schema } from '../schema/schema.ts'
 import { below, type FieldSet } from './field-set.ts'
-import { copySteps } from './merge-patch.ts'
-import { hasElements, hasMembers, isNamed, type Membered, memberSchema } from './shape.ts'
-import { byStep, elementStep, fieldStep } from './steps.ts'
+import { copySliced } from './merge-patch.ts'
+import { fieldElement, itemElement, itemsByElement } from './path-elements.ts'
+import { hasElements, hasMembers, isSchemaField, type Membered, memberSchema } from './shape.ts'
 
 export interface Ownership {
   /** The fields that the applier set last time. */
@@ -33,38 +33,40 @@ function* pruneMembers(schema: Membered, value: JsonObject, { last, owned }: Own
   let pruned: JsonObject | undefined
   let members = 0
   for (const name of Object.keys(value)) {
-    if (++members % partsPerStep === 0) yield
-    const step = fieldStep(name)
+    if (++members % partsPerSlice === 0) yield
+    const step = fieldElement(name)
     const was = last.children.get(step)
     if (was === undefined) continue
-    const named = isNamed(schema, name)
+    const isField = isSchemaField(schema, name)
     const is = below(owned, step)
-    const gone = holds(was, named) && !holds(is, named)
-    const kept = gone ? undefined : yield* prune(memberSchema(schema, name), value[name]!, { last: was, owned: is })
-    if (kept === value[name]) continue
-    pruned ??= yield* copySteps(value)
-    if (kept === undefined) delete pruned[name]
-    else setKey(pruned, name, kept)
+    const gone = holds(was, isField) && !holds(is, isField)
+    const keptItems = gone
+      ? undefined
+      : yield* prune(memberSchema(schema, name), value[name]!, { last: was, owned: is })
+    if (keptItems === value[name]) continue
+    pruned ??= yield* copySliced(value)
+    if (keptItems === undefined) delete pruned[name]
+    else setKey(pruned, name, keptItems)
   }
   if (pruned === undefined) return value
   return Object.keys(pruned).length === 0 ? null : pruned
 }
 
 function* pruneElements(schema: ListSchema, value: Json[], { last, owned }: Ownership): Generator<void, Json> {
-  const kept: Json[] = []
+  const keptItems: Json[] = []
   let same = true
   for (const [i, item] of value.entries()) {
-    if (i % partsPerStep === 0) yield
-    const step = elementStep(schema, item)
+    if (i % partsPerSlice === 0) yield
+    const step = itemElement(schema, item)
     const was = below(last, step)
     const is = below(owned, step)
     const gone = was.member && !is.member
     const next = gone ? undefined : ((yield* prune(schema.items, item, { last: was, owned: is })) ?? {})
     if (next !== item) same = false
-    if (next !== undefined) kept.push(next)
+    if (next !== undefined) keptItems.push(next)
   }
   if (same) return value
-  return kept.length === 0 ? null : kept
+  return keptItems.length === 0 ? null : keptItems
 }
 
 /**
@@ -75,17 +77,17 @@ export function putBack(schema: Schema, whole: Json, pruned: Json | undefined, o
   if (pruned === whole) return whole
   if (hasMembers(schema) && isObject(whole)) {
     const rest = isObject(pruned) ? pruned : {}
-    const kept = Object.entries(whole).flatMap(([name, value]) => {
-      const is = below(owned, fieldStep(name))
-      if (own(rest, name) === undefined && !holds(is, isNamed(schema, name))) return []
+    const keptItems = Object.entries(whole).flatMap(([name, value]) => {
+      const is = below(owned, fieldElement(name))
+      if (own(rest, name) === undefined && !holds(is, isSchemaField(schema, name))) return []
       return [[name, putBack(memberSchema(schema, name), value!, own(rest, name), is)] as const]
     })
-    return Object.fromEntries(kept)
+    return Object.fromEntries(keptItems)
   }
   if (hasElements(schema) && Array.isArray(whole)) {
-    const rest = byStep(schema, Array.isArray(pruned) ? pruned : [])
+    const rest = itemsByElement(schema, Array.isArray(pruned) ? pruned : [])
     return whole.flatMap((item) => {
-      const step = elementStep(schema, item)
+      const step = itemElement(schema, item)
       if (!rest.has(step) && !below(owned, step).member) return []
       return [putBack(schema.items, item, rest.get(step), below(owned, step))]
     })
@@ -93,6 +95,6 @@ export function putBack(schema: Schema, whole: Json, pruned: Json | undefined, o
   return owned.member ? whole : (pruned ?? whole)
 }
 
-function holds(set: FieldSet, named: boolean): boolean {
-  return set.member || (named && set.children.size > 0)
+function holds(set: FieldSet, isField: boolean): boolean {
+  return set.member || (isField && set.children.size > 0)
 }

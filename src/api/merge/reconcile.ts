@@ -6,7 +6,7 @@
  */
 import type { ObjectSchema, Schema } from '../schema/schema.ts'
 import type { OtherVersions } from './change.ts'
-import { type FieldSet, isLargeSet, justHere, rebuild, rebuildSteps } from './field-set.ts'
+import { type FieldSet, isLargeSet, justHere, rebuild, rebuildSliced } from './field-set.ts'
 import { type Manager, withFields } from './managed-fields.ts'
 import { hasElements, hasMembers, stepSchema } from './shape.ts'
 
@@ -20,7 +20,7 @@ export function* reconcileManagers(schemaIn: SchemaIn, managers: readonly Manage
     const schema = schemaIn(manager.apiVersion)
     if (schema === undefined) reconciled.push(manager)
     else if (isLargeSet(manager.fields))
-      reconciled.push(withFields(manager, yield* reconcileSteps(schema, manager.fields)))
+      reconciled.push(withFields(manager, yield* reconcileSliced(schema, manager.fields)))
     else reconciled.push(withFields(manager, reconcile(schema, manager.fields)))
   }
   return reconciled
@@ -41,13 +41,13 @@ export function schemaInVersions({ schema, apiVersion, versions }: Versions): Sc
   return (other) => (other === apiVersion ? schema : versions.schemaOf(other))
 }
 
-function* reconcileSteps(schema: Schema, set: FieldSet): Generator<void, FieldSet> {
+function* reconcileSliced(schema: Schema, set: FieldSet): Generator<void, FieldSet> {
   if (!isLargeSet(set) || !(hasMembers(schema) || hasElements(schema))) return reconcile(schema, set)
-  return yield* rebuildSteps(set, {
+  return yield* rebuildSliced(set, {
     member: set.member,
     *change(branch, step) {
       const next = stepSchema(schema, step)
-      return next === undefined ? branch : yield* reconcileSteps(next, branch)
+      return next === undefined ? branch : yield* reconcileSliced(next, branch)
     },
   })
 }

@@ -6,7 +6,7 @@
  */
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import type { AnySchema, ListSchema, MapSchema, ObjectSchema, Schema } from '../schema/schema.ts'
-import { fieldStep } from './steps.ts'
+import { fieldElement } from './path-elements.ts'
 
 export type Membered = ObjectSchema | MapSchema | AnySchema
 
@@ -42,7 +42,7 @@ const namedMembers = memoizeByObject(
     new Map(
       Object.entries(schema.type === 'object' ? schema.fields : {}).map(([name, field]) => [
         name,
-        { step: fieldStep(name), schema: field.schema },
+        { step: fieldElement(name), schema: field.schema },
       ]),
     ),
 )
@@ -50,11 +50,11 @@ const namedMembers = memoizeByObject(
 /** Returns the member of this name, including undescribed ones. */
 export function memberOf(schema: Membered, name: string): Member {
   const named = schema.type === 'object' ? namedMembers(schema).get(name) : undefined
-  return named ?? { step: fieldStep(name), schema: schema.type === 'map' ? schema.values : undescribed }
+  return named ?? { step: fieldElement(name), schema: schema.type === 'map' ? schema.values : undescribed }
 }
 
 /** Whether this is a field named by the schema, not a user-defined key. */
-export function isNamed(schema: Membered, name: string): boolean {
+export function isSchemaField(schema: Membered, name: string): boolean {
   return schema.type === 'object' && Object.hasOwn(schema.fields, name)
 }
 

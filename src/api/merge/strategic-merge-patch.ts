@@ -151,12 +151,12 @@ function mergeElements(schema: ListSchema, kept: readonly Json[], patch: readonl
   const identify = identifyIn(schema)
   const result = [...kept]
   const places = new Map(result.map((element, i) => [identify(element), i] as const).reverse())
-  const named = new Map<Identity, number>()
+  const indexByIdentity = new Map<Identity, number>()
   for (const element of patch) {
     const identity = identify(element)
-    const times = (named.get(identity) ?? 0) + 1
+    const times = (indexByIdentity.get(identity) ?? 0) + 1
     if (times > maxRepeats) throw malformed(`it names one element of a list more than ${maxRepeats} times`)
-    named.set(identity, times)
+    indexByIdentity.set(identity, times)
     const place = places.get(identity) ?? result.length
     places.set(identity, place)
     const present = result[place]
@@ -262,8 +262,8 @@ interface Reordering {
 function reorder(schema: Schema, { result, document, patch, name, order }: Reordering): void {
   const identify = identifyIn(schema)
   const wanted = identitiesOf(order, identify, mergeKeyOf(schema))
-  const named = listAt(patch, name).filter(isElement).map(identify)
-  if (wanted.length > 0 && !isSubsequence(named, wanted))
+  const indexByIdentity = listAt(patch, name).filter(isElement).map(identify)
+  if (wanted.length > 0 && !isSubsequence(indexByIdentity, wanted))
     throw malformed(`the list ${name} of the patch does not follow its ${orderPrefix}`)
   const list = listAt(result, name)
   if (list.length > 0) setKey(result, name, arrange(list, identify, wanted, listAt(document, name).map(identify)))

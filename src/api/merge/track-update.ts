@@ -6,21 +6,21 @@
  * replaces them if it is valid and not empty. A list with one empty entry drops them all, and the writer then owns what
  * it changes in the same write (spec: apply, rule 6).
  */
-import { runToCompletion, type Steps } from '../../base/concurrency/time-slice.ts'
+import { runToCompletion, type Sliced } from '../../base/concurrency/time-slice.ts'
 import type { ApiObject, ManagedFieldsEntry } from '../model/object.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
 import { type Changes, changeInVersions, type OtherVersions } from './change.ts'
 import { isUnchanged } from './compare.ts'
 import {
-  coversSteps,
+  coversSliced,
   difference,
-  differenceSteps,
+  differenceSliced,
   emptySet,
   type FieldSet,
   isEmpty,
   isLargeSet,
   sameSet,
-  sameSetSteps,
+  sameSetSliced,
   union,
 } from './field-set.ts'
 import { foldUpdaters } from './fold-updaters.ts'
@@ -34,7 +34,7 @@ import {
   withFields,
   writeManagers,
 } from './managed-fields.ts'
-import { ownable, withoutManagers } from './ownable.ts'
+import { ownable, withoutManagers } from './ownable-fields.ts'
 import { reconcileManagers, schemaInVersions } from './reconcile.ts'
 
 export interface UpdateToTrack {
@@ -52,11 +52,11 @@ export interface UpdateToTrack {
 
 /** Returns the managedFields of `after`; undefined if the object is not tracked. */
 export function trackUpdate(update: UpdateToTrack): ManagedFieldsEntry[] | undefined {
-  return runToCompletion(trackSteps(update))
+  return runToCompletion(trackSliced(update))
 }
 
 /** Like `trackUpdate`, but yields periodically. Each part traverses the object once. */
-export function* trackSteps(update: UpdateToTrack): Steps<ManagedFieldsEntry[] | undefined> {
+export function* trackSliced(update: UpdateToTrack): Sliced<ManagedFieldsEntry[] | undefined> {
   const { schema, writer, readOnly, versions } = update
   const managers = yield* currentManagers(update)
   if (managers === undefined) return undefined
@@ -104,35 +104,43 @@ export function* takeChanges(
 ): Generator<void, Manager[]> {
   const changes = changesIn(writer.apiVersion)!
   if (isUnchanged(changes)) return [...managers]
-  const taken = ownable(changes.set)
+  const changedFields = ownable(changes.set)
   const writing: ManagerId = { ...writer, operation: 'Update' }
   const isWriter = (manager: Manager) => sameManager(manager, writing)
   // A sole owner that removes nothing keeps its fields. Most updates are of this form.
   const [only] = managers
-  if (managers.length === 1 && isWriter(only!) && isEmpty(changes.removed) && (yield* coversSteps(only!.fields, taken)))
+  if (
+    managers.length === 1 &&
+    isWriter(only!) &&
+    isEmpty(changes.removed) &&
+    (yield* coversSliced(only!.fields, changedFields))
+  )
     return [only!]
-  const left: Manager[] = []
+  const remainingManagers: Manager[] = []
   for (const manager of managers) {
     const theirs = changesIn(manager.apiVersion)
-    if (theirs !== undefined) left.push(yield* withoutChanged(manager, theirs))
+    if (theirs !== undefined) remainingManagers.push(yield* withoutChanged(manager, theirs))
   }
-  if (isEmpty(taken)) return left
-  const kept = left.find(isWriter)?.fields ?? emptySet
-  const fields = union(kept, taken)
+  if (isEmpty(changedFields)) return remainingManagers
+  const kept = remainingManagers.find(isWriter)?.fields ?? emptySet
+  const fields = union(kept, changedFields)
   yield
   const former = managers.find(isWriter)
   const own = (yield* isStill(former, fields)) ? former! : ({ ...writer, operation: 'Update', fields } as const)
-  return [...left.filter((manager) => !isWriter(manager)), own]
+  return [...remainingManagers.filter((manager) => !isWriter(manager)), own]
 }
 
 /** A manager loses the fields that another one changed or removed. */
 function* withoutChanged(manager: Manager, changes: Changes): Generator<void, Manager> {
   const { fields } = manager
   const { touched } = changes
-  return withFields(manager, isLargeSet(fields) ? yield* differenceSteps(fields, touched) : difference(fields, touched))
+  return withFields(
+    manager,
+    isLargeSet(fields) ? yield* differenceSliced(fields, touched) : difference(fields, touched),
+  )
 }
 
 function* isStill(former: Manager | undefined, fields: FieldSet): Generator<void, boolean> {
   if (former === undefined) return false
-  return isLargeSet(fields) ? yield* sameSetSteps(former.fields, fields) : sameSet(former.fields, fields)
+  return isLargeSet(fields) ? yield* sameSetSliced(former.fields, fields) : sameSet(former.fields, fields)
 }

@@ -106,7 +106,7 @@ export function summary(errors: readonly FieldError[]): string {
 }
 
 /** Maximum number of errors in a response. A body can have a million errors, but responses stay short. */
-export const maxTold = 50
+export const maxReportedErrors = 50
 /** Maximum number of errors that a validation collects. A response lists only the first few. */
 export const maxFaults = 1000
 const maxPathLength = 500
@@ -114,7 +114,7 @@ const maxTextLength = 2000
 
 /** Returns the first errors, with long texts shortened. */
 export function firstFaults(errors: readonly FieldError[]): FieldError[] {
-  return errors.slice(0, maxTold).map(({ fault, path, text }) => ({
+  return errors.slice(0, maxReportedErrors).map(({ fault, path, text }) => ({
     fault,
     path: shorten(path, maxPathLength),
     text: shorten(text, maxTextLength),

@@ -24,7 +24,7 @@ export interface ObjectName {
 }
 
 /** A stored object. */
-export interface Found<T = ApiObject> {
+export interface StoredObject<T = ApiObject> {
   readonly key: string
   readonly revision: number
   readonly object: T
@@ -33,13 +33,16 @@ export interface Found<T = ApiObject> {
 /** Looks up stored objects. */
 export interface Lookup {
   /** Returns the object from the cache, which may lag briefly if several servers share a store. */
-  getCached<T = ApiObject>(type: StoredType<T>, name: ObjectName): Found<T> | undefined
+  getCached<T = ApiObject>(type: StoredType<T>, name: ObjectName): StoredObject<T> | undefined
   /** Returns the most recent state. Returns a promise only if the store must be queried first. */
-  getLatest<T = ApiObject>(type: StoredType<T>, name: ObjectName): Found<T> | undefined | Promise<Found<T> | undefined>
+  getLatest<T = ApiObject>(
+    type: StoredType<T>,
+    name: ObjectName,
+  ): StoredObject<T> | undefined | Promise<StoredObject<T> | undefined>
   /** Resolves when the cache is as recent as the store is now. Returns undefined if it already is. */
   waitUntilCurrent(): Promise<void> | undefined
   /** Lists a namespace, or all namespaces with `undefined`, from the cache. */
-  list<T = ApiObject>(type: StoredType<T>, query: ListQuery): Found<T>[]
+  list<T = ApiObject>(type: StoredType<T>, query: ListQuery): StoredObject<T>[]
   /**
    * Reports every change of the kind from now on, as soon as this server learns of it. For callers that derive data
    * from the objects. Must be called before the caches are loaded. Returns false if the kind is not stored here.

@@ -106,12 +106,15 @@ export async function openAuthority(options: AuthorityOptions): Promise<Authorit
  */
 export async function adoptCa(directory: string, { certificate, key }: CertifiedKey): Promise<void> {
   const files = caFiles(directory)
-  const held = await readPair(files).catch((error: unknown) => {
+  const existingPair = await readPair(files).catch((error: unknown) => {
     // A damaged CA does not matter because it is replaced.
     if (!(error instanceof DamagedFile)) throw error
     return {} as Partial<Pair>
   })
-  const isHeld = held.certificate?.toString() === certificate && held.key !== undefined && keyToPem(held.key) === key
+  const isHeld =
+    existingPair.certificate?.toString() === certificate &&
+    existingPair.key !== undefined &&
+    keyToPem(existingPair.key) === key
   if (isHeld) return
   await makePrivateDirectory(directory, ownFiles)
   await replaceFile(files.key, key, 'key')

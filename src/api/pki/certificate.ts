@@ -12,7 +12,7 @@ import {
   usageTable,
 } from './certificate-template.ts'
 import { readWhole, tags } from './der.ts'
-import { bitString, element, identifier, namedBits, sequence, time } from './der-writing.ts'
+import { bitString, element, identifier, namedBits, sequence, time } from './encode-der.ts'
 import { isP256 } from './keys.ts'
 import { alternativeNames } from './names.ts'
 import { type SignatureScheme, schemeOfKey } from './signature-scheme.ts'

@@ -2,7 +2,7 @@
 import { createPublicKey, type KeyObject, sign } from 'node:crypto'
 import type { CertificateSubject } from './certificate-template.ts'
 import { tags } from './der.ts'
-import { bitString, element, identifier, sequence } from './der-writing.ts'
+import { bitString, element, identifier, sequence } from './encode-der.ts'
 import { type AlternativeNames, alternativeNames } from './names.ts'
 import { schemeOfKey } from './signature-scheme.ts'
 import { writeName } from './write-name.ts'

@@ -6,7 +6,7 @@
 import { isIPv4 } from 'node:net'
 import { shorten } from '../../base/text/shorten.ts'
 import { childrenOf, MalformedDer, readWhole, tags } from './der.ts'
-import { element } from './der-writing.ts'
+import { element } from './encode-der.ts'
 
 import { extensionOf } from './tbs.ts'
 

@@ -28,7 +28,7 @@ const shortMs = 8 * 3_600_000
 export function signRequest({ request, usages, issuer, lifeMs, now }: SigningOrder): string {
   const issuerEnd = new X509Certificate(issuer.certificate).validToDate.getTime()
   if (now >= issuerEnd) throw new Error(`the CA expired at ${new Date(issuerEnd).toISOString()}`)
-  const wanted = now + (lifeMs < shortMs ? lifeMs : lifeMs - backdateMs)
+  const requestedEnd = now + (lifeMs < shortMs ? lifeMs : lifeMs - backdateMs)
   return signContent({
     subject: request.subjectName,
     names: requestedNames(request).der,
@@ -37,7 +37,7 @@ export function signRequest({ request, usages, issuer, lifeMs, now }: SigningOrd
     issuer,
     notBefore: now - backdateMs,
     // A certificate must not outlive the CA that signed it.
-    notAfter: Math.min(wanted, issuerEnd),
+    notAfter: Math.min(requestedEnd, issuerEnd),
   })
 }
 

@@ -1,7 +1,7 @@
 /** How a private key signs certificates: the hash, and the identifier of the signature algorithm. */
 import type { KeyObject } from 'node:crypto'
 import { tags } from './der.ts'
-import { element, identifier, sequence } from './der-writing.ts'
+import { element, identifier, sequence } from './encode-der.ts'
 
 export interface SignatureScheme {
   /** Null if the algorithm includes the hash. */

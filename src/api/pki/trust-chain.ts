@@ -26,9 +26,9 @@ const maxChecks = 50
 export function chainTo(
   authorities: readonly X509Certificate[],
   certificate: X509Certificate,
-  sent: readonly X509Certificate[],
+  intermediates: readonly X509Certificate[],
 ): Chain | undefined {
-  const found = new Search(authorities, sent.slice(0, maxSent)).from(certificate, [])
+  const found = new Search(authorities, intermediates.slice(0, maxSent)).from(certificate, [])
   if (found === undefined) return undefined
   const from = found.map((each) => each.validFromDate.getTime())
   const to = found.map((each) => each.validToDate.getTime())
@@ -37,18 +37,18 @@ export function chainTo(
 
 class Search {
   readonly #authorities: readonly X509Certificate[]
-  readonly #sent: readonly X509Certificate[]
+  readonly #intermediates: readonly X509Certificate[]
   #checks = 0
 
-  constructor(authorities: readonly X509Certificate[], sent: readonly X509Certificate[]) {
+  constructor(authorities: readonly X509Certificate[], intermediates: readonly X509Certificate[]) {
     this.#authorities = authorities
-    this.#sent = sent
+    this.#intermediates = intermediates
   }
 
   from(certificate: X509Certificate, before: readonly X509Certificate[]): X509Certificate[] | undefined {
     const chain = [...before, certificate]
     for (const authority of this.#authorities) if (this.#signed(certificate, authority)) return [...chain, authority]
-    for (const next of this.#sent) {
+    for (const next of this.#intermediates) {
       if (chain.includes(next) || !this.#signed(certificate, next)) continue
       const found = this.from(next, chain)
       if (found !== undefined) return found

@@ -1,7 +1,7 @@
 /** Encodes the Name of a subject in DER: its organizations, then its common name. */
 import type { CertificateSubject } from './certificate-template.ts'
 import { tags } from './der.ts'
-import { element, identifier, sequence, text } from './der-writing.ts'
+import { element, identifier, sequence, text } from './encode-der.ts'
 
 const commonNameId = '550403'
 const organizationId = '55040a'

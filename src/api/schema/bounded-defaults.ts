@@ -7,7 +7,7 @@ import type { Json } from '../json/json.ts'
 import { at, child, type FieldError, type FieldPath, forbidden } from '../model/field-error.ts'
 import { maxBodyBytes, maxValues } from '../model/limits.ts'
 import type { RuleContext } from './context.ts'
-import { fillSteps, hasDefaults, Room, sizeSteps } from './defaults.ts'
+import { fillSliced, hasDefaults, Room, sizeSliced } from './defaults.ts'
 import type { ObjectSchema } from './schema.ts'
 
 /**
@@ -20,9 +20,9 @@ export function* fillWithinLimits(
   context: RuleContext,
 ): Generator<void, FieldError | undefined> {
   if (!hasDefaults(schema)) return undefined
-  const { bytes, values } = yield* sizeSteps(value)
+  const { bytes, values } = yield* sizeSliced(value)
   const room = new Room({ bytes: maxBodyBytes - bytes, values: maxValues - values })
-  const over = yield* fillSteps(schema, value, { context, room })
+  const over = yield* fillSliced(schema, value, { context, room })
   return over && forbidden(pathOf(over), tooLarge)
 }
 

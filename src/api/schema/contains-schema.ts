@@ -6,14 +6,14 @@ import type { Schema } from './schema.ts'
 
 /** Returns a function that reports whether `isWanted` holds for a schema or any part of it. Results are cached. */
 export function containsSchema(isWanted: (schema: Schema) => boolean): (schema: Schema) => boolean {
-  const known = new WeakMap<Schema, boolean>()
+  const resultsBySchema = new WeakMap<Schema, boolean>()
   const find = (schema: Schema): boolean => {
-    const found = known.get(schema)
+    const found = resultsBySchema.get(schema)
     if (found !== undefined) return found
     // Recursive schemas count as a match: this costs an unnecessary visit but never misses a part.
-    known.set(schema, true)
+    resultsBySchema.set(schema, true)
     const has = isWanted(schema) || below(schema).some(find)
-    known.set(schema, has)
+    resultsBySchema.set(schema, has)
     return has
   }
   return find

@@ -26,7 +26,7 @@ export function emulationOf({ version = oldestVersion, gates = defaultGatesOf(ve
 
 /** Context for long-running rules, which must yield to other requests. */
 export interface JudgeContext extends RuleContext {
-  readonly pace: TimeSlice
+  readonly timeSlice: TimeSlice
   /** Whether the object passed all other rules. Some rules can evaluate only valid objects. */
   readonly isSound: boolean
 }

@@ -8,7 +8,7 @@
 
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import { isObject, type Json, type JsonObject, own, setKey } from '../json/json.ts'
-import { isLarge, partsPerStep } from '../json/large-json.ts'
+import { isLarge, partsPerSlice } from '../json/large-json.ts'
 import { at, child, type FieldPath } from '../model/field-error.ts'
 import type { Vendor } from '../model/vendor.ts'
 import type { Availability } from '../versions/availability.ts'
@@ -46,9 +46,9 @@ export function decode(schema: Schema, value: Json, options: DecodeOptions = {})
 }
 
 /** Like `decode`, but yields wherever it can be interrupted. */
-export function* decodeSteps(schema: Schema, value: Json, options: DecodeOptions = {}): Generator<void, Decoded> {
+export function* decodeSliced(schema: Schema, value: Json, options: DecodeOptions = {}): Generator<void, Decoded> {
   const decoder = new Decoder(options)
-  const read = yield* decoder.readSteps(schema, value, '')
+  const read = yield* decoder.readSliced(schema, value, '')
   return { value: read, unknown: decoder.unknown, otherVersions: decoder.otherVersions }
 }
 
@@ -63,7 +63,7 @@ interface NamedField {
 /** The fields of an object schema as a list, cached because every object of every request needs it. */
 const fieldsOf = memoizeByObject(({ fields }: ObjectSchema) => {
   const all: NamedField[] = Object.entries(fields).map(([name, field]) => ({ name, field }))
-  return new PresentFields(all, ({ field }) => field.zero === 'write')
+  return new PresentFields(all, ({ field }) => field.zeroValue === 'write')
 })
 
 class Decoder {
@@ -111,18 +111,18 @@ class Decoder {
   }
 
   /** Decodes a large value in steps, and any other value at once. */
-  *readSteps(schema: Schema, value: Json, path: FieldPath): Generator<void, Json> {
+  *readSliced(schema: Schema, value: Json, path: FieldPath): Generator<void, Json> {
     if (!isLarge(value) || (schema.lenient && !matchesType(schema, value))) return this.read(schema, value, path)
     yield
-    if (schema.type === 'map' && isObject(value)) return yield* this.#readMapSteps(schema, value, path)
-    if (schema.type === 'list' && Array.isArray(value)) return yield* this.#readListSteps(schema, value, path)
+    if (schema.type === 'map' && isObject(value)) return yield* this.#readMapSliced(schema, value, path)
+    if (schema.type === 'list' && Array.isArray(value)) return yield* this.#readListSliced(schema, value, path)
     if (schema.type !== 'object' || !isObject(value)) return this.read(schema, value, path)
     const result = this.#unknownKept(schema, value, path)
     for (const named of fieldsOf(schema).of(value)) {
       const { name, field } = named
       const sent = own(value, name)
       if (sent === undefined || sent === null) this.#setUnsent(result, named, sent)
-      else setField(result, named, yield* this.readSteps(field.schema, sent, child(path, name)))
+      else setField(result, named, yield* this.readSliced(field.schema, sent, child(path, name)))
     }
     return result
   }
@@ -158,11 +158,11 @@ class Decoder {
   }
 
   #setUnsent(result: JsonObject, { name, field }: NamedField, sent: null | undefined): void {
-    if (sent === null && (field.schema.nullable || this.#isKept(field))) setKey(result, name, null)
-    else if (field.zero === 'write') setKey(result, name, this.#zeroOf(field.schema))
+    if (sent === null && (field.schema.nullable || this.#keepsNullOf(field))) setKey(result, name, null)
+    else if (field.zeroValue === 'write') setKey(result, name, this.#zeroOf(field.schema))
   }
 
-  #isKept({ schema, default: preset }: Field): boolean {
+  #keepsNullOf({ schema, default: preset }: Field): boolean {
     return this.#keepsNull && schema.lenient === true && preset === undefined
   }
 
@@ -201,14 +201,14 @@ class Decoder {
     return result
   }
 
-  *#readMapSteps(schema: MapSchema, value: JsonObject, path: FieldPath): Generator<void, Json> {
+  *#readMapSliced(schema: MapSchema, value: JsonObject, path: FieldPath): Generator<void, Json> {
     const result: JsonObject = {}
     let entries = 0
     for (const key of Object.keys(value)) {
-      if (++entries % partsPerStep === 0) yield
+      if (++entries % partsPerSlice === 0) yield
       const item = value[key]!
       if (!this.#isDropped(schema.values, item))
-        setKey(result, key, yield* this.#readItemSteps(schema.values, item, at(path, key)))
+        setKey(result, key, yield* this.#readItemSliced(schema.values, item, at(path, key)))
     }
     return result
   }
@@ -223,18 +223,18 @@ class Decoder {
     return value.map((item, i) => this.#readItem(schema.items, item, at(path, i)))
   }
 
-  *#readListSteps(schema: ListSchema, value: Json[], path: FieldPath): Generator<void, Json> {
+  *#readListSliced(schema: ListSchema, value: Json[], path: FieldPath): Generator<void, Json> {
     const items: Json[] = []
     for (const [i, item] of value.entries()) {
-      if (i % partsPerStep === 0) yield
-      items.push(yield* this.#readItemSteps(schema.items, item, at(path, i)))
+      if (i % partsPerSlice === 0) yield
+      items.push(yield* this.#readItemSliced(schema.items, item, at(path, i)))
     }
     return items
   }
 
   /** Decodes small items at once, since most parts of a large value are small. */
-  *#readItemSteps(schema: Schema, item: Json, path: FieldPath): Generator<void, Json> {
-    return isLarge(item) ? yield* this.readSteps(schema, item, path) : this.#readItem(schema, item, path)
+  *#readItemSliced(schema: Schema, item: Json, path: FieldPath): Generator<void, Json> {
+    return isLarge(item) ? yield* this.readSliced(schema, item, path) : this.#readItem(schema, item, path)
   }
 
   #readItem(schema: Schema, item: Json, path: FieldPath): Json {
@@ -272,7 +272,7 @@ class Decoder {
 }
 
 function setField(result: JsonObject, { name, field }: NamedField, item: Json): void {
-  if (field.zero !== 'omit' || !isZero(item)) setKey(result, name, item)
+  if (field.zeroValue !== 'omit' || !isZero(item)) setKey(result, name, item)
   else if (field.emptyCounts) noteExplicitEmpty(result, name)
 }
 

@@ -7,7 +7,7 @@
 
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import { isObject, type Json, type JsonObject, own, setKey } from '../json/json.ts'
-import { isLarge, partsPerStep } from '../json/large-json.ts'
+import { isLarge, partsPerSlice } from '../json/large-json.ts'
 import { containsSchema } from './contains-schema.ts'
 import type { RuleContext } from './context.ts'
 import { PresentFields } from './present-fields.ts'
@@ -54,7 +54,7 @@ export interface Filling {
 }
 
 /** A path in reverse order: the last element comes first. */
-type Steps = (string | number)[]
+type PathElements = (string | number)[]
 
 /** The fields that have a default, and the fields with defaults further below. */
 const concerned = memoizeByObject((schema: ObjectSchema) => {
@@ -72,7 +72,7 @@ const concerned = memoizeByObject((schema: ObjectSchema) => {
  * Applies defaults to `value` in place; the value must be newly decoded and not shared. Returns the path at which the
  * capacity was exhausted, last element first, or undefined if all defaults were applied.
  */
-export function fillDefaults(schema: Schema, value: Json, filling: Filling): Steps | undefined {
+export function fillDefaults(schema: Schema, value: Json, filling: Filling): PathElements | undefined {
   if (!hasDefaults(schema)) return undefined
   switch (schema.type) {
     case 'object':
@@ -87,31 +87,39 @@ export function fillDefaults(schema: Schema, value: Json, filling: Filling): Ste
 }
 
 /** Like `fillDefaults`, but yields wherever it can be interrupted. */
-export function* fillSteps(schema: Schema, value: Json, filling: Filling): Generator<void, Steps | undefined> {
+export function* fillSliced(schema: Schema, value: Json, filling: Filling): Generator<void, PathElements | undefined> {
   if (!hasDefaults(schema) || !isLarge(value)) return fillDefaults(schema, value, filling)
   yield
-  if (schema.type === 'object' && isObject(value)) return yield* objectSteps(schema, value, filling)
-  if (schema.type === 'list' && Array.isArray(value)) return yield* partSteps(schema.items, value, filling)
-  return schema.type === 'map' && isObject(value) ? yield* partSteps(schema.values, value, filling) : undefined
+  if (schema.type === 'object' && isObject(value)) return yield* fillObjectSliced(schema, value, filling)
+  if (schema.type === 'list' && Array.isArray(value)) return yield* fillPartsSliced(schema.items, value, filling)
+  return schema.type === 'map' && isObject(value) ? yield* fillPartsSliced(schema.values, value, filling) : undefined
 }
 
-function* objectSteps(schema: ObjectSchema, value: JsonObject, filling: Filling): Generator<void, Steps | undefined> {
+function* fillObjectSliced(
+  schema: ObjectSchema,
+  value: JsonObject,
+  filling: Filling,
+): Generator<void, PathElements | undefined> {
   const over = fillMembers(schema, value, filling)
   if (over !== undefined) return over
   for (const { name, schema: type } of concerned(schema).below.of(value)) {
     const present = own(value, name)
-    const inner = present === undefined || present === null ? undefined : yield* fillSteps(type, present, filling)
+    const inner = present === undefined || present === null ? undefined : yield* fillSliced(type, present, filling)
     if (inner !== undefined) return [...inner, name]
   }
   return undefined
 }
 
-function* partSteps(schema: Schema, whole: Json[] | JsonObject, filling: Filling): Generator<void, Steps | undefined> {
+function* fillPartsSliced(
+  schema: Schema,
+  whole: Json[] | JsonObject,
+  filling: Filling,
+): Generator<void, PathElements | undefined> {
   let parts = 0
   for (const [key, item] of Array.isArray(whole) ? whole.entries() : Object.entries(whole)) {
-    if (++parts % partsPerStep === 0) yield
+    if (++parts % partsPerSlice === 0) yield
     const value = fillNull(schema, { whole, key, item: item! }, filling)
-    const over = value === undefined ? [] : yield* fillSteps(schema, value, filling)
+    const over = value === undefined ? [] : yield* fillSliced(schema, value, filling)
     if (over !== undefined) return [...over, key]
   }
   return undefined
@@ -149,7 +157,7 @@ function objectHasAll(schema: ObjectSchema, value: JsonObject): boolean {
 }
 
 /** Applies defaults to the elements of a list or the values of a map. Nulls are replaced first. */
-function fillAll(schema: Schema, whole: Json[] | JsonObject, filling: Filling): Steps | undefined {
+function fillAll(schema: Schema, whole: Json[] | JsonObject, filling: Filling): PathElements | undefined {
   for (const [key, item] of Array.isArray(whole) ? whole.entries() : Object.entries(whole)) {
     const value = fillNull(schema, { whole, key, item: item! }, filling)
     const over = value === undefined ? [] : fillDefaults(schema, value, filling)
@@ -174,7 +182,7 @@ function fillNull({ ifNull }: Schema, { whole, key, item }: PartToFill, { room }
 }
 
 /** Applies the fields' own defaults first, then derived defaults, then the defaults of nested values. */
-function fillObject(schema: ObjectSchema, value: JsonObject, filling: Filling): Steps | undefined {
+function fillObject(schema: ObjectSchema, value: JsonObject, filling: Filling): PathElements | undefined {
   const none = fillMembers(schema, value, filling)
   if (none !== undefined) return none
   for (const { name, schema: type } of concerned(schema).below.of(value)) {
@@ -186,7 +194,7 @@ function fillObject(schema: ObjectSchema, value: JsonObject, filling: Filling): 
 }
 
 /** Applies the defaults of the object's direct members. */
-function fillMembers(schema: ObjectSchema, value: JsonObject, filling: Filling): Steps | undefined {
+function fillMembers(schema: ObjectSchema, value: JsonObject, filling: Filling): PathElements | undefined {
   for (const { name, value: given, size } of concerned(schema).stated) {
     if (own(value, name) !== undefined) continue
     if (filling.room?.take(size) === false) return [name]
@@ -213,15 +221,15 @@ export function sizeOf(value: Json | undefined, more = 0): Size {
 }
 
 /** Like `sizeOf`, but yields wherever it can be interrupted. */
-export function* sizeSteps(value: Json | undefined): Generator<void, Size> {
+export function* sizeSliced(value: Json | undefined): Generator<void, Size> {
   if (typeof value !== 'object' || value === null || !isLarge(value)) return sizeOf(value)
   yield
   const isList = Array.isArray(value)
   const size = { bytes: isList ? value.length + 1 : 2, values: 1 }
   let parts = 0
   for (const key of Object.keys(value)) {
-    if (++parts % partsPerStep === 0) yield
-    const { bytes, values } = yield* sizeSteps((value as JsonObject)[key])
+    if (++parts % partsPerSlice === 0) yield
+    const { bytes, values } = yield* sizeSliced((value as JsonObject)[key])
     size.bytes += isList ? bytes : bytes + key.length + 4
     size.values += values
   }

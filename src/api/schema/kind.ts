@@ -1,12 +1,12 @@
 /**
  * The definition of a kind, written once in `kinds/`: names, fields and three optional groups. `rules` prepare and
- * validate writes, `life` describes the verbs and the lifecycle of objects, `views` describes tables, selectors and
+ * validate writes, `lifecycle` describes the verbs and the lifecycle of objects, `views` describes tables, selectors and
  * subresources. A kind without these groups is plain data.
  *
  * Functions in the groups receive objects of the type `ObjectOf<typeof fields>`, so `fields` must be a separate
  * constant above the kind. Rules for a part of an object belong to the type of that part: see `check` in schema.ts.
  */
-import type { Steps } from '../../base/concurrency/time-slice.ts'
+import type { Sliced } from '../../base/concurrency/time-slice.ts'
 import { defined, type JsonObject } from '../json/json.ts'
 import type { FieldError, FieldPath } from '../model/field-error.ts'
 import { checkDnsSubdomain, type NameCheck } from '../model/names.ts'
@@ -34,7 +34,7 @@ export interface KindDefinition<T> extends KindAvailability {
   /** Purpose of the kind in one or two sentences. */
   readonly doc: string
   readonly rules?: KindRules<T>
-  readonly life?: KindLife<T>
+  readonly lifecycle?: KindLife<T>
   readonly views?: KindViews<T>
   /** Values that only one object at a time may hold. */
   readonly reservations?: KindReservations<T>
@@ -65,7 +65,7 @@ export interface KindNames {
   /** The group name in error responses for invalid objects, if clients expect an older group. */
   readonly faultGroup?: string
   /** Validates object names. Defaults to DNS subdomains. */
-  readonly form?: NameCheck
+  readonly nameFormat?: NameCheck
 }
 
 /** Preparation and validation of writes, beyond the schema. */
@@ -81,7 +81,7 @@ export interface KindRules<T> {
   /** Whether the metadata of a new object is validated only if the rest is valid. */
   readonly metadataLast?: (context: RuleContext) => boolean
   /** Returns a generator if validation is expensive. */
-  readonly validate?: (object: T, context: RuleContext) => FieldError[] | Steps<FieldError[]>
+  readonly validate?: (object: T, context: RuleContext) => FieldError[] | Sliced<FieldError[]>
   /** Rules for new objects only. Existing objects are not validated against them again. */
   readonly validateCreate?: (object: T, context: RuleContext) => FieldError[]
   readonly validateUpdate?: (next: T, previous: T, context: RuleContext) => FieldError[]
@@ -157,7 +157,7 @@ export interface KindViews<T> {
    */
   readonly typedItems?: boolean
   /** Whether error messages omit values. */
-  readonly confidential?: boolean
+  readonly redactErrorValues?: boolean
 }
 
 /** Why a version is deprecated. */
@@ -209,11 +209,11 @@ export type KindOrigin = 'built-in' | 'custom'
 /** A kind as used by the rest of the server: names at the top level, all groups present, rules for any object. */
 export interface Kind extends KindNames, KindAvailability {
   readonly origin: KindOrigin
-  readonly form: NameCheck
+  readonly nameFormat: NameCheck
   readonly doc: string
   readonly schema: ObjectSchema
   readonly rules: KindRules<ApiObject>
-  readonly life: KindLife<ApiObject>
+  readonly lifecycle: KindLife<ApiObject>
   readonly views: KindViews<ApiObject>
   readonly reservations?: KindReservations<ApiObject>
   readonly deprecated?: Deprecation
@@ -258,20 +258,20 @@ export interface Evolution {
   /** Whether a webhook converts between versions, so that conversion may have to wait. */
   readonly remote: boolean
   /** Converts a complete object of this version to its stored form. Fields unknown to the stored version are lost. */
-  readonly store: (object: ApiObject) => Steps<ReadyToStore>
+  readonly store: (object: ApiObject) => Sliced<ReadyToStore>
   /** Converts an object to the current form of this version. */
-  readonly read: (object: ApiObject) => Steps<ApiObject>
+  readonly read: (object: ApiObject) => Sliced<ApiObject>
   /**
    * Like `read`, but from JSON to JSON. Returns the same buffer if nothing changes. Each object is normally inspected
    * only once. If conversion needs a webhook, the caller must await `prepare` first.
    */
   readonly readJson: (stored: StoredJson) => Buffer
   /** Like `readJson`, but in steps for large objects. `readJson` returns the result from then on. */
-  readonly readSteps: (stored: StoredJson) => Steps<Buffer>
+  readonly readJsonSliced: (stored: StoredJson) => Sliced<Buffer>
   /** Calls the webhook for all objects that need conversion, in batches. Returns undefined if none does. */
   readonly prepare: (all: readonly StoredJson[]) => Promise<void> | undefined
   /** Converts a value from another version for merging: known fields only, without defaults. */
-  readonly convert: (object: JsonObject) => Steps<JsonObject>
+  readonly convert: (object: JsonObject) => Sliced<JsonObject>
   /**
    * Reports whether the object is read without its missing defaults because they would make it too large. Without an
    * argument, reports whether any such object has been found.
@@ -305,17 +305,17 @@ export interface Conversion<T = ApiObject, S = ApiObject> {
 export function defineKind<F extends Fields>(
   definition: KindDefinition<ObjectOf<F>> & { readonly fields: F },
 ): KindOf<ObjectOf<F>> {
-  const { names, doc, fields, rules = {}, life = {}, views = {}, reservations, deprecated } = definition
+  const { names, doc, fields, rules = {}, lifecycle = {}, views = {}, reservations, deprecated } = definition
   const { since, until, gate, optIn } = definition
   const schema = schemaOf(names.kind, doc, fields)
   const kind = {
     origin: 'built-in',
-    form: checkDnsSubdomain,
+    nameFormat: checkDnsSubdomain,
     ...names,
     doc,
     schema,
     rules,
-    life,
+    lifecycle,
     views,
     ...defined({ reservations, deprecated, since, until, gate, optIn }),
   }
@@ -325,7 +325,10 @@ export function defineKind<F extends Fields>(
 
 /** Returns the schema of whole objects: the common fields and the fields of this kind. */
 function schemaOf(name: string, doc: string, fields: Fields): ObjectSchema {
-  const metadata = field(1, objectMeta, { zero: 'write', doc: 'Standard object metadata, such as name and labels.' })
+  const metadata = field(1, objectMeta, {
+    zeroValue: 'write',
+    doc: 'Standard object metadata, such as name and labels.',
+  })
   return s.object({ ...typeMeta, metadata, ...fields }, { name, doc })
 }
 
@@ -336,7 +339,7 @@ export interface VersionDefinition<F extends Fields, S> extends Partial<Conversi
   readonly fields: F
   readonly deprecated?: Deprecation
   /** Default propagation policy, if it differs from that of the stored version. */
-  readonly life?: Pick<KindLife<S>, 'orphansByDefault'>
+  readonly lifecycle?: Pick<KindLife<S>, 'orphansByDefault'>
   /** Maps field selector names to those of the stored version, if they differ. */
   readonly selectable?: { readonly [path: FieldPath]: FieldPath }
   /** Applies the defaults of this version, in addition to those of the stored version. */
@@ -346,7 +349,7 @@ export interface VersionDefinition<F extends Fields, S> extends Partial<Conversi
 /**
  * Creates another version of a kind from its fields and conversions. The conversions may be omitted if both versions
  * have the same fields. Everything else is inherited from the stored version: objects are converted before validation,
- * storage and table output. A version therefore has only defaults among its rules, and the functions of `life` and
+ * storage and table output. A version therefore has only defaults among its rules, and the functions of `lifecycle` and
  * `views` receive stored objects. Deprecation and availability apply to one version only.
  */
 export function defineVersion<F extends Fields, S>(
@@ -371,7 +374,7 @@ export function defineVersion<F extends Fields, S>(
     version,
     schema: schemaOf(stored.kind, stored.doc, fields),
     rules: defined({ readOnly: stored.rules.readOnly, fillDefaults }),
-    life: { ...stored.life, ...definition.life },
+    lifecycle: { ...stored.lifecycle, ...definition.lifecycle },
     conversion: { stored, fromStored, toStored },
     ...defined({ deprecated, selectorNames, since, until, gate, optIn }),
   } as unknown as Kind

@@ -13,7 +13,7 @@ export const listMeta = s.object(
     }),
     continue: field(3, s.string(), { doc: 'Token for requesting the next page. Empty on the last page.' }),
     remainingItemCount: field(4, s.int64(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Number of items after this page. Unset on the last page and for lists with selectors.',
     }),
   },
@@ -31,10 +31,10 @@ export function listOf({ kind, schema, listKind = `${kind}List` }: ListedKind): 
   return s.object(
     {
       ...typeMeta,
-      metadata: field(1, listMeta, { zero: 'write', doc: 'Version of the list and continue token.' }),
+      metadata: field(1, listMeta, { zeroValue: 'write', doc: 'Version of the list and continue token.' }),
       items: field(2, s.list(schema), {
         required: true,
-        zero: 'write',
+        zeroValue: 'write',
         doc: 'Objects of the list, sorted by name.',
       }),
     },
@@ -69,7 +69,7 @@ export const status = s.object(
   {
     ...typeMeta,
     metadata: field(1, listMeta, {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'List metadata. Empty except for the continue token of an expired list.',
     }),
     status: field(2, s.string(), { doc: 'Outcome of the request: `Success` or `Failure`.' }),
@@ -86,8 +86,11 @@ export const status = s.object(
 
 const preconditions = s.object(
   {
-    uid: field(1, s.string(), { zero: 'keep', doc: 'Delete only the object with this UID.' }),
-    resourceVersion: field(2, s.string(), { zero: 'keep', doc: 'Delete only the object with this resourceVersion.' }),
+    uid: field(1, s.string(), { zeroValue: 'keep', doc: 'Delete only the object with this UID.' }),
+    resourceVersion: field(2, s.string(), {
+      zeroValue: 'keep',
+      doc: 'Delete only the object with this resourceVersion.',
+    }),
   },
   { name: 'meta.v1.Preconditions', doc: 'Preconditions of a request. If any fails, the response is 409 Conflict.' },
 )
@@ -96,18 +99,18 @@ export const deleteOptions = s.object(
   {
     ...typeMeta,
     gracePeriodSeconds: field(1, s.int64(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Time in seconds for the object to terminate gracefully. 0 means immediately.',
     }),
     preconditions: field(2, preconditions, {
       doc: 'Conditions that must hold, otherwise the response is 409 Conflict.',
     }),
     orphanDependents: field(3, s.boolean(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Deprecated: use propagationPolicy. True means `Orphan`, false means `Background`.',
     }),
     propagationPolicy: field(4, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Handling of dependents: `Orphan` keeps them, `Background` deletes them after and `Foreground` before the object.',
     }),
     dryRun: field(5, s.list(s.string()), { doc: 'If set to `All`, the request is validated but nothing is deleted.' }),
@@ -139,9 +142,9 @@ export const watchEvent = s.object(
 
 const serverAddress = s.object(
   {
-    clientCIDR: field(1, s.string(), { zero: 'write', doc: 'IP range of the clients, in CIDR notation.' }),
+    clientCIDR: field(1, s.string(), { zeroValue: 'write', doc: 'IP range of the clients, in CIDR notation.' }),
     serverAddress: field(2, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Address of the server for these clients: host, or host and port.',
     }),
   },
@@ -150,8 +153,8 @@ const serverAddress = s.object(
 
 const groupVersion = s.object(
   {
-    groupVersion: field(1, s.string(), { zero: 'write', doc: 'Group and version in the format of apiVersion.' }),
-    version: field(2, s.string(), { zero: 'write', doc: 'Version without the group.' }),
+    groupVersion: field(1, s.string(), { zeroValue: 'write', doc: 'Group and version in the format of apiVersion.' }),
+    version: field(2, s.string(), { zeroValue: 'write', doc: 'Version without the group.' }),
   },
   { name: 'meta.v1.GroupVersionForDiscovery', doc: 'A version of an API group.' },
 )
@@ -159,8 +162,8 @@ const groupVersion = s.object(
 export const apiGroup = s.object(
   {
     ...typeMeta,
-    name: field(1, s.string(), { zero: 'write', doc: 'Name of the API group.' }),
-    versions: field(2, s.list(groupVersion), { zero: 'write', doc: 'Served versions of the group.' }),
+    name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the API group.' }),
+    versions: field(2, s.list(groupVersion), { zeroValue: 'write', doc: 'Served versions of the group.' }),
     preferredVersion: field(3, groupVersion, { doc: 'Recommended version of the group.' }),
     serverAddressByClientCIDRs: field(4, s.list(serverAddress), {
       doc: 'Addresses of the server, by client IP range.',
@@ -170,16 +173,19 @@ export const apiGroup = s.object(
 )
 
 export const apiGroupList = s.object(
-  { ...typeMeta, groups: field(1, s.list(apiGroup), { zero: 'write', doc: 'API groups, except the core group.' }) },
+  {
+    ...typeMeta,
+    groups: field(1, s.list(apiGroup), { zeroValue: 'write', doc: 'API groups, except the core group.' }),
+  },
   { name: 'meta.v1.APIGroupList', doc: 'A list of all API groups except the core group.' },
 )
 
 export const apiVersions = s.object(
   {
     ...typeMeta,
-    versions: field(1, s.list(s.string()), { zero: 'write', doc: 'Versions of the core group.' }),
+    versions: field(1, s.list(s.string()), { zeroValue: 'write', doc: 'Versions of the core group.' }),
     serverAddressByClientCIDRs: field(2, s.list(serverAddress), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Addresses of the server, by client IP range.',
     }),
   },
@@ -189,16 +195,16 @@ export const apiVersions = s.object(
 const apiResource = s.object(
   {
     name: field(1, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Plural name of the resource type, as in URL paths. A subresource follows after a slash.',
     }),
-    singularName: field(6, s.string(), { zero: 'write', doc: 'Singular name of the resource type, for display.' }),
-    namespaced: field(2, s.boolean(), { zero: 'write', doc: 'Whether the resource type is namespaced.' }),
+    singularName: field(6, s.string(), { zeroValue: 'write', doc: 'Singular name of the resource type, for display.' }),
+    namespaced: field(2, s.boolean(), { zeroValue: 'write', doc: 'Whether the resource type is namespaced.' }),
     group: field(8, s.string(), { doc: 'API group of the kind, if it differs from that of the list.' }),
     version: field(9, s.string(), { doc: 'Version of the kind, if it differs from that of the list.' }),
-    kind: field(3, s.string(), { zero: 'write', doc: 'Kind of the objects.' }),
+    kind: field(3, s.string(), { zeroValue: 'write', doc: 'Kind of the objects.' }),
     verbs: field(4, s.list(s.string(), { wrapped: true }), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Verbs that the resource type supports.',
     }),
     shortNames: field(5, s.list(s.string()), { doc: 'Short names for the command line.' }),
@@ -213,13 +219,13 @@ const apiResource = s.object(
 export const apiResourceList = s.object(
   {
     ...typeMeta,
-    groupVersion: field(1, s.string(), { zero: 'write', doc: 'Group and version of the resource types.' }),
-    resources: field(2, s.list(apiResource), { zero: 'write', doc: 'Resource types of the group version.' }),
+    groupVersion: field(1, s.string(), { zeroValue: 'write', doc: 'Group and version of the resource types.' }),
+    resources: field(2, s.list(apiResource), { zeroValue: 'write', doc: 'Resource types of the group version.' }),
   },
   { name: 'meta.v1.APIResourceList', doc: 'Resource types of one API group version.' },
 )
 
-const always = (doc: string) => field(0, s.string(), { zero: 'write', doc })
+const always = (doc: string) => field(0, s.string(), { zeroValue: 'write', doc })
 
 export const versionInfo = s.object(
   {

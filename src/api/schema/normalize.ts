@@ -7,7 +7,7 @@
  * stored version, where they are complete as well. Validity is left to the rules. The caller checks the kind and
  * handles unknown fields.
  *
- * Large objects are processed in steps, so that other requests can run in between: `pace.run(normalizeSteps(...))`.
+ * Large objects are processed in steps, so that other requests can run in between: `timeSlice.run(normalizeSliced(...))`.
  */
 
 import type { JsonObject } from '../json/json.ts'
@@ -17,7 +17,7 @@ import { type ApiObject, asJson, asObject, type OwnerReference } from '../model/
 import { groupName } from '../model/vendor.ts'
 import { fillWithinLimits } from './bounded-defaults.ts'
 import type { RuleContext } from './context.ts'
-import { type DecodeOptions, decodeSteps, type OtherVersions } from './decode.ts'
+import { type DecodeOptions, decodeSliced, type OtherVersions } from './decode.ts'
 import { fillDefaults } from './defaults.ts'
 import type { Kind } from './kind.ts'
 
@@ -41,7 +41,7 @@ export interface Normalized {
 }
 
 /** Returns the complete object. A value of the wrong type causes a 400 error that names its path. */
-export function* normalizeSteps(
+export function* normalizeSliced(
   { kind, context }: ObjectType,
   value: JsonObject,
   options: Pick<DecodeOptions, 'keepsNull'> = {},
@@ -50,7 +50,7 @@ export function* normalizeSteps(
     value: decoded,
     unknown,
     otherVersions,
-  } = yield* decodeSteps(kind.schema, value, {
+  } = yield* decodeSliced(kind.schema, value, {
     vendor: context.vendor,
     ...options,
   })
@@ -105,7 +105,7 @@ export interface VersionType extends ObjectType {
  * Converts a complete object of this version to a complete object of the stored version. `previous` is the stored
  * object, if any.
  */
-export function* storedSteps(
+export function* decodeStoredSliced(
   version: VersionType,
   object: ApiObject,
   previous?: ApiObject,
@@ -113,7 +113,7 @@ export function* storedSteps(
   if (version.stored === undefined) return object
   const converted = inStoredForm(version, object, previous)
   yield
-  return (yield* normalizeSteps(version.stored, asJson(converted))).object
+  return (yield* normalizeSliced(version.stored, asJson(converted))).object
 }
 
 /** Converts the object without completing it, for callers that only inspect it. */

@@ -3,19 +3,19 @@ import { field, s } from './schema.ts'
 
 const ownerReference = s.object(
   {
-    apiVersion: field(5, s.string(), { zero: 'write', doc: 'API group and version of the owner.' }),
-    kind: field(1, s.string(), { zero: 'write', doc: 'Kind of the owner.' }),
-    name: field(3, s.string(), { zero: 'write', doc: 'Name of the owner.' }),
+    apiVersion: field(5, s.string(), { zeroValue: 'write', doc: 'API group and version of the owner.' }),
+    kind: field(1, s.string(), { zeroValue: 'write', doc: 'Kind of the owner.' }),
+    name: field(3, s.string(), { zeroValue: 'write', doc: 'Name of the owner.' }),
     uid: field(4, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'UID of the owner. A later object of the same name has a different UID.',
     }),
     controller: field(6, s.boolean(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Whether this owner is the managing controller. At most one owner can be.',
     }),
     blockOwnerDeletion: field(7, s.boolean(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Whether the object blocks foreground deletion of the owner.',
     }),
   },
@@ -65,7 +65,7 @@ export const objectMeta = s.object(
       doc: 'Time of the deletion request plus the grace period. The object is removed once it has no finalizers.',
     }),
     deletionGracePeriodSeconds: field(10, s.int64(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Seconds that the object may take to terminate after its deletion was requested.',
     }),
     labels: field(11, s.map(s.string()), {

@@ -16,7 +16,7 @@ export type OpenApiVersion = 2 | 3
 export class Definitions {
   readonly vendor: Vendor
   readonly version: OpenApiVersion
-  readonly #found = new Map<string, JsonObject>()
+  readonly #definitions = new Map<string, JsonObject>()
 
   constructor(vendor: Vendor, version: OpenApiVersion) {
     this.vendor = vendor
@@ -31,7 +31,7 @@ export class Definitions {
 
   /** Records the kinds (group, version and kind) that use this type, if the document defines it. */
   mark(schema: ObjectSchema, home: string, kinds: readonly JsonObject[]): void {
-    const definition = this.#found.get(this.#fullName(schema.name!, home))
+    const definition = this.#definitions.get(this.#fullName(schema.name!, home))
     if (definition !== undefined) definition[this.marker('group-version-kind')] = [...kinds]
   }
 
@@ -42,15 +42,15 @@ export class Definitions {
 
   /** Returns names and definitions, sorted by name. */
   entries(): [string, JsonObject][] {
-    return [...this.#found].sort(([a], [b]) => (a < b ? -1 : 1))
+    return [...this.#definitions].sort(([a], [b]) => (a < b ? -1 : 1))
   }
 
   #refer(schema: Schema, { name, doc }: PublishedType, home: string): JsonObject {
     const full = this.#fullName(name, home)
-    if (!this.#found.has(full)) {
+    if (!this.#definitions.has(full)) {
       const definition: JsonObject = doc === undefined ? {} : { description: doc }
       // Registered before it is written, so that a type may contain itself.
-      this.#found.set(full, definition)
+      this.#definitions.set(full, definition)
       Object.assign(definition, this.#inline(schema, packageOf(name) ?? home))
     }
     return { $ref: `${this.version === 2 ? '#/definitions/' : '#/components/schemas/'}${full}` }
@@ -187,9 +187,9 @@ function packageOf(name: string): string | undefined {
  * Reports whether a field is published as required: if validation requires it, or if it is always written. Objects and
  * times that are always written may be empty and are optional for clients. An explicit `published` takes precedence.
  */
-function isRequired({ required, zero, schema, published }: Field): boolean {
+function isRequired({ required, zeroValue, schema, published }: Field): boolean {
   if (published !== undefined) return published === 'required'
-  return required || (zero === 'write' && schema.type !== 'object' && schema.type !== 'time')
+  return required || (zeroValue === 'write' && schema.type !== 'object' && schema.type !== 'time')
 }
 
 function eitherOf(...types: string[]): JsonObject {

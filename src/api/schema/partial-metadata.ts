@@ -7,7 +7,7 @@ import { objectMeta } from './object-meta.ts'
 import { field, type ObjectSchema, s } from './schema.ts'
 import { typeMeta } from './type-meta.ts'
 
-export const partialObjectMetadata = s.object({ ...typeMeta, metadata: field(1, objectMeta, { zero: 'write' }) })
+export const partialObjectMetadata = s.object({ ...typeMeta, metadata: field(1, objectMeta, { zeroValue: 'write' }) })
 
 const numbers = { v1: { metadata: 1, items: 2 }, v1beta1: { metadata: 2, items: 1 } }
 
@@ -19,7 +19,7 @@ export function partialObjectMetadataList(version: PartialVersion): ObjectSchema
   const { metadata, items } = numbers[version]
   return s.object({
     ...typeMeta,
-    metadata: field(metadata, listMeta, { zero: 'write' }),
-    items: field(items, s.list(partialObjectMetadata), { zero: 'write' }),
+    metadata: field(metadata, listMeta, { zeroValue: 'write' }),
+    items: field(items, s.list(partialObjectMetadata), { zeroValue: 'write' }),
   })
 }

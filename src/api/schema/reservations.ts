@@ -1,6 +1,6 @@
 /**
  * Values that only one object at a time may hold: cluster IPs, node ports, names of custom resources. A kind lists the
- * values of an object (`held`). The registry records them atomically with the object, so that no other object can take
+ * values of an object (`reservationsOf`). The registry records them atomically with the object, so that no other object can take
  * them (docs/decisions/0014). Addresses and ports come from pools that are configured by flags, and the kind assigns
  * them (`allocate`). Values that are not allocated are rejected if another object holds them (`refusal`).
  */
@@ -17,7 +17,7 @@ interface Holding<T> {
    * Returns the values that an object holds. Must depend only on the object, because its deletion releases the same
    * values.
    */
-  readonly held: (object: T) => readonly Reservation[]
+  readonly reservationsOf: (object: T) => readonly Reservation[]
 }
 
 /** A kind whose objects receive their values from a pool. No subresource changes them. */
@@ -31,7 +31,7 @@ interface Allocating<T> extends Holding<T> {
 /** A kind whose objects name the values themselves. */
 interface Asking<T> extends Holding<T> {
   /** Returns the error for a value that another object holds. */
-  readonly refusal: (claim: Reservation) => FieldError
+  readonly refusal: (reservation: Reservation) => FieldError
 }
 
 /** How a kind reserves values. */
@@ -42,7 +42,7 @@ export interface Allocator {
   /** The names of the configured pools, in the order of the flags. */
   readonly pools: readonly string[]
   /** Maximum number of values per object. */
-  readonly most: number
+  readonly maxValues: number
   /** Returns a free value, or undefined if the pool is exhausted. Each call returns a different value. */
   draw(pool: string): string | undefined
   /**

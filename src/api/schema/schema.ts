@@ -7,7 +7,7 @@
  *
  *     s.object({
  *       data: field(2, s.map(s.string(), { key: checkConfigKey }), { doc: 'Text, by key.' }),
- *       immutable: field(4, s.boolean(), { zero: 'keep', doc: 'Whether the data is immutable.' }),
+ *       immutable: field(4, s.boolean(), { zeroValue: 'keep', doc: 'Whether the data is immutable.' }),
  *     })
  *
  * A field may say which Kubernetes versions have it and which feature gate it needs: `since`, `until` and `gate`. The
@@ -17,7 +17,7 @@
  * another package. The vendor's prefix of the published name is added later.
  */
 
-import type { Steps } from '../../base/concurrency/time-slice.ts'
+import type { Sliced } from '../../base/concurrency/time-slice.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import type { FieldError, FieldPath } from '../model/field-error.ts'
 import type { NameCheck } from '../model/names.ts'
@@ -59,7 +59,7 @@ interface Typed<T> {
    *     export const range = s.object(fields, { name: 'Range', doc: 'From min to max.', check: checkRange })
    *     function checkRange({ min = 0, max = 0 }: InferFields<typeof fields>, path: FieldPath): FieldError[] {...}
    */
-  check?(value: T, path: FieldPath, context: RuleContext, effort?: Effort): FieldError[] | Steps<FieldError[]>
+  check?(value: T, path: FieldPath, context: RuleContext, effort?: Effort): FieldError[] | Sliced<FieldError[]>
   /**
    * For user-defined schemas: decoding keeps values of the wrong type for validation to reject, and drops nulls that
    * are not allowed. Errors name the list instead of the element.
@@ -78,7 +78,7 @@ interface Typed<T> {
 }
 
 /** A type that is published under a name, with its description. */
-interface Named {
+interface NamedType {
   readonly name?: string
   readonly doc?: string
 }
@@ -118,7 +118,7 @@ export interface IntOrStringSchema<T = unknown> extends Typed<T> {
   readonly type: 'intOrString'
 }
 /** Any JSON, kept unchanged. */
-export interface AnySchema<T = unknown> extends Typed<T>, Named {
+export interface AnySchema<T = unknown> extends Typed<T>, NamedType {
   readonly type: 'any'
   /**
    * Whether apply tracks the ownership of each object key. Otherwise the value is owned as a whole; lists always are.
@@ -172,7 +172,7 @@ export interface ListSchema<T = unknown> extends Typed<T> {
   readonly retainKeys?: boolean
 }
 /** Objects with known fields. */
-export interface ObjectSchema<T = unknown> extends Typed<T>, Named {
+export interface ObjectSchema<T = unknown> extends Typed<T>, NamedType {
   readonly type: 'object'
   readonly fields: Fields
   /** The fields that other versions have, by name. Set only in schemas that were derived for one version. */
@@ -230,7 +230,7 @@ export interface Field<T = unknown> extends Availability {
    * How a zero value (`false`, `0`, `""`, empty list, map or object) is handled: `omit` drops it as if it had not been
    * sent, `keep` keeps it if it was sent, `write` adds it even if it was not sent.
    */
-  readonly zero: 'omit' | 'keep' | 'write'
+  readonly zeroValue: 'omit' | 'keep' | 'write'
   /** Whether an empty list or map that was sent is recorded before it is dropped: see `explicit-empty.ts`. */
   readonly emptyCounts?: boolean
   readonly default?: Json
@@ -264,7 +264,7 @@ export type InferFields<F extends Fields> = { -readonly [K in keyof F]?: Infer<F
 export interface FieldOptions extends Availability {
   readonly required?: boolean
   readonly published?: 'required' | 'optional'
-  readonly zero?: 'omit' | 'keep' | 'write'
+  readonly zeroValue?: 'omit' | 'keep' | 'write'
   readonly emptyCounts?: boolean
   readonly default?: Json
   readonly patch?: 'replace' | 'retainKeys'
@@ -274,12 +274,12 @@ export interface FieldOptions extends Availability {
 
 /** Creates a field; `tag` is its Protobuf field number. */
 export function field<S extends Schema>(tag: number, schema: S, options: FieldOptions = {}): Field & { schema: S } {
-  const zero = options.zero ?? (schema.type === 'object' ? 'keep' : 'omit')
+  const zeroValue = options.zeroValue ?? (schema.type === 'object' ? 'keep' : 'omit')
   return {
     schema,
     tag,
     required: options.required ?? false,
-    zero,
+    zeroValue,
     ...(options.published === undefined ? {} : { published: options.published }),
     ...(options.emptyCounts === undefined ? {} : { emptyCounts: options.emptyCounts }),
     ...(options.default === undefined ? {} : { default: options.default }),
@@ -332,7 +332,7 @@ export const s = {
   microTime: (): TimeSchema<string> => ({ type: 'time', micro: true }),
   quantity: (): QuantitySchema<string> => ({ type: 'quantity' }),
   intOrString: (): IntOrStringSchema<number | string> => ({ type: 'intOrString' }),
-  any: (options: Named & AnyOptions = {}): AnySchema<Json> => ({
+  any: (options: NamedType & AnyOptions = {}): AnySchema<Json> => ({
     type: 'any',
     ...options,
   }),

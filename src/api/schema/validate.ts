@@ -5,9 +5,9 @@
 
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import { threadMicroseconds } from '../../base/concurrency/thread-time.ts'
-import { runToCompletion, type Steps } from '../../base/concurrency/time-slice.ts'
+import { runToCompletion, type Sliced } from '../../base/concurrency/time-slice.ts'
 import { isObject, type Json, type JsonObject, own, typeName } from '../json/json.ts'
-import { isLarge, partsPerStep } from '../json/large-json.ts'
+import { isLarge, partsPerSlice } from '../json/large-json.ts'
 import {
   at,
   child,
@@ -66,9 +66,9 @@ export function validate(schema: Schema, value: Json, context: RuleContext): Fie
 }
 
 /** Like `validate`, but yields wherever it can be interrupted. */
-export function* validateSteps(schema: Schema, value: Json, context: RuleContext): Generator<void, FieldError[]> {
+export function* validateSliced(schema: Schema, value: Json, context: RuleContext): Generator<void, FieldError[]> {
   const validation = new Validation(context)
-  yield* validation.checkSteps(schema, value, '')
+  yield* validation.checkSliced(schema, value, '')
   return validation.errors
 }
 
@@ -91,12 +91,12 @@ class Validation {
   }
 
   /** Validates a large value in steps, and any other value at once. */
-  *checkSteps(schema: Schema, value: Json, path: FieldPath): Generator<void, void> {
+  *checkSliced(schema: Schema, value: Json, path: FieldPath): Generator<void, void> {
     if (!this.#isLookedAt(schema)) return
     if (!isLarge(value)) return this.check(schema, value, path)
     yield* this.#rest()
-    if (this.#hasJudgedParts(schema, value, path)) yield* this.#checkTypeSteps(schema, value, path)
-    yield* this.#checkWholeSteps(schema, value, path)
+    if (this.#hasJudgedParts(schema, value, path)) yield* this.#checkTypeSliced(schema, value, path)
+    yield* this.#checkWholeSliced(schema, value, path)
   }
 
   /** Yields to other requests. The time they take does not count as effort for this value. */
@@ -126,7 +126,7 @@ class Validation {
     this.#report(Array.isArray(found) ? found : runToCompletion(found))
   }
 
-  *#checkWholeSteps(schema: Schema, value: Json, path: FieldPath): Generator<void, void> {
+  *#checkWholeSliced(schema: Schema, value: Json, path: FieldPath): Generator<void, void> {
     const found = this.#askRule(schema, value, path)
     if (Array.isArray(found)) return this.#report(found)
     let step = found.next()
@@ -137,7 +137,7 @@ class Validation {
     this.#report(step.value)
   }
 
-  #askRule(schema: Schema, value: Json, path: FieldPath): FieldError[] | Steps<FieldError[]> {
+  #askRule(schema: Schema, value: Json, path: FieldPath): FieldError[] | Sliced<FieldError[]> {
     if (value === null && !schema.lenient && schema.nullable) return []
     return schema.check?.(value, path, this.#context, this.#effort) ?? []
   }
@@ -171,14 +171,14 @@ class Validation {
   }
 
   /** Validates a large value: an object, a map or a list. */
-  *#checkTypeSteps(schema: Schema, value: Json, path: FieldPath): Generator<void, void> {
-    if (schema.type === 'map' && isObject(value)) yield* this.#checkMapSteps(schema, value, path)
-    else if (schema.type === 'list' && Array.isArray(value)) yield* this.#checkListSteps(schema, value, path)
+  *#checkTypeSliced(schema: Schema, value: Json, path: FieldPath): Generator<void, void> {
+    if (schema.type === 'map' && isObject(value)) yield* this.#checkMapSliced(schema, value, path)
+    else if (schema.type === 'list' && Array.isArray(value)) yield* this.#checkListSliced(schema, value, path)
     else if (schema.type === 'object' && isObject(value) && !schema.unjudged) {
       const judged = judgedObject(schema, value, schema.faultsAt?.(path) ?? path)
       for (const checked of checkedFields(schema).of(value)) {
         const item = this.#partOf(judged, checked)
-        if (item !== undefined) yield* this.checkSteps(checked.field.schema, item, child(judged.path, checked.name))
+        if (item !== undefined) yield* this.checkSliced(checked.field.schema, item, child(judged.path, checked.name))
       }
       this.#checkChosen(judged)
     }
@@ -198,18 +198,18 @@ class Validation {
    * choice.
    */
   #partOf(judged: JudgedObject, checked: CheckedField): Json | undefined {
-    const { value, path, choice, chosen, unjudged } = judged
+    const { value, path, choice, setFields, unjudged } = judged
     const { name, field, hasRules } = checked
     const item = own(value, name)
-    if (chosen.length > 1 && chosen.indexOf(name) > 0)
+    if (setFields.length > 1 && setFields.indexOf(name) > 0)
       this.errors.push(forbidden(child(path, name), `may not specify more than 1 ${choice?.noun}`))
     else if (field.required && isMissing(item)) this.errors.push(required(child(path, name)))
     else if (hasRules && item !== undefined && !isUnsent(item, field) && !unjudged?.includes(name)) return item
     return undefined
   }
 
-  #checkChosen({ path, choice, chosen }: JudgedObject): void {
-    if (choice && chosen.length === 0) this.errors.push(required(path, `must specify a ${choice.noun}`))
+  #checkChosen({ path, choice, setFields }: JudgedObject): void {
+    if (choice && setFields.length === 0) this.errors.push(required(path, `must specify a ${choice.noun}`))
   }
 
   #checkMap(schema: MapSchema, value: JsonObject, path: FieldPath): void {
@@ -221,14 +221,14 @@ class Validation {
     }
   }
 
-  *#checkMapSteps(schema: MapSchema, value: JsonObject, path: FieldPath): Generator<void, void> {
+  *#checkMapSliced(schema: MapSchema, value: JsonObject, path: FieldPath): Generator<void, void> {
     const looksInto = hasRules(schema.values)
     let entries = 0
     for (const key of Object.keys(value)) {
       if (this.errors.length >= maxFaults) return
-      if (++entries % partsPerStep === 0) yield* this.#rest()
+      if (++entries % partsPerSlice === 0) yield* this.#rest()
       const place = this.#checkKey(schema, key, path)
-      if (looksInto) yield* this.checkSteps(schema.values, value[key]!, place)
+      if (looksInto) yield* this.checkSliced(schema.values, value[key]!, place)
     }
   }
 
@@ -245,12 +245,12 @@ class Validation {
     for (let i = 0; i < value.length; i++) this.check(schema.items, value[i]!, schema.lenient ? path : at(path, i))
   }
 
-  *#checkListSteps(schema: ListSchema, value: Json[], path: FieldPath): Generator<void, void> {
+  *#checkListSliced(schema: ListSchema, value: Json[], path: FieldPath): Generator<void, void> {
     if (schema.unique) this.#checkUnique(schema, value, path)
     if (!hasRules(schema.items)) return
     for (let i = 0; i < value.length; i++) {
-      if (i % partsPerStep === 0) yield* this.#rest()
-      yield* this.checkSteps(schema.items, value[i]!, schema.lenient ? path : at(path, i))
+      if (i % partsPerSlice === 0) yield* this.#rest()
+      yield* this.checkSliced(schema.items, value[i]!, schema.lenient ? path : at(path, i))
     }
   }
 
@@ -270,14 +270,14 @@ interface JudgedObject {
   readonly path: FieldPath
   readonly choice: Choice | undefined
   /** The fields of the choice that are set. */
-  readonly chosen: readonly string[]
+  readonly setFields: readonly string[]
   readonly unjudged: readonly string[] | undefined
 }
 
 function judgedObject(schema: ObjectSchema, value: JsonObject, path: FieldPath): JudgedObject {
   const { choice } = schema
-  const chosen = choice ? membersIn(value, choice) : []
-  return { value, path, choice, chosen, unjudged: schema.leavesUnjudged?.(value) }
+  const setFields = choice ? membersIn(value, choice) : []
+  return { value, path, choice, setFields, unjudged: schema.leavesUnjudged?.(value) }
 }
 
 function membersIn(value: JsonObject, { among }: Choice): string[] {
@@ -291,15 +291,15 @@ function isMissing(item: Json | undefined): boolean {
 
 /** Reports whether an empty string was added by the decoder because the field is always written. */
 function isUnsent(item: Json, field: Field): boolean {
-  return item === '' && field.zero === 'write'
+  return item === '' && field.zeroValue === 'write'
 }
 
 /** Returns the identity of an element of a set or keyed list, as a string for comparison. */
 function identityOf(schema: ListSchema, item: Json): string {
-  if (schema.list === 'set' || !isObject(item)) return textOf(item)
-  return textOf(schema.keys?.map((key) => own(item, key) ?? null) ?? [])
+  if (schema.list === 'set' || !isObject(item)) return valueText(item)
+  return valueText(schema.keys?.map((key) => own(item, key) ?? null) ?? [])
 }
 
-function textOf(value: Json): string {
+function valueText(value: Json): string {
   return JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? `${item}n` : item))
 }

@@ -12,7 +12,7 @@ import type { User } from '../../api/model/user.ts'
 import { groupName, type Vendor } from '../../api/model/vendor.ts'
 import type { TraceHeaders } from '../../base/telemetry/tracing/trace-context.ts'
 import type { AuditNotes } from '../audit/record.ts'
-import type { Claims, Dependency, Ending } from './commit-terms.ts'
+import type { Dependency, Ending, KeyReservations } from './commit-terms.ts'
 import type { AdmissionExplanation, ControlChange } from './explanation.ts'
 import type { ObjectForms } from './object-forms.ts'
 
@@ -74,7 +74,7 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
    * Adds keys that the commit takes and releases atomically, depending on whether it stores or removes the object. For
    * controls that keep account of objects. Absent if nothing is stored.
    */
-  readonly commitWith?: ((ending: Ending, claims: Claims) => void) | undefined
+  readonly commitWith?: ((ending: Ending, reservations: KeyReservations) => void) | undefined
   /**
    * Registers a callback for the outcome of the write. Controls use it to undo or complete changes elsewhere, for
    * example to release charged quota if the write failed. Absent if nothing is stored, as in a dry run; controls then
@@ -246,12 +246,12 @@ function refusedBy({ name, asksOthers }: Control, { explanation }: AdmissionRequ
 }
 
 /** Returns the controls that handle a request, in order. */
-type Asked = (request: AdmissionRequest) => readonly Control[]
+type ControlsFor = (request: AdmissionRequest) => readonly Control[]
 
 /** Prepares the controls of one phase by operation. */
 function prepare(controls: readonly Control[], phase: 'mutate' | 'validate', vendor: Vendor) {
   const acting = controls.filter((control) => control[phase] !== undefined)
-  const forOperation = (operation: AdmissionOperation): Asked =>
+  const forOperation = (operation: AdmissionOperation): ControlsFor =>
     askedAmong(
       acting.filter(({ handles }) => handles.operations.includes(operation)),
       vendor,
@@ -265,7 +265,7 @@ function prepare(controls: readonly Control[], phase: 'mutate' | 'validate', ven
 }
 
 /** Caches the controls per type and subresource, so that a request runs only those that apply to it. */
-function askedAmong(controls: readonly Control[], vendor: Vendor): Asked {
+function askedAmong(controls: readonly Control[], vendor: Vendor): ControlsFor {
   const known = new WeakMap<AdmittedType, Map<string, readonly Control[]>>()
   return ({ type, subresource }) => {
     const ofType = known.get(type) ?? new Map<string, readonly Control[]>()

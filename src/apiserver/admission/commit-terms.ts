@@ -7,14 +7,14 @@ export interface Dependency {
 }
 
 /** A key to create, with its value. */
-export interface TakenKey {
+export interface ReservedKey {
   readonly key: string
   readonly value: Uint8Array
 }
 
 /** Keys to create and delete in the same commit. */
-export interface Claims {
-  readonly takes?: readonly TakenKey[]
+export interface KeyReservations {
+  readonly reserves?: readonly ReservedKey[]
   readonly releases?: readonly string[]
 }
 

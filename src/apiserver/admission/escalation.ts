@@ -11,7 +11,7 @@ import { TimeSlice } from '../../base/concurrency/time-slice.ts'
 import { shorten } from '../../base/text/shorten.ts'
 import { type Access, everything } from '../authz/access.ts'
 import type { Question } from '../authz/authorizer.ts'
-import { coverage } from '../authz/rbac/covers.ts'
+import { coverage } from '../authz/rbac/coverage.ts'
 import { type Binding, bindingOf, rbacGroup } from '../authz/rbac/policy.ts'
 import type { PolicyRule } from '../authz/rbac/rule.ts'
 import type { AdmissionRequest, Control } from './admission.ts'
@@ -98,7 +98,7 @@ async function assertHeld(access: Access, request: AdmissionRequest, rules: read
   )
 }
 
-const maxTold = 20
+const maxReportedItems = 20
 /** Limit in characters. */
 const maxGroups = 4000
 
@@ -113,7 +113,7 @@ async function missing(
   rules: readonly PolicyRule[],
 ): Promise<readonly PolicyRule[]> {
   const { uncovered, decided } = await new TimeSlice().run(
-    coverage(policy.rolesOf(user, namespace).flat(), rules, maxTold),
+    coverage(policy.rolesOf(user, namespace).flat(), rules, maxReportedItems),
   )
   if (!decided && uncovered.length === 0) throw serviceUnavailable(undecided)
   return uncovered
@@ -138,7 +138,7 @@ function describe(rule: PolicyRule): string {
       ? []
       : [
           `${title}:[${words
-            .slice(0, maxTold)
+            .slice(0, maxReportedItems)
             .map((word) => JSON.stringify(word))
             .join(' ')}]`,
         ]

@@ -6,7 +6,7 @@
 import type { JsonObject } from '../../api/json/json.ts'
 import type { ApiObject } from '../../api/model/object.ts'
 import type { Labels } from '../../api/selectors/label-selector.ts'
-import type { Steps } from '../../base/concurrency/time-slice.ts'
+import type { Sliced } from '../../base/concurrency/time-slice.ts'
 
 /** A kind, as named in reviews. */
 export interface FormKind {
@@ -27,12 +27,12 @@ export interface ObjectForm {
   readonly kind: FormKind
   readonly resource: FormResource
   /** Converts an object from the storage version to this version. Yields while it waits. */
-  show(object: ApiObject): Steps<ApiObject>
+  show(object: ApiObject): Sliced<ApiObject>
   /**
    * Converts an object back to the storage version: decoded and defaulted. `base` is the original object. Throws
    * ApiError if the JSON is not a valid object of this version. Yields between steps.
    */
-  read(json: JsonObject, base: ApiObject): Steps<ApiObject>
+  read(json: JsonObject, base: ApiObject): Sliced<ApiObject>
 }
 
 /** The versions in which webhooks may see an object. */

@@ -2,10 +2,10 @@
 import type { JsonObject } from '../../api/json/json.ts'
 import type { ObjectName, StoredType } from '../../api/model/lookup.ts'
 import type { ApiObject } from '../../api/model/object.ts'
-import type { Claims, Dependency, TakenKey } from './commit-terms.ts'
+import type { Dependency, KeyReservations, ReservedKey } from './commit-terms.ts'
 
 /** A new status, and the guards and keys of its commit. */
-export interface StatusChange extends Required<Claims> {
+export interface StatusChange extends Required<KeyReservations> {
   readonly status: JsonObject
   readonly guards: readonly Dependency[]
 }
@@ -26,7 +26,7 @@ export interface OwnWrites {
    * Returns the keys with this prefix that commits have created and not yet deleted, at most as many as one commit can
    * delete.
    */
-  taken(prefix: string): Promise<readonly TakenKey[]>
+  reservedKeys(prefix: string): Promise<readonly ReservedKey[]>
   /** Deletes a key if it exists. */
   release(key: string): Promise<void>
   /** Creates an object unless it exists. The object passes admission, and a rejection is thrown. */

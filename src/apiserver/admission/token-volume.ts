@@ -21,14 +21,14 @@ export function mountToken(spec: PodSpec, vendor: Vendor): Partial<PodSpec> {
   const mountPath = `/var/run/secrets/${vendor.keyDomain}/serviceaccount`
   const isFree = ({ volumeMounts = [] }: Container) => !volumeMounts.some((mount) => mount.mountPath === mountPath)
   if (![...initContainers, ...containers].some(isFree)) return {}
-  const given = volumes.find(({ name = '' }) => name.startsWith(prefix))?.name
-  const name = given ?? generateName(prefix)
+  const existingName = volumes.find(({ name = '' }) => name.startsWith(prefix))?.name
+  const name = existingName ?? generateName(prefix)
   const mount = (one: Container): Container =>
     isFree(one) ? { ...one, volumeMounts: [...(one.volumeMounts ?? []), { mountPath, name, readOnly: true }] } : one
   return {
     containers: containers.map(mount),
     ...(initContainers.length === 0 ? {} : { initContainers: initContainers.map(mount) }),
-    ...(given === undefined ? { volumes: [...volumes, tokenVolume(name)] } : {}),
+    ...(existingName === undefined ? { volumes: [...volumes, tokenVolume(name)] } : {}),
   }
 }
 

@@ -4,8 +4,8 @@
  */
 
 import type { Loop } from '../../client/reconcile/loop.ts'
-import type { DescribedElsewhere } from '../http/openapi/published-elsewhere.ts'
-import type { RequestPasser } from '../http/relay/pass-on.ts'
+import type { AggregatedDocuments } from '../http/openapi/aggregated-documents.ts'
+import type { RequestForwarder } from '../http/relay/request-forwarder.ts'
 import type { Exchange } from '../http/request/exchange.ts'
 import type { RequestInfo } from '../http/request/request-info.ts'
 import { HttpsCaller } from '../outbound/https-caller.ts'
@@ -17,7 +17,7 @@ import { PublishedApis } from './published-apis.ts'
 
 export interface AggregationParts extends BackendsParts {
   /** Forwards requests to other servers. */
-  readonly passer: RequestPasser
+  readonly forwarder: RequestForwarder
 }
 
 /** The aggregated API servers and the proxy to them. */
@@ -30,7 +30,7 @@ export class Aggregation {
   readonly #published: PublishedApis
 
   constructor(parts: AggregationParts) {
-    const { catalogue, passer } = parts
+    const { catalogue, forwarder } = parts
     this.backends = new Backends(parts)
     const means = { backends: this.backends, caller: this.#caller }
     this.#published = new PublishedApis(means)
@@ -40,7 +40,7 @@ export class Aggregation {
     this.#proxy = new AggregationProxy({
       backends: this.backends,
       relay: this.#relay,
-      passer,
+      forwarder,
       faultOf: (backend) => availability.faultOf(backend),
       onUnreachable: (backend) => availability.suspect(backend),
     })
@@ -53,7 +53,7 @@ export class Aggregation {
   }
 
   /** OpenAPI documents of the aggregated servers. */
-  published(): DescribedElsewhere {
+  published(): AggregatedDocuments {
     return this.#published.all()
   }
 

@@ -38,7 +38,7 @@ export interface AvailabilityParts {
 export class Availability {
   readonly #parts: AvailabilityParts
   /** Results by the version of the APIService that was checked. */
-  readonly #found = new WeakMap<Backend, Finding>()
+  readonly #results = new WeakMap<Backend, Finding>()
   #lookAgain: (name: string) => void = () => {}
 
   constructor(parts: AvailabilityParts) {
@@ -47,8 +47,8 @@ export class Availability {
 
   /** Returns why the last check failed, or undefined if it passed. */
   faultOf(backend: Backend): string | undefined {
-    const found = this.#found.get(backend)
-    return found?.status === 'False' ? found.message : undefined
+    const results = this.#results.get(backend)
+    return results?.status === 'False' ? results.message : undefined
   }
 
   /** Schedules a check soon because a request to the backend failed. */
@@ -106,21 +106,21 @@ export class Availability {
 
   async #look(services: Resource, name: string, signal: AbortSignal): Promise<boolean> {
     const { backends } = this.#parts
-    const backend = backends.named(name)
-    const found = backend === undefined ? undefined : await this.#check(backend, signal)
-    if (backend !== undefined && found !== undefined) this.#note(backend, found)
+    const backend = backends.findByName(name)
+    const results = backend === undefined ? undefined : await this.#check(backend, signal)
+    if (backend !== undefined && results !== undefined) this.#note(backend, results)
     const now = timestamp(services.clock.now())
     const next = (object: ApiObject) => {
-      const finding = found ?? this.#withoutBackend(object)
+      const finding = results ?? this.#withoutBackend(object)
       return withCondition(object, { type: 'Available', ...finding }, now)
     }
     await writeStatus(services, { name, signal, next })
-    return found?.status !== 'False'
+    return results?.status !== 'False'
   }
 
-  #note(backend: Backend, found: Finding): void {
-    const isNew = found.status === 'True' && this.#found.get(backend)?.status !== 'True'
-    this.#found.set(backend, found)
+  #note(backend: Backend, results: Finding): void {
+    const isNew = results.status === 'True' && this.#results.get(backend)?.status !== 'True'
+    this.#results.set(backend, results)
     if (isNew) this.#parts.onReached(backend)
   }
 

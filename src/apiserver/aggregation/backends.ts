@@ -10,7 +10,7 @@ import { type APIService, apiService } from '../../api/kinds/apiregistration/api
 import type { Lookup } from '../../api/model/lookup.ts'
 import type { Vendor } from '../../api/model/vendor.ts'
 import type { CertifiedKey } from '../../api/pki/authority.ts'
-import type { Priorities, VersionsElsewhere } from '../http/paths/discovery-groups.ts'
+import type { AggregatedVersions, Priorities } from '../http/paths/discovery-groups.ts'
 import type { Destination } from '../outbound/connections.ts'
 import { type Address, type ServiceReference, serviceAddress } from '../outbound/service-address.ts'
 import type { Catalogue } from '../registry/catalogue/catalogue.ts'
@@ -37,7 +37,7 @@ export interface BackendsParts {
   readonly identity: () => CertifiedKey
 }
 
-export class Backends implements VersionsElsewhere {
+export class Backends implements AggregatedVersions {
   readonly #parts: BackendsParts
   readonly #byVersion = new Map<string, Backend>()
   readonly #builtIn: ReadonlySet<string>
@@ -47,7 +47,7 @@ export class Backends implements VersionsElsewhere {
   constructor(parts: BackendsParts) {
     this.#parts = parts
     const own = parts.catalogue.all().filter(({ kind }) => kind.evolution === undefined)
-    this.#builtIn = new Set(own.map(({ group, kind }) => placeOf(group, kind.version)))
+    this.#builtIn = new Set(own.map(({ group, kind }) => versionKey(group, kind.version)))
     const services = parts.catalogue.stored(apiService.group, apiService.plural)
     if (services === undefined) return
     const { cache } = services
@@ -68,11 +68,11 @@ export class Backends implements VersionsElsewhere {
 
   /** Returns the backend of a group version, or undefined if this server serves it. */
   find(group: string, version: string): Backend | undefined {
-    return this.#byVersion.size === 0 ? undefined : this.#byVersion.get(placeOf(group, version))
+    return this.#byVersion.size === 0 ? undefined : this.#byVersion.get(versionKey(group, version))
   }
 
   /** Finds a backend by the name of its APIService. */
-  named(name: string): Backend | undefined {
+  findByName(name: string): Backend | undefined {
     const dot = name.indexOf('.')
     return this.find(name.slice(dot + 1), name.slice(0, dot))
   }
@@ -83,7 +83,7 @@ export class Backends implements VersionsElsewhere {
 
   /** Whether this version is built into the server. */
   isBuiltIn(group: string, version: string): boolean {
-    return this.#builtIn.has(placeOf(group, version))
+    return this.#builtIn.has(versionKey(group, version))
   }
 
   /** Discovery priorities by group and version, from the APIServices. */
@@ -95,7 +95,7 @@ export class Backends implements VersionsElsewhere {
       all.flatMap(({ json }) => {
         const { spec = {} } = readObject(json) as APIService
         const { group = '', version = '', groupPriorityMinimum = 0, versionPriority = 0 } = spec
-        return [[placeOf(group, version), { ofGroup: groupPriorityMinimum, ofVersion: versionPriority }]]
+        return [[versionKey(group, version), { ofGroup: groupPriorityMinimum, ofVersion: versionPriority }]]
       }),
     )
   }
@@ -117,7 +117,7 @@ export class Backends implements VersionsElsewhere {
     const dot = name.indexOf('.')
     const version = name.slice(0, dot)
     const group = name.slice(dot + 1)
-    const place = placeOf(group, version)
+    const place = versionKey(group, version)
     const isRemote = object?.spec?.service !== undefined && !this.#builtIn.has(place)
     const known = this.#byVersion.get(place)
     const next = isRemote ? backendOf(object, { name, group, version }) : undefined
@@ -129,7 +129,7 @@ export class Backends implements VersionsElsewhere {
   }
 }
 
-function placeOf(group: string, version: string): string {
+function versionKey(group: string, version: string): string {
   return `${group}/${version}`
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { isObject, type Json, type JsonObject } from '../../api/json/json.ts'
-import type { PublishedParts } from '../http/openapi/published-elsewhere.ts'
+import type { PublishedParts } from '../http/openapi/aggregated-documents.ts'
 
 /** Returns a sanitized value, or undefined to drop it. */
 type Clean = (value: Json) => Json | undefined
@@ -68,11 +68,11 @@ const cleanSchema = record({
   additionalProperties: (value) => (typeof value === 'boolean' ? value : schema(value)),
 })
 
-const named = { name: text, in: text, required: flag, description: text }
+const commonFields = { name: text, in: text, required: flag, description: text }
 const parameterForms: { readonly [place: string]: Clean } = {
-  body: record({ ...named, schema }),
-  query: record({ ...named, type: text, format: text }),
-  path: record({ ...named, type: text, format: text }),
+  body: record({ ...commonFields, schema }),
+  query: record({ ...commonFields, type: text, format: text }),
+  path: record({ ...commonFields, type: text, format: text }),
 }
 
 const parameters = listOf((value) => {

@@ -1,12 +1,12 @@
 /**
- * Forwards requests to aggregated API servers (see `apiserver/http/relay/pass-on.ts`) together with the user's
+ * Forwards requests to aggregated API servers (see `apiserver/http/relay/request-forwarder.ts`) together with the user's
  * identity. The backend does its own admission and storage. Requests to an unreachable backend fail at once with a
  * clear error.
  */
 
 import { ApiError, timeout } from '../../api/model/api-error.ts'
 import type { CallError } from '../../wire/http/client/call-error.ts'
-import type { RequestPasser } from '../http/relay/pass-on.ts'
+import type { RequestForwarder } from '../http/relay/request-forwarder.ts'
 import type { Exchange } from '../http/request/exchange.ts'
 import type { HttpsRelay } from '../outbound/https-relay.ts'
 import type { Backend, Backends } from './backends.ts'
@@ -14,7 +14,7 @@ import type { Backend, Backends } from './backends.ts'
 export interface ProxyParts {
   readonly backends: Backends
   readonly relay: HttpsRelay
-  readonly passer: RequestPasser
+  readonly forwarder: RequestForwarder
   /** Returns why the last check of the backend failed; undefined if it passed or has not run. */
   readonly faultOf: (backend: Backend) => string | undefined
   /** Called when a request cannot reach the backend. */
@@ -30,15 +30,15 @@ export class AggregationProxy {
 
   /** Forwards a request to a path of the backend, by default the path of the request. */
   async handle(exchange: Exchange, backend: Backend, target = exchange.transport.target): Promise<void> {
-    const { passer, relay, backends, faultOf, onUnreachable } = this.#parts
+    const { forwarder, relay, backends, faultOf, onUnreachable } = this.#parts
     const fault = faultOf(backend)
     if (fault !== undefined) throw unavailable(backend, fault)
-    await passer.pass(exchange, {
+    await forwarder.pass(exchange, {
       to: `the APIService ${backend.name}`,
       relay,
       destination: () => backends.destinationOf(backend),
       path: target,
-      tellsUser: true,
+      sendsUser: true,
       errors: {
         noAnswer: (error) => {
           onUnreachable(backend)

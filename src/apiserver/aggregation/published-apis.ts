@@ -4,14 +4,14 @@
  * document is invalid, it is omitted and the other documents are unaffected.
  */
 
-import { parseSteps } from '../../api/codec/json.ts'
+import { parseSliced } from '../../api/codec/json.ts'
 import { isObject, type Json, own } from '../../api/json/json.ts'
 import { ApiError } from '../../api/model/api-error.ts'
 import { TimeSlice } from '../../base/concurrency/time-slice.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { everyOf } from '../../client/reconcile/sources.ts'
 import { CallError } from '../../wire/http/client/call-error.ts'
-import type { DescribedElsewhere, PublishedParts } from '../http/openapi/published-elsewhere.ts'
+import type { AggregatedDocuments, PublishedParts } from '../http/openapi/aggregated-documents.ts'
 import type { HttpsCaller } from '../outbound/https-caller.ts'
 import { assertFewValues } from '../outbound/json-effort.ts'
 import { aggregatorHeaders } from './aggregator.ts'
@@ -44,7 +44,7 @@ export class PublishedApis {
   }
 
   /** Documents of all backends, in registration order. */
-  all(): DescribedElsewhere {
+  all(): AggregatedDocuments {
     const all = [...this.#parts.backends.all()].map((backend) => ({ backend, ...this.#published.get(backend) }))
     return {
       documents: all.flatMap(({ parts }) => parts ?? []),
@@ -71,7 +71,7 @@ export class PublishedApis {
       name: 'aggregated-openapi',
       sources: [everyOf(periodMs, remote), { connect: asked }],
       reconcile: async (name, signal) => {
-        const backend = this.#parts.backends.named(name)
+        const backend = this.#parts.backends.findByName(name)
         if (backend !== undefined) await this.#download(backend, signal)
         return 'done'
       },
@@ -118,7 +118,7 @@ export class PublishedApis {
 
 async function parse(bytes: Buffer): Promise<Json> {
   assertFewValues(bytes)
-  return (await new TimeSlice().run(parseSteps(bytes))).value
+  return (await new TimeSlice().run(parseSliced(bytes))).value
 }
 
 /** Accepts only a well-formed hash because it becomes part of this server's document. */

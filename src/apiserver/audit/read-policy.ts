@@ -28,7 +28,7 @@ const rule = s.object({
   nonResourceURLs: texts(7, 'Non-resource paths that the rule matches; a trailing star matches any suffix.'),
   omitStages: stageList(8),
   omitManagedFields: field(9, s.boolean(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Whether managedFields are omitted from recorded bodies.',
   }),
 })

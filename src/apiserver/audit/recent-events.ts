@@ -10,7 +10,7 @@ const maxEvents = 1000
 /** Maximum size in bytes of each of the two generations. */
 const maxLength = 2 * 1024 * 1024
 /** Longer events are kept without bodies. */
-const longestEvent = 16 * 1024
+const maxEventBytes = 16 * 1024
 
 /** A sink that keeps the latest events. */
 export class RecentEvents implements Sink {
@@ -41,7 +41,7 @@ export class RecentEvents implements Sink {
 
   #keep(event: AuditEvent): void {
     const { text } = event
-    const kept = text.length > longestEvent ? event.shortened() : text
+    const kept = text.length > maxEventBytes ? event.shortened() : text
     if (kept.length > maxLength) return
     if (this.#newer.count === maxEvents || this.#newer.length + kept.length > maxLength) this.#age()
     this.#newer.add(kept)

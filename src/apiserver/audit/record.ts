@@ -60,7 +60,7 @@ export class AuditRecord implements AuditNotes {
   }
 
   /** Whether an event is recorded at this stage. */
-  tells(stage: Stage): boolean {
+  records(stage: Stage): boolean {
     const { omitStages } = this.decision
     return omitStages.size === 0 || !omitStages.has(stage)
   }

@@ -113,11 +113,11 @@ export class RotatingFile {
   /** Returns the file name with the current time, or with the next free millisecond if that name is taken. */
   async #freeName(): Promise<string> {
     const { folder, stem, extension } = partsOf(this.#path)
-    const taken = new Set((await readdir(folder)).map((name) => name.replace(/\.gz$/, '')))
+    const existingNames = new Set((await readdir(folder)).map((name) => name.replace(/\.gz$/, '')))
     for (let at = this.#clock.now(); ; at++) {
       const time = new Date(at).toISOString().slice(0, -1).replaceAll(':', '-')
       const name = `${stem}-${time}${extension}`
-      if (!taken.has(name)) return join(folder, name)
+      if (!existingNames.has(name)) return join(folder, name)
     }
   }
 
@@ -126,7 +126,7 @@ export class RotatingFile {
     if (this.#rotation.compress) await compress(aside)
     const { maxBackups, maxAgeMs } = this.#rotation
     const { folder, stem, extension } = partsOf(this.#path)
-    const kept = (await readdir(folder))
+    const backupFiles = (await readdir(folder))
       .flatMap((name) => {
         const time = timeIn(name, stem, extension)
         return time === undefined ? [] : [{ file: join(folder, name), time }]
@@ -134,7 +134,7 @@ export class RotatingFile {
       .sort((a, b) => b.time - a.time)
     const oldest = maxAgeMs === 0 ? Number.NEGATIVE_INFINITY : this.#clock.now() - maxAgeMs
     const goes = ({ time }: { time: number }, i: number) => (maxBackups > 0 && i >= maxBackups) || time < oldest
-    for (const { file } of kept.filter(goes)) await unlink(file)
+    for (const { file } of backupFiles.filter(goes)) await unlink(file)
   }
 }
 

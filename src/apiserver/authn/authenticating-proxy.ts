@@ -12,7 +12,7 @@ import { headerText } from '../../wire/http/header-text.ts'
 import { type Authenticator, none, refused, type SentHeaders } from './authenticator.ts'
 import { Chains, subjectOf } from './client-certificate.ts'
 import type { DeniedCertificates } from './denied-certificates.ts'
-import type { SeveralNames } from './several-names.ts'
+import type { MultipleCommonNames } from './multiple-common-names.ts'
 
 /** Header names in lower case. */
 export interface ProxyHeaders {
@@ -30,7 +30,7 @@ export interface ProxyParts {
   readonly denied: DeniedCertificates
   /** Whether API servers call node agents with this certificate. Such a certificate cannot be a proxy's. */
   readonly isNodeClient: (certificate: X509Certificate) => boolean
-  readonly severalNames: SeveralNames
+  readonly severalNames: MultipleCommonNames
   /** Allowed common names of proxies. Empty allows any. */
   readonly allowedNames: readonly string[]
   readonly headers: ProxyHeaders

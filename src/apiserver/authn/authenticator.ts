@@ -10,7 +10,7 @@ import type { Traced } from '../../base/telemetry/tracing/trace-context.ts'
 export interface ShownCertificate {
   readonly x509: X509Certificate
   /** Intermediate certificates sent by the client. */
-  readonly sent: readonly X509Certificate[]
+  readonly intermediates: readonly X509Certificate[]
   /** Whether TLS verified the certificate for client use when the connection was opened. */
   readonly trusted: boolean
 }

@@ -20,7 +20,7 @@ import {
   type ShownCertificate,
 } from './authenticator.ts'
 import type { DeniedCertificates } from './denied-certificates.ts'
-import type { SeveralNames } from './several-names.ts'
+import type { MultipleCommonNames } from './multiple-common-names.ts'
 
 export interface CertificateParts {
   /** Returns the current CAs. The array changes identity when the CAs change. */
@@ -28,7 +28,7 @@ export interface CertificateParts {
   readonly denied: DeniedCertificates
   /** Whether API servers call node agents with this certificate. Such a certificate authenticates no user. */
   readonly isNodeClient: (certificate: X509Certificate) => boolean
-  readonly severalNames: SeveralNames
+  readonly severalNames: MultipleCommonNames
   readonly clock: Clock
 }
 
@@ -67,7 +67,7 @@ export const subjectOf = memoizeByObject(({ raw }: X509Certificate): Subject => 
   }
 })
 
-function userOf(x509: X509Certificate, severalNames: SeveralNames): User | AuthenticationOutcome {
+function userOf(x509: X509Certificate, severalNames: MultipleCommonNames): User | AuthenticationOutcome {
   const { commonNames, organizations } = subjectOf(x509)
   if (commonNames.length > 1) return severalNames.refuse(x509)
   const [name] = commonNames
@@ -85,7 +85,7 @@ export class Chains {
   }
 
   /** Returns undefined if the certificate does not chain to a CA or is not valid now. */
-  of({ x509, sent, trusted }: ShownCertificate): Chain | undefined {
+  of({ x509, intermediates, trusted }: ShownCertificate): Chain | undefined {
     if (!trusted) return undefined
     const { authorities, denied, clock } = this.#parts
     if (authorities() !== this.#authorities) {
@@ -94,7 +94,7 @@ export class Chains {
     }
     let found = this.#found.get(x509)
     if (found === undefined) {
-      found = { chain: chainTo(this.#authorities, x509, sent) }
+      found = { chain: chainTo(this.#authorities, x509, intermediates) }
       this.#found.set(x509, found)
     }
     const { chain } = found

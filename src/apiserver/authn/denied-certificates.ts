@@ -31,8 +31,8 @@ export class DeniedCertificates {
   has(certificate: X509Certificate): boolean {
     if (this.#stale) this.#read()
     if (this.#serials.size === 0 && this.#fingerprints.size === 0) return false
-    const known = this.#judged.get(certificate)
-    if (known !== undefined) return known
+    const cachedVerdict = this.#judged.get(certificate)
+    if (cachedVerdict !== undefined) return cachedVerdict
     const denied =
       this.#serials.has(plainHex(certificate.serialNumber)) ||
       this.#fingerprints.has(plainHex(certificate.fingerprint256))

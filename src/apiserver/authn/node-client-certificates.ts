@@ -15,13 +15,15 @@ import { subjectOf } from './client-certificate.ts'
 /** The second is the name used by other tools and by earlier versions of this server. */
 const reservedNames = [nodeClientName, 'kube-apiserver-kubelet-client']
 
-/** Returns a test for these certificates. `given` returns the current PEM of the flag, if any. */
-export function nodeClientCertificates(given: () => string | undefined): (certificate: X509Certificate) => boolean {
+/** Returns a test for these certificates. `configuredCertificate` returns the current PEM of the flag, if any. */
+export function nodeClientCertificates(
+  configuredCertificate: () => string | undefined,
+): (certificate: X509Certificate) => boolean {
   let pem: string | undefined
   let isGiven: (certificate: X509Certificate) => boolean = () => false
   return (certificate) => {
     if (subjectOf(certificate).commonNames.some((name) => reservedNames.includes(name))) return true
-    const current = given()
+    const current = configuredCertificate()
     if (current !== pem) isGiven = current === undefined ? () => false : sameClientAs(new X509Certificate(current))
     pem = current
     return isGiven(certificate)
@@ -29,10 +31,11 @@ export function nodeClientCertificates(given: () => string | undefined): (certif
 }
 
 /** Caches results, because every request checks the certificate of its connection. */
-function sameClientAs(given: X509Certificate): (certificate: X509Certificate) => boolean {
+function sameClientAs(configuredCertificate: X509Certificate): (certificate: X509Certificate) => boolean {
   const verdicts = new WeakMap<X509Certificate, boolean>()
   const isSame = (certificate: X509Certificate) =>
-    certificate.publicKey.equals(given.publicKey) || isDeepStrictEqual(subjectOf(certificate), subjectOf(given))
+    certificate.publicKey.equals(configuredCertificate.publicKey) ||
+    isDeepStrictEqual(subjectOf(certificate), subjectOf(configuredCertificate))
   return (certificate) => {
     const verdict = verdicts.get(certificate) ?? isSame(certificate)
     verdicts.set(certificate, verdict)

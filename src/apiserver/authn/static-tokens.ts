@@ -16,24 +16,24 @@ export type TokenUsers = ReadonlyMap<string, User>
 
 /** `current` returns the tokens in effect: a new map if the file has changed. */
 export function staticTokens(current: () => TokenUsers): Authenticator {
-  const known = new WeakMap<object, Known>()
+  const outcomesByConnection = new WeakMap<object, CachedOutcome>()
   return ({ authorization, connection }) => {
     if (authorization === undefined) return none
     const users = current()
     // The same header on the same connection has the same outcome.
-    const before = known.get(connection)
+    const before = outcomesByConnection.get(connection)
     if (before?.authorization === authorization && before.users === users) return before.outcome
     const token = bearerToken(authorization)
     if (token === undefined) return none
     const user = users.get(tokenHash(token))
     if (user === undefined) return refused
     const outcome: AuthenticationOutcome = { result: 'user', user }
-    known.set(connection, { authorization, users, outcome })
+    outcomesByConnection.set(connection, { authorization, users, outcome })
     return outcome
   }
 }
 
-interface Known {
+interface CachedOutcome {
   readonly authorization: string
   readonly users: TokenUsers
   readonly outcome: AuthenticationOutcome

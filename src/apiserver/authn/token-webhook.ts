@@ -57,7 +57,7 @@ export function tokenWebhook(parts: TokenWebhookParts): Authenticator {
   }
 }
 
-interface Asked {
+interface TokenQuestion {
   readonly token: string
   readonly audiences: readonly string[]
   readonly trace: Traced | undefined
@@ -65,7 +65,7 @@ interface Asked {
 
 async function review(
   { vendor, version, post }: TokenWebhookParts,
-  { token, audiences, trace }: Asked,
+  { token, audiences, trace }: TokenQuestion,
 ): Promise<AuthenticationOutcome> {
   const apiVersion = apiVersionOf(vendor, 'authentication', version)
   const spec = { token, ...(audiences.length === 0 ? {} : { audiences: [...audiences] }) }
@@ -99,8 +99,8 @@ function outcomeOf(status: JsonObject, audiences: readonly string[]): Authentica
 const maxName = 4096
 const maxUser = 128 * 1024
 
-function userOf(told: Json | undefined): User {
-  const user = readUser(told)
+function userOf(userStatus: Json | undefined): User {
+  const user = readUser(userStatus)
   if (user.name.length > maxName || user.uid.length > maxName)
     throw new Error(`the user that the token webhook tells has a name or uid of more than ${maxName} characters`)
   const texts = [...user.groups, ...[...user.extra].flatMap(([key, values]) => [key, ...values])]
@@ -109,18 +109,18 @@ function userOf(told: Json | undefined): User {
   return user
 }
 
-function readUser(told: Json | undefined): User {
-  if (!isObject(told)) throw new Error('the response of the token webhook has no user')
-  const name = own(told, 'username')
+function readUser(userStatus: Json | undefined): User {
+  if (!isObject(userStatus)) throw new Error('the response of the token webhook has no user')
+  const name = own(userStatus, 'username')
   if (typeof name !== 'string' || name === '') throw new Error('the user that the token webhook tells has no username')
-  const uid = own(told, 'uid') ?? ''
+  const uid = own(userStatus, 'uid') ?? ''
   if (typeof uid !== 'string') throw new Error('status.user.uid in the response of the token webhook is not a string')
-  const extra = own(told, 'extra') ?? {}
+  const extra = own(userStatus, 'extra') ?? {}
   if (!isObject(extra)) throw new Error('status.user.extra of the token webhook is not an object')
   return {
     name,
     uid,
-    groups: texts(own(told, 'groups') ?? [], 'status.user.groups'),
+    groups: texts(own(userStatus, 'groups') ?? [], 'status.user.groups'),
     extra: new Map(Object.entries(extra).map(([key, values]) => [key, texts(values ?? null, 'status.user.extra')])),
   }
 }

@@ -43,9 +43,9 @@ const maxPolicies = 10_000
 function readPolicies(text: string, vendor: Vendor): Policy[] {
   const lines = text.split(/\r?\n/)
   const numbered = lines.map((line, i) => ({ line: line.trim(), number: i + 1 }))
-  const said = numbered.filter(({ line }) => line !== '' && !line.startsWith('#'))
-  if (said.length > maxPolicies) throw new Error(`it has ${said.length} policies, more than ${maxPolicies}`)
-  return said.map(({ line, number }) => {
+  const ruleLines = numbered.filter(({ line }) => line !== '' && !line.startsWith('#'))
+  if (ruleLines.length > maxPolicies) throw new Error(`it has ${ruleLines.length} policies, more than ${maxPolicies}`)
+  return ruleLines.map(({ line, number }) => {
     try {
       return readPolicy(JSON.parse(line) as Json, vendor)
     } catch (error) {
@@ -56,19 +56,19 @@ function readPolicies(text: string, vendor: Vendor): Policy[] {
 
 function readPolicy(value: Json, vendor: Vendor): Policy {
   if (!isObject(value)) throw new Error('a policy is a JSON object')
-  const wanted = apiVersionOf(vendor, 'abac.authorization', 'v1beta1')
-  if (own(value, 'apiVersion') !== wanted || own(value, 'kind') !== 'Policy')
-    throw new Error(`a policy says apiVersion ${wanted} and kind Policy`)
+  const supportedVersion = apiVersionOf(vendor, 'abac.authorization', 'v1beta1')
+  if (own(value, 'apiVersion') !== supportedVersion || own(value, 'kind') !== 'Policy')
+    throw new Error(`a policy says apiVersion ${supportedVersion} and kind Policy`)
   const spec = own(value, 'spec')
   if (!isObject(spec)) throw new Error('a policy has a spec')
   refuseUnknown(spec)
   return everybody({
-    user: textOf(spec, 'user'),
-    group: textOf(spec, 'group'),
-    namespace: textOf(spec, 'namespace'),
-    apiGroup: textOf(spec, 'apiGroup'),
-    resource: textOf(spec, 'resource'),
-    nonResourcePath: textOf(spec, 'nonResourcePath'),
+    user: stringField(spec, 'user'),
+    group: stringField(spec, 'group'),
+    namespace: stringField(spec, 'namespace'),
+    apiGroup: stringField(spec, 'apiGroup'),
+    resource: stringField(spec, 'resource'),
+    nonResourcePath: stringField(spec, 'nonResourcePath'),
     readonly: own(spec, 'readonly') === true,
   })
 }
@@ -80,7 +80,7 @@ function refuseUnknown(spec: JsonObject): void {
     if (!fields.has(key)) throw new Error(`spec.${key} is not known; known are ${[...fields].join(', ')}`)
 }
 
-function textOf(spec: JsonObject, field: string): string {
+function stringField(spec: JsonObject, field: string): string {
   const value = own(spec, field) ?? ''
   if (typeof value !== 'string') throw new Error(`spec.${field} must be a string`)
   return value
@@ -107,13 +107,13 @@ function covers(policy: Policy, attributes: ResourceAttributes | PathAttributes)
   return is(policy.namespace, namespace) && is(policy.resource, plural) && is(policy.apiGroup, group)
 }
 
-function is(said: string, value: string): boolean {
-  return said === '*' || said === value
+function is(ruleLines: string, value: string): boolean {
+  return ruleLines === '*' || ruleLines === value
 }
 
-function coversPath(said: string, path: string): boolean {
-  if (said === '') return false
-  return is(said, path) || (said.endsWith('*') && path.startsWith(trimEndOf(said, '*')))
+function coversPath(ruleLines: string, path: string): boolean {
+  if (ruleLines === '') return false
+  return is(ruleLines, path) || (ruleLines.endsWith('*') && path.startsWith(trimEndOf(ruleLines, '*')))
 }
 
 function rulesOf(policies: readonly Policy[], user: User, namespace: string): ToldRules {

@@ -31,7 +31,7 @@ export class DerivedIndex {
   readonly #whole = new Set<Source>()
   #working: Promise<void> | undefined
   /** Number of recorded changes that are not processed yet. */
-  #noted = 0
+  #pendingChanges = 0
   /** Increases with every processed change. */
   generation = 0
 
@@ -44,8 +44,8 @@ export class DerivedIndex {
   /** Returns undefined if all received changes are processed; otherwise resolves when they are. */
   current(): Promise<void> | undefined {
     if (this.#working !== undefined) return this.#working
-    if (this.#noted === 0 && this.#whole.size === 0) return undefined
-    if (this.#noted > fewChanges || this.#whole.size > 0) return this.#takeSlowly()
+    if (this.#pendingChanges === 0 && this.#whole.size === 0) return undefined
+    if (this.#pendingChanges > fewChanges || this.#whole.size > 0) return this.#takeSlowly()
     for (const [source, names] of this.#pending) for (const name of names.values()) this.#take(source, name)
     return undefined
   }
@@ -55,7 +55,7 @@ export class DerivedIndex {
     const note = ({ namespace, name }: ObjectName) => {
       const { size } = names
       names.set(`${namespace}/${name}`, { namespace, name })
-      this.#noted += names.size - size
+      this.#pendingChanges += names.size - size
     }
     const followed = this.#lookup.follow(source.type, {
       changed: note,
@@ -63,7 +63,7 @@ export class DerivedIndex {
         source.clear()
         this.generation++
         this.#whole.add(source)
-        this.#noted -= names.size
+        this.#pendingChanges -= names.size
         names.clear()
       },
     })
@@ -78,13 +78,13 @@ export class DerivedIndex {
   }
 
   async #takeAll(): Promise<void> {
-    const pace = new TimeSlice()
-    while (this.#noted > 0 || this.#whole.size > 0) {
-      for (const source of this.#whole) await this.#takeWhole(source, pace)
+    const timeSlice = new TimeSlice()
+    while (this.#pendingChanges > 0 || this.#whole.size > 0) {
+      for (const source of this.#whole) await this.#takeWhole(source, timeSlice)
       for (const [source, names] of this.#pending) {
         for (const name of names.values()) {
           this.#take(source, name)
-          if (pace.charge(unitsPerObject)) await pace.yieldIfDue()
+          if (timeSlice.charge(unitsPerObject)) await timeSlice.yieldIfDue()
         }
       }
     }
@@ -94,19 +94,19 @@ export class DerivedIndex {
    * Changes that arrive meanwhile are recorded and processed afterwards. If the cache is reloaded, the work starts
    * again.
    */
-  async #takeWhole(source: Source, pace: TimeSlice): Promise<void> {
+  async #takeWhole(source: Source, timeSlice: TimeSlice): Promise<void> {
     this.#whole.delete(source)
     for (const [{ namespace, name }, object] of this.#lookup.readAllUncached(source.type)) {
       this.generation++
       source.take({ namespace, name }, object)
-      if (pace.charge(unitsPerObject)) await pace.yieldIfDue()
+      if (timeSlice.charge(unitsPerObject)) await timeSlice.yieldIfDue()
       if (this.#whole.has(source)) return
     }
   }
 
   #take(source: Source, name: ObjectName): void {
     this.#pending.get(source)!.delete(`${name.namespace}/${name.name}`)
-    this.#noted--
+    this.#pendingChanges--
     this.generation++
     source.take(name, this.#lookup.readUncached(source.type, name))
   }

@@ -48,7 +48,7 @@ class Check {
   readonly #faults: Fault[] = []
   readonly #headers = new HeaderReader()
   /** Reservations whose owner has not been read yet. `claims/` sorts before `objects/`. */
-  readonly #held = new Map<string, Entry[]>()
+  readonly #unmatchedReservations = new Map<string, Entry[]>()
 
   look(entry: Entry): void {
     this.entries++
@@ -61,8 +61,8 @@ class Check {
   }
 
   finish(): CheckReport {
-    for (const [holder, claims] of this.#held)
-      for (const entry of claims)
+    for (const [holder, reservations] of this.#unmatchedReservations)
+      for (const entry of reservations)
         this.#add({ entry, why: `reserved for ${holder}, which is not there; a server releases it`, damaged: false })
     const { entries, bytes } = this
     return { entries, bytes, objects: this.#objects, faults: this.#faults, more: this.#more }
@@ -70,7 +70,7 @@ class Check {
 
   #lookAtObject(entry: Entry): void {
     this.#objects++
-    this.#held.delete(entry.key)
+    this.#unmatchedReservations.delete(entry.key)
     const fault = this.#faultOf(entry)
     if (fault !== undefined) this.#add({ entry, ...fault })
   }
@@ -89,7 +89,7 @@ class Check {
 
   #holdClaim(entry: Entry): void {
     const holder = Buffer.from(entry.value).toString()
-    this.#held.set(holder, [...(this.#held.get(holder) ?? []), entry])
+    this.#unmatchedReservations.set(holder, [...(this.#unmatchedReservations.get(holder) ?? []), entry])
   }
 
   #add(fault: Fault): void {

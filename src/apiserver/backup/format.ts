@@ -60,11 +60,11 @@ export async function* writeBackup(
   let chunk: Buffer[] = [magic, frameOf(frames.header, jsonBytes({ ...header }))]
   let size = 0
   const take = (): Buffer => {
-    const taken = Buffer.concat(chunk)
-    hash.update(taken)
+    const joinedChunk = Buffer.concat(chunk)
+    hash.update(joinedChunk)
     chunk = []
     size = 0
-    return taken
+    return joinedChunk
   }
   for await (const page of pages) {
     for (const entry of page) {
@@ -246,7 +246,7 @@ class FrameReader {
   readonly #chunks: AsyncIterator<Buffer>
   /** Hash of all bytes read, except the end frame. */
   readonly hash = createHash('sha256')
-  #held: Buffer = Buffer.alloc(0)
+  #buffered: Buffer = Buffer.alloc(0)
 
   constructor(chunks: AsyncIterable<Buffer>) {
     this.#chunks = chunks[Symbol.asyncIterator]()
@@ -259,16 +259,16 @@ class FrameReader {
 
   /** Returns exactly `size` bytes. Throws BackupError if the stream ends first. */
   async take(size: number): Promise<Buffer> {
-    const parts = [this.#held]
-    let length = this.#held.length
+    const parts = [this.#buffered]
+    let length = this.#buffered.length
     while (length < size) {
       const { value, done } = await this.#chunks.next()
       if (done) throw new BackupError('the backup is truncated: make it again, or use another backup')
       parts.push(value)
       length += value.length
     }
-    const all = parts.length === 1 ? this.#held : Buffer.concat(parts)
-    this.#held = all.subarray(size)
+    const all = parts.length === 1 ? this.#buffered : Buffer.concat(parts)
+    this.#buffered = all.subarray(size)
     return all.subarray(0, size)
   }
 
@@ -285,7 +285,7 @@ class FrameReader {
   }
 
   async assertEnd(): Promise<void> {
-    const { done } = this.#held.length > 0 ? { done: false } : await this.#chunks.next()
+    const { done } = this.#buffered.length > 0 ? { done: false } : await this.#chunks.next()
     if (!done) throw new BackupError('the backup is damaged: there is data after its end')
   }
 }

@@ -13,7 +13,7 @@ import { ApiError } from '../../api/model/api-error.ts'
 import { type ApiObject, asObject } from '../../api/model/object.ts'
 import { apiVersionOf, groupName, type Vendor } from '../../api/model/vendor.ts'
 import { type Kind, orderOf } from '../../api/schema/kind.ts'
-import { normalizeSteps, storedSteps } from '../../api/schema/normalize.ts'
+import { decodeStoredSliced, normalizeSliced } from '../../api/schema/normalize.ts'
 import { runToCompletion } from '../../base/concurrency/time-slice.ts'
 import { prefixOf } from '../../storage/cache/caches.ts'
 import { reservationKey } from '../../storage/cache/reservations.ts'
@@ -57,7 +57,8 @@ export class KubeObjects {
     this.#vendor = vendor
     this.#defined = new Map(defined.map((each) => [`${each.group}/${each.plural}`, each]))
     for (const kind of kinds)
-      if (!kind.life.virtual) this.#byType.set(`${apiVersionOf(vendor, kind.group, kind.version)} ${kind.kind}`, kind)
+      if (!kind.lifecycle.virtual)
+        this.#byType.set(`${apiVersionOf(vendor, kind.group, kind.version)} ${kind.kind}`, kind)
   }
 
   /** `place` is the key without the other server's prefix, such as `pods/default/web`. */
@@ -103,18 +104,18 @@ export class KubeObjects {
     const served = (each: Kind) => serveKind(each, { vendor: this.#vendor }, [])
     const stored = kind.conversion?.stored ?? kind
     const version = { ...served(kind), stored: stored === kind ? undefined : served(stored) }
-    const { object: complete } = runToCompletion(normalizeSteps(version, document))
-    const object = runToCompletion(storedSteps(version, complete))
+    const { object: complete } = runToCompletion(normalizeSliced(version, document))
+    const object = runToCompletion(decodeStoredSliced(version, complete))
     const key = keyOf(stored.group, stored.plural, object)
     const header = { labels: object.metadata.labels, fields: stored.views.selectable?.(object) }
     const value = encodeStored(key, { object, order: orderOf(stored), header })
-    const held = stored.reservations?.held(object) ?? []
-    const claims = held.map((claim) => ({
-      key: reservationKey(claim.pool, claim.value),
+    const held = stored.reservations?.reservationsOf(object) ?? []
+    const reservations = held.map((reservation) => ({
+      key: reservationKey(reservation.pool, reservation.value),
       revision,
       value: Buffer.from(key),
     }))
-    return [...claims, { key, revision, value }]
+    return [...reservations, { key, revision, value }]
   }
 
   /** Keeps the stored version because the migrated definition can read it. */

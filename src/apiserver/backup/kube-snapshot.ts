@@ -25,7 +25,7 @@ export interface LeftBehind {
 /** Snapshot of a kube-apiserver's objects as entries of this store. */
 export class KubeSnapshot implements Snapshot {
   readonly revision: number
-  readonly left = new Map<string, LeftBehind>()
+  readonly leftBehind = new Map<string, LeftBehind>()
   readonly #reader: ForeignReader
   readonly #prefix: string
   readonly #vendor = vendorOf('kubernetes')
@@ -38,7 +38,7 @@ export class KubeSnapshot implements Snapshot {
   }
 
   async *pages(): AsyncGenerator<readonly Entry[]> {
-    this.left.clear()
+    this.leftBehind.clear()
     yield [{ key: 'meta/profile', revision: 1, value: Buffer.from('kubernetes') }]
     const objects = new KubeObjects(this.#vendor, allKinds, await this.#definitions())
     for await (const page of this.#reader.pages(this.#prefix)) {
@@ -53,9 +53,9 @@ export class KubeSnapshot implements Snapshot {
       ? ({ outcome: 'left', why: ownRecord } as const)
       : objects.convert(place, entry)
     if (converted.outcome === 'entries') return converted.entries
-    const before = this.left.get(converted.why)
+    const before = this.leftBehind.get(converted.why)
     if (before !== undefined) before.count++
-    else this.left.set(converted.why, { why: converted.why, count: 1, example: entry.key })
+    else this.leftBehind.set(converted.why, { why: converted.why, count: 1, example: entry.key })
     return []
   }
 

@@ -1,8 +1,9 @@
 /**
  * Loads pages of entries into a new store and reports progress. Resumes an interrupted load of the same source.
  */
-import type { LoadedEntry, Loading } from '../../storage/store/loading.ts'
+
 import type { Entry, Revision } from '../../storage/store/store.ts'
+import type { LoadedEntry, StoreLoader } from '../../storage/store/store-load.ts'
 
 /** Progress of a long operation. */
 export interface Progress {
@@ -20,7 +21,7 @@ export interface LoadOptions {
 
 /** Loads all entries unless the source throws. The caller finishes the store once everything else is done. */
 export async function loadPages(
-  loading: Loading,
+  loading: StoreLoader,
   pages: AsyncIterable<readonly Entry[]>,
   { lifetimeOf, keepsElsewhere = async () => false, onProgress }: LoadOptions,
 ): Promise<Progress> {

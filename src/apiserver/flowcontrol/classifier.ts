@@ -3,7 +3,7 @@
  * that can match a user are computed once per user, so that each request is compared with few rules.
  */
 import type { User } from '../../api/model/user.ts'
-import { type CompiledRules, type FlowAttributes, matchesRules } from './matching.ts'
+import { type CompiledRules, type FlowAttributes, matchesRules } from './flow-schema-rules.ts'
 
 /** The part of a schema that the classifier needs. The list order is the order of precedence. */
 export interface Classified {

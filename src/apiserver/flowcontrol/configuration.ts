@@ -15,9 +15,9 @@ import type { Lookup, StoredType } from '../../api/model/lookup.ts'
 import type { ApiObject } from '../../api/model/object.ts'
 import { Classifier } from './classifier.ts'
 import type { FlowMetrics, FlowSeries } from './flow-metrics.ts'
-import { type CompiledRules, compileRules } from './matching.ts'
+import { type CompiledRules, compileRules } from './flow-schema-rules.ts'
 import { type PoolLimits, SeatPool } from './seat-pool.ts'
-import { Turns } from './turns.ts'
+import { TickBudget } from './tick-budget.ts'
 
 /** A schema and its priority level. */
 export interface Schema {
@@ -40,7 +40,7 @@ interface Level {
 export class FlowConfiguration {
   readonly #seats: number
   readonly #metrics: FlowMetrics
-  readonly #turns = new Turns()
+  readonly #tickBudget = new TickBudget()
   readonly #schemas: Followed<FlowSchema, ReadySchema>
   readonly #configurations: Followed<PriorityLevelConfiguration, PriorityLevelConfiguration>
   #levels: ReadonlyMap<string, Level> = new Map()
@@ -75,7 +75,7 @@ export class FlowConfiguration {
     const limits = limitsOf(level, Math.ceil((this.#seats * sharesOf(level)) / allShares))
     const before = this.#levels.get(name)?.pool
     before?.configure(limits)
-    return { uid, pool: before ?? new SeatPool(limits, this.#turns) }
+    return { uid, pool: before ?? new SeatPool(limits, this.#tickBudget) }
   }
 
   #readSchemas(): Classifier<Schema> {
@@ -144,7 +144,7 @@ class Followed<T extends ApiObject, M> {
   readonly #lookup: Lookup
   readonly #type: StoredType<T>
   readonly #make: (object: T) => M
-  readonly #made = new Map<string, M>()
+  readonly #valuesByName = new Map<string, M>()
   readonly #changed = new Set<string>()
   #reset: boolean
 
@@ -167,18 +167,18 @@ class Followed<T extends ApiObject, M> {
 
   current(): ReadonlyMap<string, M> {
     if (this.#reset) {
-      this.#made.clear()
+      this.#valuesByName.clear()
       for (const { name } of this.#lookup.names(this.#type)) this.#changed.add(name)
     }
     this.#reset = false
     for (const name of this.#changed) this.#read(name)
     this.#changed.clear()
-    return this.#made
+    return this.#valuesByName
   }
 
   #read(name: string): void {
     const object = this.#lookup.readUncached(this.#type, { namespace: '', name })
-    if (object === undefined) this.#made.delete(name)
-    else this.#made.set(name, this.#make(object))
+    if (object === undefined) this.#valuesByName.delete(name)
+    else this.#valuesByName.set(name, this.#make(object))
   }
 }

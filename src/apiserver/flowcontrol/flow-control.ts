@@ -12,7 +12,7 @@ import type { User } from '../../api/model/user.ts'
 import type { Distribution } from '../../base/telemetry/metrics.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { FlowConfiguration, Schema } from './configuration.ts'
-import { type FlowAttributes, namespaceOf } from './matching.ts'
+import { type FlowAttributes, namespaceOf } from './flow-schema-rules.ts'
 import type { Demand, FairQueue, Refusal, SeatPool, Waiter } from './seat-pool.ts'
 import { hashFlow } from './shuffle-shard.ts'
 
@@ -32,7 +32,7 @@ export interface Entering {
 
 interface Client {
   /** Whether the client has disconnected. */
-  readonly gone: boolean
+  readonly disconnected: boolean
 }
 
 /** Interval at which waiting requests are checked for timeouts and disconnected clients. */
@@ -213,7 +213,7 @@ class Pending implements Waiter {
 
   /** Leaves the queue if the client disconnected or if the request arrived at or before `came`. */
   leaveIfOver(came: number): void {
-    if (this.#client.gone) this.#leave('cancelled')
+    if (this.#client.disconnected) this.#leave('cancelled')
     else if (this.#began <= came) this.#leave('time-out')
   }
 

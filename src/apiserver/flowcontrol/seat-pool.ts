@@ -8,10 +8,10 @@
  * actual cost. The queue with the earliest time is served next. A queue that was empty starts at the time of the last
  * served request, so that an idle flow gains no credit.
  *
- * Each event-loop tick starts a bounded amount of work (`turns.ts`). Requests beyond it wait as if no seats were free.
+ * Each event-loop tick starts a bounded amount of work (`tick-budget.ts`). Requests beyond it wait as if no seats were free.
  */
 import { Dealer } from './shuffle-shard.ts'
-import type { Turns, Waiting } from './turns.ts'
+import type { TickBudget, Waiting } from './tick-budget.ts'
 
 /** Queuing settings of a priority level. */
 export interface Queuing {
@@ -60,7 +60,7 @@ export type { FairQueue }
 
 /** The seats of a priority level. */
 export class SeatPool implements Waiting {
-  readonly #turns: Turns
+  readonly #tickBudget: TickBudget
   #limits: PoolLimits
   /** Deals the queues as currently configured. Created when a request first waits. */
   #dealer: Dealer | undefined
@@ -71,9 +71,9 @@ export class SeatPool implements Waiting {
   /** Queues that have waiting or running requests, or that used more than their share. */
   readonly #queues = new Map<number, FairQueue>()
 
-  constructor(limits: PoolLimits, turns: Turns) {
+  constructor(limits: PoolLimits, tickBudget: TickBudget) {
     this.#limits = limits
-    this.#turns = turns
+    this.#tickBudget = tickBudget
   }
 
   get seats(): number {
@@ -102,7 +102,7 @@ export class SeatPool implements Waiting {
   take({ seats, work }: Demand): boolean {
     if (this.#waiting > 0 || !this.#fits(seats)) return false
     // Without queues, only seats count.
-    if (!this.#turns.take(work) && this.#limits.queuing !== undefined) return false
+    if (!this.#tickBudget.take(work) && this.#limits.queuing !== undefined) return false
     this.#inUse += seats
     return true
   }
@@ -197,8 +197,8 @@ export class SeatPool implements Waiting {
     const queue = this.#next()
     const [waiter] = queue.waiters as Iterable<Waiter> as [Waiter]
     if (!this.#fits(waiter.seats)) return false
-    if (!this.#turns.take(waiter.work)) {
-      this.#turns.wait(this)
+    if (!this.#tickBudget.take(waiter.work)) {
+      this.#tickBudget.wait(this)
       return false
     }
     this.#serve(queue, waiter)

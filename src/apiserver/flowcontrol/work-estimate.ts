@@ -1,7 +1,7 @@
 /**
  * Estimates the cost of a request. Every request needs one seat, except a list, which needs one per hundred objects
  * that it must read, at most ten. As in kube-apiserver 1.23, a list of the latest state counts its objects twice: for
- * reading and for writing them. The work counts against the budget of an event-loop tick (`turns.ts`): a write costs as
+ * reading and for writing them. The work counts against the budget of an event-loop tick (`tick-budget.ts`): a write costs as
  * much as three reads.
  */
 

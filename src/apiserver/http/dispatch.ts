@@ -15,7 +15,7 @@ import type { Catalogue } from '../registry/catalogue/catalogue.ts'
 import { fetchObject, keyOf, type Resource, type ServedType } from '../registry/catalogue/resource.ts'
 import { hasChanged, TypeChanged } from '../registry/writes/type-changed.ts'
 import type { Step } from './pipeline.ts'
-import type { RequestPasser } from './relay/pass-on.ts'
+import type { RequestForwarder } from './relay/request-forwarder.ts'
 import type { Exchange } from './request/exchange.ts'
 import type { PathInfo, RequestInfo, ResourceInfo } from './request/request-info.ts'
 import type { Handler } from './request/resource-request.ts'
@@ -44,12 +44,12 @@ export interface Routes {
   /** Minimum duration of a watch that sets no timeout, in milliseconds. */
   readonly minWatchMs: number
   /** Returns a promise if an unserved type may be about to appear. The promise resolves when the type may be served. */
-  readonly arrival?: ((type: ResourceInfo) => Promise<void> | undefined) | undefined
+  readonly waitForType?: ((type: ResourceInfo) => Promise<void> | undefined) | undefined
   /** Forwards requests for API groups that another server serves. Returns false for all other requests. */
-  readonly elsewhere: (exchange: Exchange, info: RequestInfo) => false | Promise<void>
+  readonly proxyToBackend: (exchange: Exchange, info: RequestInfo) => false | Promise<void>
   readonly authorizer: Authorizer
   /** Forwards requests to nodes and pods. */
-  readonly passer: RequestPasser
+  readonly forwarder: RequestForwarder
 }
 
 /** The handlers for stored objects, by verb. */
@@ -66,7 +66,7 @@ const handlers: { readonly [V in Verb]: Handler } = {
 
 /** Returns the step that resolves the path and calls the handler for its verb. */
 export function dispatch(routes: Routes): Step {
-  const { catalogue, paths, admission, authorizer, passer, watchMetrics, minWatchMs, arrival } = routes
+  const { catalogue, paths, admission, authorizer, forwarder, watchMetrics, minWatchMs, waitForType } = routes
   const documentWorker = new DocumentWorker()
   const handle = (exchange: Exchange, info: ResourceInfo, served: ServedType | undefined) => {
     if (served === undefined) return unserved(routes, exchange, info)
@@ -77,7 +77,7 @@ export function dispatch(routes: Routes): Step {
     exchange.served = served
     warnOfDeprecation(exchange, served)
     if (endpoint !== undefined)
-      return handleAnswer({ verb, exchange, info, served, endpoint, admission, authorizer, passer })
+      return handleAnswer({ verb, exchange, info, served, endpoint, admission, authorizer, forwarder })
     const resource = resourceOf(served, info)
     // Check the content type of a patch before negotiating the response format.
     if (verb === 'patch') assertPatchType(exchange, resource)
@@ -97,7 +97,7 @@ export function dispatch(routes: Routes): Step {
       } catch (error) {
         if (attempt === maxAttempts || !(await isOutdated(exchange, served, error))) throw error
         exchange.forgetWarnings()
-        await arrival?.(info)
+        await waitForType?.(info)
       }
     }
   }
@@ -108,11 +108,11 @@ export function dispatch(routes: Routes): Step {
   return (exchange) => {
     const { info } = exchange
     exchange.documentWorker = documentWorker
-    const passed = routes.elsewhere(exchange, info)
+    const passed = routes.proxyToBackend(exchange, info)
     if (passed !== false) return passed
     if (!info.resource) return handlePath(paths, exchange, info)
     const served = find(info)
-    const arriving = served === undefined ? arrival?.(info) : undefined
+    const arriving = served === undefined ? waitForType?.(info) : undefined
     return arriving === undefined
       ? handleAny(exchange, info, served)
       : arriving.then(() => handleAny(exchange, info, find(info)))
@@ -133,7 +133,7 @@ const maxAttempts = 5
 
 /** Whether the request failed against a definition that has changed since. */
 async function isOutdated(exchange: Exchange, served: ServedType | undefined, error: unknown): Promise<boolean> {
-  if (exchange.answered || exchange.gone || !(error instanceof ApiError)) return false
+  if (exchange.answered || exchange.disconnected || !(error instanceof ApiError)) return false
   if (error instanceof TypeChanged) return true
   return served !== undefined && served.endpoint === undefined && (await hasChanged(served))
 }

@@ -52,7 +52,7 @@ export class RequestMetrics {
   readonly #deprecated = new Map<string, readonly string[]>()
   readonly #underWay = { readOnly: 0, mutating: 0, longRunning: 0 }
   /** Series by type, and the series of requests for unknown paths. Each list is short: verbs times response codes. */
-  readonly #known = new WeakMap<Served, Series[]>()
+  readonly #seriesByType = new WeakMap<Served, Series[]>()
   readonly #unknown: Series[] = []
   readonly metrics: readonly Metric[] = [
     this.#total,
@@ -100,14 +100,14 @@ export class RequestMetrics {
 
   #seriesOf(exchange: Exchange): Series {
     const { served, info, status } = exchange
-    const known = served === undefined ? this.#unknown : this.#seriesOfType(served)
+    const seriesByType = served === undefined ? this.#unknown : this.#seriesOfType(served)
     // `served` is set only for a subresource that exists, so its name cannot be invented by the client.
     const isPlaced = served !== undefined && info.resource
     const scope = isPlaced ? scopeOf(info) : ''
     const subresource = isPlaced ? info.subresource : ''
     const verb = info?.verb ?? ''
     const dryRun = info !== undefined && info.query.size > 0 && info.query.has('dryRun') ? 'All' : ''
-    for (const series of known)
+    for (const series of seriesByType)
       if (
         series.verb === verb &&
         series.status === status &&
@@ -117,15 +117,15 @@ export class RequestMetrics {
       )
         return series
     const opened = this.#open(exchange, { verb, scope, subresource, dryRun, status })
-    known.push(opened)
+    seriesByType.push(opened)
     return opened
   }
 
   #seriesOfType(served: Served): Series[] {
-    const series = this.#known.get(served)
+    const series = this.#seriesByType.get(served)
     if (series !== undefined) return series
     const none: Series[] = []
-    this.#known.set(served, none)
+    this.#seriesByType.set(served, none)
     return none
   }
 

@@ -19,7 +19,7 @@ class WatchSeries {
     this.#sizes = eventSizes
   }
 
-  sent(bytes: number): void {
+  countEvent(bytes: number): void {
     this.#events.value++
     this.#sizes.observe(bytes)
   }

@@ -74,10 +74,11 @@ export class HttpsRelay {
     try {
       return await this.#send(relayed, relayed.timeoutMs)
     } catch (error) {
-      const left = relayed.timeoutMs - (performance.now() - began)
+      const remainingMs = relayed.timeoutMs - (performance.now() - began)
       // The remedy is set only if the request may be repeated or was not sent.
-      const mayRepeat = error instanceof CallError && left > 0 && this.#connections.mend(relayed.destination, error)
-      if (mayRepeat) return await this.#send(relayed, left)
+      const mayRepeat =
+        error instanceof CallError && remainingMs > 0 && this.#connections.mend(relayed.destination, error)
+      if (mayRepeat) return await this.#send(relayed, remainingMs)
       throw error
     }
   }

@@ -2,32 +2,32 @@
  * Limits the work of parsing untrusted JSON. JSON that is mostly text, such as a base64 patch, is cheap to parse, but
  * millions of tiny values are expensive. Values are counted before parsing, at a fraction of the cost.
  */
-import { runToCompletion, type Steps } from '../../base/concurrency/time-slice.ts'
+import { runToCompletion, type Sliced } from '../../base/concurrency/time-slice.ts'
 import { CallError } from '../../wire/http/client/call-error.ts'
 
-const defaultMost = 200_000
+const defaultMaxValues = 200_000
 const comma = 0x2c
 const bracket = 0x5b
 const brace = 0x7b
 
 /** Number of bytes after which the counting can be interrupted. */
-const bytesPerStep = 128 * 1024
+const bytesPerSlice = 128 * 1024
 
 /** Throws CallError if there are too many values. */
-export function assertFewValues(json: Buffer, most = defaultMost): void {
-  runToCompletion(fewValuesSteps(json, most))
+export function assertFewValues(json: Buffer, maxValues = defaultMaxValues): void {
+  runToCompletion(assertFewValuesSliced(json, maxValues))
 }
 
 /**
  * The same as a generator that can be interrupted. Counts characters that could start a value, even inside strings, so
  * the count is never too low.
  */
-export function* fewValuesSteps(json: Buffer, most = defaultMost): Steps<void> {
-  if (json.length < most) return
+export function* assertFewValuesSliced(json: Buffer, maxValues = defaultMaxValues): Sliced<void> {
+  if (json.length < maxValues) return
   let values = 0
-  for (let start = 0; start < json.length; start += bytesPerStep) {
-    values += valuesIn(json, start, Math.min(start + bytesPerStep, json.length))
-    if (values > most) throw new CallError('answer', `the answer has more than ${most} values`)
+  for (let start = 0; start < json.length; start += bytesPerSlice) {
+    values += valuesIn(json, start, Math.min(start + bytesPerSlice, json.length))
+    if (values > maxValues) throw new CallError('answer', `the answer has more than ${maxValues} values`)
     yield
   }
 }

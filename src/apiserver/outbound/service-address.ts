@@ -59,16 +59,16 @@ export function serviceAddress(parts: ServiceAddressParts, service: ServiceRefer
   const { namespace, name, port } = service
   const own = namespace === 'default' && name === vendor.apiService ? parts.ownAddress() : undefined
   if (own !== undefined) return own
-  const found = lookup.getCached({ group: 'core', plural: 'services' }, { namespace, name })
-  if (found === undefined) throw new NoServiceAddress('ServiceNotFound', `service "${name}" not found`)
-  const spec = (found.object as { spec?: { type?: string; externalName?: string; ports?: Port[] } }).spec ?? {}
+  const storedService = lookup.getCached({ group: 'core', plural: 'services' }, { namespace, name })
+  if (storedService === undefined) throw new NoServiceAddress('ServiceNotFound', `service "${name}" not found`)
+  const spec = (storedService.object as { spec?: { type?: string; externalName?: string; ports?: Port[] } }).spec ?? {}
   if (spec.type === 'ExternalName') return { host: spec.externalName ?? '', port }
-  const wanted = spec.ports?.find((each) => each.port === port && isTcp(each))
-  if (wanted === undefined) throw new NoServiceAddress('ServicePortError', `service "${name}" has no port ${port}`)
+  const servicePort = spec.ports?.find((each) => each.port === port && isTcp(each))
+  if (servicePort === undefined) throw new NoServiceAddress('ServicePortError', `service "${name}" has no port ${port}`)
   const slices = slicesOf(parts, service)
   const endpoints = endpointsOf(lookup, service)
-  const inSlices = slices.flatMap((slice) => addressesInSlice(slice, wanted.name ?? ''))
-  const all = inSlices.length > 0 ? inSlices : addressesInEndpoints(endpoints ?? {}, wanted.name ?? '')
+  const inSlices = slices.flatMap((slice) => addressesInSlice(slice, servicePort.name ?? ''))
+  const all = inSlices.length > 0 ? inSlices : addressesInEndpoints(endpoints ?? {}, servicePort.name ?? '')
   const chosen = all[Math.floor(Math.random() * all.length)]
   if (chosen !== undefined) return chosen
   const reason = slices.length === 0 && endpoints === undefined ? 'EndpointsNotFound' : 'MissingEndpoints'
@@ -87,8 +87,8 @@ type Slice = ApiObject & {
 
 function slicesOf({ vendor, lookup }: ServiceAddressParts, { namespace, name }: ServiceReference): Slice[] {
   const label = { key: vendorKey(vendor, 'service-name'), value: name }
-  const found = lookup.list({ group: 'discovery', plural: 'endpointslices' }, { namespace, label })
-  return found.map(({ object }) => object as Slice)
+  const storedService = lookup.list({ group: 'discovery', plural: 'endpointslices' }, { namespace, label })
+  return storedService.map(({ object }) => object as Slice)
 }
 
 function addressesInSlice({ addressType, endpoints = [], ports = [] }: Slice, port: string): Address[] {

@@ -59,11 +59,11 @@ async function explain({ access }: ReviewParts, user: User, attributes: Resource
       why === '' && allowed && user.groups.includes(superusers) ? `members of ${superusers} may do everything` : why,
     ...(allowed
       ? {}
-      : { nearRules: nearRules(policy, user, attributes).map(tell), smallestRule: smallestRule(attributes) }),
+      : { nearRules: nearRules(policy, user, attributes).map(formatNearRule), smallestRule: smallestRule(attributes) }),
   }
 }
 
-function tell({ rule, binding, lacks }: NearRule) {
+function formatNearRule({ rule, binding, lacks }: NearRule) {
   return { rule: rule.stored, ...pathsOf(binding), lacks: [...lacks] }
 }
 
@@ -77,10 +77,10 @@ const maxHolders = 1000
 async function listHolders({ access }: ReviewParts, attributes: ResourceAttributes | PathAttributes) {
   const { policy } = access()
   await policy.current()
-  const found = holders(policy, attributes, maxHolders)
-  const full = found.length >= maxHolders
+  const ruleHolders = holders(policy, attributes, maxHolders)
+  const full = ruleHolders.length >= maxHolders
   return {
-    subjects: found.map(({ subject: { kind, name, namespace }, binding }) => ({
+    subjects: ruleHolders.map(({ subject: { kind, name, namespace }, binding }) => ({
       kind,
       name,
       ...(namespace === '' ? {} : { namespace }),

@@ -13,6 +13,7 @@ import { type AuditEventParts, auditEvents } from './audit-events.ts'
 import { type Component, componentStatuses } from './component-statuses.ts'
 import { deletionExplanation } from './deletion-explanation.ts'
 import { nodeConnections } from './node-connections.ts'
+import type { NodeConnector } from './node-connector.ts'
 import { type HistoryParts, objectHistory } from './object-history.ts'
 import { pastState } from './past-state.ts'
 import { binding, podBinding } from './pod-binding.ts'
@@ -23,7 +24,6 @@ import { rulesReview } from './rules-review.ts'
 import { type ServiceAccountTokenParts, serviceAccountToken } from './service-account-token.ts'
 import { serviceConnections } from './service-connections.ts'
 import { type TokenReviewParts, tokenReview } from './token-review.ts'
-import type { WaysToNodes } from './ways-to-nodes.ts'
 import { type WebhookPreviewParts, webhookPreview } from './webhook-preview.ts'
 
 export interface EndpointParts
@@ -37,7 +37,7 @@ export interface EndpointParts
     HistoryParts {
   readonly lookup: Lookup
   /** Connections to nodes and pods. */
-  readonly ways: WaysToNodes
+  readonly ways: NodeConnector
   /** Returns a stored kind, for endpoints that write to it. */
   readonly stored: (type: StoredType) => Resource
   /** The components on which the server depends. */

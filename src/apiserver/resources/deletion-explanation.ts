@@ -76,21 +76,22 @@ async function dependentsOf(
   { metadata: { uid = '', namespace } }: ApiObject,
   visible: VisibleTypes,
 ) {
-  const found: Dependent[] = []
-  const pace = new TimeSlice()
+  const collectedDependents: Dependent[] = []
+  const timeSlice = new TimeSlice()
   for (const type of storedTypes(parts)) {
     const isNamespaced = type.kind.scope === 'Namespaced'
     if (namespace !== undefined && !isNamespaced) continue
     for (const slice of type.cache.slices({ namespace: isNamespaced ? namespace : undefined }))
       for (const stored of slice) {
-        if (pace.charge(4)) await pace.yieldIfDue()
+        if (timeSlice.charge(4)) await timeSlice.yieldIfDue()
         // Parsing each object would take ten times as long as searching for the UID.
         if (!stored.json.includes(uid)) continue
         const dependent = dependentIn(type, stored, uid)
-        if (dependent !== undefined && (await visible.mayList(type, stored.namespace))) found.push(dependent)
+        if (dependent !== undefined && (await visible.mayList(type, stored.namespace)))
+          collectedDependents.push(dependent)
       }
   }
-  return found
+  return collectedDependents
 }
 
 function dependentIn(type: Resource, stored: StoredJson, uid: string): Dependent | undefined {

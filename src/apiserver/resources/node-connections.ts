@@ -5,12 +5,12 @@
 import { node } from '../../api/kinds/core/node.ts'
 import { badRequest } from '../../api/model/api-error.ts'
 import type { Endpoint } from '../registry/catalogue/endpoint.ts'
+import { agentErrors, agentPort, type NodeConnector, proxyErrors } from './node-connector.ts'
 import { proxied } from './pod-connections.ts'
 import { proxiedName, proxiedPort, proxiedScheme } from './proxied-name.ts'
 import { passThroughProxy } from './proxied-requests.ts'
-import { agentErrors, agentPort, proxyErrors, type WaysToNodes } from './ways-to-nodes.ts'
 
-export function nodeConnections(ways: WaysToNodes): Endpoint[] {
+export function nodeConnections(ways: NodeConnector): Endpoint[] {
   return [
     {
       kind: node,
@@ -22,18 +22,19 @@ export function nodeConnections(ways: WaysToNodes): Endpoint[] {
       doc: 'Proxies a request to the agent of a Node.',
       answer: async (request) => {
         const name = proxiedName(request.name, 'node')
-        const found = await ways.node(name)
-        const asked = proxiedPort(request.name)
-        if (asked === '' || asked === String(agentPort(found)))
+        const storedNode = await ways.node(name)
+        const requestedPort = proxiedPort(request.name)
+        if (requestedPort === '' || requestedPort === String(agentPort(storedNode)))
           return passThroughProxy(request, {
             ways,
             to: `node ${name}`,
-            destination: () => ways.toAgent(found),
+            destination: () => ways.toAgent(storedNode),
             errors: agentErrors(name),
           })
-        if (!/^\d{1,5}$/.test(asked) || Number(asked) > 0xffff) throw badRequest(`invalid node request: port ${asked}`)
-        const target = { scheme: proxiedScheme(request.name), port: Number(asked) }
-        const destination = () => ways.toNode(found, target)
+        if (!/^\d{1,5}$/.test(requestedPort) || Number(requestedPort) > 0xffff)
+          throw badRequest(`invalid node request: port ${requestedPort}`)
+        const target = { scheme: proxiedScheme(request.name), port: Number(requestedPort) }
+        const destination = () => ways.toNode(storedNode, target)
         return passThroughProxy(request, {
           ways,
           to: `node ${name}`,

@@ -8,8 +8,8 @@ import { formatVersion, parseVersion } from '../../api/model/resource-version.ts
 import type { User } from '../../api/model/user.ts'
 import type { Kind } from '../../api/schema/kind.ts'
 import type { Endpoint } from '../registry/catalogue/endpoint.ts'
-import { journalOf, lastDeletion, type PastChange, pastChanges } from '../registry/reads/past.ts'
-import { pastAccess } from './past-access.ts'
+import { type JournaledChange, journalOf, lastDeletion, readObjectChanges } from '../registry/reads/object-journal.ts'
+import { historyAccess } from './history-access.ts'
 import type { VisibleTypesParts } from './visible-types.ts'
 
 const limits = { default: 20, max: 100 }
@@ -39,10 +39,10 @@ type Spec = NonNullable<ObjectHistory['spec']>
 async function answer(parts: HistoryParts, spec: Spec, user: User) {
   const { namespace = '', name = '', before = '', limit = 0 } = spec
   if (name === '') throw badRequest('spec.name is required: set the name of the object')
-  const { type, sees } = await pastAccess(parts, spec, user)
+  const { type, sees } = await historyAccess(parts, spec, user)
   const leave = type.historyReaders.enter(user.name)
   try {
-    const { changes, more } = await pastChanges(
+    const { changes, more } = await readObjectChanges(
       type,
       { namespace, name },
       {
@@ -61,18 +61,18 @@ async function answer(parts: HistoryParts, spec: Spec, user: User) {
   }
 }
 
-function concealedIn({ showsSecrets }: HistoryParts, { life }: Kind): readonly string[] | undefined {
-  return showsSecrets ? undefined : life.secretFields
+function concealedIn({ showsSecrets }: HistoryParts, { lifecycle }: Kind): readonly string[] | undefined {
+  return showsSecrets ? undefined : lifecycle.secretFields
 }
 
-function shownChange(change: PastChange, { life }: Kind, concealed: readonly string[] | undefined) {
+function shownChange(change: JournaledChange, { lifecycle }: Kind, concealed: readonly string[] | undefined) {
   const { revision, time, note, deleted, object } = change
   return {
     revision: formatVersion(revision),
     ...(time === undefined ? { beyond: true } : { time: new Date(time).toISOString() }),
     ...(note && { user: note.user, manager: note.manager, verb: note.verb, subresource: note.subresource }),
     // The store records only the time of an expiration.
-    ...(note === undefined && deleted && life.expires ? { verb: 'expire' } : {}),
+    ...(note === undefined && deleted && lifecycle.expires ? { verb: 'expire' } : {}),
     ...(note?.created ? { created: true } : {}),
     ...(object?.metadata.uid === undefined ? {} : { uid: object.metadata.uid }),
     ...(deleted ? { deleted: true } : {}),
@@ -93,7 +93,7 @@ function shown({ path, before, after }: JsonChange) {
  * Returns the changes without confidential values: the paths that the writer recorded, and the changes of all other
  * fields.
  */
-function withoutValues({ note, changes = [] }: PastChange, concealed: readonly string[]) {
+function withoutValues({ note, changes = [] }: JournaledChange, concealed: readonly string[]) {
   const isSecret = ({ path: [first] }: JsonChange) =>
     first === undefined || ('member' in first && concealed.includes(first.member))
   return [

@@ -6,9 +6,9 @@ import { formatVersion, parseVersion } from '../../api/model/resource-version.ts
 import type { User } from '../../api/model/user.ts'
 import type { Endpoint } from '../registry/catalogue/endpoint.ts'
 import type { Resource } from '../registry/catalogue/resource.ts'
-import { gone, journalOf, lastDeletion, pastObjects } from '../registry/reads/past.ts'
+import { journalExpired, journalOf, lastDeletion, readObjectsAt } from '../registry/reads/object-journal.ts'
+import { historyAccess } from './history-access.ts'
 import type { HistoryParts } from './object-history.ts'
-import { pastAccess } from './past-access.ts'
 
 const maxItems = 500
 
@@ -31,8 +31,8 @@ type Spec = NonNullable<PastState['spec']>
 
 async function answer(parts: HistoryParts, spec: Spec, user: User) {
   const { namespace = '', name = '', limit = 0, continue: after = '' } = spec
-  const { type, sees } = await pastAccess(parts, spec, user)
-  if (type.kind.life.secretFields !== undefined && !parts.showsSecrets)
+  const { type, sees } = await historyAccess(parts, spec, user)
+  if (type.kind.lifecycle.secretFields !== undefined && !parts.showsSecrets)
     throw forbiddenError(type, name, 'history does not keep their values: it takes --history-secret-values')
   const leave = type.historyReaders.enter(user.name)
   try {
@@ -41,7 +41,7 @@ async function answer(parts: HistoryParts, spec: Spec, user: User) {
     if (sees === 'present' && revision < (await lastDeletion(type, { namespace, name }))) throw notFound(type, name)
     if (after !== '' && !after.startsWith(type.cache.prefix))
       throw badRequest('spec.continue is invalid: use the value that the server returned')
-    const { items, next } = await pastObjects(type, {
+    const { items, next } = await readObjectsAt(type, {
       namespace,
       name,
       revision,
@@ -62,6 +62,6 @@ async function revisionOf(type: Resource, { revision = '', time = '' }: Spec): P
   const ms = Date.parse(time)
   if (Number.isNaN(ms)) throw badRequest(`spec.time: ${JSON.stringify(time.slice(0, 50))} is not a time`)
   const found = await journal.revisionAt(ms)
-  if (found === undefined) throw gone(time, await journal.oldest())
+  if (found === undefined) throw journalExpired(time, await journal.oldest())
   return found
 }

@@ -50,8 +50,12 @@ async function bind({ stored }: PodBindingParts, request: EndpointRequest<Bindin
   const options = { namespace, subresource: 'binding', optionsKind: 'UpdateOptions', signal: abandoned() } as const
   const context = { ...ownWrite(resource, options), dryRun }
   // No field manager owns the fields that a Binding sets, because they are not part of anyone's desired state.
-  const named = namesVersion(sent)
-  await updateObject(context, name, (previous) => ({ object: bound(previous, sent, resource), managed: true, named }))
+  const isExactVersion = namesVersion(sent)
+  await updateObject(context, name, (previous) => ({
+    object: bound(previous, sent, resource),
+    managed: true,
+    isExactVersion,
+  }))
   return successStatus(201)
 }
 

@@ -7,19 +7,19 @@ import { badRequest, notFound } from '../../api/model/api-error.ts'
 import type { Lookup } from '../../api/model/lookup.ts'
 import type { ApiObject } from '../../api/model/object.ts'
 import type { Verb } from '../../api/model/verb.ts'
-import { PassOn } from '../outbound/passage.ts'
+import { ForwardRequest } from '../outbound/proxy-target.ts'
 import type { Connection, Endpoint, EndpointRequest } from '../registry/catalogue/endpoint.ts'
-import { chooseContainer, nodeOf } from './chosen-container.ts'
+import { chooseContainer, nodeOf } from './choose-container.ts'
+import { agentErrors, type NodeConnector, proxyErrors } from './node-connector.ts'
 import { proxiedName, proxiedPort, proxiedScheme } from './proxied-name.ts'
 import { passThroughProxy } from './proxied-requests.ts'
-import { agentErrors, proxyErrors, type WaysToNodes } from './ways-to-nodes.ts'
 
 /** The resource as Status objects name it. */
 const podsRef = { group: '', plural: 'pods' }
 
 const streams = { stdin: 'flag', stdout: 'flag', stderr: 'flag', tty: 'flag', container: 'text' } as const
 
-export function podConnections(lookup: Lookup, ways: WaysToNodes): Endpoint[] {
+export function podConnections(lookup: Lookup, ways: NodeConnector): Endpoint[] {
   const attach = way('attach', 'Attaches to a container of a Pod.', {
     kind: 'PodAttachOptions',
     options: streams,
@@ -51,7 +51,7 @@ export function podConnections(lookup: Lookup, ways: WaysToNodes): Endpoint[] {
 
 interface Means {
   readonly lookup: Lookup
-  readonly ways: WaysToNodes
+  readonly ways: NodeConnector
 }
 
 const opened: readonly Verb[] = ['create', 'get']
@@ -78,7 +78,11 @@ type CommandOptions = ApiObject & {
   readonly command?: readonly string[]
 }
 
-async function intoContainer(means: Means, request: EndpointRequest, action: 'exec' | 'attach'): Promise<PassOn> {
+async function intoContainer(
+  means: Means,
+  request: EndpointRequest,
+  action: 'exec' | 'attach',
+): Promise<ForwardRequest> {
   const object = await findPod(means, request)
   const options = request.object as CommandOptions
   const container = chooseContainer(object, options.container ?? '')
@@ -89,7 +93,7 @@ async function intoContainer(means: Means, request: EndpointRequest, action: 'ex
   return await toAgent(means, object, `/${action}/${place}?${query}`)
 }
 
-async function toPorts(means: Means, request: EndpointRequest): Promise<PassOn> {
+async function toPorts(means: Means, request: EndpointRequest): Promise<ForwardRequest> {
   const object = await findPod(means, request)
   const { ports = [] } = request.object as ApiObject & { ports?: readonly number[] }
   const query = ports.length === 0 ? '' : `?port=${ports.join(',')}`
@@ -97,23 +101,23 @@ async function toPorts(means: Means, request: EndpointRequest): Promise<PassOn> 
   return await toAgent(means, object, `/portForward/${place}${query}`)
 }
 
-async function toAgent({ ways }: Means, object: Pod, path: string): Promise<PassOn> {
+async function toAgent({ ways }: Means, object: Pod, path: string): Promise<ForwardRequest> {
   const nodeName = nodeOf(object)
   if (nodeName === '') throw badRequest(`pod ${object.metadata.name} does not have a host assigned`)
   const node = await ways.node(nodeName)
-  return new PassOn({
+  return new ForwardRequest({
     to: `node ${nodeName}`,
     relay: ways.relay,
     path,
     timeoutMs: ways.timeoutMs,
     destination: () => ways.toAgent(node),
-    tellsUser: false,
+    sendsUser: false,
     mustSwitch: true,
     errors: agentErrors(nodeName),
   })
 }
 
-async function throughProxy(means: Means, request: EndpointRequest): Promise<PassOn> {
+async function throughProxy(means: Means, request: EndpointRequest): Promise<ForwardRequest> {
   const { namespace, name: asked } = request
   const object = await findPod(means, { namespace, name: proxiedName(asked, 'pod') })
   const scheme = proxiedScheme(asked)

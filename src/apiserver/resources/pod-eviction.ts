@@ -72,9 +72,9 @@ async function assertExists({ lookup }: PodEvictionParts, { namespace, name }: E
 /** Returns true if the pod was deleted, or false if it changed in the meantime and must be examined again. */
 async function evictOnce(parts: PodEvictionParts, request: EndpointRequest, options: JudgedDeleteOptions) {
   const { namespace, name } = request
-  const found = await parts.lookup.getLatest(pod, { namespace, name })
-  if (found === undefined) throw notFound({ group: '', plural: 'pods' }, name)
-  const { object } = found
+  const storedPod = await parts.lookup.getLatest(pod, { namespace, name })
+  if (storedPod === undefined) throw notFound({ group: '', plural: 'pods' }, name)
+  const { object } = storedPod
   // Checked before the budget is charged for a deletion that would fail.
   assertPreconditions(parts.stored(pod), object, options)
   const leave = await askLeave(parts, request, object)
@@ -161,7 +161,7 @@ async function takeFrom({ stored }: PodEvictionParts, request: EndpointRequest, 
 }
 
 /** Maximum number of approved evictions that the controller has not yet observed. */
-const mostWaiting = 2000
+const maxWaiting = 2000
 
 function assertLeft({ metadata }: ApiObject, status: PodDisruptionBudgetStatus): void {
   const { name = '', generation = 0 } = metadata
@@ -169,7 +169,7 @@ function assertLeft({ metadata }: ApiObject, status: PodDisruptionBudgetStatus):
   if (observedGeneration < generation) throw stillProcessed(name)
   const refuse = (why: string) => forbiddenError({ group: 'policy', plural: 'poddisruptionbudgets' }, name, why)
   if (disruptionsAllowed < 0) throw refuse(`poddisruptionbudgets "${name}": it allows less than none`)
-  if (Object.keys(disruptedPods).length > mostWaiting)
+  if (Object.keys(disruptedPods).length > maxWaiting)
     throw refuse(`poddisruptionbudgets "${name}": too many evictions are not confirmed by its controller yet`)
   if (disruptionsAllowed === 0) {
     const { desiredHealthy = 0, currentHealthy = 0 } = status
@@ -209,7 +209,7 @@ type Condition = NonNullable<PodDisruptionBudgetStatus['conditions']>[number]
 function withNoneLeft({ conditions = [], observedGeneration }: PodDisruptionBudgetStatus, now: string): Condition[] {
   const place = conditions.findIndex(({ type }) => type === 'DisruptionAllowed')
   const before = conditions[place]
-  const told: Condition = {
+  const disruptionCondition: Condition = {
     type: 'DisruptionAllowed',
     status: 'False',
     ...(observedGeneration ? { observedGeneration } : {}),
@@ -217,5 +217,5 @@ function withNoneLeft({ conditions = [], observedGeneration }: PodDisruptionBudg
     reason: 'InsufficientPods',
     message: '',
   }
-  return place < 0 ? [...conditions, told] : conditions.with(place, told)
+  return place < 0 ? [...conditions, disruptionCondition] : conditions.with(place, disruptionCondition)
 }

@@ -6,15 +6,15 @@ import { pod } from '../../api/kinds/core/pod.ts'
 import { ApiError, badRequest, internalError, invalidObject, notFound } from '../../api/model/api-error.ts'
 import { type FieldError, forbidden, invalid } from '../../api/model/field-error.ts'
 import type { Lookup } from '../../api/model/lookup.ts'
-import { PassOn } from '../outbound/passage.ts'
+import { ForwardRequest } from '../outbound/proxy-target.ts'
 import type { Endpoint } from '../registry/catalogue/endpoint.ts'
-import { chooseContainer, nodeOf } from './chosen-container.ts'
-import { agentErrors, type WaysToNodes } from './ways-to-nodes.ts'
+import { chooseContainer, nodeOf } from './choose-container.ts'
+import { agentErrors, type NodeConnector } from './node-connector.ts'
 
 /** The resource as Status objects name it. */
 const podsRef = { group: '', plural: 'pods' }
 
-export function podLog(lookup: Lookup, ways: WaysToNodes): Endpoint {
+export function podLog(lookup: Lookup, ways: NodeConnector): Endpoint {
   return {
     kind: pod,
     subresource: 'log',
@@ -25,22 +25,22 @@ export function podLog(lookup: Lookup, ways: WaysToNodes): Endpoint {
     doc: 'Returns the log of a container of a Pod.',
     answer: async ({ namespace, name, query }) => {
       const faults = checkOptions(query)
-      const found = await lookup.getLatest(pod, { namespace, name })
-      if (found === undefined) throw notFound(podsRef, name)
+      const storedPod = await lookup.getLatest(pod, { namespace, name })
+      if (storedPod === undefined) throw notFound(podsRef, name)
       if (faults.length > 0) throw invalidObject({ group: '', kind: 'PodLogOptions' }, name, faults)
-      const container = chooseContainer(found.object, query.get('container') ?? '')
-      const nodeName = nodeOf(found.object)
+      const container = chooseContainer(storedPod.object, query.get('container') ?? '')
+      const nodeName = nodeOf(storedPod.object)
       if (nodeName === '') return undefined
       const node = await ways.node(nodeName, 'pods')
       // Requested explicitly by the caller: users who may read the log may skip verification of the node's
       // certificate.
       const isUnverified = ['true', '1'].includes(query.get('insecureSkipTLSVerifyBackend') ?? '')
-      return new PassOn({
+      return new ForwardRequest({
         to: `node ${nodeName}`,
         relay: ways.relay,
         destination: async () => ({ ...(await ways.toAgent(node)), isUnverified }),
         path: `/containerLogs/${[namespace, name, container].map(encodeURIComponent).join('/')}${agentQuery(query)}`,
-        tellsUser: false,
+        sendsUser: false,
         timeoutMs: ways.timeoutMs,
         errors: agentErrors(nodeName),
         failure: (status, text) => refusalOf(name, status, text),

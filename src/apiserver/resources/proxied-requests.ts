@@ -3,29 +3,32 @@
  * stay below the proxy path.
  */
 import type { Destination } from '../outbound/connections.ts'
-import { type PassageErrors, PassOn } from '../outbound/passage.ts'
+import { ForwardRequest, type ProxyErrors } from '../outbound/proxy-target.ts'
 import type { EndpointRequest } from '../registry/catalogue/endpoint.ts'
-import type { WaysToNodes } from './ways-to-nodes.ts'
+import type { NodeConnector } from './node-connector.ts'
 
 interface ProxiedTo {
-  readonly ways: WaysToNodes
+  readonly ways: NodeConnector
   readonly destination: () => Destination | Promise<Destination>
-  readonly errors: PassageErrors
+  readonly errors: ProxyErrors
   /** The proxied object. Concurrent requests are counted per object, regardless of the spelling of the path. */
   readonly to: string
 }
 
-export function passThroughProxy(request: EndpointRequest, { ways, destination, errors, to }: ProxiedTo): PassOn {
+export function passThroughProxy(
+  request: EndpointRequest,
+  { ways, destination, errors, to }: ProxiedTo,
+): ForwardRequest {
   const { path, below } = request
   const [rest = ''] = below.split('?', 1)
   const base = path.slice(0, path.length - rest.length)
-  return new PassOn({
+  return new ForwardRequest({
     to,
     relay: ways.relay,
     destination,
     errors,
     path: below.startsWith('/') ? below : `/${below}`,
-    tellsUser: false,
+    sendsUser: false,
     redirect: (location) => redirectBelow(base, location),
     link: (link) => linkBelow(base, link),
   })

@@ -54,29 +54,29 @@ interface Written {
 const unitsPerRule = 5
 
 class WrittenRules {
-  readonly #known = new WeakMap<readonly PolicyRule[], Written>()
+  readonly #encodedRules = new WeakMap<readonly PolicyRule[], Written>()
 
   /** Joins the encoded rules. Rules that occur in several roles are repeated. */
   async join(roles: readonly (readonly PolicyRule[])[]) {
-    const pace = new TimeSlice()
+    const timeSlice = new TimeSlice()
     const texts: Written[] = []
     for (const rules of roles) {
-      const text = this.#known.get(rules) ?? (await this.#write(rules, pace))
+      const text = this.#encodedRules.get(rules) ?? (await this.#write(rules, timeSlice))
       texts.push(text)
     }
     return { resourceRules: list(texts, 'resources'), nonResourceRules: list(texts, 'paths') }
   }
 
-  async #write(rules: readonly PolicyRule[], pace: TimeSlice): Promise<Written> {
+  async #write(rules: readonly PolicyRule[], timeSlice: TimeSlice): Promise<Written> {
     const resources: string[] = []
     const paths: string[] = []
     for (const rule of rules) {
       if ((rule.resources ?? []).length > 0) resources!.push(stringifyJson(resourceRule(rule), resourceRuleType))
       if ((rule.nonResourceURLs ?? []).length > 0) paths!.push(stringifyJson(pathRule(rule), nonResourceRuleType))
-      if (pace.charge(unitsPerRule)) await pace.yieldIfDue()
+      if (timeSlice.charge(unitsPerRule)) await timeSlice.yieldIfDue()
     }
     const written = { resources: resources!.join(), paths: paths!.join() }
-    this.#known.set(rules, written)
+    this.#encodedRules.set(rules, written)
     return written
   }
 }

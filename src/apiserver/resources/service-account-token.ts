@@ -29,7 +29,7 @@ export interface ServiceAccountTokenParts {
 export interface TokenPolicy {
   readonly issuer: TokenIssuer
   /** Maximum lifetime of a token in seconds; undefined means no limit. */
-  readonly longestSeconds: number | undefined
+  readonly maxLifetimeSeconds: number | undefined
   /** Whether tokens of pods are extended for clients that do not refresh them yet. */
   readonly extendExpiration: boolean
 }
@@ -50,13 +50,13 @@ type Spec = NonNullable<TokenRequest['spec']>
 
 async function answer(parts: ServiceAccountTokenParts, request: EndpointRequest<TokenRequest>): Promise<TokenRequest> {
   const { object: sent, namespace, name, warn } = request
-  const found = await parts.lookup.getLatest(serviceAccount, { namespace, name })
-  if (found === undefined) throw notFound({ group: '', plural: 'serviceaccounts' }, name)
+  const storedObject = await parts.lookup.getLatest(serviceAccount, { namespace, name })
+  if (storedObject === undefined) throw notFound({ group: '', plural: 'serviceaccounts' }, name)
   const spec = completed(parts, sent.spec ?? {}, warn)
   const bound = await boundObject(parts.lookup, request, spec.boundObjectRef)
   const nowSeconds = Math.floor(parts.clock.now() / 1000)
   const lifeSeconds = spec.expirationSeconds
-  const uid = found.object.metadata.uid ?? ''
+  const uid = storedObject.object.metadata.uid ?? ''
   const wanted = { namespace, name, uid, bound, audiences: spec.audiences, nowSeconds }
   const life = isExtended(parts, spec, bound)
     ? { lifeSeconds: extendedSeconds, warnAfterSeconds: lifeSeconds }
@@ -69,12 +69,13 @@ async function answer(parts: ServiceAccountTokenParts, request: EndpointRequest<
 /** Returns the requested spec with the server's defaults and limits. */
 function completed(parts: ServiceAccountTokenParts, spec: Spec, warn: EndpointRequest['warn']) {
   const { audiences = [], expirationSeconds: asked = 3600 } = spec
-  const { longestSeconds = Number.POSITIVE_INFINITY } = parts.tokens
-  if (asked > longestSeconds) warn(`requested expiration of ${asked} seconds shortened to ${longestSeconds} seconds`)
+  const { maxLifetimeSeconds = Number.POSITIVE_INFINITY } = parts.tokens
+  if (asked > maxLifetimeSeconds)
+    warn(`requested expiration of ${asked} seconds shortened to ${maxLifetimeSeconds} seconds`)
   return {
     ...spec,
     audiences: audiences.length === 0 ? [...parts.audiences] : audiences,
-    expirationSeconds: Math.min(asked, longestSeconds),
+    expirationSeconds: Math.min(asked, maxLifetimeSeconds),
   }
 }
 
@@ -101,13 +102,13 @@ async function boundObject(
     throw badRequest(`cannot bind token to object of type ${group}, Kind=${kindName}: use a Pod or a Secret`)
   }
   if (name === '') throw badRequest('Name parameter required: set spec.boundObjectRef.name')
-  const found = await lookup.getLatest(of.type, { namespace, name })
-  if (found === undefined) throw notFound({ group: '', plural: of.type.plural }, name)
-  if (of.kind === 'pod' && found.object.spec?.serviceAccountName !== account)
+  const storedObject = await lookup.getLatest(of.type, { namespace, name })
+  if (storedObject === undefined) throw notFound({ group: '', plural: of.type.plural }, name)
+  if (of.kind === 'pod' && storedObject.object.spec?.serviceAccountName !== account)
     throw badRequest(
       `cannot bind token for serviceaccount "${account}" to pod running with different serviceaccount name.`,
     )
-  const { uid = '' } = found.object.metadata
+  const { uid = '' } = storedObject.object.metadata
   if (wanted !== '' && wanted !== uid) throw conflict({ group: '', plural: kindName }, name, otherUid(wanted))
   return { kind: of.kind, name, uid }
 }

@@ -7,12 +7,12 @@ import { service } from '../../api/kinds/core/service.ts'
 import { ApiError, notFound } from '../../api/model/api-error.ts'
 import type { Lookup } from '../../api/model/lookup.ts'
 import type { Endpoint } from '../registry/catalogue/endpoint.ts'
+import { type NodeConnector, proxyErrors } from './node-connector.ts'
 import { proxied } from './pod-connections.ts'
 import { proxiedName, proxiedPort, proxiedScheme } from './proxied-name.ts'
 import { passThroughProxy } from './proxied-requests.ts'
-import { proxyErrors, type WaysToNodes } from './ways-to-nodes.ts'
 
-export function serviceConnections(lookup: Lookup, ways: WaysToNodes): Endpoint[] {
+export function serviceConnections(lookup: Lookup, ways: NodeConnector): Endpoint[] {
   return [
     {
       kind: service,
@@ -26,10 +26,10 @@ export function serviceConnections(lookup: Lookup, ways: WaysToNodes): Endpoint[
         const { namespace, name: asked } = request
         const place = { namespace, name: proxiedName(asked, 'service') }
         const port = await portName(lookup, place, proxiedPort(asked))
-        const found = await lookup.getLatest(endpoints, place)
+        const storedEndpoints = await lookup.getLatest(endpoints, place)
         // Kubernetes reports the requested Service as missing, not its Endpoints.
-        if (found === undefined) throw notFound({ group: '', plural: 'services' }, place.name)
-        const { subsets = [] } = found.object
+        if (storedEndpoints === undefined) throw notFound({ group: '', plural: 'services' }, place.name)
+        const { subsets = [] } = storedEndpoints.object
         const all = subsets.flatMap((subset) => podsBehind(lookup, { namespace, port }, subset))
         const chosen = all[Math.floor(Math.random() * all.length)]
         if (chosen === undefined) throw empty(subsets.length === 0 ? place.name : asked)
@@ -50,9 +50,9 @@ interface Place {
 /** Returns the name of a port, because Endpoints identify ports by name. A number is looked up in the Service. */
 async function portName(lookup: Lookup, place: Place, port: string): Promise<string> {
   if (!/^[0-9]+$/.test(port)) return port
-  const found = await lookup.getLatest(service, place)
-  if (found === undefined) throw notFound({ group: '', plural: 'services' }, place.name)
-  const { ports = [] } = found.object.spec ?? {}
+  const storedEndpoints = await lookup.getLatest(service, place)
+  if (storedEndpoints === undefined) throw notFound({ group: '', plural: 'services' }, place.name)
+  const { ports = [] } = storedEndpoints.object.spec ?? {}
   const known = ports.find((each) => String(each.port) === port)
   if (known === undefined) throw unavailable(`no service port ${port} found for service "${place.name}"`)
   return known.name ?? ''
@@ -72,13 +72,18 @@ interface WantedPort {
 }
 
 /** Ignores addresses that do not belong to a pod of the namespace, because anything could listen there. */
-function podsBehind(lookup: Lookup, wanted: WantedPort, { addresses = [], ports = [] }: Subset): PodBehind[] {
-  const port = ports.find(({ name = '' }) => name === wanted.port)?.port
+function podsBehind(lookup: Lookup, wantedPort: WantedPort, { addresses = [], ports = [] }: Subset): PodBehind[] {
+  const port = ports.find(({ name = '' }) => name === wantedPort.port)?.port
   if (port === undefined) return []
   return addresses.flatMap(({ ip, targetRef }) => {
-    if (targetRef?.kind !== 'Pod' || targetRef.namespace !== wanted.namespace) return []
-    const found = lookup.getCached(pods, { namespace: wanted.namespace, name: targetRef.name ?? '' })?.object
-    return found?.status?.podIPs?.[0]?.ip === ip && found !== undefined ? [{ pod: found, port }] : []
+    if (targetRef?.kind !== 'Pod' || targetRef.namespace !== wantedPort.namespace) return []
+    const storedEndpoints = lookup.getCached(pods, {
+      namespace: wantedPort.namespace,
+      name: targetRef.name ?? '',
+    })?.object
+    return storedEndpoints?.status?.podIPs?.[0]?.ip === ip && storedEndpoints !== undefined
+      ? [{ pod: storedEndpoints, port }]
+      : []
   })
 }
 

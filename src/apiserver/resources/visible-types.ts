@@ -32,8 +32,8 @@ export class VisibleTypes {
   async mayList(resource: Resource, namespace: string): Promise<boolean> {
     const { group, plural } = resource
     const key = `${group}/${plural} ${namespace}`
-    const known = this.#allowed.get(key)
-    if (known !== undefined) return known
+    const cachedAnswer = this.#allowed.get(key)
+    if (cachedAnswer !== undefined) return cachedAnswer
     const may =
       (await this.may(resource, { verb: 'list', namespace: '', name: '' })) ||
       (namespace !== '' && (await this.may(resource, { verb: 'list', namespace, name: '' })))

@@ -52,7 +52,7 @@ export function webhookPreview(parts: WebhookPreviewParts): Endpoint<WebhookPrev
 class Preview {
   readonly #parts: WebhookPreviewParts
   readonly #visible: VisibleTypes
-  readonly #pace = new TimeSlice()
+  readonly #timeSlice = new TimeSlice()
 
   constructor(parts: WebhookPreviewParts, user: User) {
     this.#parts = parts
@@ -64,22 +64,22 @@ class Preview {
   }
 
   async typesOf(webhook: Webhook) {
-    const found = []
+    const matchingWebhooks = []
     for (const resource of reviewedTypes(this.#parts)) {
       if (!ruledBy(webhook, resource)) continue
       const names = await this.#matching(webhook, resource)
       const { group, plural } = resource
       if (names.length > 0)
-        found.push({ group, resource: plural, count: names.length, names: names.slice(0, maxNames) })
+        matchingWebhooks.push({ group, resource: plural, count: names.length, names: names.slice(0, maxNames) })
     }
-    return found
+    return matchingWebhooks
   }
 
   async #matching(webhook: Webhook, resource: Resource): Promise<string[]> {
     const names: string[] = []
     for (const slice of resource.cache.slices({ namespace: undefined })) {
       for (const { namespace, name, selectable } of slice) {
-        if (this.#pace.charge(4)) await this.#pace.yieldIfDue()
+        if (this.#timeSlice.charge(4)) await this.#timeSlice.yieldIfDue()
         const labels = selectable.labels ?? {}
         if (!(webhook.objectSelector?.matches(labels) ?? true)) continue
         if (!this.#inSelectedNamespace(webhook, resource, { namespace, labels })) continue
@@ -98,8 +98,8 @@ class Preview {
     if (namespaceSelector === undefined) return true
     if (resource.group === '' && resource.plural === 'namespaces') return namespaceSelector.matches(object.labels)
     if (object.namespace === '') return true
-    const found = this.#parts.lookup.getCached(namespaceKind, { namespace: '', name: object.namespace })
-    return namespaceSelector.matches(found?.object.metadata.labels ?? {})
+    const matchingWebhooks = this.#parts.lookup.getCached(namespaceKind, { namespace: '', name: object.namespace })
+    return namespaceSelector.matches(matchingWebhooks?.object.metadata.labels ?? {})
   }
 }
 

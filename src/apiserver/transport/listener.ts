@@ -69,7 +69,7 @@ export class Listener {
   readonly #sockets = new Set<Socket>()
   readonly #peers = new Map<TLSSocket, Peer>()
   /** Number of connections accepted so far. */
-  #taken = 0
+  #acceptedCount = 0
 
   #toldFull = Number.NEGATIVE_INFINITY
 
@@ -159,8 +159,8 @@ export class Listener {
   /** Closing the listening socket would reset connections that are established but not yet accepted. */
   async #takeWaiting(): Promise<void> {
     const end = performance.now() + lingerTime
-    for (let taken = -1; taken !== this.#taken && performance.now() < end; ) {
-      taken = this.#taken
+    for (let acceptedCount = -1; acceptedCount !== this.#acceptedCount && performance.now() < end; ) {
+      acceptedCount = this.#acceptedCount
       // One turn of the event loop accepts at least one connection. The first immediate may still belong to the
       // previous turn.
       await setImmediate()
@@ -169,7 +169,7 @@ export class Listener {
   }
 
   #meet(socket: Socket): void {
-    this.#taken++
+    this.#acceptedCount++
     this.#own(socket)
     const isFull = !this.#connections.open()
     const admission = this.#strangers.admit(socket)
@@ -278,10 +278,10 @@ function contextOf(tls: SecureContextOptions, security: Security): SecureContext
 function certificateOf(socket: TLSSocket): ShownCertificate | undefined {
   const x509 = socket.getPeerX509Certificate()
   if (x509 === undefined) return undefined
-  const sent: X509Certificate[] = []
+  const intermediates: X509Certificate[] = []
   // Node calls the next certificate in the list the issuer, even if it is not.
-  for (let next = x509.issuerCertificate; next !== undefined; next = next.issuerCertificate) sent.push(next)
-  return { x509, sent, trusted: socket.authorized }
+  for (let next = x509.issuerCertificate; next !== undefined; next = next.issuerCertificate) intermediates.push(next)
+  return { x509, intermediates, trusted: socket.authorized }
 }
 
 const plainHttpText = 'This port speaks HTTPS only: use https:// instead of http:// in the address.\n'

@@ -40,7 +40,7 @@ export interface ServerTransport {
   readonly rawHeaders: readonly string[]
   readonly peer: Peer
   /** Whether the client disconnected before the response was complete. */
-  readonly gone: boolean
+  readonly disconnected: boolean
   /** Aborts when the client disconnects. Created on first use. */
   readonly signal: AbortSignal
   /** Set if the client asks to switch protocols and this is allowed. Any response except 101 closes the connection. */
@@ -56,7 +56,7 @@ export interface ServerTransport {
   /** Sends the whole response. `unread` means that the request has an unread body. */
   send(status: number, headers: ResponseHeaders, body: Buffer, unread: boolean): void
   /** Resolves when the client has read the response or disconnected. */
-  taken(): Promise<void>
+  responseRead(): Promise<void>
   /** Starts a streamed response. */
   open(status: number, headers: ResponseHeaders): void
   /** Returns undefined if there is room for more, or else a promise that resolves when there is. */

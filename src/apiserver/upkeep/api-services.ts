@@ -157,16 +157,16 @@ class Registrations {
   }
 
   #versionsOf(definition: string): string[] {
-    const found = this.#definitions && readShared(this.#definitions, definition)
-    const { spec: { group = '', versions = [] } = {} } = (found ?? {}) as CustomResourceDefinition
+    const existing = this.#definitions && readShared(this.#definitions, definition)
+    const { spec: { group = '', versions = [] } = {} } = (existing ?? {}) as CustomResourceDefinition
     return versions.filter(({ served }) => served).map(({ name = '' }) => nameOf(group, name))
   }
 
   async #reconcile(name: string, signal: AbortSignal): Promise<void> {
     const isServed = (this.#servers.get(name)?.size ?? 0) > 0
     if (!isServed) this.#servers.delete(name)
-    const found = getCached(this.#services, { namespace: '', name }) as APIService | undefined
-    if (found === undefined) {
+    const existing = getCached(this.#services, { namespace: '', name }) as APIService | undefined
+    if (existing === undefined) {
       const custom = isServed ? { ...split(name), managed: 'true' as const, priorities: customPriorities } : undefined
       const wanted = this.#missingAtStart.get(name) ?? custom
       if (wanted !== undefined) await register(this.#services, wanted)
@@ -174,8 +174,8 @@ class Registrations {
       return
     }
     this.#missingAtStart.delete(name)
-    const isManaged = found.metadata.labels?.[managedKey(this.#services)] === 'true'
-    if (isManaged && !isServed && found.spec?.service === undefined) await this.#unregister(found, signal)
+    const isManaged = existing.metadata.labels?.[managedKey(this.#services)] === 'true'
+    if (isManaged && !isServed && existing.spec?.service === undefined) await this.#unregister(existing, signal)
   }
 
   async #unregister({ metadata }: ApiObject, signal: AbortSignal): Promise<void> {

@@ -59,7 +59,7 @@ async function bringUp(maps: Resource, { clientAuthorities, proxy }: Authenticat
   const names = (name: string, own: readonly string[]) =>
     set(name, JSON.stringify([...new Set([...own, ...readNames(data[name])])]))
   const trust = proxy()
-  const wanted: JsonObject = {
+  const requiredData: JsonObject = {
     ...certificates('client-ca-file', clientAuthorities()),
     ...(trust && {
       ...certificates('requestheader-client-ca-file', trust.authorities),
@@ -69,8 +69,8 @@ async function bringUp(maps: Resource, { clientAuthorities, proxy }: Authenticat
       ...names('requestheader-allowed-names', trust.allowedNames),
     }),
   }
-  await createMissing(maps, object, { data: wanted })
-  await changeFields(maps, object, { data: { ...data, ...wanted } })
+  await createMissing(maps, object, { data: requiredData })
+  await changeFields(maps, object, { data: { ...data, ...requiredData } })
 }
 
 function set(name: string, value: string): { [name: string]: string } {

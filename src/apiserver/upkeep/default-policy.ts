@@ -9,7 +9,7 @@ import { type ApiObject, asJson } from '../../api/model/object.ts'
 import { runToCompletion as finish } from '../../base/concurrency/time-slice.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { atStart } from '../../client/reconcile/sources.ts'
-import { coverage } from '../authz/rbac/covers.ts'
+import { coverage } from '../authz/rbac/coverage.ts'
 import { autoUpdateKey, type DefaultPolicy, defaultPolicy } from '../authz/rbac/defaults/all.ts'
 import { rbacGroup } from '../authz/rbac/policy.ts'
 import { type PolicyRule, ruleOf } from '../authz/rbac/rule.ts'
@@ -39,19 +39,19 @@ async function restoreDefaultPolicy(catalogue: Catalogue): Promise<void> {
   for (const plural of order) {
     const resource = catalogue.stored(rbacGroup, plural)
     // Some tests run a server that does not serve RBAC types.
-    if (resource !== undefined) await Promise.all(policy[plural].map((wanted) => ensure(resource, wanted)))
+    if (resource !== undefined) await Promise.all(policy[plural].map((required) => ensure(resource, required)))
   }
 }
 
-async function ensure(resource: Resource, wanted: ApiObject): Promise<void> {
-  const { namespace = '', name = '' } = wanted.metadata
-  const found = getCached(resource, { namespace, name })
-  if (found === undefined) return await createWanted(resource, wanted)
-  if (bindsAnother(found, wanted) && mayRepair(resource, found)) return await replace(resource, wanted)
-  if (repaired(resource, found, wanted) === found) return
+async function ensure(resource: Resource, required: ApiObject): Promise<void> {
+  const { namespace = '', name = '' } = required.metadata
+  const existing = getCached(resource, { namespace, name })
+  if (existing === undefined) return await createWanted(resource, required)
+  if (bindsAnother(existing, required) && mayRepair(resource, existing)) return await replace(resource, required)
+  if (repaired(resource, existing, required) === existing) return
   await ignoreNotFound(
     updateObject(contextOf(resource, namespace, 'UpdateOptions'), name, (previous) => ({
-      object: repaired(resource, previous, wanted),
+      object: repaired(resource, previous, required),
       managed: false,
     })),
   )
@@ -59,20 +59,20 @@ async function ensure(resource: Resource, wanted: ApiObject): Promise<void> {
 
 const atOnce = { gracePeriodSeconds: undefined, propagation: undefined, preconditions: [] }
 
-async function createWanted(resource: Resource, wanted: ApiObject): Promise<void> {
-  const { namespace = '', name = '' } = wanted.metadata
-  await createMissing(resource, { namespace, name }, asJson(wanted))
+async function createWanted(resource: Resource, required: ApiObject): Promise<void> {
+  const { namespace = '', name = '' } = required.metadata
+  await createMissing(resource, { namespace, name }, asJson(required))
 }
 
 /** Deletes and recreates a binding because its roleRef is immutable. */
-async function replace(resource: Resource, wanted: ApiObject): Promise<void> {
-  const { namespace = '', name = '' } = wanted.metadata
+async function replace(resource: Resource, required: ApiObject): Promise<void> {
+  const { namespace = '', name = '' } = required.metadata
   await ignoreNotFound(deleteObject(contextOf(resource, namespace, 'DeleteOptions'), name, atOnce))
-  await createWanted(resource, wanted)
+  await createWanted(resource, required)
 }
 
-function bindsAnother(found: ApiObject, wanted: ApiObject): boolean {
-  return !sameJson((found.roleRef ?? {}) as Json, (wanted.roleRef ?? {}) as Json)
+function bindsAnother(existing: ApiObject, required: ApiObject): boolean {
+  return !sameJson((existing.roleRef ?? {}) as Json, (required.roleRef ?? {}) as Json)
 }
 
 function mayRepair({ vendor }: Resource, { metadata }: ApiObject): boolean {
@@ -80,45 +80,45 @@ function mayRepair({ vendor }: Resource, { metadata }: ApiObject): boolean {
 }
 
 /** Adds missing labels, annotations, rules and subjects. Returns the same object if nothing is missing. */
-function repaired(resource: Resource, found: ApiObject, wanted: ApiObject): ApiObject {
-  if (!mayRepair(resource, found)) return found
+function repaired(resource: Resource, existing: ApiObject, required: ApiObject): ApiObject {
+  if (!mayRepair(resource, existing)) return existing
   const next = {
-    ...found,
+    ...existing,
     metadata: {
-      ...found.metadata,
-      labels: { ...found.metadata.labels, ...wanted.metadata.labels },
-      annotations: { ...found.metadata.annotations, ...wanted.metadata.annotations },
+      ...existing.metadata,
+      labels: { ...existing.metadata.labels, ...required.metadata.labels },
+      annotations: { ...existing.metadata.annotations, ...required.metadata.annotations },
     },
-    ...withRules(found, wanted),
-    ...withSubjects(found, wanted),
-    ...withSelectors(found, wanted),
+    ...withRules(existing, required),
+    ...withSubjects(existing, required),
+    ...withSelectors(existing, required),
   }
-  return sameJson(asJson(next), asJson(found)) ? found : next
+  return sameJson(asJson(next), asJson(existing)) ? existing : next
 }
 
-function withRules(found: ApiObject, wanted: ApiObject): JsonObject {
-  if (wanted.rules === undefined) return {}
-  const own = (found.rules ?? []) as readonly PolicyRule[]
+function withRules(existing: ApiObject, required: ApiObject): JsonObject {
+  if (required.rules === undefined) return {}
+  const own = (existing.rules ?? []) as readonly PolicyRule[]
   // Fast path: the rules are almost always unchanged.
-  if (sameJson(own as Json, wanted.rules as Json)) return {}
-  const every = wanted.rules as readonly PolicyRule[]
+  if (sameJson(own as Json, required.rules as Json)) return {}
+  const every = required.rules as readonly PolicyRule[]
   const { uncovered } = finish(coverage(own.map(ruleOf), every, every.length))
   return uncovered.length === 0 ? {} : { rules: [...own, ...uncovered] as unknown as Json }
 }
 
-function withSubjects(found: ApiObject, wanted: ApiObject): JsonObject {
-  return withAll('subjects', (found.subjects ?? []) as Json[], (wanted.subjects ?? []) as Json[])
+function withSubjects(existing: ApiObject, required: ApiObject): JsonObject {
+  return withAll('subjects', (existing.subjects ?? []) as Json[], (required.subjects ?? []) as Json[])
 }
 
-function withSelectors(found: ApiObject, wanted: ApiObject): JsonObject {
+function withSelectors(existing: ApiObject, required: ApiObject): JsonObject {
   const selectors = ({ aggregationRule }: ApiObject) =>
     (aggregationRule as { clusterRoleSelectors?: Json[] } | undefined)?.clusterRoleSelectors ?? []
-  const all = withAll('clusterRoleSelectors', selectors(found), selectors(wanted))
+  const all = withAll('clusterRoleSelectors', selectors(existing), selectors(required))
   return Object.keys(all).length === 0 ? {} : { aggregationRule: all }
 }
 
 /** Returns the field with the missing elements appended, or an empty object if none is missing. */
-function withAll(field: string, own: readonly Json[], wanted: readonly Json[]): JsonObject {
-  const lacking = wanted.filter((each) => !own.some((one) => sameJson(one, each)))
+function withAll(field: string, own: readonly Json[], required: readonly Json[]): JsonObject {
+  const lacking = required.filter((each) => !own.some((one) => sameJson(one, each)))
   return lacking.length === 0 ? {} : { [field]: [...own, ...lacking] }
 }

@@ -19,7 +19,7 @@ import type { Resource } from '../registry/catalogue/resource.ts'
 import { updateObject } from '../registry/verbs/update.ts'
 import { changeFields, contextOf, createIn, getCached, ignoreNotFound } from './own-objects.ts'
 
-interface Wanted {
+interface RequiredObjects {
   readonly resource: Resource
   readonly mandatory: ReadonlyMap<string, Json>
   readonly suggested: ReadonlyMap<string, Json>
@@ -32,7 +32,7 @@ export function flowControlObjectsLoop(catalogue: Catalogue): Loop | undefined {
   const levels = catalogue.stored(priorityLevelConfiguration.group, priorityLevelConfiguration.plural)
   const schemas = catalogue.stored(flowSchema.group, flowSchema.plural)
   if (levels === undefined || schemas === undefined) return undefined
-  const wanted: readonly Wanted[] = [
+  const requiredObjects: readonly RequiredObjects[] = [
     { resource: levels, mandatory: mandatoryLevels, suggested: suggestedLevels },
     { resource: schemas, mandatory: mandatoryFlowSchemas, suggested: suggestedFlowSchemas(catalogue.vendor) },
   ]
@@ -41,7 +41,7 @@ export function flowControlObjectsLoop(catalogue: Catalogue): Loop | undefined {
     sources: [every(periodMs, 'all')],
     reconcile: async () => {
       await Promise.all(
-        wanted.flatMap(({ resource, mandatory, suggested }) => [
+        requiredObjects.flatMap(({ resource, mandatory, suggested }) => [
           ...[...mandatory].map(([name, spec]) => keepMandatory(resource, name, spec)),
           ...[...suggested].map(([name, spec]) => keepSuggested(resource, name, spec)),
         ]),
@@ -55,9 +55,9 @@ const annotationOf = ({ vendor }: Resource) => vendorKey(vendor, 'autoupdate-spe
 
 async function keepMandatory(resource: Resource, name: string, spec: Json): Promise<void> {
   const key = annotationOf(resource)
-  const found = getCached(resource, { namespace: '', name })
-  if (found === undefined) return await createWith(resource, name, spec)
-  if (found.metadata.annotations?.[key] === 'true' || found.metadata.deletionTimestamp !== undefined) return
+  const existing = getCached(resource, { namespace: '', name })
+  if (existing === undefined) return await createWith(resource, name, spec)
+  if (existing.metadata.annotations?.[key] === 'true' || existing.metadata.deletionTimestamp !== undefined) return
   const annotated = (object: ApiObject): ApiObject => {
     const annotations = { ...object.metadata.annotations, [key]: 'true' }
     return { ...object, metadata: { ...object.metadata, annotations } }
@@ -67,9 +67,9 @@ async function keepMandatory(resource: Resource, name: string, spec: Json): Prom
 }
 
 async function keepSuggested(resource: Resource, name: string, spec: Json): Promise<void> {
-  const found = getCached(resource, { namespace: '', name })
-  if (found === undefined) return await createWith(resource, name, spec)
-  if (found.metadata.annotations?.[annotationOf(resource)] === 'true')
+  const existing = getCached(resource, { namespace: '', name })
+  if (existing === undefined) return await createWith(resource, name, spec)
+  if (existing.metadata.annotations?.[annotationOf(resource)] === 'true')
     await ignoreNotFound(changeFields(resource, { namespace: '', name }, { spec }))
 }
 

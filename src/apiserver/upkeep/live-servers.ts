@@ -14,7 +14,7 @@ export interface ServerPlace {
 const prefix = 'servers/'
 const lifetimeSeconds = 15
 /** Far more servers than any store has. */
-const most = 1000
+const maxServers = 1000
 
 export interface Servers {
   /** Renews the key of this server. Call it every few seconds. */
@@ -54,7 +54,7 @@ export class LiveServers implements Servers {
   }
 
   async all(): Promise<readonly ServerPlace[]> {
-    const { entries } = await this.#store.list({ prefix, limit: most, count: false })
+    const { entries } = await this.#store.list({ prefix, limit: maxServers, count: false })
     const places = entries.map(({ key }) => {
       const colon = key.lastIndexOf(':')
       return { ip: key.slice(prefix.length, colon), port: Number(key.slice(colon + 1)) }

@@ -7,7 +7,7 @@ import { type Json, type JsonObject, sameJson } from '../../api/json/json.ts'
 import { ApiError } from '../../api/model/api-error.ts'
 import type { ObjectName } from '../../api/model/lookup.ts'
 import type { ApiObject } from '../../api/model/object.ts'
-import { normalizeSteps } from '../../api/schema/normalize.ts'
+import { normalizeSliced } from '../../api/schema/normalize.ts'
 import { runToCompletion } from '../../base/concurrency/time-slice.ts'
 import { fetchObject, keyOf, type Resource } from '../registry/catalogue/resource.ts'
 import { readObject } from '../registry/reads/read-stored.ts'
@@ -36,7 +36,7 @@ export async function createIn(context: WriteContext, name: string, rest: JsonOb
     metadata: { ...(metadata as JsonObject), name },
     ...fields,
   }
-  const { object } = runToCompletion(normalizeSteps(resource, sent))
+  const { object } = runToCompletion(normalizeSliced(resource, sent))
   await create(context, { object, managed: false }).catch((error: unknown) => {
     // Another server created the object first. Its reservations may then conflict with ours before this cache has the
     // object.
@@ -57,13 +57,13 @@ export async function changeFields(
   fields: JsonObject,
 ): Promise<void> {
   await fetchObject(resource, keyOf(resource, namespace, name))
-  const found = getCached(resource, { namespace, name })
+  const existing = getCached(resource, { namespace, name })
   // Fast path: the fields rarely differ.
-  if (found !== undefined && hasFields(found, fields)) return
+  if (existing !== undefined && hasFields(existing, fields)) return
   const change = (previous: ApiObject) => {
     const { apiVersion, kind, metadata } = previous
     const sent = { ...previous, apiVersion, kind, metadata, ...fields } as unknown as JsonObject
-    return { object: runToCompletion(normalizeSteps(resource, sent)).object, managed: false }
+    return { object: runToCompletion(normalizeSliced(resource, sent)).object, managed: false }
   }
   await updateObject(contextOf(resource, namespace, 'UpdateOptions'), name, change)
 }

@@ -17,14 +17,14 @@ const periodMs = 5000
 /** Settles debts that exist in two consecutive checks. */
 export function quotaDebtsLoop(ownWrites: OwnWrites, log: Log): Loop {
   const ledger = new Ledger(ownWrites)
-  let known: ReadonlySet<string> = new Set()
+  let previousKeys: ReadonlySet<string> = new Set()
   return {
     name: 'quota-debts',
     sources: [every(periodMs, 'all')],
     reconcile: async () => {
-      const entries = await ownWrites.taken(debtsPrefix)
-      const left = entries.filter(({ key }) => known.has(key)).map(readDebt)
-      known = new Set(entries.map(({ key }) => key))
+      const entries = await ownWrites.reservedKeys(debtsPrefix)
+      const left = entries.filter(({ key }) => previousKeys.has(key)).map(readDebt)
+      previousKeys = new Set(entries.map(({ key }) => key))
       if (left.length === 0) return 'done'
       await Promise.all(left.map((debt) => ledger.settle(debt)))
       log.warn('released quota of interrupted writes', summary(left))

@@ -17,7 +17,7 @@ export function reservationsLoop(catalogue: Catalogue, log: Log): Loop {
     name: 'reservations',
     sources: [every(periodMs, 'all')],
     reconcile: async () => {
-      const { freed, taken, shared } = await repairReservations(catalogue)
+      const { freed, restored: taken, shared } = await repairReservations(catalogue)
       if (freed.length > 0) log.warn('released orphaned reservations', summary(freed))
       if (taken.length > 0) log.warn('restored missing reservations', summary(taken))
       if (shared.length > 0) log.error('several objects hold the same reservation; delete all but one', summary(shared))

@@ -41,12 +41,12 @@ async function writeEndpoints(resource: Resource, vendor: Vendor, places: readon
 async function writeSlices(resource: Resource, vendor: Vendor, places: readonly ServerPlace[]): Promise<void> {
   const label = vendorKey(vendor, 'service-name')
   const labels = { [label]: vendor.apiService }
-  const wanted = slicesOf(vendor, places)
-  for (const { name, ...fields } of wanted) {
+  const requiredSlices = slicesOf(vendor, places)
+  for (const { name, ...fields } of requiredSlices) {
     await createMissing(resource, { namespace, name }, { metadata: { labels }, ...fields })
     await changeFields(resource, { namespace, name }, fields)
   }
-  const names = new Set(wanted.map(({ name }) => name))
+  const names = new Set(requiredSlices.map(({ name }) => name))
   const ours = [...resource.cache.slices({ namespace })]
     .flat()
     .filter(({ selectable }) => selectable.labels?.[label] === vendor.apiService)

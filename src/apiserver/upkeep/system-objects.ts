@@ -17,12 +17,12 @@ export const systemNamespace = 'kube-system'
 const permanentNamespaces = ['default', ...systemNamespaces]
 
 /** Cluster-scoped objects of one type, each with its name and other fields. */
-interface Wanted {
+interface RequiredObjects {
   readonly type: StoredType<unknown>
   readonly objects: () => readonly (readonly [name: string, rest: JsonObject])[]
 }
 
-const wanted: readonly Wanted[] = [
+const requiredObjects: readonly RequiredObjects[] = [
   { type: namespace, objects: () => permanentNamespaces.map((name) => [name, {}]) },
   {
     type: priorityClass,
@@ -36,13 +36,13 @@ export function systemObjectsLoop(catalogue: Catalogue): Loop {
     name: 'system-objects',
     sources: [atStart('all')],
     reconcile: async () => {
-      await Promise.all(wanted.map((each) => createAll(catalogue, each)))
+      await Promise.all(requiredObjects.map((each) => createAll(catalogue, each)))
       return 'done'
     },
   }
 }
 
-async function createAll(catalogue: Catalogue, { type, objects }: Wanted): Promise<void> {
+async function createAll(catalogue: Catalogue, { type, objects }: RequiredObjects): Promise<void> {
   const resource = catalogue.stored(type.group, type.plural)
   // Some tests run a server that does not serve this type.
   if (resource === undefined) return

@@ -3,13 +3,13 @@
  * fields of a schema that concern a reader. The object must never change.
  */
 export function memoizeByObject<K extends object, V extends object>(workOut: (object: K) => V): (object: K) => V {
-  const known = new WeakMap<K, V>()
+  const results = new WeakMap<K, V>()
   return (object) => {
-    let found = known.get(object)
-    if (found === undefined) {
-      found = workOut(object)
-      known.set(object, found)
+    let result = results.get(object)
+    if (result === undefined) {
+      result = workOut(object)
+      results.set(object, result)
     }
-    return found
+    return result
   }
 }

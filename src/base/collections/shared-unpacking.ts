@@ -18,8 +18,8 @@ export function sharedUnpacking(unpack: Unpack): Unpack {
     }
   }
   return async (packed) => {
-    const known = inUse.get(packed)?.deref()
-    if (known !== undefined) return known
+    const cachedValue = inUse.get(packed)?.deref()
+    if (cachedValue !== undefined) return cachedValue
     const content = underWay.get(packed) ?? begin(packed)
     underWay.set(packed, content)
     return await content

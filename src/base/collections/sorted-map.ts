@@ -62,18 +62,18 @@ export class SortedMap<V> {
 
   /** Returns the values of keys with this prefix in order: those after `after`, at most `limit`. */
   withPrefix(prefix: string, after?: string, limit = Number.POSITIVE_INFINITY): V[] {
-    const found: V[] = []
+    const matches: V[] = []
     let { index, at } = this.#start(prefix, after)
     for (; index < this.#chunks.length; index++, at = 0) {
       const { keys, values } = this.#chunks[index]!
       // Most chunks are entirely within the range.
       const whole = keys.at(-1)!.startsWith(prefix)
       for (; at < keys.length; at++) {
-        if (found.length >= limit || (!whole && !keys[at]!.startsWith(prefix))) return found
-        found.push(values[at]!)
+        if (matches.length >= limit || (!whole && !keys[at]!.startsWith(prefix))) return matches
+        matches.push(values[at]!)
       }
     }
-    return found
+    return matches
   }
 
   /**

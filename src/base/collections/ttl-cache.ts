@@ -26,8 +26,8 @@ export class TtlCache<V> {
 
   /** Returns the cached value or the pending one, or else looks it up. */
   get(key: string, find: () => Promise<Answer<V>>): V | Promise<V> {
-    const known = this.#answers.get(key)
-    if (known !== undefined && known.until > this.#clock.monotonic()) return known.value
+    const cachedAnswer = this.#answers.get(key)
+    if (cachedAnswer !== undefined && cachedAnswer.until > this.#clock.monotonic()) return cachedAnswer.value
     const shared = this.#pending.get(key)
     if (shared !== undefined) return shared
     const answer = this.#find(key, find).finally(() => this.#pending.delete(key))

@@ -2,9 +2,9 @@
  * Splits long work so that it never blocks the event loop for long: a scan of many objects, or a write of some
  * megabytes. There are four ways to use it, from the finest to the coarsest.
  *
- *   if (pace.charge(512)) await pace.yieldIfDue()   // in a loop of small steps: 512 units of about a microsecond
- *   await pace.yieldIfDue()                         // between two larger steps
- *   await pace.run(work)                            // for a generator that yields where it can be interrupted
+ *   if (timeSlice.charge(512)) await timeSlice.yieldIfDue()   // in a loop of small steps: 512 units of about a microsecond
+ *   await timeSlice.yieldIfDue()                         // between two larger steps
+ *   await timeSlice.run(work)                            // for a generator that yields where it can be interrupted
  *   await roomInTurn()                              // before each of many short pieces, such as the requests of a loop
  *
  * Short work never yields and always runs in the same order. All long work in a turn of the event loop shares one time
@@ -50,7 +50,7 @@ export class TimeSlice {
   }
 
   /** Runs a generator that yields where it can be interrupted or has to wait. */
-  async run<T>(work: Steps<T>): Promise<T> {
+  async run<T>(work: Sliced<T>): Promise<T> {
     for (let step = work.next(); ; ) {
       if (step.done) return step.value
       if (step.value instanceof Promise) {
@@ -176,25 +176,25 @@ export function roomInTurn(): Promise<void> | undefined {
  * Work that yields where it can be interrupted. It yields nothing, or a promise to wait for. Work that yields promises
  * cannot run to completion synchronously.
  */
-export type Steps<T> = Generator<unknown, T>
+export type Sliced<T> = Generator<unknown, T>
 
 /** Work that is already done. */
-export function* done<T>(value: T): Steps<T> {
+export function* slicedValue<T>(value: T): Sliced<T> {
   yield* []
   return value
 }
 
 /** A step that waits for a promise. */
-export function* waitFor<T>(promise: Promise<T>): Steps<T> {
-  const found: { value?: T } = {}
+export function* waitFor<T>(promise: Promise<T>): Sliced<T> {
+  const settledResult: { value?: T } = {}
   yield promise.then((value) => {
-    found.value = value
+    settledResult.value = value
   })
-  return found.value as T
+  return settledResult.value as T
 }
 
 /** Runs the work synchronously. Throws if it would have to wait. */
-export function runToCompletion<T>(work: Steps<T>): T {
+export function runToCompletion<T>(work: Sliced<T>): T {
   for (;;) {
     const step = work.next()
     if (step.done) return step.value
@@ -202,7 +202,7 @@ export function runToCompletion<T>(work: Steps<T>): T {
   }
 }
 
-async function resume<T>(work: Steps<T>, awaited: Promise<unknown>): Promise<IteratorResult<unknown, T>> {
+async function resume<T>(work: Sliced<T>, awaited: Promise<unknown>): Promise<IteratorResult<unknown, T>> {
   try {
     await awaited
   } catch (error) {

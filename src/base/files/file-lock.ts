@@ -39,6 +39,6 @@ async function take(file: string): Promise<boolean> {
 }
 
 async function removeStale(file: string): Promise<void> {
-  const found = await stat(file).catch(ignoring('ENOENT'))
-  if (found !== undefined && Date.now() - found.mtimeMs > staleMs) await rm(file, { force: true })
+  const fileStat = await stat(file).catch(ignoring('ENOENT'))
+  if (fileStat !== undefined && Date.now() - fileStat.mtimeMs > staleMs) await rm(file, { force: true })
 }

@@ -21,7 +21,7 @@ export class FollowedFiles {
   /** Call this before the files are first read. `onChange` must not throw. Returns a function that ends the polling. */
   follow(files: readonly string[], onChange: () => void): () => void {
     const look = looksNow(files)
-    const followed: Followed = { files, onChange, told: look, last: look }
+    const followed: Followed = { files, onChange, lastReported: look, last: look }
     this.#followed.add(followed)
     this.#timer ??= setInterval(() => void this.#look(), this.#everyMs).unref()
     return () => this.#followed.delete(followed)
@@ -38,8 +38,8 @@ export class FollowedFiles {
       const look = (await Promise.all(followed.files.map(lookOf))).join()
       const settled = look === followed.last
       followed.last = look
-      if (!settled || look === followed.told || !this.#followed.has(followed)) continue
-      followed.told = look
+      if (!settled || look === followed.lastReported || !this.#followed.has(followed)) continue
+      followed.lastReported = look
       followed.onChange()
     }
   }
@@ -49,7 +49,7 @@ interface Followed {
   readonly files: readonly string[]
   readonly onChange: () => void
   /** State of the files at the last report and at the last poll. */
-  told: string
+  lastReported: string
   last: string
 }
 
@@ -63,13 +63,13 @@ interface Look {
 const exact = { bigint: true } as const
 
 function looksNow(files: readonly string[]): string {
-  return files.map((file) => textOf(statSync(file, { ...exact, throwIfNoEntry: false }))).join()
+  return files.map((file) => fingerprint(statSync(file, { ...exact, throwIfNoEntry: false }))).join()
 }
 
 async function lookOf(file: string): Promise<string> {
-  return textOf(await stat(file, exact).catch(() => undefined))
+  return fingerprint(await stat(file, exact).catch(() => undefined))
 }
 
-function textOf(look: Look | undefined): string {
+function fingerprint(look: Look | undefined): string {
   return look === undefined ? 'gone' : `${look.ino}/${look.size}/${look.mtimeNs}/${look.ctimeNs}`
 }

@@ -6,9 +6,9 @@ import type { Flag, Flags } from './flags.ts'
 export function helpText(flags: Flags): string {
   const all = Object.values(flags).filter(({ hidden = false }) => !hidden)
   const lettered = all.some(({ letter }) => letter !== '')
-  const rows = all.map((flag) => ({ left: flagHelp(flag, lettered), right: explanation(flag) }))
-  const width = Math.max(...rows.map(({ left }) => left.length)) + 2
-  return rows.map(({ left, right }) => `${left.padEnd(width)}${right}`).join('\n')
+  const rows = all.map((flag) => ({ usage: flagHelp(flag, lettered), right: explanation(flag) }))
+  const width = Math.max(...rows.map(({ usage }) => usage.length)) + 2
+  return rows.map(({ usage, right }) => `${usage.padEnd(width)}${right}`).join('\n')
 }
 
 const indent = ' '.repeat(14)

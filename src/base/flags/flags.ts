@@ -53,8 +53,8 @@ export function toggle(spec: Pick<FlagSpec<boolean>, 'name' | 'letter' | 'help'>
 }
 
 /** Returns the same flag, which is undefined unless given. */
-export function ifGiven<T>(asked: Flag<T>): Flag<T | undefined> {
-  return { ...asked, mayLack: true }
+export function ifGiven<T>(baseFlag: Flag<T>): Flag<T | undefined> {
+  return { ...baseFlag, mayLack: true }
 }
 
 /** Returns a flag that may be given several times with one value each. Empty unless given. */
@@ -116,15 +116,15 @@ export interface CommandLine<F extends Flags> {
 
 /** Parses flags and words in any order. Throws UsageError. */
 export function parseCommandLine<F extends Flags>(flags: F, args: readonly string[]): CommandLine<F> {
-  const { given, words } = scan(flags, args)
-  const read = Object.entries(flags).map(([option, flag]) => [option, readFlag(flag, given.get(flag.name))])
+  const { givenValues, words } = scan(flags, args)
+  const read = Object.entries(flags).map(([option, flag]) => [option, readFlag(flag, givenValues.get(flag.name))])
   return { options: Object.freeze(Object.fromEntries(read)) as OptionsOf<F>, words }
 }
 
 /** Parses flags only, each given once, because server command lines are usually in files. */
 export function parseFlags<F extends Flags>(flags: F, args: readonly string[]): OptionsOf<F> {
   const { options, words } = parseCommandLine(flags, args)
-  for (const [name, texts] of scan(flags, args).given)
+  for (const [name, texts] of scan(flags, args).givenValues)
     if (texts.length > 1 && findFlag(flags, name).readAll === undefined)
       throw new UsageError(`--${name} is specified twice`)
   if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: flags begin with --`)
@@ -144,19 +144,19 @@ export function splitCommand(flags: Flags, args: readonly string[]): { command: 
   return { command: undefined, rest: [...args] }
 }
 
-function scan(flags: Flags, args: readonly string[]): { given: Map<string, string[]>; words: string[] } {
-  const given = new Map<string, string[]>()
+function scan(flags: Flags, args: readonly string[]): { givenValues: Map<string, string[]>; words: string[] } {
+  const givenValues = new Map<string, string[]>()
   const words: string[] = []
   for (let i = 0; i < args.length; i++) {
-    if (args[i] === '--') return { given, words: [...words, ...args.slice(i + 1)] }
+    if (args[i] === '--') return { givenValues, words: [...words, ...args.slice(i + 1)] }
     if (!isFlag(args[i]!)) words.push(args[i]!)
     else
       for (const { flag, text } of argumentFlags(flags, args[i]!)) {
         const next = text === undefined && takesNext(flag, args[i + 1]) ? args[++i] : undefined
-        given.set(flag.name, [...(given.get(flag.name) ?? []), text ?? next ?? valueAlone(flag)])
+        givenValues.set(flag.name, [...(givenValues.get(flag.name) ?? []), text ?? next ?? valueAlone(flag)])
       }
   }
-  return { given, words }
+  return { givenValues, words }
 }
 
 /** A single dash is a word, which usually means standard input. */
@@ -179,15 +179,15 @@ function argumentFlags(flags: Flags, argument: string): Given[] {
 }
 
 function letterFlags(flags: Flags, argument: string): Given[] {
-  const found: Given[] = []
+  const letterValues: Given[] = []
   for (let i = 1; i < argument.length; i++) {
     const flag = findLetter(flags, argument[i]!)
     const rest = argument.slice(i + 1)
-    if (rest.startsWith('=')) return [...found, { flag, text: rest.slice(1) }]
-    if (flag.value !== '') return [...found, { flag, text: rest === '' ? undefined : rest }]
-    found.push({ flag, text: undefined })
+    if (rest.startsWith('=')) return [...letterValues, { flag, text: rest.slice(1) }]
+    if (flag.value !== '') return [...letterValues, { flag, text: rest === '' ? undefined : rest }]
+    letterValues.push({ flag, text: undefined })
   }
-  return found
+  return letterValues
 }
 
 function findLetter(flags: Flags, letter: string): Flag<unknown> {
@@ -225,9 +225,9 @@ function valueAlone({ name, value, bare }: Flag<unknown>): string {
   return bare ?? 'true'
 }
 
-function readFlag(flag: Flag<unknown>, given: readonly string[] | undefined): unknown {
-  if (given === undefined && flag.mayLack) return undefined
-  const texts = given ?? [flag.default]
+function readFlag(flag: Flag<unknown>, givenValues: readonly string[] | undefined): unknown {
+  if (givenValues === undefined && flag.mayLack) return undefined
+  const texts = givenValues ?? [flag.default]
   try {
     return flag.readAll === undefined ? flag.read(texts.at(-1)!) : flag.readAll(texts)
   } catch (error) {

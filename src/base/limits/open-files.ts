@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 /** Returns undefined if the system does not report the limit. Only Linux does. */
 export function openFileLimit(): number | undefined {
   try {
-    const found = /^Max open files +(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
-    return found === undefined || found === 'unlimited' ? undefined : Number(found)
+    const limitText = /^Max open files +(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
+    return limitText === undefined || limitText === 'unlimited' ? undefined : Number(limitText)
   } catch {
     return undefined
   }

@@ -95,14 +95,14 @@ export class RateBuckets {
 
   /** Takes one token from the bucket of the key. Returns false if the bucket is empty. */
   take(key: string): boolean {
-    const [mark, first] = this.#placeOf(key)
+    const [mark, first] = this.#slotRange(key)
     for (;;) {
       const taken = this.#takeAt(mark, this.#find(mark, first))
       if (taken !== undefined) return taken
     }
   }
 
-  #placeOf(key: string): [mark: bigint, first: number] {
+  #slotRange(key: string): [mark: bigint, first: number] {
     const hash = createHash('sha256').update(this.#seed).update(`${this.#start} `).update(key).digest()
     return [hash.readBigInt64LE(0) || 1n, 2 * this.#ways * (hash.readUInt32LE(8) % this.#sets)]
   }

@@ -48,7 +48,7 @@ export class ProcessExposer {
 
 async function exposeWithProcess(metrics: readonly Metric[]): Promise<Exposition> {
   const { processMetrics } = await import('./process-metrics.ts')
-  return { mediaType, text: await textOf([...processMetrics(), ...metrics]) }
+  return { mediaType, text: await expositionText([...processMetrics(), ...metrics]) }
 }
 
 const mediaType = 'text/plain; version=0.0.4; charset=utf-8'
@@ -56,14 +56,14 @@ const mediaType = 'text/plain; version=0.0.4; charset=utf-8'
 /** Cost of writing a sample in units of a time slice. */
 const unitsPerSample = 2
 
-async function textOf(metrics: readonly WrittenMetric[]): Promise<string> {
-  const pace = new TimeSlice()
+async function expositionText(metrics: readonly WrittenMetric[]): Promise<string> {
+  const timeSlice = new TimeSlice()
   let text = ''
   for (const metric of metrics) {
     text += `${text === '' ? '' : '\n'}# HELP ${metric.name} ${escaped(metric.help)}\n# TYPE ${metric.name} ${metric.type}\n`
     for (const sample of metric.samples()) {
       text += lineOf(metric, sample)
-      if (pace.charge(unitsPerSample)) await pace.yieldIfDue()
+      if (timeSlice.charge(unitsPerSample)) await timeSlice.yieldIfDue()
     }
   }
   return text

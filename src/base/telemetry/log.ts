@@ -2,7 +2,7 @@
  * The log: one line per event on standard error, as `key=value` pairs or JSON. Data from clients is always quoted, and
  * credentials are never logged.
  *
- * The verbosity (`-v`) controls the amount: 0 logs what an operator must know, and each `detail` line has a minimum
+ * The verbosity (`-v`) controls the amount: 0 logs what an operator must know, and each `verbose` line has a minimum
  * level. At 3, every request and its response are logged.
  */
 import { isError } from '../text/errors.ts'
@@ -15,9 +15,9 @@ export interface Log {
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
   /** Logs at this verbosity and above. */
-  detail(level: number, message: string, fields?: LogFields): void
+  verbose(level: number, message: string, fields?: LogFields): void
   /** Whether lines of this level are logged. Check this before computing expensive fields. */
-  tells(level: number): boolean
+  isEnabled(level: number): boolean
 }
 
 /** Structured fields of a log line. */
@@ -56,15 +56,15 @@ export function openLog({
   const encode = encoders[format]
   const line = (severity: Severity, message: string, fields: LogFields = {}) =>
     write(encode({ time: new Date(now()).toISOString(), severity, message, fields: { ...fields, ...common } }))
-  const tells = (wanted: number) => wanted <= level
+  const isEnabled = (lineLevel: number) => lineLevel <= level
   return {
     info: (message, fields) => line('info', message, fields),
     warn: (message, fields) => line('warning', message, fields),
     error: (message, fields) => line('error', message, fields),
-    detail: (wanted, message, fields) => {
-      if (tells(wanted)) line('info', message, fields)
+    verbose: (lineLevel, message, fields) => {
+      if (isEnabled(lineLevel)) line('info', message, fields)
     },
-    tells,
+    isEnabled,
   }
 }
 

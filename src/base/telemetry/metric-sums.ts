@@ -19,24 +19,24 @@ export function snapshotOf(metrics: readonly Metric[]): MetricSnapshot[] {
 
 /** The last known metrics of threads by id. */
 export class MetricSums<Id> {
-  readonly #known = new Map<Id, readonly MetricSnapshot[]>()
+  readonly #snapshotsById = new Map<Id, readonly MetricSnapshot[]>()
   /** Counters of ended threads. */
   #ended: readonly MetricSnapshot[] = []
 
   /** Sets the current metrics of a thread. */
   update(id: Id, metrics: readonly MetricSnapshot[]): void {
-    this.#known.set(id, metrics)
+    this.#snapshotsById.set(id, metrics)
   }
 
   /** Marks a thread as ended. Its counters stay and its gauges are dropped. */
   end(id: Id): void {
-    const last = this.#known.get(id)?.filter(({ type }) => type !== 'gauge') ?? []
-    this.#known.delete(id)
+    const last = this.#snapshotsById.get(id)?.filter(({ type }) => type !== 'gauge') ?? []
+    this.#snapshotsById.delete(id)
     this.#ended = sum([this.#ended, last])
   }
 
   total(): readonly Metric[] {
-    return sum([this.#ended, ...this.#known.values()]).map((metric) => ({
+    return sum([this.#ended, ...this.#snapshotsById.values()]).map((metric) => ({
       ...metric,
       *samples() {
         yield* [...metric.values]

@@ -60,8 +60,8 @@ class SeriesMap<S> {
 
   at(values: readonly string[]): S {
     const key = values.join('\0')
-    const known = this.#series.get(key)
-    if (known !== undefined) return known.series
+    const existing = this.#series.get(key)
+    if (existing !== undefined) return existing.series
     const others = this.#labels.map(() => other)
     if (this.#series.size >= maxSeries && key !== others.join('\0')) return this.at(others)
     const series = this.#make()
@@ -180,13 +180,17 @@ export class Histogram implements Metric {
   *samples(): Generator<Sample> {
     for (const [labels, { counts, sum, isEmpty }] of this.#series.entries()) {
       if (isEmpty && this.#hasLabels) continue
-      let below = 0
+      let cumulativeCount = 0
       for (const [i, count] of counts.entries()) {
-        below += count
-        yield { metricName: `${this.name}_bucket`, labels: { ...labels, le: this.#bounds[i] ?? '+Inf' }, value: below }
+        cumulativeCount += count
+        yield {
+          metricName: `${this.name}_bucket`,
+          labels: { ...labels, le: this.#bounds[i] ?? '+Inf' },
+          value: cumulativeCount,
+        }
       }
       yield { metricName: `${this.name}_sum`, labels, value: sum }
-      yield { metricName: `${this.name}_count`, labels, value: below }
+      yield { metricName: `${this.name}_count`, labels, value: cumulativeCount }
     }
   }
 }

@@ -90,8 +90,8 @@ function statusBytes(name: string): number | undefined {
 }
 
 function numberIn(file: string, pattern: RegExp): number | undefined {
-  const found = ifReadable(() => pattern.exec(readFileSync(file, 'utf8'))?.[1])
-  return found === undefined ? undefined : Number(found)
+  const numberText = ifReadable(() => pattern.exec(readFileSync(file, 'utf8'))?.[1])
+  return numberText === undefined ? undefined : Number(numberText)
 }
 
 /** Returns undefined if the file is not readable, as in some containers. The metric then has no value. */

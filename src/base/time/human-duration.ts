@@ -24,6 +24,6 @@ function count(age: number, unit: number, name: string): string {
 }
 
 function rest(age: number, whole: number, unit: number, name: string): string {
-  const left = Math.floor((age % whole) / unit)
-  return left === 0 ? '' : `${left}${name}`
+  const remainder = Math.floor((age % whole) / unit)
+  return remainder === 0 ? '' : `${remainder}${name}`
 }

@@ -109,8 +109,9 @@ export class EventRecorder {
   #combine(about: string, { type, reason, message }: Happening): string {
     const now = this.#options.clock.monotonic()
     const key = `${about}\0${type}\0${reason}`
-    const known = this.#alike.get(key)
-    const alike = known === undefined || now - known.last > alikeMs ? { messages: new Set<string>(), last: now } : known
+    const existing = this.#alike.get(key)
+    const alike =
+      existing === undefined || now - existing.last > alikeMs ? { messages: new Set<string>(), last: now } : existing
     alike.last = now
     const text = shorten(message, maxMessage - combined.length)
     if (alike.messages.size < maxAlike) alike.messages.add(text)
@@ -120,8 +121,8 @@ export class EventRecorder {
 
   async #write(object: ObjectBase, happening: Happening, alikeKey: string): Promise<void> {
     const key = `${alikeKey}\0${happening.type}\0${happening.reason}`
-    const known = this.#written.get(key)
-    const isCounted = known !== undefined && (await this.#count(known))
+    const existing = this.#written.get(key)
+    const isCounted = existing !== undefined && (await this.#count(existing))
     if (isCounted) return
     const event = this.#eventOf(object, happening)
     await this.#options.client.create(kinds.Event, event, { signal: this.#stopped.signal })
@@ -130,11 +131,11 @@ export class EventRecorder {
   }
 
   /** Increments the count of an existing Event. Returns whether the Event still exists. */
-  async #count(known: Written): Promise<boolean> {
-    known.count++
-    const merge = { count: known.count, lastTimestamp: timestamp(this.#options.clock.now()) }
+  async #count(existing: Written): Promise<boolean> {
+    existing.count++
+    const merge = { count: existing.count, lastTimestamp: timestamp(this.#options.clock.now()) }
     try {
-      const { name, namespace } = known
+      const { name, namespace } = existing
       await this.#options.client.patch(
         kinds.Event,
         { name, namespace },

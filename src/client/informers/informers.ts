@@ -35,8 +35,8 @@ export class Informers {
   of<T extends ObjectBase = ApiObject>(type: ResourceType<T>, selection: Selection = {}): Informer<T> {
     const { namespace, labelSelector, fieldSelector } = selection
     const key = JSON.stringify([typeName(type), type.version, namespace, labelSelector, fieldSelector])
-    const known = this.#informers.get(key)
-    if (known !== undefined) return known as unknown as Informer<T>
+    const existing = this.#informers.get(key)
+    if (existing !== undefined) return existing as unknown as Informer<T>
     const { signal, ...options } = this.#options
     const informer = new Informer(this.#client, type, { ...options, selection })
     this.#informers.set(key, informer as unknown as Informer<never>)

@@ -108,7 +108,7 @@ interface Seen {
 
 class Candidate {
   readonly #options: ElectionOptions & typeof defaults
-  #seen: Seen | undefined
+  #lastObserved: Seen | undefined
   /** Send time of the last request that acquired or renewed the Lease. */
   #heldSince = Number.NEGATIVE_INFINITY
   #leader = ''
@@ -137,8 +137,8 @@ class Candidate {
   async renewUntil(signal: AbortSignal): Promise<void> {
     const { retryPeriodMs, renewDeadlineMs } = this.#options.timing
     while (!signal.aborted && this.isCurrent()) {
-      const left = this.#heldSince + renewDeadlineMs - this.#now()
-      await pause(Math.min(retryPeriodMs, left), signal)
+      const remainingMs = this.#heldSince + renewDeadlineMs - this.#now()
+      await pause(Math.min(retryPeriodMs, remainingMs), signal)
       if (!signal.aborted && this.isCurrent()) await this.#tryOnce(signal)
     }
   }
@@ -146,13 +146,13 @@ class Candidate {
   /** Releases the Lease, so that the next candidate can take it at once. */
   async release(): Promise<void> {
     const { client, identity, timing } = this.#options
-    const held = this.#seen?.lease
-    if (held?.spec?.holderIdentity !== identity) return
-    const spec = { ...held.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: this.#timestamp() }
+    const heldLease = this.#lastObserved?.lease
+    if (heldLease?.spec?.holderIdentity !== identity) return
+    const spec = { ...heldLease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: this.#timestamp() }
     try {
       const late = () => new TransportError('cannot release the lease in time')
       await withDeadline({ ms: timing.retryPeriodMs, outer: undefined, late }, (signal) =>
-        client.update(kinds.Lease, { ...held, spec }, { signal }),
+        client.update(kinds.Lease, { ...heldLease, spec }, { signal }),
       )
     } catch (error) {
       // A failed release does no harm because the Lease expires anyway.
@@ -181,20 +181,27 @@ class Candidate {
 
   async #attempt(now: number, signal: AbortSignal): Promise<boolean> {
     const { client, lease: name, identity } = this.#options
-    const found = await client.get(kinds.Lease, name, { signal }).catch((error: unknown) => {
+    const currentLease = await client.get(kinds.Lease, name, { signal }).catch((error: unknown) => {
       if (isNotFound(error)) return undefined
       throw error
     })
-    if (found === undefined) return await this.#create(signal)
-    if (this.#seen?.lease.metadata.resourceVersion !== found.metadata.resourceVersion || !this.#sameUid(found))
-      this.#seen = { lease: found, since: now }
-    const { holderIdentity = '' } = found.spec ?? {}
-    if (holderIdentity !== identity && holderIdentity !== '' && now < this.#endOf(found)) {
+    if (currentLease === undefined) return await this.#create(signal)
+    if (
+      this.#lastObserved?.lease.metadata.resourceVersion !== currentLease.metadata.resourceVersion ||
+      !this.#sameUid(currentLease)
+    )
+      this.#lastObserved = { lease: currentLease, since: now }
+    const { holderIdentity = '' } = currentLease.spec ?? {}
+    if (holderIdentity !== identity && holderIdentity !== '' && now < this.#endOf(currentLease)) {
       this.#tellLeader(holderIdentity)
       return false
     }
-    const updated = await client.update(kinds.Lease, { ...found, spec: this.#nextSpec(found) }, { signal })
-    this.#seen = { lease: updated, since: now }
+    const updated = await client.update(
+      kinds.Lease,
+      { ...currentLease, spec: this.#nextSpec(currentLease) },
+      { signal },
+    )
+    this.#lastObserved = { lease: updated, since: now }
     this.#tellLeader(identity)
     return true
   }
@@ -210,7 +217,7 @@ class Candidate {
       leaseTransitions: 0,
     }
     try {
-      this.#seen = {
+      this.#lastObserved = {
         lease: await client.create(kinds.Lease, { metadata: { ...lease }, spec }, { signal }),
         since: this.#now(),
       }
@@ -223,13 +230,13 @@ class Candidate {
   }
 
   #sameUid({ metadata }: Lease): boolean {
-    return this.#seen?.lease.metadata.uid === metadata.uid
+    return this.#lastObserved?.lease.metadata.uid === metadata.uid
   }
 
   /** Returns when the Lease has been observed unchanged for the duration that its holder set. */
   #endOf({ spec }: Lease): number {
     const seconds = spec?.leaseDurationSeconds
-    return this.#seen!.since + (seconds === undefined ? this.#options.timing.leaseDurationMs : seconds * 1000)
+    return this.#lastObserved!.since + (seconds === undefined ? this.#options.timing.leaseDurationMs : seconds * 1000)
   }
 
   #nextSpec({ spec }: Lease): NonNullable<Lease['spec']> {

@@ -41,14 +41,14 @@ export class ObjectIndex<T> implements Index<T> {
 
   #add(value: string | undefined, key: string, object: T): void {
     if (value === undefined) return
-    const found = this.#byValue.get(value) ?? new Map<string, T>()
-    this.#byValue.set(value, found.set(key, object))
+    const objectsByKey = this.#byValue.get(value) ?? new Map<string, T>()
+    this.#byValue.set(value, objectsByKey.set(key, object))
   }
 
   #remove(value: string | undefined, key: string): void {
     if (value === undefined) return
-    const found = this.#byValue.get(value)
-    found?.delete(key)
-    if (found?.size === 0) this.#byValue.delete(value)
+    const objectsByKey = this.#byValue.get(value)
+    objectsByKey?.delete(key)
+    if (objectsByKey?.size === 0) this.#byValue.delete(value)
   }
 }

@@ -45,8 +45,8 @@ class TableWriter {
   readonly #indexes = new Map<object, number>()
 
   indexOf(part: object, membersOf = membersOfPart): number {
-    const known = this.#indexes.get(part)
-    if (known !== undefined) return known
+    const knownIndex = this.#indexes.get(part)
+    if (knownIndex !== undefined) return knownIndex
     const index = this.parts.push({}) - 1
     // Registered before its members are written, so that a part may contain itself.
     this.#indexes.set(part, index)
@@ -81,14 +81,15 @@ function membersOfPart(part: object): [string, unknown][] {
 }
 
 export function fromTable({ parts, kinds, schemas }: SchemaTable): WireKind[] {
-  const made: { [name: string]: unknown }[] = parts.map(() => ({}))
+  const restoredParts: { [name: string]: unknown }[] = parts.map(() => ({}))
   const read = (value: Json): unknown => {
     if (Array.isArray(value)) return value.map(read)
-    return isObject(value) ? made[value.$ as number] : value
+    return isObject(value) ? restoredParts[value.$ as number] : value
   }
   for (const [index, part] of parts.entries())
     for (const [name, value = null] of Object.entries(part))
-      if (name === described) made[index]!.described = ({ profile }: Vendor) => read((value as JsonObject)[profile]!)
-      else made[index]![name] = read(value)
-  return kinds.map((names, index) => ({ ...names, schema: made[schemas[index]!] as unknown as ObjectSchema }))
+      if (name === described)
+        restoredParts[index]!.described = ({ profile }: Vendor) => read((value as JsonObject)[profile]!)
+      else restoredParts[index]![name] = read(value)
+  return kinds.map((names, index) => ({ ...names, schema: restoredParts[schemas[index]!] as unknown as ObjectSchema }))
 }

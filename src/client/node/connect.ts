@@ -77,8 +77,11 @@ function anonymous(transport: HttpTransportOptions): HttpTransportOptions {
 function statedIn(options: ConnectOptions): Partial<HttpTransportOptions> {
   const { authority, insecure, serverName, proxy, certificate, headers, token } = options
   const stated = { authority, insecure, serverName, proxy, certificate, headers }
-  const given = Object.fromEntries(Object.entries(stated).filter(([, value]) => value !== undefined))
-  return { ...given, ...(token === undefined ? {} : { token: typeof token === 'string' ? () => token : token }) }
+  const definedOptions = Object.fromEntries(Object.entries(stated).filter(([, value]) => value !== undefined))
+  return {
+    ...definedOptions,
+    ...(token === undefined ? {} : { token: typeof token === 'string' ? () => token : token }),
+  }
 }
 
 function filesOfUser(): string[] {

@@ -56,8 +56,11 @@ export class ExecCredentials implements CredentialSource {
   }
 
   async replace(refused: Credentials, signal: AbortSignal): Promise<Credentials | undefined> {
-    const known = this.#got?.credentials
-    const fresh = known === refused || known === undefined ? (await this.#run(signal)).credentials : known
+    const cachedCredentials = this.#got?.credentials
+    const fresh =
+      cachedCredentials === refused || cachedCredentials === undefined
+        ? (await this.#run(signal)).credentials
+        : cachedCredentials
     return isSame(fresh, refused) ? undefined : fresh
   }
 
@@ -139,8 +142,8 @@ async function runPlugin(plugin: ExecPlugin, { env, interactive, timeoutMs, sign
     child.once('close', (code, endedBy) => {
       clearTimeout(timer)
       if (code === 0) return resolve(Buffer.concat(chunks).toString('utf8'))
-      const how = code === null ? `was ended by ${endedBy}` : `failed with exit code ${code}`
-      reject(new ConfigError(`the credential plugin ${plugin.command} ${how}`))
+      const failureText = code === null ? `was ended by ${endedBy}` : `failed with exit code ${code}`
+      reject(new ConfigError(`the credential plugin ${plugin.command} ${failureText}`))
     })
   })
 }

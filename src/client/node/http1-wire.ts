@@ -36,11 +36,11 @@ export class Http1Wire implements Wire {
     this.#pool = new ConnectionPool({ open, maxConnections, idleMs: 0 })
   }
 
-  async send(wanted: WireRequest): Promise<TransportResponse> {
+  async send(wireRequest: WireRequest): Promise<TransportResponse> {
     try {
-      return await this.#send(wanted)
+      return await this.#send(wireRequest)
     } catch (error) {
-      const { signal } = wanted
+      const { signal } = wireRequest
       if (signal.aborted) throw signal.reason
       if (!(error instanceof CallError)) throw error
       throw error.cause instanceof TransportError
@@ -57,12 +57,12 @@ export class Http1Wire implements Wire {
     this.#pool.destroy()
   }
 
-  async #send(wanted: WireRequest): Promise<TransportResponse> {
-    const { body, headers, rawHeaders, status } = await this.#call(wanted).catch((error: unknown) => {
-      if (error instanceof CallError && error.remedy === 'reconnect') return this.#call(wanted)
+  async #send(wireRequest: WireRequest): Promise<TransportResponse> {
+    const { body, headers, rawHeaders, status } = await this.#call(wireRequest).catch((error: unknown) => {
+      if (error instanceof CallError && error.remedy === 'reconnect') return this.#call(wireRequest)
       throw error
     })
-    return { status, headers: joinHeaders({ headers, rawHeaders }), body: bodyOf(body, wanted.signal) }
+    return { status, headers: joinHeaders({ headers, rawHeaders }), body: responseBody(body, wireRequest.signal) }
   }
 
   #call({ method, path, headers, body, signal }: WireRequest): Promise<StreamedAnswer> {
@@ -84,7 +84,7 @@ export class Http1Wire implements Wire {
 const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 
 /** Returning from the iteration destroys the connection, which the server notices. */
-async function* bodyOf(body: StreamedAnswer['body'], signal: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* responseBody(body: StreamedAnswer['body'], signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of body) yield chunk
   } catch (error) {

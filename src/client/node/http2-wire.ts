@@ -59,7 +59,7 @@ class Connection {
   /** Number of running requests. */
   #streams = 0
   /** Whether the connection accepts no more requests, and whether it was destroyed. */
-  #left = false
+  #isDraining = false
   #destroyed = false
   #session: ClientHttp2Session | undefined
   readonly #opening: Promise<ClientHttp2Session>
@@ -69,7 +69,7 @@ class Connection {
   constructor({ server, pingMs }: Http2WireOptions, socket: Promise<Dialed>, onLeaving: () => void) {
     this.#server = server
     const leave = () => {
-      this.#left = true
+      this.#isDraining = true
       onLeaving()
     }
     this.#opening = socket.then((secure) => {
@@ -85,7 +85,7 @@ class Connection {
 
   /** Whether the connection accepts another request. */
   get hasRoom(): boolean {
-    return this.#streams < maxStreams && !this.#left
+    return this.#streams < maxStreams && !this.#isDraining
   }
 
   async send(request: WireRequest): Promise<TransportResponse> {
@@ -99,7 +99,7 @@ class Connection {
   }
 
   retire(): void {
-    this.#left = true
+    this.#isDraining = true
     this.#opening.then(
       (session) => session.close(),
       () => {},
@@ -107,7 +107,7 @@ class Connection {
   }
 
   destroy(): void {
-    this.#left = true
+    this.#isDraining = true
     this.#destroyed = true
     // Without an error, partial responses would look complete.
     this.#session?.destroy(new Error('the connection was closed'))
@@ -160,13 +160,13 @@ function answerOf(stream: ClientHttp2Stream, signal: AbortSignal): Promise<Trans
     stream.on('error', fail)
     stream.once('close', () => fail())
     stream.once('response', (headers) =>
-      resolve({ status: Number(headers[':status']), headers: plain(headers), body: bodyOf(stream, signal) }),
+      resolve({ status: Number(headers[':status']), headers: plain(headers), body: responseBody(stream, signal) }),
     )
   })
 }
 
 /** Returning from the iteration destroys the stream, which the server notices. */
-async function* bodyOf(stream: ClientHttp2Stream, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* responseBody(stream: ClientHttp2Stream, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of stream) yield chunk
   } catch (error) {

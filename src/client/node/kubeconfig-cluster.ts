@@ -56,8 +56,10 @@ function pluginConfig(cluster: Entry): Json | undefined {
   const extensions = optional(cluster, 'extensions') ?? []
   if (!Array.isArray(extensions)) throw fault(cluster, 'extensions', 'is not a list')
   const names = execGroups().map(({ group }) => `${group}/exec`)
-  const found = extensions.filter(isObject).find((extension) => names.includes(String(own(extension, 'name'))))
-  return found === undefined ? undefined : own(found, 'extension')
+  const matchingExtension = extensions
+    .filter(isObject)
+    .find((extension) => names.includes(String(own(extension, 'name'))))
+  return matchingExtension === undefined ? undefined : own(matchingExtension, 'extension')
 }
 
 function serverOf(cluster: Entry, { plain }: { readonly plain: boolean }): string {

@@ -12,7 +12,7 @@ export class ConfigError extends Error {
 /** No kubeconfig exists. Commands that need no server can ignore this. */
 export class MissingConfigError extends ConfigError {}
 
-export interface Surroundings {
+export interface ProcessEnvironment {
   readonly env: { readonly [name: string]: string | undefined }
   readonly home: string
   readonly directory: string
@@ -31,7 +31,7 @@ export function localConfig(directory: string): string | undefined {
  * Returns the files in $ORCHCONFIG or else $KUBECONFIG, else the user's file if it exists, else that of a server in
  * this directory.
  */
-export function usualFiles({ env, home, directory }: Surroundings): string[] {
+export function usualFiles({ env, home, directory }: ProcessEnvironment): string[] {
   const listed = (listedFiles(env) ?? '').split(delimiter).filter((file) => file !== '')
   if (listed.length > 0) return [...new Set(listed.map((file) => resolve(directory, file)))]
   const own = join(home, '.kube', 'config')
@@ -39,7 +39,7 @@ export function usualFiles({ env, home, directory }: Surroundings): string[] {
 }
 
 /** Returns the kubeconfig list of the environment. Undefined if it is not set. */
-export function listedFiles(env: Surroundings['env']): string | undefined {
+export function listedFiles(env: ProcessEnvironment['env']): string | undefined {
   return env.ORCHCONFIG || env.KUBECONFIG || undefined
 }
 

@@ -81,8 +81,8 @@ function namedFiles(entry: Entry, fields: readonly string[]): string[] {
 
 /** Returns the user without credentials, for an unencrypted connection. Impersonation remains. */
 function withoutCredentials(user: Entry): Entry {
-  const kept = Object.entries(user.content).filter(([name]) => !credentialFields.includes(name))
-  return { ...user, content: Object.fromEntries(kept) }
+  const remainingFields = Object.entries(user.content).filter(([name]) => !credentialFields.includes(name))
+  return { ...user, content: Object.fromEntries(remainingFields) }
 }
 
 const noEntry: Entry = { file: '', content: {}, title: '' }
@@ -103,18 +103,18 @@ const credentialFields = [
 
 /** Returns the entry with overrides. Paths from the file stay relative to the file. */
 function overridden(entry: Entry, choice: ConfigChoice, sort: 'cluster' | 'user'): Entry {
-  const said = choice[sort] ?? {}
-  const names = Object.keys(said)
+  const overrides = choice[sort] ?? {}
+  const names = Object.keys(overrides)
   if (names.length === 0) return entry
   const dropped = new Set(
     names.flatMap((name) => [`${name}-data`, ...(credentialFields.includes(name) ? credentialFields : [])]),
   )
-  const kept = Object.entries(entry.content).filter(([name]) => !dropped.has(name))
-  const paths = Object.entries(said).map(([name, value]) => [
+  const remainingFields = Object.entries(entry.content).filter(([name]) => !dropped.has(name))
+  const paths = Object.entries(overrides).map(([name, value]) => [
     name,
     isPath(name) && value !== '' ? resolve(choice.directory ?? '', String(value)) : value,
   ])
-  return { ...entry, content: { ...Object.fromEntries(kept), ...Object.fromEntries(paths) } }
+  return { ...entry, content: { ...Object.fromEntries(remainingFields), ...Object.fromEntries(paths) } }
 }
 
 function isPath(field: string): boolean {

@@ -62,11 +62,11 @@ export class OidcCredentials implements CredentialSource {
     await changeEntry(file, { sort: 'user', name: user }, async (entry) => {
       const provider = objectIn(entry, 'auth-provider')
       const config = objectIn(provider, 'config')
-      const kept = { idToken: textIn(config, 'id-token'), refreshToken: textIn(config, 'refresh-token') }
-      found = kept.idToken
+      const cachedTokens = { idToken: textIn(config, 'id-token'), refreshToken: textIn(config, 'refresh-token') }
+      found = cachedTokens.idToken
       // Another program has renewed the token.
       if (found !== undefined && found !== useless && !this.#hasExpired(found)) return entry
-      const fresh = await refresh(this.#user, kept)
+      const fresh = await refresh(this.#user, cachedTokens)
       found = fresh.idToken
       const renewed = { ...config, 'id-token': fresh.idToken!, 'refresh-token': fresh.refreshToken! }
       return { ...entry, 'auth-provider': { ...provider, config: renewed } }

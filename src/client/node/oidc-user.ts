@@ -19,9 +19,9 @@ export function oidcUserOf(user: Entry, provider: JsonObject): OidcUser {
   const name = requiredText({ ...user, content: provider, title: `${user.title}: auth-provider` }, 'name')
   if (name !== 'oidc')
     throw fault(user, 'auth-provider', `${JSON.stringify(name)} is not supported, only oidc: use exec instead`)
-  const given = optional({ ...user, content: provider }, 'config') ?? {}
-  if (!isObject(given)) throw fault(user, 'auth-provider', 'config is not an object')
-  const config = { ...user, content: given, title: `${user.title}: auth-provider` }
+  const providerConfig = optional({ ...user, content: provider }, 'config') ?? {}
+  if (!isObject(providerConfig)) throw fault(user, 'auth-provider', 'config is not an object')
+  const config = { ...user, content: providerConfig, title: `${user.title}: auth-provider` }
   const issuer = requiredText(config, 'idp-issuer-url')
   if (!URL.canParse(issuer) || new URL(issuer).protocol !== 'https:')
     throw fault(config, 'idp-issuer-url', 'is not an https address')

@@ -11,9 +11,9 @@ export function parsePlainYaml(text: string): Json | undefined {
   const lines: Line[] = []
   for (const line of text.split('\n')) {
     if (/^ *(?:#.*)?$/.test(line)) continue
-    const found = linePattern.exec(line)
-    if (found === null) return undefined
-    const { indent = '', dashes = '', key, value } = found.groups!
+    const lineMatch = linePattern.exec(line)
+    if (lineMatch === null) return undefined
+    const { indent = '', dashes = '', key, value } = lineMatch.groups!
     if (notTexts.test(key!)) return undefined
     lines.push({ indent: indent.length, inner: indent.length + dashes.length, key: key!, value })
   }

@@ -48,7 +48,7 @@ export async function requestUpgrade(
   { path, headers, signal }: Omit<UpgradeRequest, 'headers'> & { headers: ManyHeaders },
 ): Promise<UpgradedConnection> {
   const answer = await sendUpgrade(socket, server, { path, headers, signal })
-  if (answer.switched === undefined) throw new UpgradeRefused(answer.status, await bodyOf(answer))
+  if (answer.switched === undefined) throw new UpgradeRefused(answer.status, await refusalBody(answer))
   return { socket: answer.switched.socket, head: answer.switched.rest, headers: joinHeaders(answer) }
 }
 
@@ -78,7 +78,7 @@ async function sendUpgrade(
   }
 }
 
-async function bodyOf({ body }: StreamedAnswer): Promise<Buffer> {
+async function refusalBody({ body }: StreamedAnswer): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of body) {

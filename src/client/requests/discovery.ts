@@ -47,13 +47,13 @@ interface ApiResource {
 
 /** Discovers the types of a server. */
 export async function discover(client: Client, options: CallOptions = {}): Promise<DiscoveredTypes> {
-  const found = new Map<string, DiscoveredType>()
+  const typesByKey = new Map<string, DiscoveredType>()
   const failures: string[] = []
   for await (const answer of askAll(client, await groupVersions(client, options), options)) {
     if (typeof answer === 'string') failures.push(answer)
-    else for (const type of answer) if (!found.has(typeName(type))) found.set(typeName(type), type)
+    else for (const type of answer) if (!typesByKey.has(typeName(type))) typesByKey.set(typeName(type), type)
   }
-  return { types: [...found.values()], failures }
+  return { types: [...typesByKey.values()], failures }
 }
 
 const atOnce = 32

@@ -35,7 +35,7 @@ export function fetchTransport({ server, token, headers = {} }: FetchTransportOp
     return {
       status: response.status,
       headers: Object.fromEntries(response.headers),
-      body: bodyOf(response, request.signal),
+      body: responseBody(response, request.signal),
     }
   }
 }
@@ -55,7 +55,7 @@ async function answered(response: Promise<Response>, signal: AbortSignal): Promi
 }
 
 /** Returning from the iteration cancels the response, which the server notices. */
-async function* bodyOf({ body }: Response, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* responseBody({ body }: Response, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   if (body === null) return
   const reader = body.getReader()
   try {

@@ -14,13 +14,13 @@ export interface RefusedAction {
 
 const refusal =
   /User "([^"]+)" cannot ([a-z]+) (?:resource "([^"]+)" in API group "([^"]*)"(?: in the namespace "([^"]+)")?|path "([^"]+)")/
-const named = /^\S+ "([^"]+)" is forbidden/
+const namedPattern = /^\S+ "([^"]+)" is forbidden/
 
 /** Returns the action. Undefined for other messages, such as those of admission. */
 export function refusedAction(message: string): RefusedAction | undefined {
-  const found = refusal.exec(message)
-  if (found === null) return undefined
-  const [, user = '', verb = '', resources = '', group = '', namespace = '', path = ''] = found
+  const refusalMatch = refusal.exec(message)
+  if (refusalMatch === null) return undefined
+  const [, user = '', verb = '', resources = '', group = '', namespace = '', path = ''] = refusalMatch
   const [resource = '', subresource = ''] = resources.split('/')
-  return { user, verb, group, resource, subresource, namespace, path, name: named.exec(message)?.[1] ?? '' }
+  return { user, verb, group, resource, subresource, namespace, path, name: namedPattern.exec(message)?.[1] ?? '' }
 }

@@ -27,7 +27,7 @@ export function withRetries(send: Transport): Transport {
 /** Returns the seconds until the retry. Undefined means no retry. */
 function pauseAskedFor({ method }: TransportRequest, { status, headers }: TransportResponse): number | undefined {
   const isSafe = status === 429 || status === 503 || (status >= 500 && ['GET', 'HEAD'].includes(method))
-  const asked = headers['retry-after']?.trim() ?? ''
-  if (!isSafe || !/^\d{1,9}$/.test(asked) || Number(asked) > maxPauseSeconds) return undefined
-  return Number(asked)
+  const retryAfter = headers['retry-after']?.trim() ?? ''
+  if (!isSafe || !/^\d{1,9}$/.test(retryAfter) || Number(retryAfter) > maxPauseSeconds) return undefined
+  return Number(retryAfter)
 }

@@ -59,7 +59,7 @@ export async function getTable(
   name: ObjectName,
   { metadata, plain, subresource = '', signal }: TableOptions & CallOptions & { readonly subresource?: string } = {},
 ): Promise<Table> {
-  const { accept, includeObject } = asked({ metadata, plain })
+  const { accept, includeObject } = tableRequest({ metadata, plain })
   const path = subresource === '' ? objectPath(type, name) : objectPath(type, name, subresource)
   return readTable(await client.read<Body>(path, { accept, query: { includeObject }, signal }))
 }
@@ -82,7 +82,7 @@ export async function listTable(
 async function gather(client: Client, type: ResourceType, options: ListOptions & TableOptions): Promise<Table> {
   const { namespace, labelSelector, fieldSelector, limit = 500, signal } = options
   const path = collectionPath(type, namespace)
-  const { accept, includeObject } = asked(options)
+  const { accept, includeObject } = tableRequest(options)
   const selection = { labelSelector, fieldSelector, limit: limit || undefined, includeObject }
   const rows: TableRow[] = []
   let continueToken: string | undefined
@@ -106,13 +106,13 @@ export async function* watchTable(
   type: ResourceType,
   { metadata, plain, ...options }: WatchOptions & TableOptions = {},
 ): AsyncGenerator<Table> {
-  for await (const event of watch(client, type, { ...options, ...asked({ metadata, plain }) }))
+  for await (const event of watch(client, type, { ...options, ...tableRequest({ metadata, plain }) }))
     if (event.type === 'BOOKMARK') yield { columns: [], rows: [], resourceVersion: event.resourceVersion }
     else yield { ...readTable(event.object as unknown as Body), event: event.type }
 }
 
 /** Returns the Accept header and the value of `includeObject`. */
-function asked({ metadata, plain = false }: TableOptions): {
+function tableRequest({ metadata, plain = false }: TableOptions): {
   accept: string
   includeObject: ReturnType<typeof include>
 } {

@@ -55,11 +55,11 @@ export async function* watch<T extends ObjectBase = ApiObject>(
     signal,
     accept,
   }
-  const asked = requestLine(request)
+  const requestText = requestLine(request)
   const response = await client.open(request)
   onOpen?.()
   try {
-    for await (const event of eventsIn(client, response)) yield readEvent(event as RawEvent<T>, asked)
+    for await (const event of eventsIn(client, response)) yield readEvent(event as RawEvent<T>, requestText)
   } catch (error) {
     throw ofRequest(error, request)
   }

@@ -16,8 +16,8 @@ import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
 import * as kinds from '../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../client/requests/client.ts'
 import type { ObjectName } from '../../client/requests/resource-type.ts'
-import { isSettledAlready } from './already-settled.ts'
-import { unlessGone } from './unless-gone.ts'
+import { isIgnorableCreateError } from './ignorable-create-error.ts'
+import { ignoreNotFound } from './ignore-not-found.ts'
 
 export interface TokenSecretMaking {
   readonly client: Client
@@ -32,10 +32,10 @@ export async function ensureTokenSecret(
   name: ObjectName,
   signal: AbortSignal,
 ): Promise<StepOutcome> {
-  const known = parts.accounts.get(name)
-  if (known === undefined || hasListed(parts, known, parts.secrets.objects())) return 'done'
+  const cachedAccount = parts.accounts.get(name)
+  if (cachedAccount === undefined || hasListed(parts, cachedAccount, parts.secrets.objects())) return 'done'
   // The cache may be stale. Reads the account and its Secrets from the server so that no second Secret is created.
-  const account = await unlessGone(parts.client.get(kinds.ServiceAccount, name, { signal }))
+  const account = await ignoreNotFound(parts.client.get(kinds.ServiceAccount, name, { signal }))
   if (account === undefined || account.metadata.deletionTimestamp !== undefined) return 'done'
   const { namespace = '' } = account.metadata
   const fieldSelector = `type=${vendorKey(parts.vendor, 'service-account-token')}`
@@ -48,9 +48,10 @@ export async function ensureTokenSecret(
 }
 
 /** Whether one of these Secrets is a token of the account and the account lists it. */
-function hasListed({ vendor }: TokenSecretMaking, account: ServiceAccount, held: Iterable<Secret>): boolean {
+function hasListed({ vendor }: TokenSecretMaking, account: ServiceAccount, currentSecrets: Iterable<Secret>): boolean {
   const listed = new Set((account.secrets ?? []).map((each) => each.name))
-  for (const secret of held) if (listed.has(secret.metadata.name) && isOf(vendor, secret, account)) return true
+  for (const secret of currentSecrets)
+    if (listed.has(secret.metadata.name) && isOf(vendor, secret, account)) return true
   return false
 }
 
@@ -82,7 +83,7 @@ async function make(
     await client.create(kinds.Secret, { apiVersion: 'v1', kind: 'Secret', metadata, type }, { signal })
     return metadata.name
   } catch (error) {
-    if (isSettledAlready(error)) return undefined
+    if (isIgnorableCreateError(error)) return undefined
     throw error
   }
 }
@@ -94,10 +95,10 @@ export async function unlist(
   { names, signal }: { names: ReadonlySet<string>; signal: AbortSignal },
 ): Promise<void> {
   const change = (now: ServiceAccount): ServiceAccount | undefined => {
-    const left = (now.secrets ?? []).filter((each) => !names.has(each.name ?? ''))
-    return left.length === (now.secrets ?? []).length ? undefined : { ...now, secrets: left }
+    const remainingSecrets = (now.secrets ?? []).filter((each) => !names.has(each.name ?? ''))
+    return remainingSecrets.length === (now.secrets ?? []).length ? undefined : { ...now, secrets: remainingSecrets }
   }
-  await unlessGone(changeObject(client, kinds.ServiceAccount, { name, change, signal }))
+  await ignoreNotFound(changeObject(client, kinds.ServiceAccount, { name, change, signal }))
 }
 
 async function list(
@@ -106,9 +107,9 @@ async function list(
   { secret, signal }: { secret: string; signal: AbortSignal },
 ): Promise<void> {
   const change = (now: ServiceAccount): ServiceAccount | undefined => {
-    const held = now.secrets ?? []
-    if (now.metadata.uid !== uid || held.some((each) => each.name === secret)) return undefined
-    return { ...now, secrets: [...held, { name: secret }] }
+    const currentSecrets = now.secrets ?? []
+    if (now.metadata.uid !== uid || currentSecrets.some((each) => each.name === secret)) return undefined
+    return { ...now, secrets: [...currentSecrets, { name: secret }] }
   }
-  await unlessGone(changeObject(client, kinds.ServiceAccount, { name: { namespace, name }, change, signal }))
+  await ignoreNotFound(changeObject(client, kinds.ServiceAccount, { name: { namespace, name }, change, signal }))
 }

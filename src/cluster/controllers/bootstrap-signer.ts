@@ -26,7 +26,7 @@ import * as kinds from '../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../client/requests/client.ts'
 import { isConflict } from '../../client/requests/status-error.ts'
 import { endOf, type Secret, textIn } from './bootstrap-token-secrets.ts'
-import { unlessGone } from './unless-gone.ts'
+import { ignoreNotFound } from './ignore-not-found.ts'
 
 export interface BootstrapSignerParts {
   readonly client: Client
@@ -40,7 +40,7 @@ export interface BootstrapSignerParts {
 
 const onlyKey = 'cluster-info'
 /** Maximum time until the tokens are checked again, even if none expires earlier. The system clock may change. */
-const longestWaitMs = 10 * 60_000
+const maxWaitMs = 10 * 60_000
 
 export function bootstrapSignerLoop(parts: BootstrapSignerParts): Loop {
   return {
@@ -51,16 +51,14 @@ export function bootstrapSignerLoop(parts: BootstrapSignerParts): Loop {
 }
 
 async function reconcile(parts: BootstrapSignerParts, signal: AbortSignal): Promise<StepOutcome> {
-  const found = parts.configMaps.get(clusterInfo)
-  if (found === undefined || found.metadata.deletionTimestamp !== undefined) return 'done'
+  const configMap = parts.configMaps.get(clusterInfo)
+  if (configMap === undefined || configMap.metadata.deletionTimestamp !== undefined) return 'done'
   const now = parts.clock.now()
   const tokens = [...parts.tokens.objects()].filter((secret) => maySign(secret, now))
-  const data = signed(parts.vendor, found, tokens)
-  if (!sameData(found.data ?? {}, data)) await write(parts, { ...found, data }, signal)
+  const data = signed(parts.vendor, configMap, tokens)
+  if (!sameData(configMap.data ?? {}, data)) await write(parts, { ...configMap, data }, signal)
   const nextEnd = Math.min(...tokens.map(endOf))
-  return nextEnd === Number.POSITIVE_INFINITY
-    ? 'done'
-    : { afterMs: Math.min(Math.max(nextEnd - now, 1), longestWaitMs) }
+  return nextEnd === Number.POSITIVE_INFINITY ? 'done' : { afterMs: Math.min(Math.max(nextEnd - now, 1), maxWaitMs) }
 }
 
 /** Whether the Secret is a well-formed, unexpired bootstrap token that may sign. */
@@ -104,7 +102,7 @@ function sameData(one: Data, other: Data): boolean {
 
 async function write({ client }: BootstrapSignerParts, next: ConfigMap, signal: AbortSignal): Promise<void> {
   try {
-    await unlessGone(client.update(kinds.ConfigMap, next, { signal }))
+    await ignoreNotFound(client.update(kinds.ConfigMap, next, { signal }))
   } catch (error) {
     // Another client changed the ConfigMap. Its change triggers this loop again.
     if (!isConflict(error)) throw error

@@ -108,6 +108,6 @@ export interface LoopOptions {
   readonly signing?: {
     readonly authorities: SigningAuthorities
     /** Maximum lifetime of a certificate, in milliseconds. */
-    readonly longestMs: number
+    readonly maxLifetimeMs: number
   }
 }

@@ -31,8 +31,8 @@ import {
   isPending,
   newCondition,
 } from './certificate-requests.ts'
+import { ignoreNotFound } from './ignore-not-found.ts'
 import { isNodeAlive, type LivenessParts } from './node-liveness.ts'
-import { unlessGone } from './unless-gone.ts'
 
 export interface ApprovingParts extends LivenessParts {
   readonly informer: Informer<CertificateSigningRequest>
@@ -119,7 +119,7 @@ async function decide(
   const conditions = [...(request.status?.conditions ?? []), verdict]
   const next = { ...request, status: { ...request.status, conditions } }
   try {
-    await unlessGone(
+    await ignoreNotFound(
       client.update(inDomainOf(vendor, kinds.CertificateSigningRequest), next, { subresource: 'approval', signal }),
     )
   } catch (error) {

@@ -17,7 +17,7 @@ import type { Client } from '../../client/requests/client.ts'
 import { inDomainOf } from '../../client/requests/resource-type.ts'
 import { isConflict } from '../../client/requests/status-error.ts'
 import type { CertificateSigningRequest } from './certificate-requests.ts'
-import { unlessGone } from './unless-gone.ts'
+import { ignoreNotFound } from './ignore-not-found.ts'
 
 export interface CleanerParts {
   readonly client: Client
@@ -30,7 +30,7 @@ const hourMs = 3_600_000
 const decidedMs = hourMs
 const pendingMs = 24 * hourMs
 /** Maximum time until a request is checked again, however late it is due. The system clock may change. */
-const longestWaitMs = hourMs / 6
+const maxWaitMs = hourMs / 6
 
 export function csrCleanerLoop(parts: CleanerParts): Loop {
   return {
@@ -41,7 +41,7 @@ export function csrCleanerLoop(parts: CleanerParts): Loop {
       const request = parts.informer.get({ name })
       if (request === undefined || request.metadata.deletionTimestamp !== undefined) return 'done'
       const leftMs = endOf(request) - parts.clock.now()
-      if (leftMs > 0) return { afterMs: Math.min(leftMs, longestWaitMs) }
+      if (leftMs > 0) return { afterMs: Math.min(leftMs, maxWaitMs) }
       return await remove(parts, request, signal)
     },
   }
@@ -85,7 +85,7 @@ async function remove(
   const { name = '', uid = '', resourceVersion = '' } = metadata
   const options = { preconditions: { uid, resourceVersion }, signal }
   try {
-    await unlessGone(client.delete(inDomainOf(vendor, kinds.CertificateSigningRequest), { name }, options))
+    await ignoreNotFound(client.delete(inDomainOf(vendor, kinds.CertificateSigningRequest), { name }, options))
   } catch (error) {
     // The request has changed. Its change triggers this loop again.
     if (!isConflict(error)) throw error

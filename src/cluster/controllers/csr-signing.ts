@@ -25,7 +25,7 @@ import type { Client } from '../../client/requests/client.ts'
 import { inDomainOf } from '../../client/requests/resource-type.ts'
 import { isConflict } from '../../client/requests/status-error.ts'
 import { type CertificateSigningRequest, decodeRequest, hasCondition, newCondition } from './certificate-requests.ts'
-import { unlessGone } from './unless-gone.ts'
+import { ignoreNotFound } from './ignore-not-found.ts'
 
 /** Returns the current CA of each signer. A signer without a CA signs nothing. */
 export type SigningAuthorities = { readonly [id in SignerId]?: () => Issuer }
@@ -37,7 +37,7 @@ export interface SigningParts {
   readonly informer: Informer<CertificateSigningRequest>
   readonly authorities: SigningAuthorities
   /** Maximum lifetime of a certificate, in milliseconds. */
-  readonly longestMs: number
+  readonly maxLifetimeMs: number
 }
 
 const shortestMs = 10 * 60_000
@@ -71,7 +71,7 @@ type Status = NonNullable<CertificateSigningRequest['status']>
 
 /** Returns the status with the certificate, or with the Failed condition. */
 function answer(
-  { clock, longestMs }: SigningParts,
+  { clock, maxLifetimeMs }: SigningParts,
   request: CertificateSigningRequest,
   { signer, authority }: { signer: SignerId; authority: () => Issuer },
 ): Status {
@@ -84,14 +84,14 @@ function answer(
     const failed = newCondition('Failed', 'SignerValidationFailure', shorten(faults.join('; '), maxMessage))
     return { ...status, conditions: [...(status.conditions ?? []), failed] }
   }
-  const lifeMs = lifeOf(expirationSeconds, longestMs)
+  const lifeMs = lifeOf(expirationSeconds, maxLifetimeMs)
   const pem = signRequest({ request: decoded, usages, issuer: authority(), lifeMs, now: clock.now() })
   return { ...status, certificate: Buffer.from(pem).toString('base64') }
 }
 
-function lifeOf(expirationSeconds: number | undefined, longestMs: number): number {
-  if (expirationSeconds === undefined) return longestMs
-  return Math.min(longestMs, Math.max(shortestMs, expirationSeconds * 1000))
+function lifeOf(expirationSeconds: number | undefined, maxLifetimeMs: number): number {
+  if (expirationSeconds === undefined) return maxLifetimeMs
+  return Math.min(maxLifetimeMs, Math.max(shortestMs, expirationSeconds * 1000))
 }
 
 async function write(
@@ -100,7 +100,7 @@ async function write(
   signal: AbortSignal,
 ): Promise<StepOutcome> {
   try {
-    await unlessGone(
+    await ignoreNotFound(
       client.update(inDomainOf(vendor, kinds.CertificateSigningRequest), next, { subresource: 'status', signal }),
     )
   } catch (error) {

@@ -44,7 +44,7 @@ export interface Disrupted {
 /** Returns the pods whose eviction was approved but that still exist. */
 export function disruptedPods({ status }: PodDisruptionBudget, pods: readonly Pod[], now: number): Disrupted {
   const granted = status?.disruptedPods ?? {}
-  const left: Record<string, string> = {}
+  const stillDisrupted: Record<string, string> = {}
   const overdue: Pod[] = []
   let recheckMs: number | undefined
   for (const pod of pods) {
@@ -54,11 +54,11 @@ export function disruptedPods({ status }: PodDisruptionBudget, pods: readonly Po
     const restMs = Date.parse(time) + deletionTimeoutMs - now
     if (restMs < 0) overdue.push(pod)
     else {
-      left[name] = time
+      stillDisrupted[name] = time
       recheckMs = Math.min(recheckMs ?? restMs, restMs)
     }
   }
-  return { pods: left, recheckMs, overdue }
+  return { pods: stillDisrupted, recheckMs, overdue }
 }
 
 export interface Counted {

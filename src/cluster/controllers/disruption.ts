@@ -25,9 +25,9 @@ import type { Client } from '../../client/requests/client.ts'
 import { nameOfKey, subresource } from '../../client/requests/resource-type.ts'
 import { isConflict, isNotFound } from '../../client/requests/status-error.ts'
 import { type Counted, demandOf, disruptedPods, failedStatus, needsScale, statusOf } from './disruption-budget.ts'
+import { ignoreNotFound } from './ignore-not-found.ts'
 import { ScaleTypes } from './scale-types.ts'
 import { PodSelection } from './selected-pods.ts'
-import { unlessGone } from './unless-gone.ts'
 import { controllerOf } from './workloads/ownership.ts'
 import { StepSpacing } from './workloads/step-spacing.ts'
 
@@ -135,8 +135,8 @@ async function expectedScale(
   }
   const replicas = new Map<string, number>()
   for (const owner of controllers.values()) {
-    const found = await scaleOf(state, owner, { namespace, signal })
-    if (found !== undefined) replicas.set(found.uid, found.replicas)
+    const scaleObject = await scaleOf(state, owner, { namespace, signal })
+    if (scaleObject !== undefined) replicas.set(scaleObject.uid, scaleObject.replicas)
   }
   return [...replicas.values()].reduce((sum, each) => sum + each, 0)
 }
@@ -165,14 +165,15 @@ async function scaleOf(
     const above = controllerOf(set)
     return above?.kind === 'Deployment' ? await scaleOf(state, above, { namespace, signal }) : replicasOf(set)
   }
-  const known = state.scaled[place]?.get({ namespace, name })
-  if (Object.hasOwn(state.scaled, place)) return known?.metadata.uid === uid ? replicasOf(known) : undefined
+  const cachedWorkload = state.scaled[place]?.get({ namespace, name })
+  if (Object.hasOwn(state.scaled, place))
+    return cachedWorkload?.metadata.uid === uid ? replicasOf(cachedWorkload) : undefined
   const type = await state.types.typeOf(owner, signal)
   if (type === undefined) throw new NoScaleError(`the server has no kind ${kind} in ${apiVersion}`)
   const scale = subresource<ApiObject & Scaled>(type, 'scale')
-  const found = await unlessGone(state.client.get(scale, { namespace, name }, { signal }))
-  if (found === undefined) throw new NoScaleError(`${kind} ${namespace}/${name} has no scale`)
-  return found.metadata.uid === uid ? replicasOf(found) : undefined
+  const scaleObject = await ignoreNotFound(state.client.get(scale, { namespace, name }, { signal }))
+  if (scaleObject === undefined) throw new NoScaleError(`${kind} ${namespace}/${name} has no scale`)
+  return scaleObject.metadata.uid === uid ? replicasOf(scaleObject) : undefined
 }
 
 function replicasOf({ metadata, spec }: Scaled): Scale {

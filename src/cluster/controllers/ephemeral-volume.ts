@@ -68,8 +68,8 @@ async function ensureClaim(
 ): Promise<string | undefined> {
   const { namespace = '' } = pod.metadata
   const name = `${pod.metadata.name}-${volume.name}`
-  const known = informer.get({ namespace, name })
-  if (known !== undefined) return isOwn(known, pod) ? undefined : notOwn(known)
+  const cachedClaim = informer.get({ namespace, name })
+  if (cachedClaim !== undefined) return isOwn(cachedClaim, pod) ? undefined : notOwn(cachedClaim)
   try {
     await client.create(kinds.PersistentVolumeClaim, claimOf(pod, volume), { signal })
     return undefined

@@ -33,10 +33,10 @@ export function startControlLoops(chosen: readonly ControlLoop[], parts: Manager
   const loops = chosen.flatMap((entry) => {
     const recorder = recorderOf(entry, parts)
     recorders.push(recorder)
-    const made = makeLoop(entry, parts, { recorder, informer })
-    if (!('notRunning' in made)) return [made]
-    const fields = { loop: entry.name, reason: made.notRunning }
-    if (made.isUsual !== true) log.warn('control loop not started', fields)
+    const newLoop = makeLoop(entry, parts, { recorder, informer })
+    if (!('notRunning' in newLoop)) return [newLoop]
+    const fields = { loop: entry.name, reason: newLoop.notRunning }
+    if (newLoop.isUsual !== true) log.warn('control loop not started', fields)
     return []
   })
   const running = startLoops(loops, parts.records)
@@ -54,9 +54,11 @@ function makeLoop(
   { clientAs, vendor, clock, options, concurrency, records: { log } }: ManagerParts,
   shared: Pick<LoopContext, 'recorder' | 'informer'>,
 ): ReturnType<ControlLoop['make']> {
-  const made = make({ client: clientAs(account), vendor, clock, log, options, ...shared })
+  const newLoop = make({ client: clientAs(account), vendor, clock, log, options, ...shared })
   const atOnce = concurrency?.get(name) ?? syncs?.default
-  return 'notRunning' in made || atOnce === undefined ? made : ({ ...made, concurrency: atOnce } satisfies Loop)
+  return 'notRunning' in newLoop || atOnce === undefined
+    ? newLoop
+    : ({ ...newLoop, concurrency: atOnce } satisfies Loop)
 }
 
 function recorderOf(loop: ControlLoop, { clientAs, clock, records }: ManagerParts): EventRecorder {
@@ -66,13 +68,13 @@ function recorderOf(loop: ControlLoop, { clientAs, clock, records }: ManagerPart
 }
 
 function sharedInformers(client: Client, log: Log): LoopContext['informer'] {
-  const known = new Map<string, Informer>()
+  const informersByKey = new Map<string, Informer>()
   return <T extends ApiObject>(type: ResourceType<T>, selection: Selection = {}) => {
     const key = JSON.stringify([type.group, type.version, type.plural, Object.entries(selection).sort()])
     const onError = (error: unknown) =>
       log.error('watch failed; will resume', { type: typeName(type), ...errorFields(error) })
-    const informer = known.get(key) ?? new Informer<T>(client, type, { selection, onError })
-    known.set(key, informer as Informer)
+    const informer = informersByKey.get(key) ?? new Informer<T>(client, type, { selection, onError })
+    informersByKey.set(key, informer as Informer)
     return informer as Informer<T>
   }
 }

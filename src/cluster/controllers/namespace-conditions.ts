@@ -73,8 +73,8 @@ function finding(type: string, troubles: readonly string[], { ok, bad }: { ok: T
 const maxTold = 20
 
 function shortened(troubles: readonly string[]): string {
-  const told = troubles.slice(0, maxTold).join(', ')
-  return troubles.length > maxTold ? `${told} and ${troubles.length - maxTold} more` : told
+  const listedTroubles = troubles.slice(0, maxTold).join(', ')
+  return troubles.length > maxTold ? `${listedTroubles} and ${troubles.length - maxTold} more` : listedTroubles
 }
 
 function counted(counts: ReadonlyMap<string, number>, what: string): string[] {
@@ -88,15 +88,18 @@ export function withConditions(
   now: number,
 ): Condition[] | undefined {
   const types = new Set(findings.map(({ type }) => type))
-  const known = new Map(conditions.map((condition) => [condition.type, condition]))
+  const conditionsByType = new Map(conditions.map((condition) => [condition.type, condition]))
   const same = ({ type, status, reason, message }: Finding) => {
-    const before = known.get(type)
+    const before = conditionsByType.get(type)
     return before?.status === status && before.reason === reason && before.message === message
   }
   if (findings.every(same)) return undefined
   return [
     ...conditions.filter(({ type = '' }) => !types.has(type)),
-    ...findings.map((found) => ({ ...found, lastTransitionTime: since(known.get(found.type), found, now) })),
+    ...findings.map((newFinding) => ({
+      ...newFinding,
+      lastTransitionTime: since(conditionsByType.get(newFinding.type), newFinding, now),
+    })),
   ]
 }
 

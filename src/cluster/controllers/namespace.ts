@@ -27,8 +27,8 @@ import { type DiscoveredType, discover } from '../../client/requests/discovery.t
 import { metadataForm } from '../../client/requests/metadata-form.ts'
 import { typeName } from '../../client/requests/resource-type.ts'
 import { isConflict, isExpired } from '../../client/requests/status-error.ts'
+import { ignoreNotFound } from './ignore-not-found.ts'
 import { conditionsOf, isEmpty, newSweep, type Sweep, withConditions } from './namespace-conditions.ts'
-import { unlessGone } from './unless-gone.ts'
 
 export interface NamespaceLoopParts {
   readonly client: Client
@@ -51,10 +51,10 @@ export function namespaceLoop(parts: NamespaceLoopParts): Loop {
 }
 
 async function reconcile(parts: NamespaceLoopParts, name: string, signal: AbortSignal): Promise<StepOutcome> {
-  const known = parts.informer.get({ name })
-  if (known === undefined || !isOurs(parts, known)) return 'done'
+  const cachedNamespace = parts.informer.get({ name })
+  if (cachedNamespace === undefined || !isOurs(parts, cachedNamespace)) return 'done'
   // The cache may be stale: another namespace may have the same name by now.
-  const namespace = await unlessGone(parts.client.get(kinds.Namespace, { name }, { signal }))
+  const namespace = await ignoreNotFound(parts.client.get(kinds.Namespace, { name }, { signal }))
   if (namespace === undefined || !isOurs(parts, namespace)) return 'done'
   const isGoing = new SharedLookup(() => isStillGoing(parts, namespace, signal))
   const sweep = await empty(parts, { name, isGoing: () => isGoing.ask(), signal })
@@ -68,7 +68,7 @@ async function reconcile(parts: NamespaceLoopParts, name: string, signal: AbortS
 
 /** Whether this namespace, read from the server, still waits for this loop. */
 async function isStillGoing(parts: NamespaceLoopParts, { metadata }: Namespace, signal: AbortSignal): Promise<boolean> {
-  const now = await unlessGone(parts.client.get(kinds.Namespace, { name: metadata.name! }, { signal }))
+  const now = await ignoreNotFound(parts.client.get(kinds.Namespace, { name: metadata.name! }, { signal }))
   return now !== undefined && now.metadata.uid === metadata.uid && isOurs(parts, now)
 }
 
@@ -156,7 +156,7 @@ async function deleteAll(
       for (const { metadata } of items) {
         const { name = '', uid = '', resourceVersion = '' } = metadata
         const preconditions = { uid, resourceVersion }
-        await unlessGone(client.delete(type, { namespace, name }, { propagationPolicy, preconditions, signal }))
+        await ignoreNotFound(client.delete(type, { namespace, name }, { propagationPolicy, preconditions, signal }))
       }
   } catch (error) {
     // An object changed after the list. The next pass deletes it.
@@ -196,7 +196,7 @@ async function release(parts: NamespaceLoopParts, namespace: Namespace, signal: 
 
 async function remove({ client }: NamespaceLoopParts, { metadata }: Namespace, signal: AbortSignal): Promise<void> {
   const { name, uid } = metadata
-  await unlessGone(client.delete(kinds.Namespace, { name: name! }, { preconditions: { uid: uid! }, signal }))
+  await ignoreNotFound(client.delete(kinds.Namespace, { name: name! }, { preconditions: { uid: uid! }, signal }))
 }
 
 interface Change {
@@ -210,5 +210,5 @@ async function change(parts: NamespaceLoopParts, { metadata }: Namespace, { chan
   const name = { name: metadata.name! }
   const guarded = (object: Namespace) =>
     object.metadata.uid === metadata.uid && isOurs(parts, object) ? change(object) : undefined
-  return await unlessGone(changeObject(parts.client, kinds.Namespace, { name, change: guarded, ...options }))
+  return await ignoreNotFound(changeObject(parts.client, kinds.Namespace, { name, change: guarded, ...options }))
 }

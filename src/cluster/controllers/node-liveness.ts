@@ -9,8 +9,8 @@ import type { Clock } from '../../base/time/clock.ts'
 import * as kinds from '../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../client/requests/client.ts'
 import { inDomainOf } from '../../client/requests/resource-type.ts'
+import { ignoreNotFound } from './ignore-not-found.ts'
 import { nodeLeaseNamespace } from './nodes/node-lifecycle.ts'
-import { unlessGone } from './unless-gone.ts'
 
 export interface LivenessParts {
   readonly client: Client
@@ -26,11 +26,11 @@ const minLeaseMs = 40_000
  */
 export async function isNodeAlive(parts: LivenessParts, name: string, signal: AbortSignal): Promise<boolean> {
   const { client, vendor } = parts
-  const node = await unlessGone(client.get(kinds.Node, { name }, { signal }))
+  const node = await ignoreNotFound(client.get(kinds.Node, { name }, { signal }))
   if (node === undefined) return false
   const ready = (node.status?.conditions ?? []).find(({ type }) => type === 'Ready')
   if (ready?.status === 'True' || ready?.status === 'False') return true
-  const lease = await unlessGone(
+  const lease = await ignoreNotFound(
     client.get(inDomainOf(vendor, kinds.Lease), { namespace: nodeLeaseNamespace, name }, { signal }),
   )
   const { renewTime = '', leaseDurationSeconds = 0 } = lease?.spec ?? {}

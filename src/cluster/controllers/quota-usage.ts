@@ -14,7 +14,7 @@ import {
 } from '../../api/model/quota/usage.ts'
 import type { Client } from '../../client/requests/client.ts'
 import { collectionPath, type ResourceType } from '../../client/requests/resource-type.ts'
-import { unlessGone } from './unless-gone.ts'
+import { ignoreNotFound } from './ignore-not-found.ts'
 
 export interface Counting extends UsageContext {
   readonly client: Client
@@ -68,7 +68,7 @@ async function countObjects(counting: Counting, type: CountedType, names: readon
 async function numberOf({ client, namespace, signal }: Counting, type: CountedType): Promise<number> {
   for (const version of await versionsOf(client, type, signal)) {
     const path = collectionPath({ ...type, version, namespaced: true }, namespace)
-    const list = await unlessGone(client.read<Listed>(path, { query: { limit: 1 }, signal }))
+    const list = await ignoreNotFound(client.read<Listed>(path, { query: { limit: 1 }, signal }))
     if (list !== undefined) return list.items.length + (list.metadata.remainingItemCount ?? 0)
   }
   return 0
@@ -85,6 +85,6 @@ interface Group {
 
 async function versionsOf(client: Client, { group }: CountedType, signal: AbortSignal): Promise<string[]> {
   if (group === '') return ['v1']
-  const found = await unlessGone(client.read<Group>(`/apis/${encodeURIComponent(group)}`, { signal }))
+  const found = await ignoreNotFound(client.read<Group>(`/apis/${encodeURIComponent(group)}`, { signal }))
   return (found?.versions ?? []).map(({ version }) => version)
 }

@@ -30,8 +30,8 @@ import * as kinds from '../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../client/requests/client.ts'
 import { nameOfKey } from '../../client/requests/resource-type.ts'
 import { isConflict } from '../../client/requests/status-error.ts'
+import { ignoreNotFound } from './ignore-not-found.ts'
 import { countUsage } from './quota-usage.ts'
-import { unlessGone } from './unless-gone.ts'
 
 export interface ResourceQuotaLoopParts {
   readonly client: Client
@@ -87,12 +87,12 @@ async function reconcile(
 ): Promise<StepOutcome> {
   const { hard = {} } = quota.spec ?? {}
   const { hard: enforced = {}, used = {} } = quota.status ?? {}
-  const known = Object.entries(used).filter(([name]) => Object.hasOwn(hard, name))
+  const countedUsage = Object.entries(used).filter(([name]) => Object.hasOwn(hard, name))
   const unknown = Object.keys(hard).filter((name) => !Object.hasOwn(used, name))
   if (unknown.length > 0 || !sameJson(hard, enforced)) {
     const counted = await count(parts, quota, { names: unknown, signal: step.signal })
     if (unknown.length > 0) step.seen.set(step.key, { ...lookAt(parts, quota, step), countBy: soon(parts) })
-    return await write(parts, quota, { hard, used: { ...Object.fromEntries(known), ...counted } })
+    return await write(parts, quota, { hard, used: { ...Object.fromEntries(countedUsage), ...counted } })
   }
   const seen = lookAt(parts, quota, step)
   const restMs = seen.since + parts.quietMs - parts.clock.monotonic()
@@ -178,7 +178,7 @@ async function write(
   status: { readonly hard: Amounts; readonly used: Amounts },
 ): Promise<StepOutcome> {
   try {
-    await unlessGone(client.update(kinds.ResourceQuota, { ...quota, status }, { subresource: 'status' }))
+    await ignoreNotFound(client.update(kinds.ResourceQuota, { ...quota, status }, { subresource: 'status' }))
     return 'done'
   } catch (error) {
     if (isConflict(error)) return 'later'

@@ -12,7 +12,7 @@ import { every, fromInformer } from '../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
 import * as kinds from '../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../client/requests/client.ts'
-import { isSettledAlready } from './already-settled.ts'
+import { isIgnorableCreateError } from './ignorable-create-error.ts'
 
 export const rootCaName = 'kube-root-ca.crt'
 
@@ -52,8 +52,8 @@ export function rootCaPublisherLoop(parts: RootCaParts): Loop {
 }
 
 async function publish(parts: RootCaParts, namespace: string, signal: AbortSignal): Promise<StepOutcome> {
-  const found = parts.namespaces.get({ name: namespace })
-  if (found === undefined || found.metadata.deletionTimestamp !== undefined) return 'done'
+  const namespaceObject = parts.namespaces.get({ name: namespace })
+  if (namespaceObject === undefined || namespaceObject.metadata.deletionTimestamp !== undefined) return 'done'
   const data = { 'ca.crt': parts.authority() }
   const now = parts.configMaps.get({ namespace, name: rootCaName })
   if (now?.data?.['ca.crt'] === data['ca.crt'] && Object.keys(now.data).length === 1) return 'done'
@@ -61,7 +61,7 @@ async function publish(parts: RootCaParts, namespace: string, signal: AbortSigna
     if (now === undefined) await parts.client.create(kinds.ConfigMap, newConfigMap(parts, namespace, data), { signal })
     else await parts.client.update(kinds.ConfigMap, { ...now, data }, { signal })
   } catch (error) {
-    if (!isSettledAlready(error)) throw error
+    if (!isIgnorableCreateError(error)) throw error
   }
   return 'done'
 }

@@ -9,7 +9,7 @@ import type { Clock } from '../../base/time/clock.ts'
 import type { Client } from '../../client/requests/client.ts'
 import { typesOf } from '../../client/requests/discovery.ts'
 import type { ResourceType } from '../../client/requests/resource-type.ts'
-import { unlessGone } from './unless-gone.ts'
+import { ignoreNotFound } from './ignore-not-found.ts'
 
 const keptMs = 60_000
 
@@ -36,7 +36,7 @@ export class ScaleTypes {
 
   async #find(apiVersion: string, signal: AbortSignal): Promise<Answer<readonly ResourceType[]>> {
     const place = { group: groupOf(apiVersion), version: versionOf(apiVersion) }
-    const types = await unlessGone(typesOf(this.#client, place, { signal }))
+    const types = await ignoreNotFound(typesOf(this.#client, place, { signal }))
     return { value: types ?? [], ttlMs: keptMs }
   }
 }

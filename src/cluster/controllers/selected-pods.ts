@@ -31,7 +31,7 @@ export class PodSelection<T extends ObjectBase> {
   podsOf(object: T): Pod[] {
     const selector = this.#selectorOf(object)
     if (selector === undefined) return []
-    return this.#fewestPods(object.metadata.namespace, selector)
+    return this.#smallestCandidateSet(object.metadata.namespace, selector)
       .flatMap((place) => this.#pods.get(place))
       .filter(({ metadata }) => this.#selectors.selects(object, metadata.labels ?? {}))
   }
@@ -53,11 +53,11 @@ export class PodSelection<T extends ObjectBase> {
   }
 
   /** Returns the index keys that cover all selected pods with the fewest other pods. */
-  #fewestPods(namespace: string | undefined, selector: SelectorObject): string[] {
+  #smallestCandidateSet(namespace: string | undefined, selector: SelectorObject): string[] {
     const labelChoices = requirementsOf(selector).flatMap((each) =>
-      each.op === 'in' ? [[...new Set(each.values)].map((value) => placeOf(namespace, `${each.key}=${value}`))] : [],
+      each.op === 'in' ? [[...new Set(each.values)].map((value) => indexKey(namespace, `${each.key}=${value}`))] : [],
     )
-    const choices = [[placeOf(namespace)], ...labelChoices]
+    const choices = [[indexKey(namespace)], ...labelChoices]
     const sizes = choices.map((places) => places.reduce((sum, place) => sum + this.#pods.count(place), 0))
     return choices[sizes.indexOf(Math.min(...sizes))]!
   }
@@ -66,11 +66,11 @@ export class PodSelection<T extends ObjectBase> {
 /** Index of an informer's pods by label and by namespace. */
 const podsByLabel = memoizeByObject((pods: Informer<Pod>) =>
   pods.index(({ metadata: { namespace, labels = {} } }) => [
-    placeOf(namespace),
-    ...Object.entries(labels).map(([key, value]) => placeOf(namespace, `${key}=${value}`)),
+    indexKey(namespace),
+    ...Object.entries(labels).map(([key, value]) => indexKey(namespace, `${key}=${value}`)),
   ]),
 )
 
-function placeOf(namespace: string | undefined, label = ''): string {
+function indexKey(namespace: string | undefined, label = ''): string {
   return `${namespace}/${label}`
 }

@@ -24,7 +24,7 @@ import type { Client } from '../../client/requests/client.ts'
 import { nameOfKey, type ObjectName, objectKey } from '../../client/requests/resource-type.ts'
 import { isConflict } from '../../client/requests/status-error.ts'
 import { ensureTokenSecret, unlist } from './account-token-secrets.ts'
-import { unlessGone } from './unless-gone.ts'
+import { ignoreNotFound } from './ignore-not-found.ts'
 
 /** Type of service account token Secrets. */
 export function tokenSecretType(vendor: Vendor): string {
@@ -107,7 +107,8 @@ async function missingSecrets(
 ): Promise<Set<string>> {
   const missing = new Set<string>()
   for (const name of names)
-    if ((await unlessGone(client.get(kinds.Secret, { namespace, name }, { signal }))) === undefined) missing.add(name)
+    if ((await ignoreNotFound(client.get(kinds.Secret, { namespace, name }, { signal }))) === undefined)
+      missing.add(name)
   return missing
 }
 
@@ -127,8 +128,8 @@ async function reconcile(parts: TokenSecretParts, key: string, signal: AbortSign
   const secret = parts.secrets.get(nameOfKey(key))
   if (secret === undefined || secret.metadata.deletionTimestamp !== undefined) return 'done'
   const name = { namespace: secret.metadata.namespace ?? '', name: accountOf(parts, secret) }
-  const known = parts.accounts.get(name)
-  if (known !== undefined && isFilled(parts, secret, known)) return 'done'
+  const cachedAccount = parts.accounts.get(name)
+  if (cachedAccount !== undefined && isFilled(parts, secret, cachedAccount)) return 'done'
   const account = await recentAccount(parts, name, signal)
   if (account === undefined || !isOf(parts, secret, account)) await remove(parts, secret, signal)
   else if (!isFilled(parts, secret, account)) await fill(parts, secret, { account, signal })
@@ -142,7 +143,7 @@ async function recentAccount(
   signal: AbortSignal,
 ): Promise<ServiceAccount | undefined> {
   if (checkDnsSubdomain(name.name).length > 0) return undefined
-  return await unlessGone(client.get(kinds.ServiceAccount, name, { signal }))
+  return await ignoreNotFound(client.get(kinds.ServiceAccount, name, { signal }))
 }
 
 /** A Secret without a UID belongs to the current account of that name. */
@@ -155,7 +156,7 @@ function isOf(parts: TokenSecretParts, secret: Secret, { metadata }: ServiceAcco
 async function remove({ client }: TokenSecretParts, { metadata }: Secret, signal: AbortSignal): Promise<void> {
   const { uid = '', resourceVersion = '', namespace = '', name = '' } = metadata
   const deletion = client.delete(kinds.Secret, { namespace, name }, { preconditions: { uid, resourceVersion }, signal })
-  await unlessGone(deletion).catch((error: unknown) => {
+  await ignoreNotFound(deletion).catch((error: unknown) => {
     if (!isConflict(error)) throw error
   })
 }
@@ -192,5 +193,5 @@ async function fill(
     const data = { ...now.data, ...fixedData(parts, namespace), token: now.data?.token || base64(token) }
     return { ...now, metadata: { ...now.metadata, annotations }, data }
   }
-  await unlessGone(changeObject(parts.client, kinds.Secret, { name: { namespace, name: secret }, change, signal }))
+  await ignoreNotFound(changeObject(parts.client, kinds.Secret, { name: { namespace, name: secret }, change, signal }))
 }

@@ -12,7 +12,7 @@ import { fromInformer } from '../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
 import * as kinds from '../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../client/requests/client.ts'
-import { isSettledAlready } from './already-settled.ts'
+import { isIgnorableCreateError } from './ignorable-create-error.ts'
 
 export interface ServiceAccountLoopParts {
   readonly client: Client
@@ -35,14 +35,14 @@ export function serviceAccountLoop(parts: ServiceAccountLoopParts): Loop {
 }
 
 async function reconcile(parts: ServiceAccountLoopParts, namespace: string, signal: AbortSignal): Promise<StepOutcome> {
-  const found = parts.namespaces.get({ name: namespace })
-  if (found === undefined || found.metadata.deletionTimestamp !== undefined) return 'done'
+  const namespaceObject = parts.namespaces.get({ name: namespace })
+  if (namespaceObject === undefined || namespaceObject.metadata.deletionTimestamp !== undefined) return 'done'
   if (parts.accounts.get({ namespace, name: defaultAccount }) !== undefined) return 'done'
   const metadata = { name: defaultAccount, namespace }
   try {
     await parts.client.create(kinds.ServiceAccount, { apiVersion: 'v1', kind: 'ServiceAccount', metadata }, { signal })
   } catch (error) {
-    if (!isSettledAlready(error)) throw error
+    if (!isIgnorableCreateError(error)) throw error
   }
   return 'done'
 }

@@ -20,7 +20,7 @@ import * as kinds from '../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../client/requests/client.ts'
 import { nameOfKey } from '../../client/requests/resource-type.ts'
 import { claimNames } from '../volumes/pod-claims.ts'
-import { unlessGone } from './unless-gone.ts'
+import { ignoreNotFound } from './ignore-not-found.ts'
 
 export interface ProtectionParts<T extends ApiObject> {
   readonly client: Client
@@ -48,8 +48,8 @@ function protectionLoop<T extends ApiObject>(name: string, parts: ProtectionPart
     sources: [fromInformer(parts.informer)],
     backoff,
     reconcile: async (key, signal) => {
-      const known = parts.informer.get(nameOfKey(key))
-      return known === undefined ? 'done' : await reconcile(parts, known, { isUsed, signal })
+      const cachedObject = parts.informer.get(nameOfKey(key))
+      return cachedObject === undefined ? 'done' : await reconcile(parts, cachedObject, { isUsed, signal })
     },
   }
 }
@@ -82,12 +82,12 @@ async function setFinalizer<T extends ApiObject>(
   const change = (object: T): T | undefined => {
     const { finalizers = [], deletionTimestamp } = object.metadata
     const others = finalizers.filter((each) => each !== finalizer)
-    const wanted = deletionTimestamp === undefined ? [...others, finalizer] : others
-    if (object.metadata.uid !== uid || wanted.length === finalizers.length) return undefined
-    return { ...object, metadata: { ...object.metadata, finalizers: wanted } }
+    const desiredFinalizers = deletionTimestamp === undefined ? [...others, finalizer] : others
+    if (object.metadata.uid !== uid || desiredFinalizers.length === finalizers.length) return undefined
+    return { ...object, metadata: { ...object.metadata, finalizers: desiredFinalizers } }
   }
   const place = namespace === undefined ? { name } : { name, namespace }
-  await unlessGone(changeObject(client, informer.type, { name: place, change, signal }))
+  await ignoreNotFound(changeObject(client, informer.type, { name: place, change, signal }))
 }
 
 async function usedByPod(

@@ -14,7 +14,7 @@ import type { Client } from '../../client/requests/client.ts'
 import { nameOfKey } from '../../client/requests/resource-type.ts'
 import { isConflict } from '../../client/requests/status-error.ts'
 import { endOf, type Secret } from './bootstrap-token-secrets.ts'
-import { unlessGone } from './unless-gone.ts'
+import { ignoreNotFound } from './ignore-not-found.ts'
 
 export interface TokenCleanerParts {
   readonly client: Client
@@ -24,7 +24,7 @@ export interface TokenCleanerParts {
 }
 
 /** Maximum time until a token is checked again, however late it expires. The system clock may change. */
-const longestWaitMs = 10 * 60_000
+const maxWaitMs = 10 * 60_000
 
 export function tokenCleanerLoop(parts: TokenCleanerParts): Loop {
   return {
@@ -35,7 +35,7 @@ export function tokenCleanerLoop(parts: TokenCleanerParts): Loop {
       if (secret === undefined || secret.metadata.deletionTimestamp !== undefined) return 'done'
       const end = endOf(secret)
       const leftMs = end - parts.clock.now()
-      if (leftMs > 0) return end === Number.POSITIVE_INFINITY ? 'done' : { afterMs: Math.min(leftMs, longestWaitMs) }
+      if (leftMs > 0) return end === Number.POSITIVE_INFINITY ? 'done' : { afterMs: Math.min(leftMs, maxWaitMs) }
       return await remove(parts, secret, signal)
     },
   }
@@ -45,7 +45,7 @@ async function remove({ client }: TokenCleanerParts, { metadata }: Secret, signa
   const { namespace = '', name = '', uid = '', resourceVersion = '' } = metadata
   const options = { preconditions: { uid, resourceVersion }, signal }
   try {
-    await unlessGone(client.delete(kinds.Secret, { namespace, name }, options))
+    await ignoreNotFound(client.delete(kinds.Secret, { namespace, name }, options))
   } catch (error) {
     // The Secret has changed. Its change triggers this loop again.
     if (!isConflict(error)) throw error

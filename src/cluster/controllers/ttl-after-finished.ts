@@ -14,7 +14,7 @@ import * as kinds from '../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../client/requests/client.ts'
 import { nameOfKey, type ObjectName } from '../../client/requests/resource-type.ts'
 import { isConflict } from '../../client/requests/status-error.ts'
-import { unlessGone } from './unless-gone.ts'
+import { ignoreNotFound } from './ignore-not-found.ts'
 
 export interface TtlAfterFinishedParts {
   readonly client: Client
@@ -42,13 +42,13 @@ async function reconcile(
   if (due === undefined) return 'done'
   if (due > clock.now()) return { afterMs: Math.min(due - clock.now(), maxPauseMs) }
   // The cache may be stale: the TTL may have been extended, or another Job may have the same name by now.
-  const job = await unlessGone(client.get(kinds.Job, name, { signal }))
+  const job = await ignoreNotFound(client.get(kinds.Job, name, { signal }))
   const dueNow = dueAt(job)
   if (job === undefined || dueNow === undefined) return 'done'
   if (dueNow > clock.now()) return { afterMs: Math.min(dueNow - clock.now(), maxPauseMs) }
   const preconditions = { uid: job.metadata.uid!, resourceVersion: job.metadata.resourceVersion! }
   try {
-    await unlessGone(client.delete(kinds.Job, name, { propagationPolicy: 'Foreground', preconditions, signal }))
+    await ignoreNotFound(client.delete(kinds.Job, name, { propagationPolicy: 'Foreground', preconditions, signal }))
     return 'done'
   } catch (error) {
     if (isConflict(error)) return 'later'

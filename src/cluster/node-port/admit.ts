@@ -60,8 +60,8 @@ export class Admittance {
 
   /** A certificate takes precedence over a token, as on the API server. */
   async #userOf({ socket, headers }: IncomingMessage): Promise<ReviewedUser | undefined> {
-    const named = certificateUser(socket as TLSSocket)
-    if (named !== undefined) return named
+    const certificateIdentity = certificateUser(socket as TLSSocket)
+    if (certificateIdentity !== undefined) return certificateIdentity
     const token = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
     if (token === undefined) return undefined
     // Caches only the hashes of tokens.

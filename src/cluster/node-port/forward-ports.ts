@@ -14,9 +14,12 @@ export async function forwardFrom(call: PortCall, socket: Duplex, pod: PodRuntim
   const { request, url, idleMs, openMs } = call
   const protocol = agreeOnProtocol(request.headers, forwardingProtocols)
   if ('status' in protocol) return { status: protocol.status, text: protocol.message, headers: protocol.headers ?? {} }
-  const wanted = url.searchParams.getAll('port').flatMap((text) => text.split(','))
-  const ports = wanted.map(portOf).filter((port) => port !== undefined)
-  if (protocol.over === 'websocket' && (ports.length === 0 || ports.length < wanted.length || ports.length > maxPorts))
+  const requestedPorts = url.searchParams.getAll('port').flatMap((text) => text.split(','))
+  const ports = requestedPorts.map(portOf).filter((port) => port !== undefined)
+  if (
+    protocol.over === 'websocket' &&
+    (ports.length === 0 || ports.length < requestedPorts.length || ports.length > maxPorts)
+  )
     return { status: 400, text: `query parameter "port" must be one to ${maxPorts} ports from 1 to 65535` }
   switchProtocols(socket, protocol.headers)
   const connect = (port: number, stream: Duplex, signal: AbortSignal) => pod.connect(port, stream, signal)

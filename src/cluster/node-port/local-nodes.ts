@@ -26,7 +26,7 @@ export function localNode(runtime: NodeRuntime, { host, port }: Omit<NodeAddress
 /** The simulated nodes of this process, by name. */
 export class LocalNodes {
   readonly #nodes = new Map<string, LocalNode>()
-  #elsewhere: ReadonlyMap<string, LocalNode> = new Map()
+  #remoteNodes: ReadonlyMap<string, LocalNode> = new Map()
   #onChange: ((nodes: readonly NodeAddress[]) => void) | undefined
   #isTelling = false
 
@@ -43,7 +43,7 @@ export class LocalNodes {
   }
 
   find(name: string): LocalNode | undefined {
-    return this.#nodes.get(name) ?? this.#elsewhere.get(name)
+    return this.#nodes.get(name) ?? this.#remoteNodes.get(name)
   }
 
   /** Calls `onChange` with all nodes of this thread, now and after every change. */
@@ -54,7 +54,7 @@ export class LocalNodes {
 
   /** Replaces the nodes of other threads. */
   setElsewhere(nodes: readonly LocalNode[]): void {
-    this.#elsewhere = new Map(nodes.map((node) => [node.name, node]))
+    this.#remoteNodes = new Map(nodes.map((node) => [node.name, node]))
   }
 
   /** Batches notifications, because thousands of nodes may be added at once. */

@@ -22,12 +22,12 @@ export async function* readLog(
   options: LogOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer, void, void> {
-  let left = options.limitBytes ?? Number.POSITIVE_INFINITY
+  let remainingBytes = options.limitBytes ?? Number.POSITIVE_INFINITY
   let next = startOf(log, options)
-  while (left > 0 && !signal.aborted) {
+  while (remainingBytes > 0 && !signal.aborted) {
     const { text, end } = nextChunk(log, next, options)
-    const bytes = Buffer.from(text).subarray(0, left)
-    left -= bytes.length
+    const bytes = Buffer.from(text).subarray(0, remainingBytes)
+    remainingBytes -= bytes.length
     if (bytes.length > 0) yield bytes
     const isRead = end >= log.range.end
     next = end
@@ -58,10 +58,10 @@ function nextChunk(log: ContainerLog, from: number, options: LogOptions): { text
   const { first, end } = log.range
   let text = ''
   let at = Math.max(from, first)
-  while (at < end && text.length < chunkBytes) text += textOf(log.line(at++)!, options)
+  while (at < end && text.length < chunkBytes) text += logLineText(log.line(at++)!, options)
   return { text, end: at }
 }
 
-function textOf({ time, text }: LogLine, { timestamps }: LogOptions): string {
+function logLineText({ time, text }: LogLine, { timestamps }: LogOptions): string {
   return timestamps ? `${new Date(time).toISOString().replace('Z', '000000Z')} ${text}\n` : `${text}\n`
 }

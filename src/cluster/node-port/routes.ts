@@ -52,11 +52,13 @@ async function* podList(pods: readonly ApiObject[]): AsyncGenerator<Buffer> {
 export async function answerUpgrade(call: PortCall, socket: Duplex): Promise<Refusal | undefined> {
   const [action = '', ...rest] = segmentsOf(call.url)
   if (action === 'exec' || action === 'attach') {
-    const found = findContainer(call, rest)
-    return 'status' in found ? found : await runCommand(call, socket, { action, container: found.container })
+    const foundContainer = findContainer(call, rest)
+    return 'status' in foundContainer
+      ? foundContainer
+      : await runCommand(call, socket, { action, container: foundContainer.container })
   }
   if (action !== 'portForward') return { status: 404, text: '404 page not found' }
-  const pod = findPod(call, { ...placeOf(rest.slice(0, 2)), uid: rest[2] })
+  const pod = findPod(call, { ...podName(rest.slice(0, 2)), uid: rest[2] })
   return 'status' in pod ? pod : await forwardFrom(call, socket, pod)
 }
 
@@ -69,7 +71,7 @@ function segmentsOf({ pathname }: URL): string[] {
   }
 }
 
-function placeOf([namespace = '', name = '']: readonly string[]): { namespace: string; name: string } {
+function podName([namespace = '', name = '']: readonly string[]): { namespace: string; name: string } {
   return { namespace, name }
 }
 
@@ -92,7 +94,7 @@ function findContainer(
 ): { readonly container: ContainerRuntime; readonly name: string } | Refusal {
   const name = segments.length === 4 ? segments[3]! : (segments[2] ?? '')
   if (segments.length < 3 || segments.length > 4) return { status: 404, text: '404 page not found' }
-  const pod = findPod(call, { ...placeOf(segments), uid: segments.length === 4 ? segments[2] : undefined })
+  const pod = findPod(call, { ...podName(segments), uid: segments.length === 4 ? segments[2] : undefined })
   if ('status' in pod) return pod
   const container = pod.container(name)
   return container === undefined
@@ -101,15 +103,17 @@ function findContainer(
 }
 
 function answerLog(call: PortCall, segments: readonly string[]): Answer {
-  const found = findContainer(call, segments)
-  if ('status' in found) return found
+  const foundContainer = findContainer(call, segments)
+  if ('status' in foundContainer) return foundContainer
   const options = logOptions(call)
   if (options === undefined) return { status: 422, text: 'the options of the log are invalid' }
   const isPrevious = isTrue(call.url.searchParams, 'previous')
-  const log = found.container.log(isPrevious ? 'previous' : 'last')
+  const log = foundContainer.container.log(isPrevious ? 'previous' : 'last')
   if (log !== undefined) return { status: 200, parts: readLog(log, options, call.signal) }
-  const named = `container "${found.name}" in pod "${segments[1]}"`
-  const text = isPrevious ? `previous terminated ${named} not found` : `${named} is waiting to start: ContainerCreating`
+  const containerLabel = `container "${foundContainer.name}" in pod "${segments[1]}"`
+  const text = isPrevious
+    ? `previous terminated ${containerLabel} not found`
+    : `${containerLabel} is waiting to start: ContainerCreating`
   return { status: 400, text }
 }
 
@@ -139,6 +143,6 @@ function isTrue(query: URLSearchParams, name: string): boolean {
 }
 
 async function answerRun(call: PortCall, segments: readonly string[]): Promise<Answer> {
-  const found = findContainer(call, segments)
-  return 'status' in found ? found : await runAndCollect(call, found.container)
+  const foundContainer = findContainer(call, segments)
+  return 'status' in foundContainer ? foundContainer : await runAndCollect(call, foundContainer.container)
 }

@@ -22,18 +22,22 @@ export interface WantedCommand {
 }
 
 /** Resolves with a refusal before the protocol is switched, or with undefined when the command has ended. */
-export async function runCommand(call: PortCall, socket: Duplex, wanted: WantedCommand): Promise<Refusal | undefined> {
+export async function runCommand(
+  call: PortCall,
+  socket: Duplex,
+  requestedCommand: WantedCommand,
+): Promise<Refusal | undefined> {
   const { request, url, idleMs, openMs, signal } = call
   const options = commandOptions(url.searchParams)
   if (options === undefined) return { status: 400, text: 'you must specify at least 1 of stdin, stdout, stderr' }
-  if (!wanted.container.isRunning) return { status: 500, text: 'container not found: it does not run' }
+  if (!requestedCommand.container.isRunning) return { status: 500, text: 'container not found: it does not run' }
   const protocol = agreeOnProtocol(request.headers, commandProtocols)
   if ('status' in protocol) return { status: protocol.status, text: protocol.message, headers: protocol.headers ?? {} }
   switchProtocols(socket, protocol.headers)
   const streams = await openCommand({ socket, protocol, idleMs, openMs }, options)
   if (streams === undefined) return undefined
   const { stdin, stdout, stderr, terminal } = streams
-  const outcome = await outcomeOf(call, wanted, { stdin, stdout, stderr, terminal, signal })
+  const outcome = await outcomeOf(call, requestedCommand, { stdin, stdout, stderr, terminal, signal })
   await streams.finish(outcome)
   return undefined
 }

@@ -27,7 +27,7 @@ export interface ServingParts {
 }
 
 /** Stays below the maximum delay of a timer. */
-const longestWaitMs = 24 * 60 * 60 * 1000
+const maxWaitMs = 24 * 60 * 60 * 1000
 const retryMs = 10_000
 
 export class ServingContexts {
@@ -55,7 +55,7 @@ export class ServingContexts {
     try {
       const serving = await certificate(node)
       server.setSecureContext(this.#options(serving))
-      waitMs = Math.min(Math.max(serving.until - clock.now(), retryMs), longestWaitMs)
+      waitMs = Math.min(Math.max(serving.until - clock.now(), retryMs), maxWaitMs)
     } catch (error) {
       log.warn('no serving certificate for node port yet', { node, ...errorFields(error) })
     }

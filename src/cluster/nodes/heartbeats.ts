@@ -129,11 +129,16 @@ function isDue({ status = {} }: Node, next: Node['status'], now: number): boolea
   const age = now - Date.parse(ready?.lastHeartbeatTime ?? '')
   if (ready?.status !== 'True' || !(age < reportMs)) return true
   const reported = (from: Node['status']) =>
-    JSON.stringify([from?.addresses, from?.daemonEndpoints, inOrder(from?.capacity), inOrder(from?.allocatable)])
+    JSON.stringify([
+      from?.addresses,
+      from?.daemonEndpoints,
+      sortedAmounts(from?.capacity),
+      sortedAmounts(from?.allocatable),
+    ])
   return reported(status) !== reported(next)
 }
 
-function inOrder(amounts: { readonly [resource: string]: unknown } = {}): unknown[] {
+function sortedAmounts(amounts: { readonly [resource: string]: unknown } = {}): unknown[] {
   return Object.entries(amounts).sort(([a], [b]) => compareUtf8(a, b))
 }
 
@@ -147,11 +152,11 @@ interface Renewal {
 
 async function renew({ client, node, lease, now }: Renewal, signal: AbortSignal): Promise<Lease> {
   const name = { namespace: leaseNamespace, name: node.metadata.name! }
-  const known = lease ?? (await orMissing(client.get(kinds.Lease, name, { signal })))
+  const currentLease = lease ?? (await orMissing(client.get(kinds.Lease, name, { signal })))
   const spec = { holderIdentity: name.name, leaseDurationSeconds: leaseSeconds, renewTime: microTime(now) }
   try {
-    if (known !== undefined)
-      return await client.update(kinds.Lease, { ...known, spec: { ...known.spec, ...spec } }, { signal })
+    if (currentLease !== undefined)
+      return await client.update(kinds.Lease, { ...currentLease, spec: { ...currentLease.spec, ...spec } }, { signal })
   } catch (error) {
     // Another client changed or deleted the Lease.
     if (isConflict(error)) return await renew({ client, node, lease: undefined, now }, signal)
@@ -161,9 +166,9 @@ async function renew({ client, node, lease, now }: Renewal, signal: AbortSignal)
   return await client.create(kinds.Lease, { metadata: { ...name, ownerReferences: [owner] }, spec }, { signal })
 }
 
-async function orMissing<T>(found: Promise<T>): Promise<T | undefined> {
+async function orMissing<T>(lookup: Promise<T>): Promise<T | undefined> {
   try {
-    return await found
+    return await lookup
   } catch (error) {
     if (isNotFound(error)) return undefined
     throw error

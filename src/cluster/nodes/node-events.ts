@@ -42,10 +42,10 @@ export class NodeEvents {
 
   #recorderOf(node: string): EventRecorder {
     const { clientOf, vendor, clock, onError } = this.#parts
-    const known =
+    const existing =
       this.#recorders.get(node) ??
       new EventRecorder({ client: clientOf(node), component: vendor.nodeAgent, clock, onError })
-    this.#recorders.set(node, known)
-    return known
+    this.#recorders.set(node, existing)
+    return existing
   }
 }

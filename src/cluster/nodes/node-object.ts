@@ -85,7 +85,7 @@ export function nodeStatus(description: NodeDescription, previous: NodeStatus | 
   const { name, address, port } = description
   const capacity = offered(description, previous)
   const time = timestamp(now)
-  const known = (type: string, status: string) =>
+  const previousCondition = (type: string, status: string) =>
     previous?.conditions?.find((each) => each.type === type && each.status === status)
   const own = new Set(conditions.map(([type]) => type))
   return {
@@ -94,7 +94,7 @@ export function nodeStatus(description: NodeDescription, previous: NodeStatus | 
     allocatable: { ...capacity },
     conditions: [
       ...conditions.map(([type, status, reason, message]) => {
-        const lastTransitionTime = known(type, status)?.lastTransitionTime ?? time
+        const lastTransitionTime = previousCondition(type, status)?.lastTransitionTime ?? time
         return { type, status, reason, message, lastHeartbeatTime: time, lastTransitionTime }
       }),
       ...(previous?.conditions ?? []).filter(({ type = '' }) => !own.has(type)),

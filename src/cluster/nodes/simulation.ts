@@ -173,7 +173,7 @@ function builtIn(vendor: Vendor): Partial<PodStages> {
 }
 
 function roomOf({ nodeObjects }: SimulationParts, nodes: ReadonlyMap<string, NodeDescription>) {
-  const known = new Map<string, NodeRoom>()
+  const instancesByNode = new Map<string, NodeRoom>()
   return (name: string): NodeRoom => {
     const stateOf = () => {
       const own = nodes.get(name)!
@@ -181,19 +181,19 @@ function roomOf({ nodeObjects }: SimulationParts, nodes: ReadonlyMap<string, Nod
       const selectable = selectableNode({ metadata: { name, labels: object?.metadata.labels ?? own.labels } })
       return { offered: offered(own, object?.status), selectable }
     }
-    const found = known.get(name) ?? new NodeRoom(stateOf)
-    known.set(name, found)
-    return found
+    const instance = instancesByNode.get(name) ?? new NodeRoom(stateOf)
+    instancesByNode.set(name, instance)
+    return instance
   }
 }
 
 /** Uses the pod CIDR of the Node object, or the node's default if the object has none. */
 function addressesOf({ nodeObjects }: SimulationParts, nodes: ReadonlyMap<string, NodeDescription>) {
-  const known = new Map<string, PodAddresses>()
+  const instancesByNode = new Map<string, PodAddresses>()
   return (name: string): PodAddresses => {
     const rangeOf = () => nodeObjects.get({ name })?.spec?.podCIDR || nodes.get(name)?.podRange || ''
-    const found = known.get(name) ?? new PodAddresses(rangeOf)
-    known.set(name, found)
-    return found
+    const instance = instancesByNode.get(name) ?? new PodAddresses(rangeOf)
+    instancesByNode.set(name, instance)
+    return instance
   }
 }

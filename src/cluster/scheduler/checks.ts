@@ -2,14 +2,14 @@
  * The filters of a profile, prepared for one Pod and applied to many nodes. If a node is nominated for Pods of equal or
  * higher priority, it must suit this Pod both with and without them.
  */
-import type { Steps } from '../../base/concurrency/time-slice.ts'
+import type { Sliced } from '../../base/concurrency/time-slice.ts'
 import type { NodeInfo } from './node-info.ts'
 import { isRefusal, type NodeCheck, prepared, type Refusal, type Sight } from './plugin.ts'
 import type { PodInfo } from './pod-info.ts'
 import type { Profile } from './profile.ts'
 
 /** Prepares the filters for a Pod, or returns a refusal that applies to all nodes. */
-export function* prepareChecks(pod: PodInfo, { filters }: Profile, sight: Sight): Steps<Checks | Refusal> {
+export function* prepareChecks(pod: PodInfo, { filters }: Profile, sight: Sight): Sliced<Checks | Refusal> {
   const checks: NodeCheck[] = []
   for (const { filter } of filters) {
     const check = yield* prepared(filter!(pod, sight))

@@ -69,8 +69,8 @@ export class Cluster {
   }
 
   node(name: string): NodeInfo | undefined {
-    const found = this.#nodes.get(name)
-    return found?.node === undefined ? undefined : found
+    const nodeInfo = this.#nodes.get(name)
+    return nodeInfo?.node === undefined ? undefined : nodeInfo
   }
 
   setNode(name: string, node: Node): void {
@@ -95,8 +95,8 @@ export class Cluster {
 
   /** Returns the values that nodes have for a topology label. */
   places(key: string): ReadonlySet<string> {
-    const known = this.#places.get(key)
-    if (known !== undefined) return known
+    const cachedPlaces = this.#places.get(key)
+    if (cachedPlaces !== undefined) return cachedPlaces
     const values = new Set(this.nodes.flatMap((node) => node.label(key) ?? []))
     this.#places.set(key, values)
     return values

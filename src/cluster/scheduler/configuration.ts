@@ -26,8 +26,8 @@ type Version = 'v1beta2' | 'v1beta3'
 export function readConfiguration(content: Json): Settings {
   const file = objectAt(content, 'the file')
   const version = versionOf(file)
-  const known = ['apiVersion', 'kind', 'profiles', 'percentageOfNodesToScore']
-  refuseOthers(file, [...known, 'podInitialBackoffSeconds', 'podMaxBackoffSeconds'], '')
+  const knownFields = ['apiVersion', 'kind', 'profiles', 'percentageOfNodesToScore']
+  refuseOthers(file, [...knownFields, 'podInitialBackoffSeconds', 'podMaxBackoffSeconds'], '')
   const profiles = listAt(file.profiles ?? [{}], 'profiles').map((each, i) =>
     readProfile(each, `profiles[${i}]`, version),
   )
@@ -130,20 +130,22 @@ function choosePreemption({ preempts }: Profile, set: PluginSet): boolean {
 }
 
 function chooseFilters({ filters }: Profile, all: readonly WeightedPlugin[], set: PluginSet): Profile['filters'] {
-  const kept = filters.filter(({ name }) => !isLeftOut(name, set))
+  const remainingPlugins = filters.filter(({ name }) => !isLeftOut(name, set))
   const added = all.flatMap(({ plugin }) =>
-    plugin.filter !== undefined && set.enabled.has(plugin.name) && !kept.includes(plugin) ? [plugin] : [],
+    plugin.filter !== undefined && set.enabled.has(plugin.name) && !remainingPlugins.includes(plugin) ? [plugin] : [],
   )
-  return [...kept, ...added]
+  return [...remainingPlugins, ...added]
 }
 
 function chooseScores({ scores }: Profile, all: readonly WeightedPlugin[], set: PluginSet): Profile['scores'] {
-  const kept = scores.filter(({ plugin }) => !isLeftOut(plugin.name, set) && !set.enabled.has(plugin.name))
+  const remainingPlugins = scores.filter(({ plugin }) => !isLeftOut(plugin.name, set) && !set.enabled.has(plugin.name))
   const added = all.flatMap(({ plugin, weight }) => {
-    const given = set.enabled.get(plugin.name)
-    return plugin.score === undefined || given === undefined ? [] : [{ plugin, weight: given || weight || 1 }]
+    const configuredWeight = set.enabled.get(plugin.name)
+    return plugin.score === undefined || configuredWeight === undefined
+      ? []
+      : [{ plugin, weight: configuredWeight || weight || 1 }]
   })
-  return [...kept, ...added]
+  return [...remainingPlugins, ...added]
 }
 
 function readArguments(value: Json, place: string): PluginArguments {
@@ -227,9 +229,9 @@ function numberAt(value: Json, place: string, most: number): number {
   return value
 }
 
-function refuseOthers(object: JsonObject, known: readonly string[], place: string): void {
-  const other = Object.keys(object).find((key) => !known.includes(key))
+function refuseOthers(object: JsonObject, knownFields: readonly string[], place: string): void {
+  const other = Object.keys(object).find((key) => !knownFields.includes(key))
   if (other === undefined) return
   const at = place === '' ? other : `${place}.${other}`
-  throw new ConfigurationFault(`${at} is not supported; supported here: ${known.join(', ')}`)
+  throw new ConfigurationFault(`${at} is not supported; supported here: ${knownFields.join(', ')}`)
 }

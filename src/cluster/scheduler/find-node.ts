@@ -3,7 +3,7 @@
  * best. In a large cluster, not every node is examined. The next search continues where this one ended, so that all
  * nodes are used. Yields where it can be interrupted.
  */
-import type { Steps } from '../../base/concurrency/time-slice.ts'
+import type { Sliced } from '../../base/concurrency/time-slice.ts'
 import { Checks, prepareChecks } from './checks.ts'
 import type { NodeInfo } from './node-info.ts'
 import { prepared, type Refusal, type Sight } from './plugin.ts'
@@ -31,13 +31,13 @@ export interface Search {
   readonly state: SearchState
 }
 
-export function* findNode(search: Search): Steps<Found> {
+export function* findNode(search: Search): Sliced<Found> {
   const { pod, profile, sight, state } = search
   const { cluster } = sight
   const checks = yield* prepareChecks(pod, profile, sight)
   if (!(checks instanceof Checks)) return { refusals: new Map(cluster.nodes.map((node) => [node, checks])) }
-  const kept = cluster.node(cluster.nominationOf(pod.key) ?? '')
-  if (kept !== undefined && checks.refusal(kept) === undefined) return { node: kept }
+  const nominatedNode = cluster.node(cluster.nominationOf(pod.key) ?? '')
+  if (nominatedNode !== undefined && checks.refusal(nominatedNode) === undefined) return { node: nominatedNode }
   const refusals = new Map<NodeInfo, Refusal>()
   const suitable = yield* suitableNodes(checks, search, refusals)
   if (suitable.length === 0) return { refusals }
@@ -52,35 +52,35 @@ function* suitableNodes(
   checks: Checks,
   { sight, state }: Search,
   refusals: Map<NodeInfo, Refusal>,
-): Steps<readonly NodeInfo[]> {
+): Sliced<readonly NodeInfo[]> {
   const { nodes } = sight.cluster
   const enough = nodesToFind(nodes.length, state.percentageOfNodes)
-  const found: NodeInfo[] = []
+  const candidates: NodeInfo[] = []
   const start = state.start
-  let seen = 0
-  for (; seen < nodes.length && found.length < enough; seen++) {
-    const node = nodes[(start + seen) % nodes.length]!
+  let checkedCount = 0
+  for (; checkedCount < nodes.length && candidates.length < enough; checkedCount++) {
+    const node = nodes[(start + checkedCount) % nodes.length]!
     const refused = checks.refusal(node)
-    if (refused === undefined) found.push(node)
+    if (refused === undefined) candidates.push(node)
     else refusals.set(node, refused)
-    if (seen % nodesBetweenSteps === nodesBetweenSteps - 1) yield
+    if (checkedCount % nodesBetweenSteps === nodesBetweenSteps - 1) yield
   }
-  state.start = nodes.length === 0 ? 0 : (start + seen) % nodes.length
-  return found
+  state.start = nodes.length === 0 ? 0 : (start + checkedCount) % nodes.length
+  return candidates
 }
 
-const leastNodes = 100
-const leastPercentage = 5
+const minNodes = 100
+const minPercentage = 5
 
 /** Returns the number of feasible nodes that are enough to choose from. */
 export function nodesToFind(all: number, percentage: number): number {
-  if (all < leastNodes || percentage >= 100) return all
-  const share = percentage > 0 ? percentage : Math.max(leastPercentage, 50 - Math.floor(all / 125))
-  return Math.max(leastNodes, Math.floor((all * share) / 100))
+  if (all < minNodes || percentage >= 100) return all
+  const share = percentage > 0 ? percentage : Math.max(minPercentage, 50 - Math.floor(all / 125))
+  return Math.max(minNodes, Math.floor((all * share) / 100))
 }
 
 /** Returns the weighted sum of all scores for each node. */
-function* totalScores({ pod, profile, sight }: Search, nodes: readonly NodeInfo[]): Steps<readonly number[]> {
+function* totalScores({ pod, profile, sight }: Search, nodes: readonly NodeInfo[]): Sliced<readonly number[]> {
   const totals = new Array<number>(nodes.length).fill(0)
   for (const { plugin, weight } of profile.scores) {
     const rule = yield* prepared(plugin.score!(pod, sight, nodes))

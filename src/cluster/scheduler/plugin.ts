@@ -9,7 +9,7 @@ import type { CSINode } from '../../api/kinds/storage/csi-node.ts'
 import type { StorageClass } from '../../api/kinds/storage/storage-class.ts'
 import type { Vendor } from '../../api/model/vendor.ts'
 import type { SelectorObject } from '../../api/selectors/label-selector.ts'
-import type { Steps } from '../../base/concurrency/time-slice.ts'
+import type { Sliced } from '../../base/concurrency/time-slice.ts'
 import type { Informer } from '../../client/informers/informer.ts'
 import type { Cluster } from './cluster.ts'
 import type { NodeInfo } from './node-info.ts'
@@ -69,11 +69,11 @@ export interface Plugin {
 }
 
 /** Preparation of a plugin for a Pod: immediate, or in steps if it can take long. */
-export type Prepared<T> = T | undefined | Steps<T | undefined>
+export type Prepared<T> = T | undefined | Sliced<T | undefined>
 
 /** Runs the preparation of a plugin to completion. */
-export function* prepared<T extends object>(work: Prepared<T>): Steps<T | undefined> {
-  return work !== undefined && Symbol.iterator in work ? yield* work as Steps<T | undefined> : (work as T | undefined)
+export function* prepared<T extends object>(work: Prepared<T>): Sliced<T | undefined> {
+  return work !== undefined && Symbol.iterator in work ? yield* work as Sliced<T | undefined> : (work as T | undefined)
 }
 
 /** Changes of the cluster, as bits. */
@@ -102,6 +102,6 @@ export function normalizeByMax(scores: number[], { isReversed = false }: { reado
   }
 }
 
-export function isRefusal(found: NodeCheck | Refusal | undefined): found is Refusal {
-  return found !== undefined && 'reasons' in found
+export function isRefusal(result: NodeCheck | Refusal | undefined): result is Refusal {
+  return result !== undefined && 'reasons' in result
 }

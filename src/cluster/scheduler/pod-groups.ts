@@ -5,7 +5,7 @@
  */
 
 import type { LabelMatcher } from '../../api/selectors/label-selector.ts'
-import type { Steps } from '../../base/concurrency/time-slice.ts'
+import type { Sliced } from '../../base/concurrency/time-slice.ts'
 import type { NodeInfo } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
 import { noTerms, type PodTerms, type SelectablePod, termsOf } from './pod-terms.ts'
@@ -104,14 +104,14 @@ export class PodGroups {
   }
 
   /** Returns the groups of any namespace whose labels match the selector. */
-  *matching(matcher: LabelMatcher): Steps<readonly PodGroup[]> {
-    const found: PodGroup[] = []
+  *matching(matcher: LabelMatcher): Sliced<readonly PodGroup[]> {
+    const matchingGroups: PodGroup[] = []
     let tested = 0
     for (const group of this.#candidates(matcher)) {
-      if (matcher.matches(group.labels)) found.push(group)
+      if (matcher.matches(group.labels)) matchingGroups.push(group)
       if (++tested % groupsBetweenSteps === 0) yield
     }
-    return found
+    return matchingGroups
   }
 
   /** Yields a superset of the matching groups, as small as the index allows. */

@@ -42,7 +42,7 @@ export function claimsOf(pod: PodInfo, storage: StorageSight, vendor: Vendor): P
     else if (volumeName === '' && waitsForNode(claim, storage, keys)) waiting.push(claim)
     else return refusedByVolumes('pod has unbound immediate PersistentVolumeClaims')
   }
-  waiting.sort((a, b) => compareSizes(sizeOf(a), sizeOf(b)))
+  waiting.sort((a, b) => compareSizes(requestedStorage(a), requestedStorage(b)))
   return { bound, waiting }
 }
 
@@ -60,7 +60,7 @@ function fault(pod: PodInfo, name: string, claim: PersistentVolumeClaim | undefi
   return undefined
 }
 
-function sizeOf({ spec }: PersistentVolumeClaim): string | undefined {
+function requestedStorage({ spec }: PersistentVolumeClaim): string | undefined {
   return spec?.resources?.requests?.storage
 }
 
@@ -167,7 +167,7 @@ function isAllowed({ allowedTopologies: terms = [] }: StorageClass, node: NodeIn
 
 /** Sorts volumes that reference the claim first, then by the number of access modes, then by size. */
 function byFit({ spec: a = {} }: PersistentVolume, { spec: b = {} }: PersistentVolume): number {
-  const named = Number(b.claimRef !== undefined) - Number(a.claimRef !== undefined)
+  const claimRefOrder = Number(b.claimRef !== undefined) - Number(a.claimRef !== undefined)
   const modes = (a.accessModes?.length ?? 0) - (b.accessModes?.length ?? 0)
-  return named || modes || compareSizes(a.capacity?.storage, b.capacity?.storage)
+  return claimRefOrder || modes || compareSizes(a.capacity?.storage, b.capacity?.storage)
 }

@@ -58,11 +58,14 @@ export class PodWrites {
   ) {
     const { now } = this.#parts
     const { conditions = [], nominatedNodeName = '' } = pod.status ?? {}
-    const known = conditions.find((condition) => condition.type === 'PodScheduled')
-    const isSaid = known?.status === 'False' && known.reason === reason && known.message === message
+    const scheduledCondition = conditions.find((condition) => condition.type === 'PodScheduled')
+    const isSaid =
+      scheduledCondition?.status === 'False' &&
+      scheduledCondition.reason === reason &&
+      scheduledCondition.message === message
     const isNominated = nominatedNode === undefined || nominatedNode === nominatedNodeName
     if (isSaid && isNominated) return
-    const since = known?.status === 'False' ? known.lastTransitionTime : undefined
+    const since = scheduledCondition?.status === 'False' ? scheduledCondition.lastTransitionTime : undefined
     const lastTransitionTime = since ?? timestamp(now())
     const condition = {
       type: 'PodScheduled',

@@ -5,7 +5,7 @@
 
 import type { PodDisruptionBudget } from '../../api/kinds/policy/pod-disruption-budget.ts'
 import type { LabelMatcher } from '../../api/selectors/label-selector.ts'
-import type { Steps } from '../../base/concurrency/time-slice.ts'
+import type { Sliced } from '../../base/concurrency/time-slice.ts'
 import { Checks, prepareChecks } from './checks.ts'
 import type { Search } from './find-node.ts'
 import type { NodeInfo } from './node-info.ts'
@@ -39,25 +39,25 @@ export interface PreemptionParts extends Search {
 }
 
 /** Minimum number of candidates to compare, if that many exist. */
-const leastCandidates = 100
+const minCandidates = 100
 const candidatesShare = 0.1
 
 /** Returns undefined if no eviction makes room. */
-export function* findPreemption(parts: PreemptionParts): Steps<Preemption | undefined> {
+export function* findPreemption(parts: PreemptionParts): Sliced<Preemption | undefined> {
   const { pod, profile, sight, refusals, state } = parts
   const checks = yield* prepareChecks(pod, profile, sight)
   if (!(checks instanceof Checks)) return undefined
   const nodes = [...refusals].filter(([, { isFinal }]) => !isFinal).map(([node]) => node)
-  const wanted = Math.max(leastCandidates, Math.floor(sight.cluster.nodes.length * candidatesShare))
+  const candidateLimit = Math.max(minCandidates, Math.floor(sight.cluster.nodes.length * candidatesShare))
   const offset = Math.floor(state.random() * nodes.length)
   const budgets = readBudgets(parts.budgets)
-  const found: Candidate[] = []
-  for (let i = 0; i < nodes.length && found.length < wanted; i++) {
+  const candidates: Candidate[] = []
+  for (let i = 0; i < nodes.length && candidates.length < candidateLimit; i++) {
     const candidate = victimsOn(nodes[(offset + i) % nodes.length]!, { pod, checks, budgets })
-    if (candidate !== undefined) found.push(candidate)
+    if (candidate !== undefined) candidates.push(candidate)
     yield
   }
-  return found.length === 0 ? undefined : found.reduce((best, each) => (isBetter(each, best) ? each : best))
+  return candidates.length === 0 ? undefined : candidates.reduce((best, each) => (isBetter(each, best) ? each : best))
 }
 
 /** Whether the Pod may preempt others. False while victims of an earlier preemption are still terminating. */
@@ -121,7 +121,7 @@ function byBudgets(
   pods: readonly PodInfo[],
   budgets: readonly Budget[],
 ): { violating: readonly PodInfo[]; others: readonly PodInfo[] } {
-  const left = budgets.map(({ allowed }) => allowed)
+  const remainingDisruptions = budgets.map(({ allowed }) => allowed)
   const violating: PodInfo[] = []
   const others: PodInfo[] = []
   for (const pod of pods) {
@@ -129,8 +129,8 @@ function byBudgets(
       if (namespace !== pod.namespace || Object.keys(pod.labels).length === 0 || !matcher.matches(pod.labels))
         return kept
       if (Object.hasOwn(disrupted, pod.name)) return kept
-      left[i]!--
-      return kept || left[i]! < 0
+      remainingDisruptions[i]!--
+      return kept || remainingDisruptions[i]! < 0
     }, false)
     ;(isKept ? violating : others).push(pod)
   }

@@ -67,12 +67,12 @@ export class SchedulingQueue {
 
   /** Adds a Pod that needs a node, or updates it. A changed Pod may be schedulable now. */
   set(pod: PodInfo, { isChanged }: { readonly isChanged: boolean }): void {
-    const known = this.#pods.get(pod.key)
-    if (known !== undefined && known.pod.uid === pod.uid) {
+    const queuedPod = this.#pods.get(pod.key)
+    if (queuedPod !== undefined && queuedPod.pod.uid === pod.uid) {
       // Keeps the position, because neither priority nor time can change.
-      known.pod = pod
-      if (known.place === 'being tried') known.missed |= isChanged ? anything : 0
-      else if (isChanged && known.place === 'resting') this.#wake(known)
+      queuedPod.pod = pod
+      if (queuedPod.place === 'being tried') queuedPod.missed |= isChanged ? anything : 0
+      else if (isChanged && queuedPod.place === 'resting') this.#wake(queuedPod)
       return
     }
     this.remove(pod.key)

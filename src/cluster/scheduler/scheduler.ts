@@ -3,7 +3,7 @@
  * The loop has a single key, a round, in which Pods are tried one after the other. Each attempt sees the results of all
  * earlier decisions. Decisions are written in the background, with a limited number of concurrent writes.
  */
-import { type Steps, TimeSlice } from '../../base/concurrency/time-slice.ts'
+import { type Sliced, TimeSlice } from '../../base/concurrency/time-slice.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
 import { Cluster, placeKeys } from './cluster.ts'
@@ -124,7 +124,7 @@ class Scheduler {
     await this.#decisions.stop()
   }
 
-  *#applyChanges(): Steps<void> {
+  *#applyChanges(): Sliced<void> {
     for (let changes = this.#changes; changes.length > 0; changes = this.#changes) {
       this.#changes = []
       for (const [i, change] of changes.entries()) {
@@ -152,21 +152,21 @@ class Scheduler {
     }
   }
 
-  *#try(entry: QueuedPod): Steps<void> {
+  *#try(entry: QueuedPod): Sliced<void> {
     const { pod } = entry
     const profile = this.profiles.get(pod.spec.schedulerName ?? '')
     if (profile === undefined || pod.isTerminating) return this.queue.done(entry)
     const search: Search = { pod, profile, sight: this.#sight, state: this.#state }
-    const found = yield* findNode(search)
+    const outcome = yield* findNode(search)
     if (!this.queue.holds(entry)) return this.queue.done(entry)
-    if ('node' in found) this.#decisions.place(entry, found.node)
-    else yield* this.#refuse(entry, search, found.refusals)
+    if ('node' in outcome) this.#decisions.place(entry, outcome.node)
+    else yield* this.#refuse(entry, search, outcome.refusals)
   }
 
   /**
    * Handles a Pod that fits nowhere: tries preemption, reports the reason, and parks the Pod until a relevant change.
    */
-  *#refuse(entry: QueuedPod, search: Search, refusals: ReadonlyMap<NodeInfo, Refusal>): Steps<void> {
+  *#refuse(entry: QueuedPod, search: Search, refusals: ReadonlyMap<NodeInfo, Refusal>): Sliced<void> {
     const message = explainRefusals(refusals, this.cluster.nodes.length)
     const parts = { ...search, refusals, budgets: this.#parts.budgets.objects() }
     const preempts = refusals.size > 0 && mayPreempt(parts)

@@ -41,8 +41,8 @@ export function workloadSelectors(parts: WorkloadParts): (pod: PodInfo) => Selec
   }
 }
 
-function isIn(wanted: LabelMap, labels: LabelMap): boolean {
-  return Object.entries(wanted).every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value)
+function isIn(requiredLabels: LabelMap, labels: LabelMap): boolean {
+  return Object.entries(requiredLabels).every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value)
 }
 
 function ownerSelector({ pod, namespace }: PodInfo, parts: WorkloadParts): SelectorObject | undefined {

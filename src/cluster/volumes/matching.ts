@@ -34,13 +34,13 @@ export function mismatch(
   keys: BindingKeys,
 ): string | undefined {
   const { spec: offered = {} } = volume
-  const { spec: wanted = {} } = claim
+  const { spec: claimSpec = {} } = claim
   if (volume.metadata.deletionTimestamp !== undefined) return 'the volume is being deleted'
-  if ((offered.volumeMode ?? 'Filesystem') !== (wanted.volumeMode ?? 'Filesystem')) return 'incompatible volumeMode'
+  if ((offered.volumeMode ?? 'Filesystem') !== (claimSpec.volumeMode ?? 'Filesystem')) return 'incompatible volumeMode'
   if (classOf(volume, keys) !== classOf(claim, keys)) return 'storageClassName does not match'
-  if (!(wanted.accessModes ?? []).every((mode) => (offered.accessModes ?? []).includes(mode)))
+  if (!(claimSpec.accessModes ?? []).every((mode) => (offered.accessModes ?? []).includes(mode)))
     return 'incompatible accessMode'
-  return compareSizes(offered.capacity?.storage, wanted.resources?.requests?.storage) < 0
+  return compareSizes(offered.capacity?.storage, claimSpec.resources?.requests?.storage) < 0
     ? 'requested PV is too small'
     : undefined
 }

@@ -15,7 +15,7 @@ export interface ControlConfiguration {
   readonly source: string
 }
 
-const longestFile = 16 * 1024 * 1024
+const maxFileBytes = 16 * 1024 * 1024
 const flagName = 'admission-control-config-file'
 
 /** Configurations by the name of the admission control. Empty if no file is named. */
@@ -25,9 +25,13 @@ export async function readAdmissionConfiguration(
 ): Promise<Map<string, ControlConfiguration>> {
   if (file === '') return new Map()
   const content = await readYaml(file)
-  const wanted = apiVersionOf(vendor, 'apiserver.config', 'v1')
-  if (!isObject(content) || own(content, 'kind') !== 'AdmissionConfiguration' || own(content, 'apiVersion') !== wanted)
-    throw fault(file, `the file must be of kind AdmissionConfiguration in ${wanted}`)
+  const expectedApiVersion = apiVersionOf(vendor, 'apiserver.config', 'v1')
+  if (
+    !isObject(content) ||
+    own(content, 'kind') !== 'AdmissionConfiguration' ||
+    own(content, 'apiVersion') !== expectedApiVersion
+  )
+    throw fault(file, `the file must be of kind AdmissionConfiguration in ${expectedApiVersion}`)
   refuseUnknown(file, content, ['apiVersion', 'kind', 'plugins'])
   const plugins = own(content, 'plugins') ?? []
   if (!Array.isArray(plugins)) throw fault(file, 'plugins must be a list')
@@ -51,8 +55,8 @@ async function readPlugin(file: string, plugin: Json, index: number): Promise<[s
   return [name, { value: configuration ?? null, source: file }]
 }
 
-function refuseUnknown(file: string, object: JsonObject, known: readonly string[], place = ''): void {
-  const unknown = Object.keys(object).find((key) => !known.includes(key))
+function refuseUnknown(file: string, object: JsonObject, knownFields: readonly string[], place = ''): void {
+  const unknown = Object.keys(object).find((key) => !knownFields.includes(key))
   if (unknown !== undefined)
     throw fault(file, `unknown field ${JSON.stringify(place === '' ? unknown : `${place}.${unknown}`)}`)
 }
@@ -62,7 +66,7 @@ async function readYaml(file: string): Promise<Json> {
   const text = readFlagFile(flagName, file)
   const { parseYaml } = await import('../../api/codec/yaml.ts')
   try {
-    return parseYaml(Buffer.from(text), longestFile).value
+    return parseYaml(Buffer.from(text), maxFileBytes).value
   } catch (error) {
     throw fault(file, messageOf(error))
   }

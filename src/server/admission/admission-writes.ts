@@ -5,7 +5,7 @@ import type { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
 import { stored } from '../../apiserver/registry/reads/lookup.ts'
 import { updateAtOnce } from '../../apiserver/registry/verbs/update.ts'
 import { contextOf, createIn } from '../../apiserver/upkeep/own-objects.ts'
-import { maxClaims, type Store } from '../../storage/store/store.ts'
+import { maxReservedKeys, type Store } from '../../storage/store/store.ts'
 
 interface OwnWritesParts {
   readonly catalogue: Catalogue
@@ -28,7 +28,7 @@ export function ownWritesIn({ catalogue, store, admission }: OwnWritesParts): Ow
         return { object: { ...previous, status }, managed: false, terms }
       })
     },
-    taken: async (prefix) => (await store.list({ prefix, limit: maxClaims, count: false })).entries,
+    reservedKeys: async (prefix) => (await store.list({ prefix, limit: maxReservedKeys, count: false })).entries,
     release: async (key) => {
       const entry = await store.get(key)
       if (entry !== undefined) await store.commit({ key, expected: entry.revision, value: undefined })

@@ -65,9 +65,9 @@ export async function makeAdmission(
   // A disabled control with an invalid configuration would fail once it is enabled, so check it now.
   const configured = [...configurations.keys()].map(findControl)
   for (const entry of configured) if (!isRunning(entry)) await make(entry)
-  const made = await Promise.all(entries.filter(isRunning).map(make))
-  warnOfUncalledWebhooks(made, parts)
-  const controls = made.map((control) => metrics.measuredControl(control))
+  const activeControls = await Promise.all(entries.filter(isRunning).map(make))
+  warnOfUncalledWebhooks(activeControls, parts)
+  const controls = activeControls.map((control) => metrics.measuredControl(control))
   return {
     admission: metrics.measuredChain(
       chain([...controls, refuseEscalation(parts.access), warnOfWebhooks(parts)], parts.vendor),
@@ -76,7 +76,7 @@ export async function makeAdmission(
       controls.filter(({ accounts }) => accounts),
       parts.vendor,
     ),
-    controls: entries.map((entry) => stateOf(entry, made)),
+    controls: entries.map((entry) => stateOf(entry, activeControls)),
   }
 }
 
@@ -87,15 +87,15 @@ const webhookControls = {
 }
 
 /** Clients that write a webhook configuration get a success and expect the webhook to be called. */
-function warnOfUncalledWebhooks(made: readonly Control[], { servedTypes, log }: AdmissionParts): void {
+function warnOfUncalledWebhooks(activeControls: readonly Control[], { servedTypes, log }: AdmissionParts): void {
   const served = new Set(servedTypes().map(({ resource }) => resource))
   for (const [name, resource] of Object.entries(webhookControls))
-    if (served.has(resource) && !made.some((control) => control.name === name))
+    if (served.has(resource) && !activeControls.some((control) => control.name === name))
       log.warn(`${name} is disabled: ${resource} are stored, but their webhooks are never called`)
 }
 
-function stateOf({ name, byDefault }: ControlEntry, made: readonly Control[]): ControlState {
-  const control = made.find((each) => each.name === name)
+function stateOf({ name, byDefault }: ControlEntry, activeControls: readonly Control[]): ControlState {
+  const control = activeControls.find((each) => each.name === name)
   const steps = (['mutate', 'validate'] as const).filter((step) => control?.[step] !== undefined)
   return { name, byDefault, enabled: control !== undefined, steps }
 }

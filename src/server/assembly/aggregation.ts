@@ -3,41 +3,41 @@
 import type { Lookup } from '../../api/model/lookup.ts'
 import type { Vendor } from '../../api/model/vendor.ts'
 import { Aggregation } from '../../apiserver/aggregation/aggregation.ts'
-import type { RequestPasser } from '../../apiserver/http/relay/pass-on.ts'
+import type { RequestForwarder } from '../../apiserver/http/relay/request-forwarder.ts'
 import type { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
 import { authenticationConfigMapLoop } from '../../apiserver/upkeep/authentication-config-map.ts'
 import { type Loop, type LoopRecords, startLoops } from '../../client/reconcile/loop.ts'
 import type { ClientAuthorities } from '../certificates/client-authorities.ts'
 import type { FrontProxy } from '../identity/front-proxy.ts'
-import { hasDuties, type WorkerPlace } from '../threads/worker-place.ts'
+import { hasDuties, type WorkerContext } from '../threads/worker-context.ts'
 
-interface AggregationMeans {
+interface AggregationDependencies {
   readonly catalogue: Catalogue
   readonly lookup: Lookup
   readonly vendor: Vendor
   readonly frontProxy: FrontProxy
   readonly authorities: ClientAuthorities
   readonly loopRecords: LoopRecords
-  readonly passer: RequestPasser
+  readonly forwarder: RequestForwarder
 }
 
-interface Surroundings {
-  readonly worker?: WorkerPlace | undefined
+interface AggregationContext {
+  readonly worker?: WorkerContext | undefined
   /** Closes opened resources. */
   readonly opened: AsyncDisposableStack
 }
 
 /** Resolves after the first attempt to write the ConfigMap. The caches must be loaded. */
 export async function startAggregation(
-  means: AggregationMeans,
-  { worker, opened }: Surroundings,
+  dependencies: AggregationDependencies,
+  { worker, opened }: AggregationContext,
 ): Promise<Aggregation> {
-  const { catalogue, lookup, vendor, frontProxy, authorities, loopRecords, passer } = means
+  const { catalogue, lookup, vendor, frontProxy, authorities, loopRecords, forwarder } = dependencies
   const aggregation = new Aggregation({
     catalogue,
     lookup,
     vendor,
-    passer,
+    forwarder,
     identity: () => frontProxy.pair,
   })
   opened.defer(() => aggregation.close())

@@ -6,8 +6,8 @@ import { KnownWebhooks } from '../../apiserver/admission/webhook/known-webhooks.
 import type { Authenticator } from '../../apiserver/authn/authenticator.ts'
 import { bootstrapTokens } from '../../apiserver/authn/bootstrap-tokens.ts'
 import type { DeniedCertificates } from '../../apiserver/authn/denied-certificates.ts'
-import { RequestPasser } from '../../apiserver/http/relay/pass-on.ts'
-import { underWayLimits } from '../../apiserver/http/relay/requests-under-way.ts'
+import { RequestForwarder } from '../../apiserver/http/relay/request-forwarder.ts'
+import { forwardingLimits } from '../../apiserver/http/relay/requests-in-progress.ts'
 import { HttpsCaller } from '../../apiserver/outbound/https-caller.ts'
 import type { Address } from '../../apiserver/outbound/service-address.ts'
 import { systemNamespace } from '../../apiserver/upkeep/system-objects.ts'
@@ -20,7 +20,7 @@ import type { ConsoleAccess } from '../../tools/console/access.ts'
 import { makeAdmission } from '../admission/admission.ts'
 import { ownWritesIn } from '../admission/admission-writes.ts'
 import { ownerTypesIn, servedTypesIn } from '../admission/admitted-types.ts'
-import { ScheduledBackups } from '../backup/scheduled.ts'
+import { ScheduledBackups } from '../backup/scheduled-backups.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import type { Reloading } from '../flags/reloading.ts'
 import { isSpoken } from '../flags/runtime-config.ts'
@@ -28,7 +28,7 @@ import { openAccess } from '../identity/authorization.ts'
 import type { FrontProxy } from '../identity/front-proxy.ts'
 import type { readIdentity } from '../identity/identity.ts'
 import type { ServerMetrics } from '../telemetry/metrics.ts'
-import { hasDuties, type WorkerPlace } from '../threads/worker-place.ts'
+import { hasDuties, type WorkerContext } from '../threads/worker-context.ts'
 import { startAggregation } from './aggregation.ts'
 import { openCaches } from './caches.ts'
 import { type CatalogueParts, openCatalogue } from './catalogue.ts'
@@ -50,8 +50,8 @@ function openState(options: ServerOptions, foundation: Foundation, context: Asse
   const { store, failed, notice, metrics } = foundation
   const localNodes = new LocalNodes()
   worker?.shareNodes(localNodes)
-  const kept = { historyMs: options.historyDuration, clock: systemClock }
-  const caches = openCaches(store, { failed, log, kept, sharing: worker?.sharing })
+  const eventRetention = { historyMs: options.historyDuration, clock: systemClock }
+  const caches = openCaches(store, { failed, log, eventRetention, sharing: worker?.sharing })
   const missingRights = new MissingRights(log)
   const loopRecords = { log, clock, metrics: metrics.workQueues, missingRights }
   const backupSource = { store: foundation.raw, dataDir: options.etcdServers.length > 0 ? undefined : options.dataDir }
@@ -101,8 +101,8 @@ export async function openBackend(options: ServerOptions, foundation: Foundation
     backups.start()
     opened.defer(() => backups.stop())
   }
-  const passer = openPasser(frontProxy, options)
-  const aggregationParts = { catalogue, lookup, vendor, frontProxy, authorities, loopRecords, passer }
+  const forwarder = openPasser(frontProxy, options)
+  const aggregationParts = { catalogue, lookup, vendor, frontProxy, authorities, loopRecords, forwarder }
   const aggregation = await startAggregation(aggregationParts, context)
   await access.policy.current()
   return {
@@ -116,16 +116,16 @@ export async function openBackend(options: ServerOptions, foundation: Foundation
     custom,
     aggregation,
     ways,
-    passer,
+    forwarder,
     listening,
     quotaActivity,
   }
 }
 
 /** Limits requests to other servers so that enough file descriptors remain for client connections of all workers. */
-function openPasser({ otherHeaders }: FrontProxy, options: ServerOptions): RequestPasser {
-  const limits = underWayLimits(openFileLimit() ?? usualOpenFiles, maximaOf(options).total, options.workers)
-  return new RequestPasser({ clock: systemClock, identityHeaders: otherHeaders, limits })
+function openPasser({ otherHeaders }: FrontProxy, options: ServerOptions): RequestForwarder {
+  const limits = forwardingLimits(openFileLimit() ?? usualOpenFiles, maximaOf(options).total, options.workers)
+  return new RequestForwarder({ clock: systemClock, identityHeaders: otherHeaders, limits })
 }
 
 const usualOpenFiles = 1024
@@ -142,7 +142,7 @@ interface ApiParts
   readonly metrics: ServerMetrics
   readonly reloading: Reloading
   readonly opened: AsyncDisposableStack
-  readonly worker: WorkerPlace | undefined
+  readonly worker: WorkerContext | undefined
   /** Address that this server listens on. Undefined before it listens. */
   readonly ownAddress: () => Address | undefined
 }

@@ -11,12 +11,12 @@ interface CacheParts {
   /** Resolves when the store has failed permanently. Later attempts to watch the store are not logged. */
   readonly failed: Promise<StoreError>
   readonly log: Log
-  readonly kept: HistoryTime
+  readonly eventRetention: HistoryTime
   /** Undefined if the process runs a single server. */
   readonly sharing: Sharing | undefined
 }
 
-export function openCaches(store: Store, { failed, log, kept, sharing }: CacheParts): Caches {
+export function openCaches(store: Store, { failed, log, eventRetention, sharing }: CacheParts): Caches {
   let ended = false
   void failed.then(() => {
     ended = true
@@ -24,7 +24,7 @@ export function openCaches(store: Store, { failed, log, kept, sharing }: CachePa
   const onError = (error: unknown) => {
     if (!ended) log.error('the store watch of the caches broke; resuming', errorFields(error))
   }
-  return new Caches(store, { onError, onUnreadable: tellUnreadable(log) }, { kept, sharing, mayLoadLater })
+  return new Caches(store, { onError, onUnreadable: tellUnreadable(log) }, { eventRetention, sharing, mayLoadLater })
 }
 
 /**

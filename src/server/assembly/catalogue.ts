@@ -18,7 +18,7 @@ import { HistoryReaders, readerLimits } from '../../apiserver/registry/reads/his
 import { lookupIn, stored } from '../../apiserver/registry/reads/lookup.ts'
 import { allEndpoints } from '../../apiserver/resources/all.ts'
 import type { Component } from '../../apiserver/resources/component-statuses.ts'
-import type { WaysToNodes } from '../../apiserver/resources/ways-to-nodes.ts'
+import type { NodeConnector } from '../../apiserver/resources/node-connector.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Caches } from '../../storage/cache/caches.ts'
 import type { Store } from '../../storage/store/store.ts'
@@ -36,7 +36,7 @@ export interface CatalogueParts {
   readonly kinds: readonly Kind[]
   readonly accountTokens: AccountTokens
   /** Creates the connections to nodes, given a way to look up objects. */
-  readonly waysFor: (lookup: Lookup) => WaysToNodes
+  readonly waysFor: (lookup: Lookup) => NodeConnector
   /** Authenticates tokens. Available once the catalogue exists. */
   readonly authenticateToken: () => Authenticator
   /** Components that the server depends on. */
@@ -57,7 +57,7 @@ export interface OpenCatalogue {
   readonly catalogue: Catalogue
   /** Read access to stored objects for other parts of the server. */
   readonly lookup: Lookup
-  readonly ways: WaysToNodes
+  readonly ways: NodeConnector
   /** Dependencies for serving additional types. */
   readonly registry: RegistryParts
 }

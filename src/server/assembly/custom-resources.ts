@@ -14,7 +14,7 @@ import type { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
 import type { RegistryParts } from '../../apiserver/registry/catalogue/resource.ts'
 import type { LoopRecords } from '../../client/reconcile/loop.ts'
 
-interface Surroundings extends Pick<ServiceAddressParts, 'lookup' | 'ownAddress'> {
+interface CustomResourceDependencies extends Pick<ServiceAddressParts, 'lookup' | 'ownAddress'> {
   readonly records: LoopRecords
   readonly metrics: ConversionMetrics
   /** Closes opened resources. */
@@ -27,7 +27,7 @@ const anonymous: ConfiguredCredentials = { byName: new Map() }
 export async function startCustomResources(
   catalogue: Catalogue,
   registry: RegistryParts,
-  { records, metrics, opened, ...addresses }: Surroundings,
+  { records, metrics, opened, ...addresses }: CustomResourceDependencies,
 ): Promise<CustomResources | undefined> {
   const { group, plural } = customResourceDefinition
   const resource = catalogue.stored(group, plural)

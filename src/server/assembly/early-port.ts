@@ -9,8 +9,8 @@ import { vendorOf } from '../../api/model/vendor.ts'
 import { healthPaths } from '../../apiserver/http/paths/health.ts'
 import { pipeline, type Step } from '../../apiserver/http/pipeline.ts'
 import { answerErrors } from '../../apiserver/http/steps/answer-errors.ts'
+import { assignAuditId } from '../../apiserver/http/steps/assign-audit-id.ts'
 import { resolveRequest } from '../../apiserver/http/steps/resolve-request.ts'
-import { stamp } from '../../apiserver/http/steps/stamp.ts'
 import type { Listener } from '../../apiserver/transport/listener.ts'
 import type { WorkerConnections } from '../../apiserver/transport/worker-evictions.ts'
 import type { Log } from '../../base/telemetry/log.ts'
@@ -69,7 +69,7 @@ export async function openWaitingPort(
   parts: Omit<EarlyPortParts, 'certificates'>,
 ): Promise<EarlyPort | undefined> {
   if (options.livezGrace === 0) return undefined
-  const { firstPair } = await import('../certificates/first-pair.ts')
+  const { bootstrapCertificate: firstPair } = await import('../certificates/bootstrap-certificate.ts')
   return await openEarlyPort(options, { ...parts, certificates: { tls: await firstPair(options, parts.clock) } })
 }
 
@@ -87,5 +87,5 @@ function answerWhileStarting(options: ServerOptions, begun: number, clock: Clock
     return handled
   }
   const answerError = answerErrors(vendorOf(options.profile), () => {})
-  return pipeline([stamp, resolveRequest, answer], { answerError, onHandled: () => {} })
+  return pipeline([assignAuditId, resolveRequest, answer], { answerError, onHandled: () => {} })
 }

@@ -5,7 +5,7 @@ import type { Log } from '../../base/telemetry/log.ts'
 import type { TimerClock } from '../../base/time/clock.ts'
 import type { Store } from '../../storage/store/store.ts'
 import type { ConsoleAccess } from '../../tools/console/access.ts'
-import type { WorkerPlace } from '../threads/worker-place.ts'
+import type { WorkerContext } from '../threads/worker-context.ts'
 import type { RequestHooks } from './request-handling.ts'
 
 /** Dependencies that a caller may pass to an API server besides its options. */
@@ -33,7 +33,7 @@ export interface Environment {
   /** Lets the administrator sign in to the console with a link. Without it, no link is accepted. */
   readonly console?: ConsoleAccess | undefined
   /** Set if this server is one of several workers in the process. */
-  readonly worker?: WorkerPlace
+  readonly worker?: WorkerContext
   /** Aborts when the server is about to stop, even during the start. The server is not ready from then on. */
   readonly stopping?: AbortSignal
 }

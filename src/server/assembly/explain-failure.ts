@@ -11,7 +11,7 @@ import { StageError } from '../../cluster/nodes/stages/stage-error.ts'
 import { StoreError } from '../../storage/store/store.ts'
 import { JoinError } from '../../tools/joining/join-error.ts'
 
-const known = [
+const explainedFailures = [
   ...[UsageError, StoreError, BackupError, PkiFileError, ConfigError, JoinError, StageError],
   ...[StatusError, TransportError],
 ]
@@ -19,5 +19,5 @@ const known = [
 /** Returns the message of an error that the user can fix, and the stack of any other error. */
 export function explainFailure(error: unknown): string {
   if (!isError(error)) return String(error)
-  return known.some((each) => error instanceof each) ? error.message : (error.stack ?? error.message)
+  return explainedFailures.some((each) => error instanceof each) ? error.message : (error.stack ?? error.message)
 }

@@ -40,7 +40,7 @@ export async function openFoundation(options: ServerOptions, context: AssemblyCo
   const audited = await openAudit(options, auditParts)
   const earlyPortParts = { begun: clock.monotonic(), clock, log, opened }
   const waiting = await openWaitingPort(options, earlyPortParts)
-  const storeParts = { log, clock, metrics: metrics.store, given: givenStore, worker, stopping }
+  const storeParts = { log, clock, metrics: metrics.store, providedStore: givenStore, worker, stopping }
   const { store, raw, failed, notice } = await openStore(options, storeParts)
   opened.defer(() => store.close())
   await claimProfile(store, options.profile)

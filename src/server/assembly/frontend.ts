@@ -17,7 +17,7 @@ import type { ServerOptions } from '../flags/options.ts'
 import { spokenBy } from '../flags/runtime-config.ts'
 import { allMetrics } from '../telemetry/metrics.ts'
 import { openTracing } from '../telemetry/tracing.ts'
-import { hasDuties } from '../threads/worker-place.ts'
+import { hasDuties } from '../threads/worker-context.ts'
 import { readAllowedOrigins } from './allowed-origins.ts'
 import type { Backend } from './backend.ts'
 import type { AssemblyContext } from './environment.ts'
@@ -59,9 +59,9 @@ async function openPipeline(
     authorizer,
     watchMetrics: metrics.watches,
     minWatchMs: options.minRequestTimeout * 1000,
-    arrival: backend.custom?.arrival,
-    elsewhere: aggregation.handle.bind(aggregation),
-    passer: backend.passer,
+    waitForType: backend.custom?.waitForType,
+    proxyToBackend: aggregation.handle.bind(aggregation),
+    forwarder: backend.forwarder,
   }
   return handleRequests({
     vendor,
@@ -132,15 +132,16 @@ function endStreams({ caches, aggregation, ways }: Pick<Backend, 'caches' | 'agg
 function cutOffDenied(listener: Listener, denied: DeniedCertificates): void {
   denied.onChange(() =>
     listener.cutOff(({ certificate }) => {
-      const shown = certificate === undefined ? [] : [certificate.x509, ...certificate.sent]
+      const shown = certificate === undefined ? [] : [certificate.x509, ...certificate.intermediates]
       return shown.some((each) => denied.has(each))
     }),
   )
 }
 
 async function endOwnRequests(inProcess: InProcess, { shutdownGrace }: ServerOptions, log: Log): Promise<void> {
-  const left = await inProcess.close(shutdownGrace)
-  if (left > 0) log.warn('requests of control loops did not end within the grace period', { count: left })
+  const unfinishedRequests = await inProcess.close(shutdownGrace)
+  if (unfinishedRequests > 0)
+    log.warn('requests of control loops did not end within the grace period', { count: unfinishedRequests })
 }
 
 /** Renews self-signed certificates before they expire. Returns a function that ends the renewal. */

@@ -143,7 +143,7 @@ class Conversation implements ServerTransport {
   }
 
   /** No flow control is needed: the memory belongs to this process in any case. */
-  async taken(): Promise<void> {}
+  async responseRead(): Promise<void> {}
 
   open(status: number, headers: ResponseHeaders): void {
     this.#begin({ status, headers: plain(headers), body: this.#read() })
@@ -154,7 +154,7 @@ class Conversation implements ServerTransport {
     return this.#complete || this.#broken !== undefined
   }
 
-  get gone(): boolean {
+  get disconnected(): boolean {
     return this.#broken !== undefined
   }
 

@@ -9,16 +9,16 @@ import type { Exchange } from '../../apiserver/http/request/exchange.ts'
 import type { RequestMetrics } from '../../apiserver/http/request-metrics.ts'
 import { allowOrigins, type IsAllowedOrigin } from '../../apiserver/http/steps/allow-origins.ts'
 import { answerErrors } from '../../apiserver/http/steps/answer-errors.ts'
+import { assignAuditId } from '../../apiserver/http/steps/assign-audit-id.ts'
 import type { AuditSteps } from '../../apiserver/http/steps/audit.ts'
 import { authorize } from '../../apiserver/http/steps/authorize.ts'
 import { breakGlass } from '../../apiserver/http/steps/break-glass.ts'
 import { explainAdmission } from '../../apiserver/http/steps/explain-admission.ts'
 import { impersonate } from '../../apiserver/http/steps/impersonate.ts'
+import { measureStep } from '../../apiserver/http/steps/measure-step.ts'
 import { refuseForeignPages } from '../../apiserver/http/steps/refuse-foreign-pages.ts'
 import { resolveRequest } from '../../apiserver/http/steps/resolve-request.ts'
 import { setDeadline } from '../../apiserver/http/steps/set-deadline.ts'
-import { stamp } from '../../apiserver/http/steps/stamp.ts'
-import { timed } from '../../apiserver/http/steps/timed.ts'
 import { errorFields, type Log, type LogFields } from '../../base/telemetry/log.ts'
 import { shorten } from '../../base/text/shorten.ts'
 import type { Clock } from '../../base/time/clock.ts'
@@ -82,7 +82,7 @@ export function handleRequests(parts: HandlingParts): Handling {
   const { hooks } = parts
   /** Every request passes these steps. The order of the lines is the order of execution. */
   const steps = (authenticate: Step): readonly (Step | undefined)[] => [
-    stamp,
+    assignAuditId,
     allowOrigins(parts.isAllowedOrigin),
     tracing?.step,
     resolveRequest,
@@ -92,12 +92,12 @@ export function handleRequests(parts: HandlingParts): Handling {
     refuseForeignPages(parts.isAllowedOrigin),
     parts.demandTls,
     parts.serveConsole,
-    timed('authentication', authenticate),
+    measureStep('authentication', authenticate),
     audit.open,
     impersonate(authorizer, vendor),
     hooks?.identified,
     parts.limitRequests,
-    timed('authorization', authorize(authorizer, vendor)),
+    measureStep('authorization', authorize(authorizer, vendor)),
     explainAdmission(authorizer, vendor),
     breakGlass({ authorizer, vendor, isEnabled: parts.breakGlass, log }),
     dispatchRequest,
@@ -110,7 +110,7 @@ export function handleRequests(parts: HandlingParts): Handling {
     hooks?.handled(exchange)
     slow.look(exchange, now)
     tracing?.onHandled(exchange)
-    if (log.tells(3)) log.detail(3, 'request', requestFields(exchange, clock))
+    if (log.isEnabled(3)) log.verbose(3, 'request', requestFields(exchange, clock))
   }
   return {
     handleAs: (authenticate) => pipeline(steps(authenticate), { answerError, onHandled }),
@@ -143,6 +143,6 @@ function requestFields(exchange: Exchange, clock: Clock): LogFields {
 
 /** Returns the user and the impersonated user, if they are already known. */
 function identities({ user, impersonator }: Exchange): LogFields {
-  const asked: User | undefined = impersonator ?? user
-  return { user: asked?.name ?? '', ...(impersonator && { as: user.name }) }
+  const authenticatedUser: User | undefined = impersonator ?? user
+  return { user: authenticatedUser?.name ?? '', ...(impersonator && { as: user.name }) }
 }

@@ -20,7 +20,7 @@ import { rootPaths, unknownPath } from '../../apiserver/http/paths/root.ts'
 import { type Catalogue, whileUnchanged } from '../../apiserver/registry/catalogue/catalogue.ts'
 import { SharedCount } from '../../base/limits/shared-count.ts'
 import type { Exposing } from '../../base/telemetry/exposition.ts'
-import type { WorkerPlace } from '../threads/worker-place.ts'
+import type { WorkerContext } from '../threads/worker-context.ts'
 
 export interface PathParts {
   readonly catalogue: Catalogue
@@ -39,7 +39,7 @@ export interface PathParts {
   /** Starts a backup of the current state of the store. */
   readonly makeBackup: () => AsyncIterable<Buffer>
   /** Set if this server is one of several workers in the process. */
-  readonly worker: WorkerPlace | undefined
+  readonly worker: WorkerContext | undefined
   /** Whether the profiling endpoints are enabled. */
   readonly profiling: boolean
 }
@@ -47,17 +47,17 @@ export interface PathParts {
 /** Returns the path handlers. The first handler that knows a path responds. */
 export function servedPaths(parts: PathParts): PathHandler[] {
   const { catalogue, aggregation, ready, address, exposer, issuer, keysAddress } = parts
-  const elsewhere = aggregation.backends
+  const aggregated = aggregation.backends
   const hasDiscovery = isDiscoverable(issuer.name)
   const more = hasDiscovery ? Object.values(issuerPaths) : []
-  const listed = whileUnchanged([catalogue, elsewhere], () => [...listPaths(parts), ...more].sort())
+  const listed = whileUnchanged([catalogue, aggregated], () => [...listPaths(parts), ...more].sort())
   const keysAt = () => keysAddress || `https://${address()}${issuerPaths.keys}`
   return [
     healthPaths([], ready),
     metricsPath(exposer),
     backupPaths(parts.makeBackup, new SharedCount(maxBackups, parts.worker?.limits.backups, parts.worker?.index)),
     ...(parts.profiling ? [debugPages()] : []),
-    discoveryPaths({ catalogue, elsewhere, spoken: parts.spoken, address }),
+    discoveryPaths({ catalogue, aggregated, spoken: parts.spoken, address }),
     openApiPaths({
       catalogue,
       version,
@@ -73,8 +73,8 @@ export function servedPaths(parts: PathParts): PathHandler[] {
 const always = ['/api', '/apis', '/openapi/v2', '/openapi/v3', '/healthz', '/livez', '/metrics', '/readyz', '/version']
 
 function listPaths({ catalogue, aggregation, spoken }: PathParts): string[] {
-  const elsewhere = [...aggregation.backends.all()].map(({ group, version }) => `${group}/${version}`)
-  const others = [...elsewhere, ...spoken].flatMap((name) => [`/apis/${name.split('/')[0]}`, `/apis/${name}`])
+  const aggregated = [...aggregation.backends.all()].map(({ group, version }) => `${group}/${version}`)
+  const others = [...aggregated, ...spoken].flatMap((name) => [`/apis/${name.split('/')[0]}`, `/apis/${name}`])
   const groups = catalogue
     .all()
     .flatMap(({ group, apiVersion }) =>

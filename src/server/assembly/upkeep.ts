@@ -53,7 +53,7 @@ export async function startUpkeep(
   void start([reservationsLoop(catalogue, log), quotaDebtsLoop(ownWrites, log)])
 }
 
-interface OwnServiceSurroundings {
+interface OwnServiceDependencies {
   readonly catalogue: Catalogue
   readonly store: Store
   readonly loopRecords: LoopRecords
@@ -66,7 +66,7 @@ interface OwnServiceSurroundings {
 /** Resolves after the first attempt to write the Service of the API servers and its Endpoints. */
 export async function startOwnService(
   options: ServerOptions,
-  { catalogue, store, loopRecords, port, opened }: OwnServiceSurroundings,
+  { catalogue, store, loopRecords, port, opened }: OwnServiceDependencies,
 ): Promise<void> {
   const sharedStore = options.etcdServers.length > 0
   const parts = { catalogue, store, sharedStore, clusterIP: ownAddress(options), port, addresses: options }

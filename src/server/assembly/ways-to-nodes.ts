@@ -9,19 +9,19 @@ import { readSubject } from '../../api/pki/identity.ts'
 import { HttpsRelay } from '../../apiserver/outbound/https-relay.ts'
 import type { Address } from '../../apiserver/outbound/service-address.ts'
 import { AddressPolicy } from '../../apiserver/resources/allowed-address.ts'
-import { WaysToNodes } from '../../apiserver/resources/ways-to-nodes.ts'
+import { NodeConnector } from '../../apiserver/resources/node-connector.ts'
 import type { Log } from '../../base/telemetry/log.ts'
 import type { LocalNodes } from '../../cluster/node-port/local-nodes.ts'
+import { type CertificateFiles, followCertificateFiles } from '../certificates/certificate-files.ts'
 import type { Certificates } from '../certificates/certificates.ts'
 import { readAuthorities } from '../certificates/client-authorities.ts'
-import { followGivenPair, type GivenPair } from '../certificates/given-pair.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import type { Reloading } from '../flags/reloading.ts'
 
-export interface WayMeans {
+export interface NodeConnectionDependencies {
   readonly certificates: Certificates
   /** Client certificate for node agents, from files that flags name. */
-  readonly nodeClient: GivenPair
+  readonly nodeClient: CertificateFiles
   readonly localNodes: LocalNodes
   readonly reloading: Reloading
   /** Address that this server listens on. Undefined before it listens. */
@@ -33,16 +33,16 @@ export interface WayMeans {
 /**
  * Reads the client certificate for node agents from the files that flags name. Throws UsageError if a file is invalid.
  */
-export function followNodeClient(options: ServerOptions, reloading: Reloading, log: Log): GivenPair {
-  const given = followGivenPair(
+export function followNodeClient(options: ServerOptions, reloading: Reloading, log: Log): CertificateFiles {
+  const nodeClientFiles = followCertificateFiles(
     {
       certificate: { flag: 'kubelet-client-certificate', file: options.kubeletClientCertificate },
       key: { flag: 'kubelet-client-key', file: options.kubeletClientKey },
     },
     reloading,
   )
-  if (given.pair !== undefined) warnOfSuperuser(given.pair.certificate, log)
-  return given
+  if (nodeClientFiles.pair !== undefined) warnOfSuperuser(nodeClientFiles.pair.certificate, log)
+  return nodeClientFiles
 }
 
 /**
@@ -56,8 +56,11 @@ function warnOfSuperuser(pem: string, log: Log): void {
 }
 
 /** Returns a function that opens the connections once objects can be looked up. Throws UsageError for invalid flags. */
-export function openWays(options: ServerOptions, means: WayMeans): (lookup: Lookup) => WaysToNodes {
-  const { certificates, nodeClient, localNodes, reloading, ownAddress, opened } = means
+export function openWays(
+  options: ServerOptions,
+  dependencies: NodeConnectionDependencies,
+): (lookup: Lookup) => NodeConnector {
+  const { certificates, nodeClient, localNodes, reloading, ownAddress, opened } = dependencies
   const authority = followAuthority(options.kubeletCertificateAuthority, reloading)
   const relay = new HttpsRelay()
   opened.defer(() => relay.close())
@@ -71,7 +74,7 @@ export function openWays(options: ServerOptions, means: WayMeans): (lookup: Look
     credentials: await certificates.nodeClient(),
   })
   return (lookup) =>
-    new WaysToNodes({
+    new NodeConnector({
       lookup,
       relay,
       localNodes,

@@ -45,8 +45,8 @@ export function isAuthority({ key }: Entry): boolean {
 export async function adoptAuthority(dataDir: string, { key, value }: Entry): Promise<void> {
   const place = join(dataDir, places.get(key)!)
   const pair = JSON.parse(Buffer.from(value).toString()) as CertifiedKey
-  const held = await readPair(place)
-  if (held !== undefined && (held.certificate !== pair.certificate || held.key !== pair.key))
+  const storedPair = await readPair(place)
+  if (storedPair !== undefined && (storedPair.certificate !== pair.certificate || storedPair.key !== pair.key))
     throw new BackupError(`${place} contains another CA than the backup and is not overwritten: move it away first`)
   await adoptCa(place, pair)
 }

@@ -27,7 +27,7 @@ import { profileOf } from '../store/profile.ts'
 import { adoptAuthority, isAuthority } from './authorities.ts'
 import { lifetimes } from './lifetimes.ts'
 import { makeBackup } from './make-backup.ts'
-import { assertOnePlace, loadPlace, openPlace } from './open-place.ts'
+import { assertOneStore, loadIntoStore, openCommandStore } from './open-command-store.ts'
 import { bytesText, countText, ProgressLine, type Terminal } from './progress-line.ts'
 
 /** `orch backup`: backs up a running server, or a store if one is named. */
@@ -35,7 +35,7 @@ export async function backup(options: OptionsOf<typeof backupFlags>, terminal: T
   const { to, kubeconfig } = options
   const isDirect = options.dataDir !== '' || options.etcdServers.length > 0
   if (isDirect && kubeconfig !== '') throw new UsageError('--kubeconfig can only be used to back up a running server')
-  if (isDirect) assertOnePlace(options, ['data-dir', 'etcd-servers'])
+  if (isDirect) assertOneStore(options, ['data-dir', 'etcd-servers'])
   await using chunks = isDirect ? await ofPlace(options, terminal) : await ofServer(kubeconfig)
   const progress = new ProgressLine(terminal, 'backup')
   if (to === '-') return await writeOut(chunks.read(), progress)
@@ -50,7 +50,7 @@ interface Reading extends AsyncDisposable {
 }
 
 async function ofPlace(place: StorePlace, { warn }: Terminal): Promise<Reading> {
-  const store = await openPlace(place, warn)
+  const store = await openCommandStore(place, warn)
   const dataDir = place.dataDir === '' ? undefined : place.dataDir
   return { read: () => makeBackup({ store, dataDir }), [Symbol.asyncDispose]: () => store.close() }
 }
@@ -98,7 +98,7 @@ function unwritten({ message }: Error): BackupError {
 /** `orch restore`: loads a backup into an empty store. */
 export async function restore(options: OptionsOf<typeof restoreFlags>, terminal: Terminal): Promise<void> {
   const { from, profile } = options
-  assertOnePlace(options, ['data-dir', 'etcd-servers'])
+  assertOneStore(options, ['data-dir', 'etcd-servers'])
   // Reads the whole file first, so that a damaged backup leaves the store unchanged.
   const sha = from === '-' ? '' : (await readContents(from)).sha256
   const reader = await openBackup(from)
@@ -126,7 +126,7 @@ export interface Filling {
 
 /** Loads pages into a store and returns the resulting revision. */
 export async function fill(place: StorePlace, { load, pages, ttlMs }: Filling, terminal: Terminal): Promise<number> {
-  const loading = await loadPlace(place, load)
+  const loading = await loadIntoStore(place, load)
   const progress = new ProgressLine(terminal, 'load')
   try {
     if (loading.done > 0) terminal.warn(`resuming an interrupted load after ${countText(loading.done, 'entry')}`)
@@ -153,8 +153,8 @@ export async function check(options: OptionsOf<typeof checkFlags>, terminal: Ter
   if (isBackup && (options.dataDir !== '' || options.etcdServers.length > 0 || setAside !== ''))
     throw new UsageError('--backup cannot be combined with other flags')
   if (isBackup) return await checkBackup(file, terminal)
-  assertOnePlace(options, ['data-dir', 'etcd-servers'])
-  const store = await openPlace(options, terminal.warn)
+  assertOneStore(options, ['data-dir', 'etcd-servers'])
+  const store = await openCommandStore(options, terminal.warn)
   try {
     const { revision, pages } = await snapshotOf(await decryptedBy(options.encryptionProviderConfig, store))
     const report = await checkAll(pages(), terminal)
@@ -201,8 +201,8 @@ async function checkAll(pages: AsyncIterable<readonly Entry[]>, terminal: Termin
 /** Copies damaged entries to a file in backup format, then deletes them from the store unless they have changed. */
 async function moveAside(store: Store, damaged: readonly Fault[], file: string): Promise<void> {
   // Read the stored bytes again: the checked entries may have been decrypted.
-  const held = await Promise.all(damaged.map(({ entry }) => store.get(entry.key)))
-  const entries = held.flatMap((entry, i) => (entry?.revision === damaged[i]!.entry.revision ? [entry] : []))
+  const damagedEntries = await Promise.all(damaged.map(({ entry }) => store.get(entry.key)))
+  const entries = damagedEntries.flatMap((entry, i) => (entry?.revision === damaged[i]!.entry.revision ? [entry] : []))
   const header = {
     format: backupFormat,
     profile: '',

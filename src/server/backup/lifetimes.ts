@@ -6,6 +6,8 @@ import { prefixOf } from '../../storage/cache/caches.ts'
 /** Returns the lifetime of a key in seconds. Undefined means that the key does not expire. */
 export function lifetimes(ttlMs: number): (key: string) => number | undefined {
   const seconds = Math.ceil(ttlMs / 1000)
-  const prefixes = allKinds.filter(({ life }) => life.expires).map(({ group, plural }) => prefixOf(group, plural))
+  const prefixes = allKinds
+    .filter(({ lifecycle }) => lifecycle.expires)
+    .map(({ group, plural }) => prefixOf(group, plural))
   return (key) => (prefixes.some((prefix) => key.startsWith(prefix)) ? seconds : undefined)
 }

@@ -7,7 +7,7 @@ import { type OptionsOf, UsageError } from '../../base/flags/flags.ts'
 import type { migrateFlags, StorePlace } from '../flags/backup.ts'
 import { withAuthorities } from './authorities.ts'
 import { fill } from './commands.ts'
-import { assertOnePlace, etcdOf, openPlace } from './open-place.ts'
+import { assertOneStore, etcdOf, openCommandStore } from './open-command-store.ts'
 import { countText, type Terminal } from './progress-line.ts'
 
 type MigrateOptions = OptionsOf<typeof migrateFlags>
@@ -22,8 +22,8 @@ interface Source extends AsyncDisposable {
 
 export async function migrate(options: MigrateOptions, terminal: Terminal): Promise<void> {
   const from = sourcePlace(options)
-  assertOnePlace(from, ['from-data-dir', 'from-etcd-servers'])
-  assertOnePlace(options, ['data-dir', 'etcd-servers'])
+  assertOneStore(from, ['from-data-dir', 'from-etcd-servers'])
+  assertOneStore(options, ['data-dir', 'etcd-servers'])
   if (options.fromKubernetes && from.dataDir !== '')
     throw new UsageError('--from-kubernetes requires --from-etcd-servers')
   await using source = options.fromKubernetes ? await ofKubernetes(from) : await ofStore(from, terminal)
@@ -48,7 +48,7 @@ function sourcePlace(options: MigrateOptions): StorePlace {
 }
 
 async function ofStore(place: StorePlace, terminal: Terminal): Promise<Source> {
-  const store = await openPlace(place, terminal.warn)
+  const store = await openCommandStore(place, terminal.warn)
   const { revision, pages } = await snapshotOf(store)
   const { dataDir } = place
   return {
@@ -70,7 +70,7 @@ async function ofKubernetes(place: StorePlace): Promise<Source> {
     id: `${endpoints.join(',')}${prefix}`,
     snapshot: { revision: snapshot.revision, pages: () => snapshot.pages() },
     report: ({ print }) => {
-      for (const { why, count, example } of snapshot.left.values())
+      for (const { why, count, example } of snapshot.leftBehind.values())
         print(`not copied: ${countText(count, 'key')} such as ${example}: ${why}`)
     },
     [Symbol.asyncDispose]: async () => reader.close(),

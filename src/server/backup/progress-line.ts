@@ -18,7 +18,7 @@ export class ProgressLine {
   readonly #terminal: Terminal
   readonly #what: string
   #shownAt = performance.now()
-  #shown: string | undefined
+  #lastText: string | undefined
   #last: string | undefined
 
   constructor(terminal: Terminal, what: string) {
@@ -31,14 +31,14 @@ export class ProgressLine {
     const now = performance.now()
     if (now - this.#shownAt < pauseMs[this.#terminal.isInteractive ? 'interactive' : 'else']) return
     this.#shownAt = now
-    this.#shown = text
+    this.#lastText = text
     this.#terminal.show(`${this.#what}: ${text}`, false)
   }
 
   /** If progress was shown, show its final state too. */
   end(): void {
-    if (this.#shown !== undefined) this.#terminal.show(`${this.#what}: ${this.#last}`, true)
-    this.#shown = undefined
+    if (this.#lastText !== undefined) this.#terminal.show(`${this.#what}: ${this.#last}`, true)
+    this.#lastText = undefined
   }
 }
 

@@ -18,9 +18,9 @@ import { adminKubeconfig } from '../../client/node/kubeconfig-write.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import type { Reloading } from '../flags/reloading.ts'
 import { ownAddress } from '../flags/service-pools.ts'
-import { renewalPeriod, type WorkerPlace } from '../threads/worker-place.ts'
+import { renewalPeriod, type WorkerContext } from '../threads/worker-context.ts'
+import { followCertificateFiles } from './certificate-files.ts'
 import type { ClientAuthorities } from './client-authorities.ts'
-import { followGivenPair } from './given-pair.ts'
 
 /** The serving certificate, the CA of this server and the certificates that the CA issues. */
 export interface Certificates {
@@ -47,7 +47,7 @@ export interface CertificateParts {
   readonly clock: Clock
   readonly authorities: ClientAuthorities
   readonly reloading: Reloading
-  readonly worker?: WorkerPlace | undefined
+  readonly worker?: WorkerContext | undefined
   readonly log: Log
 }
 
@@ -56,7 +56,7 @@ export async function openCertificates(options: ServerOptions, parts: Certificat
   const { clock, authorities, reloading, log } = parts
   const authority = await openAuthority({ directory: join(options.dataDir, 'pki'), clock })
   authorities.addOwn(authority.certificate)
-  const given = followGivenPair(servingFiles(options), reloading)
+  const given = followCertificateFiles(servingFiles(options), reloading)
   if (given.pair === undefined) noteSelfMade(options, log)
   const names = servingNames(options)
   const serving = given.pair ?? (await authority.servingCertificate(names))
@@ -86,7 +86,7 @@ export async function openCertificates(options: ServerOptions, parts: Certificat
     },
     writeAdminConfig: writeAdmin,
     keepFresh: (server, { onRenewed, onError }) => {
-      const rewriteAdmin = inOrder(() => writeAdmin(server))
+      const rewriteAdmin = serialized(() => writeAdmin(server))
       authorities.onChange(() => onRenewed(context()))
       given.onChange(() => {
         onRenewed(context())
@@ -139,7 +139,7 @@ interface PairsInUse {
 }
 
 /** Runs writes one after another. With two concurrent writes, the older text could win. */
-function inOrder(write: () => Promise<void>) {
+function serialized(write: () => Promise<void>) {
   let last = Promise.resolve()
   const run = () => {
     const writing = last.then(write)
@@ -251,7 +251,8 @@ async function writeConfig(file: string, text: string): Promise<void> {
 }
 
 async function isHeldBy(file: string, text: string): Promise<boolean> {
-  const held = await lstat(file).catch(() => undefined)
-  if (!held?.isFile() || (held.mode & 0o777) !== 0o600 || held.size !== Buffer.byteLength(text)) return false
+  const linkStat = await lstat(file).catch(() => undefined)
+  if (!linkStat?.isFile() || (linkStat.mode & 0o777) !== 0o600 || linkStat.size !== Buffer.byteLength(text))
+    return false
   return (await readFile(file, 'utf8')) === text
 }

@@ -18,12 +18,12 @@ export class ClientAuthorities {
 
   /** Throws UsageError if a file is invalid. */
   constructor({ clientCaFile, requestheaderClientCaFile }: ServerOptions, reloading: Reloading) {
-    this.#take('client-ca-file', clientCaFile, reloading, (found) => {
-      this.#ofFile = found
-      this.#clients = [...this.#own, ...found]
+    this.#take('client-ca-file', clientCaFile, reloading, (certificates) => {
+      this.#ofFile = certificates
+      this.#clients = [...this.#own, ...certificates]
     })
-    this.#take('requestheader-client-ca-file', requestheaderClientCaFile, reloading, (found) => {
-      this.#proxies = found
+    this.#take('requestheader-client-ca-file', requestheaderClientCaFile, reloading, (certificates) => {
+      this.#proxies = certificates
     })
   }
 
@@ -53,7 +53,12 @@ export class ClientAuthorities {
     this.#onChange = run
   }
 
-  #take(flag: string, file: string, reloading: Reloading, use: (found: readonly X509Certificate[]) => void): void {
+  #take(
+    flag: string,
+    file: string,
+    reloading: Reloading,
+    use: (certificates: readonly X509Certificate[]) => void,
+  ): void {
     if (file === '') return
     reloading.follow(flag, [file], () => {
       use(readAuthorities(flag, file))
@@ -69,19 +74,19 @@ const pemBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 export function readAuthorities(flag: string, file: string): X509Certificate[] {
   const blocks = readFlagFile(flag, file).match(pemBlock) ?? []
   if (blocks.length === 0) throw new UsageError(`--${flag}: ${file} contains no PEM certificate`)
-  const found = blocks.map((pem, index) => {
+  const certificates = blocks.map((pem, index) => {
     try {
       return new X509Certificate(pem)
     } catch {
       throw new UsageError(`--${flag}: certificate ${index + 1} in ${file} is invalid`)
     }
   })
-  for (const [index, certificate] of found.entries()) {
+  for (const [index, certificate] of certificates.entries()) {
     // TLS follows a chain to its root and does not trust an intermediate certificate.
-    if (!found.some((other) => certificate.checkIssued(other)))
+    if (!certificates.some((other) => certificate.checkIssued(other)))
       throw new UsageError(
         `--${flag}: certificate ${index + 1} in ${file} is signed by a CA that is not in the file: add that CA`,
       )
   }
-  return found
+  return certificates
 }

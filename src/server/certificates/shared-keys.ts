@@ -37,8 +37,8 @@ export function isSharedSecret(key: string, value: Buffer): boolean {
  * value.
  */
 export async function settledValue(store: Store, key: string, make: () => Buffer | Promise<Buffer>): Promise<Buffer> {
-  const found = await store.get(key)
-  if (found !== undefined) return Buffer.from(found.value)
+  const storedEntry = await store.get(key)
+  if (storedEntry !== undefined) return Buffer.from(storedEntry.value)
   const value = await make()
   const result = await store.commit({ key, expected: 0, value })
   return result.outcome === 'committed' ? value : Buffer.from(result.current!.value)

@@ -20,7 +20,7 @@ import * as kinds from '../../client/requests/built-in-kinds.ts'
 import { Client } from '../../client/requests/client.ts'
 import { type Draft, inDomainOf, type ResourceType } from '../../client/requests/resource-type.ts'
 import { StatusError } from '../../client/requests/status-error.ts'
-import { unlessGone } from '../../cluster/controllers/unless-gone.ts'
+import { ignoreNotFound } from '../../cluster/controllers/ignore-not-found.ts'
 import type { ApiServer } from '../assembly/api-server.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import type { UpOptions } from '../flags/up.ts'
@@ -39,7 +39,7 @@ export function startClusterInfo(server: ApiServer, options: ServerOptions & UpO
     onError: (error) => log.error('lost the watch of cluster-info; resuming', errorFields(error)),
   })
   const keepsAddress = options.etcdServers.length > 0 && options.clusterInfoServer === ''
-  const wanted = () => ({
+  const desiredInfo = () => ({
     server: options.clusterInfoServer || server.advertisedUrl,
     authority: server.authority,
     keepsAddress,
@@ -51,7 +51,7 @@ export function startClusterInfo(server: ApiServer, options: ServerOptions & UpO
     name: 'cluster-info',
     sources: [fromInformer(informer), every(recheckMs, clusterInfo.name)],
     reconcile: async (_key: string, signal: AbortSignal) => {
-      await keepConfigMap(client, wanted(), signal)
+      await keepConfigMap(client, desiredInfo(), signal)
       for (const { type, object } of missing) await createMissing(client, type, { object, signal })
       missing = []
       return 'done' as const
@@ -68,17 +68,17 @@ interface WantedInfo {
   readonly isMissing: boolean
 }
 
-async function keepConfigMap(client: Client, wanted: WantedInfo, signal: AbortSignal): Promise<void> {
-  const kubeconfig = publicConfig(wanted)
+async function keepConfigMap(client: Client, desiredInfo: WantedInfo, signal: AbortSignal): Promise<void> {
+  const kubeconfig = publicConfig(desiredInfo)
   const metadata = { ...clusterInfo }
   const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { kubeconfig } }
-  if (wanted.isMissing) await createMissing(client, kinds.ConfigMap, { object, signal })
-  const change = (found: typeof object & ApiObject) => {
-    const now = found.data?.kubeconfig ?? ''
-    const isTrue = wanted.keepsAddress ? now.includes(base64(wanted.authority)) : now === kubeconfig
-    return isTrue ? undefined : { ...found, data: { ...found.data, kubeconfig } }
+  if (desiredInfo.isMissing) await createMissing(client, kinds.ConfigMap, { object, signal })
+  const change = (currentConfigMap: typeof object & ApiObject) => {
+    const now = currentConfigMap.data?.kubeconfig ?? ''
+    const isTrue = desiredInfo.keepsAddress ? now.includes(base64(desiredInfo.authority)) : now === kubeconfig
+    return isTrue ? undefined : { ...currentConfigMap, data: { ...currentConfigMap.data, kubeconfig } }
   }
-  await unlessGone(
+  await ignoreNotFound(
     changeObject(client, kinds.ConfigMap as ResourceType<typeof object & ApiObject>, {
       name: clusterInfo,
       change,

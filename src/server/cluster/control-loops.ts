@@ -12,10 +12,10 @@ import type { RunningLoops } from '../../client/reconcile/loop.ts'
 import { Client } from '../../client/requests/client.ts'
 import type { Transport } from '../../client/requests/transport.ts'
 import { controlLoops } from '../../cluster/controllers/all.ts'
-import { chooseLoops } from '../../cluster/controllers/choice.ts'
 import type { ControlLoop } from '../../cluster/controllers/control-loop.ts'
 import type { SigningAuthorities } from '../../cluster/controllers/csr-signing.ts'
 import { startControlLoops } from '../../cluster/controllers/manager.ts'
+import { selectLoops } from '../../cluster/controllers/select-loops.ts'
 import type { SchedulerSettings } from '../../cluster/scheduler/scheduler.ts'
 import type { ApiServer } from '../assembly/api-server.ts'
 import { clusterLoopOptions, podRangesOf } from '../flags/cluster-loops.ts'
@@ -106,7 +106,7 @@ function startTable(
   { within, scheduler, nodes = [] }: TableParts,
 ): RunningLoops {
   const vendor = vendorOf(options.profile)
-  const chosen = chooseLoops(controlLoops, options.controllers, { cluster: !options.ephemeral || options.nodes > 0 })
+  const chosen = selectLoops(controlLoops, options.controllers, { cluster: !options.ephemeral || options.nodes > 0 })
   return startControlLoops([...chosen, ...nodes], {
     // The user agent becomes the field manager of written fields.
     clientAs: (account) =>
@@ -125,7 +125,7 @@ function startTable(
       issueToken: (token) => server.issueLegacyToken(token),
       createTokenSecrets: options.createTokenSecrets,
       ...(scheduler === undefined ? {} : { scheduler }),
-      signing: { authorities: everySigner(server), longestMs: options.clusterSigningDuration },
+      signing: { authorities: everySigner(server), maxLifetimeMs: options.clusterSigningDuration },
       // Writes can be paused only in this process, not in other servers or workers.
       ...(options.etcdServers.length === 0 && options.workers === 1
         ? { whileStill: (namespace, run) => server.quotaActivity.whileStill(namespace, run) }

@@ -102,10 +102,10 @@ class LaterPort {
 
 /** Returns clients that act as node agents, created on first use. */
 function nodeClients(transportAs: (user: User) => Transport, vendor: Vendor): (node: string) => Client {
-  const known = new Map<string, Client>()
+  const clientsByNode = new Map<string, Client>()
   return (node) => {
-    const client = known.get(node) ?? new Client(transportAs(agentOf(node)), { userAgent: vendor.nodeAgent })
-    known.set(node, client)
+    const client = clientsByNode.get(node) ?? new Client(transportAs(agentOf(node)), { userAgent: vendor.nodeAgent })
+    clientsByNode.set(node, client)
     return client
   }
 }

@@ -13,8 +13,8 @@ export function readControls(text: string): string[] {
 
 /** Returns the admission control with this name. Throws UsageError, suggesting the closest known name. */
 export function findControl(name: string): ControlEntry {
-  const found = allControls.find((control) => control.name === name)
-  if (found !== undefined) return found
+  const matchingControl = allControls.find((control) => control.name === name)
+  if (matchingControl !== undefined) return matchingControl
   const names = allControls.map((control) => control.name)
   const hint = closestMatch(name, names)
   throw new UsageError(

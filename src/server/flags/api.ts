@@ -55,8 +55,8 @@ export const apiFlags = {
 }
 
 function readProfile(value: string): ProfileName {
-  const known = profileNames.find((candidate) => candidate === value)
-  if (known === undefined)
+  const profileName = profileNames.find((candidate) => candidate === value)
+  if (profileName === undefined)
     throw new UsageError(`unknown profile ${JSON.stringify(value)}; known are ${profileNames.join(', ')}`)
-  return known
+  return profileName
 }

@@ -54,9 +54,9 @@ function readModes(value: string): AuthorizationMode[] {
   if (modes.length === 0) throw new UsageError(`at least one mode is required: ${authorizationModes.join(', ')}`)
   return modes.map((mode, index) => {
     if (modes.indexOf(mode) < index) throw new UsageError(`${mode} is specified twice`)
-    const known = authorizationModes.find((candidate) => candidate === mode)
-    if (known === undefined)
+    const knownMode = authorizationModes.find((candidate) => candidate === mode)
+    if (knownMode === undefined)
       throw new UsageError(`unknown mode ${JSON.stringify(mode)}; known are ${authorizationModes.join(', ')}`)
-    return known
+    return knownMode
   })
 }

@@ -11,5 +11,5 @@ export function emulationFrom({
   featureGates,
 }: Pick<ServerOptions, 'emulatedVersion' | 'featureGates'>): Emulation {
   const named = () => gatesNamedBy(availabilityParts(kindsOfVersion(version)))
-  return { version, gates: enabledGates(featureGates, { version, named }) }
+  return { version, gates: enabledGates(featureGates, { version, namedGates: named }) }
 }

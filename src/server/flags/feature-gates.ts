@@ -37,7 +37,7 @@ const stages = ['AllAlpha', 'AllBeta']
 /** The emulated version, and the gates that definitions name. */
 export interface GateChoice {
   readonly version: EmulatedVersion
-  readonly named: () => ReadonlySet<FeatureGate>
+  readonly namedGates: () => ReadonlySet<FeatureGate>
 }
 
 /** Returns the enabled gates. A gate overrides its stage, whatever their order. Throws UsageError. */
@@ -53,11 +53,11 @@ export function enabledGates(pairs: FeatureGatePairs, choice: GateChoice): Gates
         .filter(isActedOn)
         .map((name) => ({ name, on: pair.on })),
     )
-  const named = given
+  const namedGates = given
     .filter(({ name }) => !stages.includes(name))
     .map((pair) => ({ name: acceptedGate(pair, choice.version, isActedOn), on: pair.on }))
   const gates = new Set(defaults)
-  for (const { name, on } of [...ofStages, ...named])
+  for (const { name, on } of [...ofStages, ...namedGates])
     if (on) gates.add(name)
     else gates.delete(name)
   return gates
@@ -77,8 +77,8 @@ function gatesOfStage({ name: stageName, on }: Pair, version: EmulatedVersion): 
   })
 }
 
-function actedOnIn({ named }: GateChoice): (name: FeatureGate) => boolean {
-  const inDefinitions = named()
+function actedOnIn({ namedGates }: GateChoice): (name: FeatureGate) => boolean {
+  const inDefinitions = namedGates()
   return (name) => Object.hasOwn(actedOn, name) || inDefinitions.has(name)
 }
 

@@ -86,13 +86,13 @@ export function volumeDirectoryFlag(otherwise: string): Flag<string> {
 
 /** Returns the flag that selects control loops. The names are validated later, when the loops are selected. */
 export function controllersFlag(fallback: string): Flag<readonly string[]> {
-  const known = controlLoops.map(({ name, onByDefault = true }) => (onByDefault ? name : `${name} (not in *)`))
+  const loopNames = controlLoops.map(({ name, onByDefault = true }) => (onByDefault ? name : `${name} (not in *)`))
   return flag({
     name: 'controllers',
     value: 'NAMES',
     default: fallback,
     read: list,
-    help: `control loops to run, separated by commas; * selects all that are on by default, NAME enables a loop, -NAME disables it: ${known.join(', ')}`,
+    help: `control loops to run, separated by commas; * selects all that are on by default, NAME enables a loop, -NAME disables it: ${loopNames.join(', ')}`,
   })
 }
 

@@ -30,12 +30,12 @@ export interface SelectableKinds {
 
 /** Returns the predicate for served kinds. Throws UsageError for a name that matches nothing. */
 export function servedBy(config: RuntimeConfig, { kinds, vendor, version }: SelectableKinds): IsServed {
-  const known = new Set([
+  const knownVersions = new Set([
     ...classes,
     ...onlySpoken.map(({ group, version }) => apiVersionOf(vendor, group, version)),
     ...kinds.filter((kind) => exists(kind, version)).flatMap((kind) => [versionOf(kind, vendor), typeOf(kind, vendor)]),
   ])
-  for (const name of config.keys()) if (!known.has(plain(name))) throw unknown(name, [...known])
+  for (const name of config.keys()) if (!knownVersions.has(plain(name))) throw unknown(name, [...knownVersions])
   const switches = new Map([...config].map(([name, on]) => [plain(name), on]))
   return (kind) =>
     // Custom kinds are always served here: their definitions decide.
@@ -85,8 +85,8 @@ function stageOf(version: string): 'ga' | 'beta' | 'alpha' {
   return version.includes('beta') ? 'beta' : 'ga'
 }
 
-function unknown(name: string, known: readonly string[]): UsageError {
-  const hint = closestMatch(name, known)
+function unknown(name: string, knownVersions: readonly string[]): UsageError {
+  const hint = closestMatch(name, knownVersions)
   return new UsageError(
     `--runtime-config: unknown API ${JSON.stringify(name)}${hint === undefined ? '' : `; did you mean ${hint}?`}`,
   )

@@ -65,12 +65,12 @@ export function ownAddress({ serviceClusterIpRange: [primary] }: ServiceRanges):
 }
 
 /** Number of addresses used of an IPv6 range. Bounds the search for a free address. */
-const mostAddresses = 65536n
+const maxAddresses = 65536n
 
 /** Excludes the network address, and for IPv4 the broadcast address. */
 function addressPool({ family, base, size, text }: IpRange): Pool {
-  const used = family === 'IPv4' ? size - 2n : (size < mostAddresses ? size : mostAddresses) - 1n
-  const placeOf = (value: string) => {
+  const used = family === 'IPv4' ? size - 2n : (size < maxAddresses ? size : maxAddresses) - 1n
+  const poolIndex = (value: string) => {
     const address = parseIp(value)
     return address?.family === family ? address.number - base - 1n : -1n
   }
@@ -78,9 +78,9 @@ function addressPool({ family, base, size, text }: IpRange): Pool {
     name: addressPools[family],
     size: Number(used),
     at: (place) => formatIp({ family, number: base + 1n + BigInt(place) }),
-    contains: (value) => placeOf(value) >= 0n && placeOf(value) < used,
+    contains: (value) => poolIndex(value) >= 0n && poolIndex(value) < used,
     outside: (value) => `the provided IP (${value}) is not in the valid range. The range of valid IPs is ${text}`,
-    taken: 'provided IP is already allocated',
+    takenError: 'provided IP is already allocated',
   }
 }
 
@@ -91,6 +91,6 @@ function nodePortPool({ first, last }: PortRange): Pool {
     at: (place) => String(first + place),
     contains: (value) => Number(value) >= first && Number(value) <= last,
     outside: () => `provided port is not in the valid range. The range of valid ports is ${first}-${last}`,
-    taken: 'provided port is already allocated',
+    takenError: 'provided port is already allocated',
   }
 }

@@ -94,10 +94,10 @@ const files = [
 
 function refuseUnusedFiles(options: ServerOptions): void {
   for (const { mode, flag, file } of files) {
-    const given = file(options) !== ''
+    const isFileSet = file(options) !== ''
     const used = options.authorizationMode.includes(mode)
-    if (used && !given) throw new UsageError(`the authorization mode ${mode} requires --${flag}`)
-    if (given && !used) throw new UsageError(`--${flag} requires the mode ${mode}: add it to --authorization-mode`)
+    if (used && !isFileSet) throw new UsageError(`the authorization mode ${mode} requires --${flag}`)
+    if (isFileSet && !used) throw new UsageError(`--${flag} requires the mode ${mode}: add it to --authorization-mode`)
   }
 }
 
@@ -128,16 +128,16 @@ async function webhookMode({ options, vendor, clock, log, reloading, opened }: M
 }
 
 /** Whether the rules allow everything, as those of the superuser role do unless it has been changed. */
-function tellsEverything(told: readonly ToldRules[]): boolean {
-  return told.some(({ rules }) => rules.some((role) => sameJson(role, everything)))
+function allowsEverything(ruleLists: readonly ToldRules[]): boolean {
+  return ruleLists.some(({ rules }) => rules.some((role) => sameJson(role, everything)))
 }
 
 async function rulesOf(modes: readonly Mode[], user: User, namespace: string): Promise<ToldRules> {
-  const told = await Promise.all(modes.map((mode) => mode.rulesOf(user, namespace)))
-  if (user.groups.includes(superusers) && !tellsEverything(told)) told.unshift(allRules)
+  const ruleLists = await Promise.all(modes.map((mode) => mode.rulesOf(user, namespace)))
+  if (user.groups.includes(superusers) && !allowsEverything(ruleLists)) ruleLists.unshift(allRules)
   return {
-    rules: told.flatMap(({ rules }) => rules),
-    incomplete: told.some(({ incomplete }) => incomplete),
-    notes: told.flatMap(({ notes }) => notes),
+    rules: ruleLists.flatMap(({ rules }) => rules),
+    incomplete: ruleLists.some(({ incomplete }) => incomplete),
+    notes: ruleLists.flatMap(({ notes }) => notes),
   }
 }

@@ -10,12 +10,12 @@ import type { ProxyTrust } from '../../apiserver/upkeep/authentication-config-ma
 import { errorFields, type Log } from '../../base/telemetry/log.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Store } from '../../storage/store/store.ts'
+import { followCertificateFiles } from '../certificates/certificate-files.ts'
 import type { ClientAuthorities } from '../certificates/client-authorities.ts'
-import { followGivenPair } from '../certificates/given-pair.ts'
 import { shareProxyAuthority } from '../certificates/shared-keys.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import type { Reloading } from '../flags/reloading.ts'
-import { renewalPeriod, type WorkerPlace } from '../threads/worker-place.ts'
+import { renewalPeriod, type WorkerContext } from '../threads/worker-context.ts'
 
 /** The identity that this server presents to aggregated API servers. */
 export interface FrontProxy {
@@ -33,14 +33,14 @@ export interface FrontProxyParts {
   readonly log: Log
   readonly authorities: ClientAuthorities
   readonly reloading: Reloading
-  readonly worker?: WorkerPlace | undefined
+  readonly worker?: WorkerContext | undefined
   /** Closes opened resources. */
   readonly opened: AsyncDisposableStack
 }
 
 /** Opens the client certificate for aggregated API servers: from the files that flags name, or a self-signed one. */
 export async function openFrontProxy(options: ServerOptions, parts: FrontProxyParts): Promise<FrontProxy> {
-  const given = followGivenPair(
+  const given = followCertificateFiles(
     {
       certificate: { flag: 'proxy-client-cert-file', file: options.proxyClientCertFile },
       key: { flag: 'proxy-client-key-file', file: options.proxyClientKeyFile },

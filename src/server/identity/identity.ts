@@ -4,8 +4,8 @@ import { authenticatingProxy, isProxyHeader } from '../../apiserver/authn/authen
 import { type Authenticator, anonymousUser, firstOf } from '../../apiserver/authn/authenticator.ts'
 import { clientCertificates } from '../../apiserver/authn/client-certificate.ts'
 import type { DeniedCertificates } from '../../apiserver/authn/denied-certificates.ts'
+import { MultipleCommonNames } from '../../apiserver/authn/multiple-common-names.ts'
 import { withoutNodeClient } from '../../apiserver/authn/node-client-certificates.ts'
-import { SeveralNames } from '../../apiserver/authn/several-names.ts'
 import { readTokens, staticTokens, stillGranted, type TokenUsers } from '../../apiserver/authn/static-tokens.ts'
 import { UsageError } from '../../base/flags/flags.ts'
 import type { Log } from '../../base/telemetry/log.ts'
@@ -40,7 +40,7 @@ export async function readIdentity(
   parts: IdentityParts,
 ): Promise<(ofObjects: readonly Authenticator[]) => Identity> {
   const { clock, authorities, denied, isNodeClient } = parts
-  const severalNames = new SeveralNames(parts.log)
+  const severalNames = new MultipleCommonNames(parts.log)
   const proxy = proxyOf(options, { ...parts, severalNames })
   const first = [
     ...(proxy === undefined ? [] : [proxy.authenticator]),
@@ -102,7 +102,13 @@ interface Proxy {
 
 function proxyOf(
   options: ServerOptions,
-  { clock, authorities, denied, isNodeClient, severalNames }: IdentityParts & { readonly severalNames: SeveralNames },
+  {
+    clock,
+    authorities,
+    denied,
+    isNodeClient,
+    severalNames,
+  }: IdentityParts & { readonly severalNames: MultipleCommonNames },
 ): Proxy | undefined {
   checkProxyFlags(options)
   if (options.requestheaderClientCaFile === '') return undefined

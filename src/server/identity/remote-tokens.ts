@@ -58,7 +58,7 @@ function checkOpenidFlags(options: ServerOptions): void {
   const { oidcIssuerUrl: issuer, oidcClientId: client } = options
   if (issuer !== '' && client === '') throw new UsageError('--oidc-issuer-url requires --oidc-client-id')
   if (issuer !== '') return
-  const given = {
+  const openidFlags = {
     'oidc-client-id': client,
     'oidc-ca-file': options.oidcCaFile,
     'oidc-username-prefix': options.oidcUsernamePrefix,
@@ -66,7 +66,7 @@ function checkOpenidFlags(options: ServerOptions): void {
     'oidc-groups-prefix': options.oidcGroupsPrefix,
     'oidc-required-claim': options.oidcRequiredClaim.flat().join(),
   }
-  for (const [flag, value] of Object.entries(given))
+  for (const [flag, value] of Object.entries(openidFlags))
     if (value !== '') throw new UsageError(`--${flag} requires --oidc-issuer-url`)
 }
 
@@ -74,10 +74,10 @@ const tellEveryMs = 5_000
 
 /** Rate-limits error logs, because anyone can send tokens and must not be able to fill the log. */
 function nowAndThen(clock: Clock, tell: (error: unknown) => void): (error: unknown) => void {
-  let told = Number.NEGATIVE_INFINITY
+  let lastLoggedAt = Number.NEGATIVE_INFINITY
   return (error) => {
-    if (clock.monotonic() - told < tellEveryMs) return
-    told = clock.monotonic()
+    if (clock.monotonic() - lastLoggedAt < tellEveryMs) return
+    lastLoggedAt = clock.monotonic()
     tell(error)
   }
 }

@@ -105,7 +105,7 @@ export function openAccountTokens(options: ServerOptions, keys: TokenKeys): Acco
   return {
     policy: {
       issuer: new TokenIssuer(issuers[0]!, vendor, keys),
-      longestSeconds: longest === 0 ? undefined : Math.floor(longest / 1000),
+      maxLifetimeSeconds: longest === 0 ? undefined : Math.floor(longest / 1000),
       extendExpiration: options.serviceAccountExtendTokenExpiration,
     },
     audiences,

@@ -8,7 +8,7 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Vendor } from '../../api/model/vendor.ts'
-import { selfMadePair } from '../../api/pki/self-made-pair.ts'
+import { selfSignedCertificate } from '../../api/pki/self-signed-certificate.ts'
 import { UsageError } from '../../base/flags/flags.ts'
 import { Exposer } from '../../base/telemetry/exposition.ts'
 import type { Log } from '../../base/telemetry/log.ts'
@@ -25,9 +25,9 @@ import { WorkQueueMetrics } from '../../client/reconcile/work-queue-metrics.ts'
 import { Client } from '../../client/requests/client.ts'
 import type { Transport } from '../../client/requests/transport.ts'
 import { controlLoops } from '../../cluster/controllers/all.ts'
-import { chooseLoops } from '../../cluster/controllers/choice.ts'
 import type { ControlLoop } from '../../cluster/controllers/control-loop.ts'
 import { startControlLoops } from '../../cluster/controllers/manager.ts'
+import { selectLoops } from '../../cluster/controllers/select-loops.ts'
 import type { SchedulerSettings } from '../../cluster/scheduler/scheduler.ts'
 import { clusterLoopOptions, podRangesOf } from '../flags/cluster-loops.ts'
 import type { ManagerOptions } from '../flags/controller-manager.ts'
@@ -54,7 +54,7 @@ export interface ControllerManager {
  */
 export async function startControllerManager(options: ManagerOptions, log: Log): Promise<ControllerManager> {
   await using opened = new AsyncDisposableStack()
-  const chosen = chooseLoops(controlLoops, options.controllers)
+  const chosen = selectLoops(controlLoops, options.controllers)
   checkTiming(options)
   podRangesOf(options)
   const reloading = openReloading(log)
@@ -83,8 +83,8 @@ function checkTiming(options: ManagerOptions): void {
 }
 
 async function readConfig({ kubeconfig }: ManagerOptions): Promise<HttpTransportOptions> {
-  const surroundings = { env: process.env, home: homedir(), directory: process.cwd() }
-  const files = kubeconfig === '' ? usualFiles(surroundings) : [join(kubeconfig)]
+  const environment = { env: process.env, home: homedir(), directory: process.cwd() }
+  const files = kubeconfig === '' ? usualFiles(environment) : [join(kubeconfig)]
   return readClientConfig({ files, parse: await parserFor(files) }).transport
 }
 
@@ -112,7 +112,11 @@ async function openPort(options: ManagerOptions, manager: Manager) {
     throw new UsageError('--tls-cert-file and --tls-private-key-file must be specified together')
   const pair =
     tlsCertFile === ''
-      ? selfMadePair('orch-controller-manager', { dns: ['localhost'], ips: ['127.0.0.1', '::1'] }, systemClock.now())
+      ? selfSignedCertificate(
+          'orch-controller-manager',
+          { dns: ['localhost'], ips: ['127.0.0.1', '::1'] },
+          systemClock.now(),
+        )
       : {
           certificate: readFlagFile('tls-cert-file', tlsCertFile),
           key: readFlagFile('tls-private-key-file', tlsPrivateKeyFile),

@@ -14,8 +14,8 @@ export async function learnVendor(client: Client, log: Log, signal: AbortSignal)
     try {
       const { groups } = await client.read<{ groups: { name: string }[] }>('/apis', { signal })
       const names = new Set(groups.map(({ name }) => name))
-      const found = profileNames.map(vendorOf).find((vendor) => names.has(groupName(vendor, 'coordination')))
-      if (found !== undefined) return found
+      const servedVendor = profileNames.map(vendorOf).find((vendor) => names.has(groupName(vendor, 'coordination')))
+      if (servedVendor !== undefined) return servedVendor
       log.error('the API groups of the server match no known profile; will retry', { groups: names.size })
     } catch (error) {
       if (!signal.aborted) log.warn('the API server is unreachable; will retry', errorFields(error))

@@ -104,12 +104,14 @@ function hashOf(token: string): string {
 
 /** Returns the response status. A failed review is not cached. */
 async function judge({ reviewer }: SecurePortParts, token: string): Promise<{ value: number; ttlMs: number }> {
-  const asked = reviewer()
-  if (asked === undefined) return { value: 503, ttlMs: 0 }
+  const reviewClient = reviewer()
+  if (reviewClient === undefined) return { value: 503, ttlMs: 0 }
   try {
-    const user = await reviewToken(asked, token)
+    const user = await reviewToken(reviewClient, token)
     if (user === undefined) return { value: 401, ttlMs: rememberedMs }
-    const isAllowed = await reviewAccess(asked, user, { nonResourceAttributes: { path: '/metrics', verb: 'get' } })
+    const isAllowed = await reviewAccess(reviewClient, user, {
+      nonResourceAttributes: { path: '/metrics', verb: 'get' },
+    })
     return { value: isAllowed ? 200 : 403, ttlMs: rememberedMs }
   } catch {
     return { value: 503, ttlMs: 0 }

@@ -23,9 +23,9 @@ export type FileOptions = Pick<LoopOptions, 'signing' | 'rootAuthority'> & {
 /** Throws UsageError. */
 export function readSigningFiles(options: ManagerOptions, reloading: Reloading): FileOptions {
   const authorities = readAuthorities(options, reloading)
-  const { rootCaFile, serviceAccountPrivateKeyFile, clusterSigningDuration: longestMs } = options
+  const { rootCaFile, serviceAccountPrivateKeyFile, clusterSigningDuration: maxLifetimeMs } = options
   return {
-    ...(Object.keys(authorities).length === 0 ? {} : { signing: { authorities, longestMs } }),
+    ...(Object.keys(authorities).length === 0 ? {} : { signing: { authorities, maxLifetimeMs } }),
     ...(rootCaFile === ''
       ? {}
       : { rootAuthority: followed(reloading, { flag: 'root-ca-file', file: rootCaFile }, readBundle) }),
@@ -51,10 +51,10 @@ function readAuthorities(options: ManagerOptions, reloading: Reloading): Signing
     nodeServing: pair('kubelet-serving-', options.nodeServingSigningCertFile, options.nodeServingSigningKeyFile),
     legacyUnknown: pair('legacy-unknown-', options.legacyUnknownSigningCertFile, options.legacyUnknownSigningKeyFile),
   }
-  const given = Object.values(own).filter((files) => isGiven(files))
-  if (isGiven(all) && given.length > 0)
+  const configuredFiles = Object.values(own).filter((files) => isGiven(files))
+  if (isGiven(all) && configuredFiles.length > 0)
     throw new UsageError(
-      `--cluster-signing-cert-file applies to all signers and cannot be combined with --cluster-signing-${given[0]!.name}cert-file`,
+      `--cluster-signing-cert-file applies to all signers and cannot be combined with --cluster-signing-${configuredFiles[0]!.name}cert-file`,
     )
   if (isGiven(all)) {
     const authority = readPair(all, reloading)
@@ -112,12 +112,12 @@ interface FlagFile {
 
 /** Returns a function that returns the current content of a file. */
 function followed<T>(reloading: Reloading, { flag, file }: FlagFile, read: (flag: string, file: string) => T): () => T {
-  let held: T
+  let currentValue: T
   reloading.follow(flag, [file], () => {
-    held = read(flag, file)
+    currentValue = read(flag, file)
   })
-  held = read(flag, file)
-  return () => held
+  currentValue = read(flag, file)
+  return () => currentValue
 }
 
 function readBundle(flag: string, file: string): string {

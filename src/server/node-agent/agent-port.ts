@@ -49,7 +49,7 @@ export async function openAgentPort(
     idleMs,
     log,
     client,
-    node: (wanted) => (wanted === '' || wanted === name ? runtime : undefined),
+    node: (requestedNode) => (requestedNode === '' || requestedNode === name ? runtime : undefined),
     certificate: shared(request, clock),
     clientAuthorities: () => credentials.authority,
   })
@@ -58,12 +58,12 @@ export async function openAgentPort(
 
   /** Shares one request among all waiting connections. After a failed request, the next connection requests again. */
   function shared(ask: () => Promise<ServingCertificate>, { now }: TimerClock): () => Promise<ServingCertificate> {
-    let held: ServingCertificate | undefined
+    let currentCertificate: ServingCertificate | undefined
     let asking: Promise<ServingCertificate> | undefined
     const askOnce = async () => {
       try {
-        held = await ask()
-        return held
+        currentCertificate = await ask()
+        return currentCertificate
       } catch (error) {
         log.warn('cannot get a serving certificate for the node', errorFields(error))
         throw error
@@ -72,7 +72,7 @@ export async function openAgentPort(
       }
     }
     return async () => {
-      if (held !== undefined && now() < held.until) return held
+      if (currentCertificate !== undefined && now() < currentCertificate.until) return currentCertificate
       asking ??= askOnce()
       return await asking
     }

@@ -58,10 +58,10 @@ export async function startNodeAgent(
     throw stopping.reason
   }
   const renewing = credentials.renew(vendor, ended.signal)
-  const around = { credentials, vendor, clock, log, directory, stages, signal: ended.signal }
+  const podDependencies = { credentials, vendor, clock, log, directory, stages, signal: ended.signal }
   let port: NodePort | undefined
-  const { simulation, loops } = startNode(options, { ...around, port: () => port?.port ?? 0 })
-  if (options.port > 0) port = await openAgentPort(options, { ...around, runtime: simulation.runtimes[0]! })
+  const { simulation, loops } = startNode(options, { ...podDependencies, port: () => port?.port ?? 0 })
+  if (options.port > 0) port = await openAgentPort(options, { ...podDependencies, runtime: simulation.runtimes[0]! })
   log.info('node agent started', { node: options.name, directory })
   return {
     stop: async () => {

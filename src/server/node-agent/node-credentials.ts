@@ -39,7 +39,7 @@ interface Identity {
   readonly pair: CertifiedKey
 }
 
-interface Around {
+interface CredentialDependencies {
   readonly clock: Clock
   readonly log: Log
 }
@@ -53,12 +53,12 @@ const maxPauseMs = 86_400_000
 export class NodeCredentials {
   readonly transport: HttpTransport
   readonly #files: CredentialFiles
-  readonly #around: Around
+  readonly #dependencies: CredentialDependencies
   #identity: Identity
 
-  private constructor(files: CredentialFiles, identity: Identity, around: Around) {
+  private constructor(files: CredentialFiles, identity: Identity, dependencies: CredentialDependencies) {
     this.#files = files
-    this.#around = around
+    this.#dependencies = dependencies
     this.#identity = identity
     const { server, authority } = identity
     const credentials = {
@@ -69,12 +69,15 @@ export class NodeCredentials {
   }
 
   /** Reads the kubeconfig, or joins the cluster and writes it. Throws UsageError and JoinError. */
-  static async open(files: CredentialFiles, around: Around & { stopping: AbortSignal }): Promise<NodeCredentials> {
-    const found = await readIdentity(files, around.clock.now())
-    if (found !== undefined) return new NodeCredentials(files, found, around)
-    const joined = await join(files, around)
+  static async open(
+    files: CredentialFiles,
+    dependencies: CredentialDependencies & { stopping: AbortSignal },
+  ): Promise<NodeCredentials> {
+    const storedIdentity = await readIdentity(files, dependencies.clock.now())
+    if (storedIdentity !== undefined) return new NodeCredentials(files, storedIdentity, dependencies)
+    const joined = await join(files, dependencies)
     await save(files, joined)
-    return new NodeCredentials(files, joined, around)
+    return new NodeCredentials(files, joined, dependencies)
   }
 
   /** CA of the cluster in PEM form. */
@@ -89,7 +92,7 @@ export class NodeCredentials {
 
   /** Renews the certificate when due, until the signal aborts. */
   async renew(vendor: Vendor, signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#around
+    const { clock, log } = this.#dependencies
     let due = dueAt(this.#identity.pair)
     while (!signal.aborted) {
       await pause(Math.min(Math.max(due - clock.now(), 0), maxPauseMs), signal)
@@ -153,12 +156,12 @@ async function join(
 ): Promise<Identity> {
   if (bootstrapKubeconfig === '')
     throw new UsageError(`--bootstrap-kubeconfig is required: ${kubeconfig} has no valid node certificate`)
-  const { server, authority: named, token } = await readConfig(bootstrapKubeconfig)
+  const { server, authority: configuredAuthority, token } = await readConfig(bootstrapKubeconfig)
   const text = (await token?.()) ?? ''
   const [, id = '', secret = ''] = tokenForm.exec(text) ?? []
   if (id === '') throw new UsageError(`--bootstrap-kubeconfig: ${bootstrapKubeconfig} has no bootstrap token`)
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs)])
-  const pins = named === undefined ? [] : pinsOf(named)
+  const pins = configuredAuthority === undefined ? [] : pinsOf(configuredAuthority)
   const cluster = await trustCluster({ server, token: { id, secret }, pins, signal })
   log.info('verified cluster-info with the bootstrap token', { server })
   const onRequested = (name: string) => log.info('requested a client certificate', { request: name })

@@ -16,8 +16,8 @@ export function openConsole(
   { options, up }: ServerCommandLine,
   output: { readonly isTTY?: boolean } = process.stdout,
 ): ConsoleOpening {
-  const wanted = up?.consoleLink === 'true' || (up?.consoleLink === 'auto' && output.isTTY === true)
-  const secrets = options.console && wanted ? newConsoleSecrets(systemClock) : undefined
+  const printsLink = up?.consoleLink === 'true' || (up?.consoleLink === 'auto' && output.isTTY === true)
+  const secrets = options.console && printsLink ? newConsoleSecrets(systemClock) : undefined
   const access = secrets && new ConsoleAccess(secrets, systemClock)
   return { secrets, access, address: (url) => (options.console ? addressOf(url, access) : undefined) }
 }

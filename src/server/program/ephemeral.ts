@@ -16,7 +16,7 @@ const parentCheckMs = 500
  * Returns the command line with the defaults of `--ephemeral` added. Without that flag it is unchanged. `known`
  * contains the flags of the command. The directory is removed when the process exits.
  */
-export function withEphemeralDefaults(args: readonly string[], known: Flags): readonly string[] {
+export function withEphemeralDefaults(args: readonly string[], knownFlags: Flags): readonly string[] {
   if (!args.some((arg) => arg === '--ephemeral' || arg === '--ephemeral=true')) return args
   const isGiven = (name: string) => args.some((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`))
   for (const name of ['etcd-servers', 'data-dir'])
@@ -28,7 +28,7 @@ export function withEphemeralDefaults(args: readonly string[], known: Flags): re
     `--data-dir=${join(directory, 'data')}`,
     ...(isGiven('secure-port') ? [] : ['--secure-port=0']),
     // Tests of controllers expect that no other program runs their pods.
-    ...(isGiven('nodes') || !Object.hasOwn(known, 'nodes') ? [] : ['--nodes=0']),
+    ...(isGiven('nodes') || !Object.hasOwn(knownFlags, 'nodes') ? [] : ['--nodes=0']),
     ...(isGiven('admin-kubeconfig') ? [] : [`--admin-kubeconfig=${join(directory, printedConfig)}`]),
   ]
 }

@@ -14,11 +14,13 @@ export function greeting(url: string, options: ServerOptions, consoleAddress: st
   const { adminKubeconfig, profile } = options
   const kubectl = profile === 'kubernetes'
   const tool = kubectl ? 'kubectl' : orchctlCommand(process.argv[1] ?? '', process.cwd(), process.env.PATH ?? '')
-  const found = !kubectl && isFound(adminKubeconfig)
+  const isDefaultConfig = !kubectl && isFound(adminKubeconfig)
   const hint = kubectl ? '' : 'Note: kubectl and client-go want --profile=kubernetes\n'
   // With an empty --admin-kubeconfig no kubeconfig is written, so no command would work unchanged.
   const attempt =
-    adminKubeconfig === '' ? '' : `Try:  ${tool}${found ? '' : ` --kubeconfig=${adminKubeconfig}`} get namespaces\n`
+    adminKubeconfig === ''
+      ? ''
+      : `Try:  ${tool}${isDefaultConfig ? '' : ` --kubeconfig=${adminKubeconfig}`} get namespaces\n`
   return `orch ${version} is serving at ${url}${adminKubeconfig === '' ? '' : ` (administrator: ${adminKubeconfig})`}
 ${attempt}${hint}${consoleAddress === undefined ? '' : `See:  ${consoleAddress}\n`}Stop: Ctrl-C; all data stays and is there at the next start
 `

@@ -6,11 +6,11 @@ import { errorFields, type Log, openLog } from '../../base/telemetry/log.ts'
 import { messageOf } from '../../base/text/errors.ts'
 import { StoreDamaged, type StoreError } from '../../storage/store/store.ts'
 import { explainFailure } from '../assembly/explain-failure.ts'
-import { startRunning } from '../cluster/running.ts'
+import { startServerWithLoops } from '../cluster/server-with-loops.ts'
 import { backupCommandFlags } from '../flags/backup.ts'
 import { knownFlags, readServerFlags, type ServerCommand, type ServerCommandLine } from '../flags/command-line.ts'
-import { withoutForeign } from '../flags/foreign.ts'
-import { apiServerForeign, managerForeign } from '../flags/foreign-flags.ts'
+import { withoutUnsupported } from '../flags/unsupported-flag.ts'
+import { unsupportedApiServerFlags, unsupportedManagerFlags } from '../flags/unsupported-flags.ts'
 import { type ConsoleOpening, openConsole } from './console-link.ts'
 import { ephemeralGreeting, whenAbandoned, withEphemeralDefaults } from './ephemeral.ts'
 import { greeting } from './greeting.ts'
@@ -50,8 +50,11 @@ async function obey(args: readonly string[]): Promise<void> {
   if (isBackupCommand(command)) return await runBackupCommand(command, rest)
   if (command !== 'up' && command !== 'apiserver')
     throw new UsageError(`unknown command ${JSON.stringify(command)}: use ${commandNames.join(', ')} or help`)
-  const known = await knownFlags(command)
-  const flags = withEphemeralDefaults(withoutForeign(rest, known, apiServerForeign), known)
+  const supportedFlags = await knownFlags(command)
+  const flags = withEphemeralDefaults(
+    withoutUnsupported(rest, supportedFlags, unsupportedApiServerFlags),
+    supportedFlags,
+  )
   const line = await readServerFlags(command, flags)
   if (line.up !== undefined) await checkLoopNames(line.up.controllers)
   await run(line, { command, flags })
@@ -66,9 +69,9 @@ function asksForHelp(command: string, rest: readonly string[]): boolean {
 
 /** Throws UsageError for an unknown loop name. */
 async function checkLoopNames(names: readonly string[]): Promise<void> {
-  const [{ controlLoops }, { chooseLoops }] = await Promise.all([
+  const [{ controlLoops }, { selectLoops: chooseLoops }] = await Promise.all([
     import('../../cluster/controllers/all.ts'),
-    import('../../cluster/controllers/choice.ts'),
+    import('../../cluster/controllers/select-loops.ts'),
   ])
   chooseLoops(controlLoops, names)
 }
@@ -79,13 +82,16 @@ async function obeyEnvtest(args: readonly string[]): Promise<void> {
   if (meant !== undefined) await obey(['apiserver', ...meant])
 }
 
-async function run(line: ServerCommandLine, given: GivenFlags): Promise<void> {
+async function run(line: ServerCommandLine, givenFlags: GivenFlags): Promise<void> {
   const { options } = line
   const log = openLog({ level: options.verbosity, format: options.loggingFormat })
   process.on('unhandledRejection', (error) => log.error('unhandled promise rejection', errorFields(error)))
   const stopping = new AbortController()
-  const around = { log, stopping: stopping.signal }
-  const starting = unlessStopped(options.workers > 1 ? startWorkers(line, given, around) : start(line, around), around)
+  const startContext = { log, stopping: stopping.signal }
+  const starting = unlessStopped(
+    options.workers > 1 ? startWorkers(line, givenFlags, startContext) : start(line, startContext),
+    startContext,
+  )
   let isServing = false
   stopOnSignal(async () => {
     log.info('stopping')
@@ -105,7 +111,7 @@ async function run(line: ServerCommandLine, given: GivenFlags): Promise<void> {
 }
 
 /** Returns the result of a start. Undefined if the start failed because the program is stopping. */
-async function unlessStopped<T>(starting: Promise<T>, { log, stopping }: Around): Promise<T | undefined> {
+async function unlessStopped<T>(starting: Promise<T>, { log, stopping }: StartContext): Promise<T | undefined> {
   try {
     return await starting
   } catch (error) {
@@ -138,8 +144,8 @@ async function runNodeAgent(args: readonly string[]): Promise<void> {
   const log = openLog({ level: options.verbosity, format: options.loggingFormat })
   process.on('unhandledRejection', (error) => log.error('unhandled promise rejection', errorFields(error)))
   const stopping = new AbortController()
-  const around = { log, stopping: stopping.signal }
-  const starting = unlessStopped(startNodeAgent(options, around), around)
+  const startContext = { log, stopping: stopping.signal }
+  const starting = unlessStopped(startNodeAgent(options, startContext), startContext)
   stopOnSignal(async () => {
     log.info('stopping')
     stopping.abort()
@@ -163,7 +169,7 @@ async function runManager(args: readonly string[]): Promise<void> {
     import('../flags/controller-manager.ts'),
     import('../manager/controller-manager.ts'),
   ])
-  const options = parseFlags(allManagerFlags, withoutForeign(args, allManagerFlags, managerForeign))
+  const options = parseFlags(allManagerFlags, withoutUnsupported(args, allManagerFlags, unsupportedManagerFlags))
   const log = openLog({ level: options.verbosity, format: options.loggingFormat })
   process.on('unhandledRejection', (error) => log.error('unhandled promise rejection', errorFields(error)))
   const manager = await startControllerManager(options, log)
@@ -185,17 +191,17 @@ interface GivenFlags {
   readonly flags: readonly string[]
 }
 
-interface Around {
+interface StartContext {
   readonly log: Log
   /** Aborts when the server is about to stop. */
   readonly stopping: AbortSignal
 }
 
 /** Starts the server and returns a function that stops it. */
-async function start(line: ServerCommandLine, around: Around): Promise<() => Promise<void>> {
-  const { log } = around
+async function start(line: ServerCommandLine, startContext: StartContext): Promise<() => Promise<void>> {
+  const { log } = startContext
   const console = openConsole(line)
-  const running = await startRunning(line, { ...around, console: console.access })
+  const running = await startServerWithLoops(line, { ...startContext, console: console.access })
   announce(running.server.url, { line, console, log })
   running.startLoops()
   stopWhenFailed(running.server.failed, running.stop, { line, log })
@@ -203,11 +209,15 @@ async function start(line: ServerCommandLine, around: Around): Promise<() => Pro
 }
 
 /** Starts a server with several workers. Loaded on demand because a server with one worker does not need it. */
-async function startWorkers(line: ServerCommandLine, given: GivenFlags, around: Around): Promise<() => Promise<void>> {
-  const { log } = around
+async function startWorkers(
+  line: ServerCommandLine,
+  givenFlags: GivenFlags,
+  startContext: StartContext,
+): Promise<() => Promise<void>> {
+  const { log } = startContext
   const { startSupervisor } = await import('../workers/supervisor.ts')
   const console = openConsole(line)
-  const supervisor = await startSupervisor(line.options, { ...given, console: console.secrets }, around)
+  const supervisor = await startSupervisor(line.options, { ...givenFlags, console: console.secrets }, startContext)
   announce(supervisor.url, { line, console, log })
   stopWhenFailed(supervisor.failed, supervisor.stop, { line, log })
   return supervisor.stop

@@ -6,6 +6,6 @@ import { isMainThread } from 'node:worker_threads'
 import { startThreadAhead } from '../../storage/store/lmdb/thread-start.ts'
 
 const [command, ...flags] = process.argv.slice(2)
-const elsewhere = /^--?(etcd-servers|help|h)\b/
-if (isMainThread && (command === 'up' || command === 'apiserver') && !flags.some((flag) => elsewhere.test(flag)))
+const otherStoreFlag = /^--?(etcd-servers|help|h)\b/
+if (isMainThread && (command === 'up' || command === 'apiserver') && !flags.some((flag) => otherStoreFlag.test(flag)))
   startThreadAhead()

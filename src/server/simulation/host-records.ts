@@ -53,8 +53,8 @@ export class HostRecords {
   }
 
   #queueOf(name: string): Queue {
-    const known = this.#queues.get(name)
-    if (known !== undefined) return known
+    const existing = this.#queues.get(name)
+    if (existing !== undefined) return existing
     const state = { depth: 0, underWaySeconds: [] }
     const queue = { state, series: this.#records.metrics.open(name, state) }
     this.#queues.set(name, queue)

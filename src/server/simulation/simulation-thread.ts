@@ -105,8 +105,8 @@ class SimulationThread {
   }
 
   #clientOf(node: string): Client {
-    const known = this.#clients.get(node)
-    if (known !== undefined) return known
+    const existing = this.#clients.get(node)
+    if (existing !== undefined) return existing
     const client = new Client(this.#transport.as(node), { userAgent: this.#vendor.nodeAgent })
     this.#clients.set(node, client)
     return client
@@ -134,12 +134,12 @@ class SimulationThread {
   }
 
   async #certificate(node: string): Promise<ServingCertificate> {
-    const known = this.#certificates.get(node)
-    if (known !== undefined) return await known.promise
-    const asked = Promise.withResolvers<ServingCertificate>()
-    this.#certificates.set(node, asked)
+    const existing = this.#certificates.get(node)
+    if (existing !== undefined) return await existing.promise
+    const pendingCertificate = Promise.withResolvers<ServingCertificate>()
+    this.#certificates.set(node, pendingCertificate)
     post({ type: 'certificate', node })
-    return await asked.promise
+    return await pendingCertificate.promise
   }
 
   #connect({ node, place, target, port }: Extract<ToThread, { type: 'connect' }>): void {

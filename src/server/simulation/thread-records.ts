@@ -35,15 +35,15 @@ function threadLog(post: Post, verbosity: number): Log {
     info,
     warn: line('warn'),
     error: line('error'),
-    detail: (level, message, fields) => {
+    verbose: (level, message, fields) => {
       if (level <= verbosity) info(message, fields)
     },
-    tells: (level) => level <= verbosity,
+    isEnabled: (level) => level <= verbosity,
   }
 }
 
 /** Nothing is logged in the thread: the server logs a missing permission when it receives the message. */
-const silent: Log = { info: () => {}, warn: () => {}, error: () => {}, detail: () => {}, tells: () => false }
+const silent: Log = { info: () => {}, warn: () => {}, error: () => {}, verbose: () => {}, isEnabled: () => false }
 
 class ReportedRights extends MissingRights {
   readonly #post: Post

@@ -29,7 +29,12 @@ export async function readEncryptionFile(
   const vendor = vendorOf(options.profile)
   try {
     const { value } = parseYaml(Buffer.from(text), 4 * text.length)
-    const names = { vendor, prefixOf: (resource: string) => placeOf(resource, vendor), isStoredValue, ...reading }
+    const names = {
+      vendor,
+      prefixOf: (resource: string) => resourcePrefix(resource, vendor),
+      isStoredValue,
+      ...reading,
+    }
     return withSharedSecrets(await readEncryption(value, names))
   } catch (error) {
     throw new UsageError(`--${flagName}: ${file}: ${messageOf(error)}`)
@@ -41,7 +46,7 @@ function isStoredValue(key: string, value: Buffer): boolean {
 }
 
 /** Returns the storage prefix of a resource such as `secrets` or `deployments.apps`. */
-function placeOf(resource: string, vendor: Vendor): string {
+function resourcePrefix(resource: string, vendor: Vendor): string {
   const dot = resource.indexOf('.')
   const [plural, group] = dot < 0 ? [resource, ''] : [resource.slice(0, dot), resource.slice(dot + 1)]
   return prefixOf(groupId(vendor, group), plural)

@@ -28,7 +28,7 @@ const loggedKeys = 1_000
 const toldKeys = 20
 
 /** Logs each unreadable object, up to a maximum number of lines. */
-export function tellUnreadable(log: Log): (held: Unreadable) => void {
+export function tellUnreadable(log: Log): (unreadableEntry: Unreadable) => void {
   let told = 0
   return ({ key, revision, why }) => {
     told++

@@ -17,7 +17,7 @@ export class StoreNotice {
   readonly #remedy: string
   #since: number | undefined
   #toldAt = Number.NEGATIVE_INFINITY
-  #told = false
+  #wasReported = false
 
   /** `remedy` tells an administrator how to free space. */
   constructor(log: Log, clock: Clock, remedy: string) {
@@ -43,13 +43,13 @@ export class StoreNotice {
     const now = this.#clock.monotonic()
     if (now - this.#toldAt < quietMs) return
     this.#toldAt = now
-    this.#told = true
+    this.#wasReported = true
     this.#log.warn(`the store is full: writes are rejected, deletes are allowed; ${this.#remedy}`)
   }
 
   #tellOver(): void {
-    if (!this.#told) return
-    this.#told = false
+    if (!this.#wasReported) return
+    this.#wasReported = false
     this.#log.info('the store accepts writes again')
   }
 }

@@ -15,7 +15,7 @@ import { type Retention, type Store, StoreError } from '../../storage/store/stor
 import type { ServerOptions } from '../flags/options.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 import type { ReadSize, StoreMetrics } from '../telemetry/store-metrics.ts'
-import type { StoreAccess, WorkerPlace } from '../threads/worker-place.ts'
+import type { StoreAccess, WorkerContext } from '../threads/worker-context.ts'
 import { readEncryptionFile } from './encryption.ts'
 import { StoreNotice } from './store-notice.ts'
 
@@ -31,7 +31,7 @@ export interface OpenStore {
 /** Opens the store that the options name. Throws UsageError or StoreError if the store cannot be used. */
 export async function openStore(
   options: ServerOptions,
-  { log, clock, metrics, given, worker, stopping }: StoreSurroundings,
+  { log, clock, metrics, providedStore, worker, stopping }: StoreDependencies,
 ): Promise<OpenStore> {
   const { promise: failed, resolve: onFailed } = Promise.withResolvers<StoreError>()
   const onEtcd = options.etcdServers.length > 0
@@ -46,8 +46,8 @@ export async function openStore(
     return onEtcd ? openEtcd(options, listeners) : openEmbedded(options, { ...listeners, backgroundCheck })
   }
   const encrypted = await readEncryptionFile(options)
-  const raw = given ?? (await open())
-  if (given === undefined) metrics.showSize(await sizeReader(options, raw))
+  const raw = providedStore ?? (await open())
+  if (providedStore === undefined) metrics.showSize(await sizeReader(options, raw))
   const store = encrypted === undefined ? raw : encryptedStore(raw, encrypted)
   return { store: metrics.measured(store), raw, failed, notice }
 }
@@ -59,12 +59,12 @@ async function sizeReader({ dataDir }: ServerOptions, store: Store): Promise<Rea
   return () => dataFileSize(dataDir)
 }
 
-interface StoreSurroundings {
+interface StoreDependencies {
   readonly log: Log
   readonly clock: Clock
   readonly metrics: StoreMetrics
-  readonly given?: Store | undefined
-  readonly worker?: WorkerPlace | undefined
+  readonly providedStore?: Store | undefined
+  readonly worker?: WorkerContext | undefined
   /** Aborts when the start is cancelled. */
   readonly stopping: AbortSignal
 }
@@ -90,7 +90,7 @@ const remedies = {
 
 /** Returns the key prefixes of objects whose values are not kept in the history. */
 function secretPrefixes(): string[] {
-  const secret = allKinds.filter(({ life }) => life.secretFields !== undefined)
+  const secret = allKinds.filter(({ lifecycle }) => lifecycle.secretFields !== undefined)
   return secret.map(({ group, plural }) => prefixOf(group, plural))
 }
 
@@ -136,12 +136,12 @@ async function openShared(options: ServerOptions, listeners: Listeners, { type, 
     const { WorkerStore } = await import('../../storage/store/lmdb/worker-store.ts')
     return await WorkerStore.open(access, { ...embeddedListeners(listeners), retention: retentionOf(options) })
   }
-  const [{ EtcdStore }, { RelayedEras }] = await Promise.all([
+  const [{ EtcdStore }, { RelayedGenerations }] = await Promise.all([
     import('../../storage/store/etcd/store.ts'),
     import('../../storage/store/etcd/relayed-feed.ts'),
   ])
   const { onFailed, onCapacity } = listeners
-  return await EtcdStore.open({ ...etcdOptionsOf(options), onCapacity }, new RelayedEras(access, onFailed))
+  return await EtcdStore.open({ ...etcdOptionsOf(options), onCapacity }, new RelayedGenerations(access, onFailed))
 }
 
 const usualRetention = { time: 24 * 3_600_000, bytes: 256 * 2 ** 20 }
@@ -193,7 +193,7 @@ const betweenAttemptsMs = 500
  */
 export async function openingEtcd<T>(
   options: ServerOptions,
-  { log, stopping }: Pick<StoreSurroundings, 'log' | 'stopping'>,
+  { log, stopping }: Pick<StoreDependencies, 'log' | 'stopping'>,
   open: (etcd: EtcdOptions) => Promise<T>,
 ): Promise<T> {
   const etcd = {

@@ -15,15 +15,15 @@ import type { Clock } from '../../base/time/clock.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 import type { Reloading } from '../flags/reloading.ts'
-import { hasDuties, type WorkerPlace } from '../threads/worker-place.ts'
+import { hasDuties, type WorkerContext } from '../threads/worker-context.ts'
 
-export interface AuditMeans {
+export interface AuditDependencies {
   readonly vendor: Vendor
   readonly clock: Clock
   readonly log: Log
   readonly metrics: AuditMetrics
   readonly reloading: Reloading
-  readonly worker?: WorkerPlace | undefined
+  readonly worker?: WorkerContext | undefined
   /** Closes opened resources. */
   readonly opened: AsyncDisposableStack
 }
@@ -37,18 +37,18 @@ export interface Audit {
 const policyFlag = 'audit-policy-file'
 
 /** Throws UsageError if a file is invalid or flags conflict. */
-export async function openAudit(options: ServerOptions, means: AuditMeans): Promise<Audit> {
-  const { vendor, opened } = means
-  const given = options.auditPolicyFile !== ''
-  if (!given && (options.auditLogPath !== '' || options.auditWebhookConfigFile !== ''))
+export async function openAudit(options: ServerOptions, dependencies: AuditDependencies): Promise<Audit> {
+  const { vendor, opened } = dependencies
+  const hasPolicyFile = options.auditPolicyFile !== ''
+  if (!hasPolicyFile && (options.auditLogPath !== '' || options.auditWebhookConfigFile !== ''))
     throw new UsageError(`--${policyFlag} is required for audit logs: it selects the events to record`)
-  const policy = given
+  const policy = hasPolicyFile
     ? await readPolicyFile(options.auditPolicyFile, vendor)
     : writesOnly((id) => groupName(vendor, id))
   const recent = new RecentEvents()
   const sinks: Sink[] = [recent]
   for (const open of [openLog, openWebhook]) {
-    const sink = await open(options, means)
+    const sink = await open(options, dependencies)
     if (sink === undefined) continue
     opened.defer(() => sink.close())
     sinks.push(sink)
@@ -72,7 +72,10 @@ async function readPolicyFile(file: string, vendor: Vendor): Promise<Policy> {
 const megabyte = 1024 * 1024
 const day = 24 * 60 * 60 * 1000
 
-async function openLog(options: ServerOptions, { clock, log, metrics, worker }: AuditMeans): Promise<Sink | undefined> {
+async function openLog(
+  options: ServerOptions,
+  { clock, log, metrics, worker }: AuditDependencies,
+): Promise<Sink | undefined> {
   const { auditLogPath: path, auditLogMode: mode } = options
   if (path === '') return undefined
   const faults = faultsOf('log', { log, metrics })
@@ -126,11 +129,11 @@ const standardOutput: LineOutput = {
   close: async () => {},
 }
 
-interface FileMeans extends Pick<AuditMeans, 'clock' | 'worker'> {
+interface AuditFileDependencies extends Pick<AuditDependencies, 'clock' | 'worker'> {
   readonly faults: SinkFaults
 }
 
-async function openFile(options: ServerOptions, { clock, faults, worker }: FileMeans) {
+async function openFile(options: ServerOptions, { clock, faults, worker }: AuditFileDependencies) {
   const { RotatingFile } = await import('../../apiserver/audit/rotating-file.ts')
   const rotation = {
     maxBytes: (options.auditLogMaxsize || 100) * megabyte,
@@ -146,9 +149,9 @@ async function openFile(options: ServerOptions, { clock, faults, worker }: FileM
   return file
 }
 
-async function openWebhook(options: ServerOptions, means: AuditMeans): Promise<Sink | undefined> {
+async function openWebhook(options: ServerOptions, dependencies: AuditDependencies): Promise<Sink | undefined> {
   const { auditWebhookConfigFile: file } = options
-  const { vendor, clock, reloading, opened } = means
+  const { vendor, clock, reloading, opened } = dependencies
   if (file === '') return undefined
   const [{ webhookService }, { WebhookSink }] = await Promise.all([
     import('../identity/webhook-service.ts'),
@@ -181,7 +184,7 @@ async function openWebhook(options: ServerOptions, means: AuditMeans): Promise<S
     mode: options.auditWebhookMode,
     send: (text) => service.tell(text),
     firstPauseMs: options.auditWebhookInitialBackoff,
-    faults: faultsOf('webhook', means),
+    faults: faultsOf('webhook', dependencies),
   })
 }
 
@@ -193,14 +196,14 @@ function lengthOf({ isEnabled, maxBatch }: Truncation): number {
 const quietMs = 60_000
 
 /** Counts lost events and logs the loss from time to time. */
-function faultsOf(sink: string, { log, metrics }: Pick<AuditMeans, 'log' | 'metrics'>): SinkFaults {
-  let told = Number.NEGATIVE_INFINITY
+function faultsOf(sink: string, { log, metrics }: Pick<AuditDependencies, 'log' | 'metrics'>): SinkFaults {
+  let lastLoggedAt = Number.NEGATIVE_INFINITY
   return {
     lost: (events, error) => {
       metrics.lost(sink, events)
       const now = performance.now()
-      if (now - told < quietMs) return
-      told = now
+      if (now - lastLoggedAt < quietMs) return
+      lastLoggedAt = now
       log.error('audit events were lost', { sink, error: messageOf(error) })
     },
   }

@@ -79,9 +79,13 @@ async function postTo(url: URL, connections: UrlConnections, body: string): Prom
 async function readConfiguration(file: string, vendor: Vendor) {
   const { parseYaml } = await import('../../api/codec/yaml.ts')
   const content = readContent(file, (bytes) => parseYaml(bytes, maxFileBytes).value)
-  const wanted = apiVersionOf(vendor, 'apiserver.config', 'v1alpha1')
-  if (!isObject(content) || own(content, 'kind') !== 'TracingConfiguration' || own(content, 'apiVersion') !== wanted)
-    throw fault(file, `the file must be of kind TracingConfiguration in ${wanted}`)
+  const expectedApiVersion = apiVersionOf(vendor, 'apiserver.config', 'v1alpha1')
+  if (
+    !isObject(content) ||
+    own(content, 'kind') !== 'TracingConfiguration' ||
+    own(content, 'apiVersion') !== expectedApiVersion
+  )
+    throw fault(file, `the file must be of kind TracingConfiguration in ${expectedApiVersion}`)
   const unknown = Object.keys(content).find((key) => !members.includes(key))
   if (unknown !== undefined)
     throw fault(file, `${JSON.stringify(unknown)} is not known; known are ${members.join(', ')}`)
@@ -104,8 +108,9 @@ function readContent(file: string, parse: (bytes: Buffer) => Json): Json {
 
 /** Parses an endpoint: a host and port as in Kubernetes, or a URL. The path defaults to that of OTLP. */
 function readEndpoint(file: string, value: Json | undefined): URL {
-  const given = value ?? '127.0.0.1:4318'
-  const address = typeof given === 'string' && !given.includes('://') ? `http://${given}` : given
+  const endpointText = value ?? '127.0.0.1:4318'
+  const address =
+    typeof endpointText === 'string' && !endpointText.includes('://') ? `http://${endpointText}` : endpointText
   const url = typeof address === 'string' && URL.canParse(address) ? new URL(address) : undefined
   if (url === undefined || !['http:', 'https:'].includes(url.protocol))
     throw fault(file, 'endpoint must be HOST:PORT or a URL of a collector that speaks OTLP over HTTP')

@@ -6,7 +6,7 @@ import type { NodeAddress } from '../../cluster/node-port/local-nodes.ts'
 import type { PodPlace } from '../../cluster/node-port/runtime.ts'
 import type { ConsoleSecrets } from '../../tools/console/access.ts'
 import type { ServerCommand } from '../flags/command-line.ts'
-import type { SharedLimits, StoreAccess } from './worker-place.ts'
+import type { SharedLimits, StoreAccess } from './worker-context.ts'
 
 /** The data that the supervisor starts a worker thread with. */
 export interface WorkerData {

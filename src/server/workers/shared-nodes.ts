@@ -41,7 +41,7 @@ export class SharedNodes {
   }
 
   #tell(worker: Worker): void {
-    const nodes = [...this.#nodes].flatMap(([each, known]) => (each === worker ? [] : known))
+    const nodes = [...this.#nodes].flatMap(([each, nodesOfWorker]) => (each === worker ? [] : nodesOfWorker))
     worker.postMessage({ type: 'nodes', nodes } satisfies ToWorker)
   }
 }

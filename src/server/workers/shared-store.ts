@@ -4,7 +4,7 @@ import type { Log } from '../../base/telemetry/log.ts'
 import type { StoreError } from '../../storage/store/store.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import { assertNoEtcdFiles, backgroundCheck, embeddedListeners, openingEtcd, retentionOf } from '../store/store.ts'
-import type { StoreAccess } from '../threads/worker-place.ts'
+import type { StoreAccess } from '../threads/worker-context.ts'
 
 export interface SharedStore {
   /** Connects one more worker. The result is transferred to it. */
@@ -12,7 +12,7 @@ export interface SharedStore {
   close(): Promise<void>
 }
 
-export interface Surroundings {
+export interface SharedStoreDependencies {
   /** Called when the store fails permanently. Never called for etcd, which may always recover. */
   readonly onFailed: (error: StoreError) => void
   readonly log: Log
@@ -20,11 +20,16 @@ export interface Surroundings {
   readonly stopping: AbortSignal
 }
 
-export async function openSharedStore(options: ServerOptions, around: Surroundings): Promise<SharedStore> {
-  return options.etcdServers.length > 0 ? await openEtcd(options, around) : await openEmbedded(options, around)
+export async function openSharedStore(
+  options: ServerOptions,
+  dependencies: SharedStoreDependencies,
+): Promise<SharedStore> {
+  return options.etcdServers.length > 0
+    ? await openEtcd(options, dependencies)
+    : await openEmbedded(options, dependencies)
 }
 
-async function openEmbedded(options: ServerOptions, { onFailed, log }: Surroundings): Promise<SharedStore> {
+async function openEmbedded(options: ServerOptions, { onFailed, log }: SharedStoreDependencies): Promise<SharedStore> {
   assertNoEtcdFiles(options)
   const { StoreHub } = await import('../../storage/store/lmdb/hub.ts')
   const hub = await StoreHub.open({
@@ -40,7 +45,7 @@ async function openEmbedded(options: ServerOptions, { onFailed, log }: Surroundi
   }
 }
 
-async function openEtcd(options: ServerOptions, { log, stopping }: Surroundings): Promise<SharedStore> {
+async function openEtcd(options: ServerOptions, { log, stopping }: SharedStoreDependencies): Promise<SharedStore> {
   const { EtcdHub } = await import('../../storage/store/etcd/hub.ts')
   const hub = await openingEtcd(options, { log, stopping }, (etcd) => EtcdHub.open(etcd))
   return {

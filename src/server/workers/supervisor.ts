@@ -17,7 +17,7 @@ import type { ServerCommand } from '../flags/command-line.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import { choosePort } from './port.ts'
 import { SharedNodes } from './shared-nodes.ts'
-import { openSharedStore, type SharedStore, type Surroundings } from './shared-store.ts'
+import { openSharedStore, type SharedStore, type SharedStoreDependencies } from './shared-store.ts'
 import { Slot } from './slot.ts'
 import { WorkerMetrics } from './worker-metrics.ts'
 
@@ -42,7 +42,7 @@ const endMs = 5_000
 /** Resolves when all workers accept requests. */
 export async function startSupervisor(
   options: ServerOptions,
-  given: GivenFlags,
+  givenFlags: GivenFlags,
   { log, stopping }: { readonly log: Log; readonly stopping: AbortSignal },
 ): Promise<Supervisor> {
   warnOfManyWorkers(options, log)
@@ -57,7 +57,7 @@ export async function startSupervisor(
   const together = { metrics: new WorkerMetrics(), nodes: new SharedNodes(), channel: randomUUID(), limits }
   const slots = Array.from(
     { length: options.workers },
-    (_, index) => new Slot({ ...given, index, port, shared, log, ...together }),
+    (_, index) => new Slot({ ...givenFlags, index, port, shared, log, ...together }),
   )
   stopping.addEventListener('abort', () => {
     for (const slot of slots) slot.announceStop()
@@ -82,12 +82,12 @@ export async function startSupervisor(
 }
 
 /** With a grace period, the port is open until the store is: the server is alive but not ready. */
-async function openBehindPort(options: ServerOptions, around: Surroundings): Promise<SharedStore> {
+async function openBehindPort(options: ServerOptions, dependencies: SharedStoreDependencies): Promise<SharedStore> {
   await using opened = new AsyncDisposableStack()
   const begun = systemClock.monotonic()
-  const { log } = around
+  const { log } = dependencies
   await openWaitingPort(options, { begun, clock: systemClock, log, opened })
-  return await openSharedStore(options, around)
+  return await openSharedStore(options, dependencies)
 }
 
 /** Starts the first worker alone because the others rely on objects that it creates. Returns the URL of the server. */

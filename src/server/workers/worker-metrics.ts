@@ -16,7 +16,7 @@ export class WorkerMetrics {
   readonly #sums = new MetricSums<Worker>()
   readonly #exposer = new ProcessExposer()
   readonly #workers = new Set<Worker>()
-  readonly #asked = new Map<number, () => void>()
+  readonly #pendingReplies = new Map<number, () => void>()
   #lastId = 0
 
   add(worker: Worker): void {
@@ -31,7 +31,7 @@ export class WorkerMetrics {
   receive(worker: Worker, message: MetricMessage): void {
     if (!this.#workers.has(worker)) return
     this.#sums.update(worker, message.metrics)
-    if (message.type === 'samples') this.#asked.get(message.id)?.()
+    if (message.type === 'samples') this.#pendingReplies.get(message.id)?.()
     else void this.#answer(worker, message.id)
   }
 
@@ -47,11 +47,11 @@ export class WorkerMetrics {
     return new Promise((resolve) => {
       const done = () => {
         clearTimeout(timer)
-        this.#asked.delete(id)
+        this.#pendingReplies.delete(id)
         resolve()
       }
       const timer = setTimeout(done, answerMs)
-      this.#asked.set(id, done)
+      this.#pendingReplies.set(id, done)
       worker.postMessage({ type: 'sample', id } satisfies ToWorker)
     })
   }

@@ -11,12 +11,12 @@ import type { Metric } from '../../base/telemetry/metrics.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import { ConsoleAccess } from '../../tools/console/access.ts'
 import { explainFailure } from '../assembly/explain-failure.ts'
-import { type Running, startRunning } from '../cluster/running.ts'
+import { type RunningServer, startServerWithLoops } from '../cluster/server-with-loops.ts'
 import { readServerFlags, type ServerCommandLine } from '../flags/command-line.ts'
 import { heartbeatMs } from '../threads/heartbeat.ts'
 import type { ToSupervisor, ToWorker, WorkerData } from '../threads/messages.ts'
-import type { WorkerPlace } from '../threads/worker-place.ts'
-import { NodesElsewhere } from './nodes-elsewhere.ts'
+import type { WorkerContext } from '../threads/worker-context.ts'
+import { RemoteNodes } from './remote-nodes.ts'
 
 /**
  * How long a worker runs without its store. If the store failed for all, the supervisor ends the process earlier and
@@ -43,10 +43,10 @@ class Worker {
   readonly #ended = Promise.withResolvers<void>()
   readonly #stopping = new AbortController()
   readonly #drain = Promise.withResolvers<void>()
-  readonly #nodes = new NodesElsewhere((message, transfer) => parentPort!.postMessage(message, transfer))
+  readonly #nodes = new RemoteNodes((message, transfer) => parentPort!.postMessage(message, transfer))
   #lastId = 0
   #metrics: readonly Metric[] = []
-  #starting: Promise<Running> | undefined
+  #starting: Promise<RunningServer> | undefined
 
   constructor(data: WorkerData, line: ServerCommandLine) {
     this.#data = data
@@ -85,12 +85,12 @@ class Worker {
     }
   }
 
-  async #run(): Promise<Running> {
+  async #run(): Promise<RunningServer> {
     const { index, port, console } = this.#data
     const { options, up } = this.#line
     const own = { securePort: port, ...(index === 0 ? {} : { adminKubeconfig: '' }) }
     const line = { options: { ...options, ...own }, up: up && { ...up, ...own } }
-    const running = await startRunning(line, {
+    const running = await startServerWithLoops(line, {
       log: this.#log,
       worker: this.#place(),
       stopping: this.#stopping.signal,
@@ -110,7 +110,7 @@ class Worker {
     this.#ended.resolve()
   }
 
-  #place(): WorkerPlace {
+  #place(): WorkerContext {
     const { index, store, channel, limits } = this.#data
     const counting = { memory: limits.connections, channel, index }
     return {

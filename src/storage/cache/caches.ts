@@ -24,7 +24,7 @@ import {
   StoreError,
   StoreRestored,
 } from '../store/store.ts'
-import { Backlog } from './backlog.ts'
+import { EventBufferExtender } from './event-buffer-extender.ts'
 import { KindCache, type Load } from './kind-cache.ts'
 import { LateLoad } from './late-load.ts'
 import { type LogChunk, LogChunks } from './log-chunks.ts'
@@ -40,13 +40,13 @@ export interface CacheListeners {
   /** Called when the feed is interrupted. The caches resume it. */
   onError(error: unknown): void
   /** Called for an unreadable value found while loading or in a change. */
-  onUnreadable(held: Unreadable): void
+  onUnreadable(reserved: Unreadable): void
 }
 
 /** Optional settings. */
 export interface CacheOptions {
   /** The retention time of events. Absent means that only memory limits them. */
-  readonly kept?: HistoryTime | undefined
+  readonly eventRetention?: HistoryTime | undefined
   /** The workers to share memory with. Absent means that memory is not shared. */
   readonly sharing?: Sharing | undefined
   /**
@@ -73,7 +73,7 @@ export class Caches {
   readonly #log: LogChunks
   /** Caches that were added while the feed is running and are not loaded yet. */
   readonly #late = new Map<KindCache, LateLoad>()
-  #backlog: Backlog
+  #eventBuffers: EventBufferExtender
   #started = false
   /** Incremented when a load of all caches starts and when it completes. */
   #epoch = 0
@@ -90,14 +90,14 @@ export class Caches {
   #background: Promise<void> | undefined
   #mayLoadRest = false
 
-  constructor(store: Store, listeners: CacheListeners, { kept, sharing, mayLoadLater }: CacheOptions = {}) {
+  constructor(store: Store, listeners: CacheListeners, { eventRetention, sharing, mayLoadLater }: CacheOptions = {}) {
     this.#mayLoadLater = mayLoadLater ?? (() => false)
     this.#store = store
     this.#listeners = listeners
-    this.#times = kept && new RevisionTimes(kept)
+    this.#times = eventRetention && new RevisionTimes(eventRetention)
     this.#sharedBytes = sharing && shareBlocks(sharing, { get: (key) => this.#cacheOf(key)?.get(key) })
     this.#log = new LogChunks(store, objectsPrefix)
-    this.#backlog = this.#backlogAt(0)
+    this.#eventBuffers = this.#backlogAt(0)
   }
 
   /** The reason why the caches are invalid; undefined if they are valid. */
@@ -207,7 +207,7 @@ export class Caches {
    * RevisionGone if the revision is before the history window.
    */
   async lookBack(cache: KindCache, revision: number): Promise<void> {
-    await this.#backlog.reach(cache, revision)
+    await this.#eventBuffers.reach(cache, revision)
   }
 
   /** Returns a chunk of the log after a revision that is before a cache's event buffer. */
@@ -245,7 +245,7 @@ export class Caches {
       this.#take(page, loads)
       revision = page.revision
     }
-    const held = await this.#store.list({ prefix: reservationsPrefix, revision, count: false })
+    const reserved = await this.#store.list({ prefix: reservationsPrefix, revision, count: false })
     this.#epoch++
     for (const [cache, load] of loads) {
       this.#late.delete(cache)
@@ -257,8 +257,8 @@ export class Caches {
       cache.loaded(load, revision)
       this.#sharedBytes?.loaded(cache.all())
     }
-    this.reservations.load(held.entries)
-    this.#backlog = this.#backlogAt(revision)
+    this.reservations.load(reserved.entries)
+    this.#eventBuffers = this.#backlogAt(revision)
     this.#fault = undefined
     this.#advance(revision)
   }
@@ -306,8 +306,8 @@ export class Caches {
     this.#sharedBytes?.loaded(cache.all())
   }
 
-  #backlogAt(revision: number): Backlog {
-    return new Backlog(() => this.#byPrefix.values(), this.#log, revision)
+  #backlogAt(revision: number): EventBufferExtender {
+    return new EventBufferExtender(() => this.#byPrefix.values(), this.#log, revision)
   }
 
   /**
@@ -384,10 +384,10 @@ export class Caches {
    * there would report an older resourceVersion than its content.
    */
   async #handAll({ changes, through }: Batch): Promise<void> {
-    const pace = new TimeSlice()
+    const timeSlice = new TimeSlice()
     let last: number | undefined
     for (const change of changes) {
-      const rest = last !== undefined && change.revision > last ? pace.yieldIfDue() : undefined
+      const rest = last !== undefined && change.revision > last ? timeSlice.yieldIfDue() : undefined
       if (rest !== undefined) {
         this.#advance(last!)
         await rest

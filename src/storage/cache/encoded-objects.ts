@@ -23,12 +23,12 @@ export interface KeptState {
   readonly loads: number
 }
 
-interface Kept {
+interface CachedEncoding {
   readonly state: KeptState
   /** Undefined once dropped. The entry may remain in the queue for a while. */
   form: EncodedObject | undefined
-  asked: boolean
-  readonly home: Map<string, Kept>
+  isUsed: boolean
+  readonly home: Map<string, CachedEncoding>
 }
 
 const mega = 1024 * 1024
@@ -39,7 +39,7 @@ export class EncodedObjectBudget {
   readonly #maxBytes: number
   #bytes = 0
   /** In the order of examination, starting at `#next`. */
-  #queue: Kept[] = []
+  #queue: CachedEncoding[] = []
   #next = 0
   #dropped = 0
 
@@ -57,8 +57,8 @@ export class EncodedObjectBudget {
     if (bytes > this.#maxBytes) return false
     while (this.#bytes + bytes > this.#maxBytes) {
       const oldest = this.#takeOldest()
-      if (oldest.asked) {
-        oldest.asked = false
+      if (oldest.isUsed) {
+        oldest.isUsed = false
         this.#queue.push(oldest)
         return false
       }
@@ -67,13 +67,13 @@ export class EncodedObjectBudget {
     return true
   }
 
-  add(kept: Kept): void {
+  add(kept: CachedEncoding): void {
     this.#bytes += kept.form!.document.length
     this.#queue.push(kept)
     kept.home.set(kept.state.key, kept)
   }
 
-  drop(kept: Kept): void {
+  drop(kept: CachedEncoding): void {
     this.#bytes -= kept.form!.document.length
     kept.form = undefined
     kept.home.delete(kept.state.key)
@@ -82,7 +82,7 @@ export class EncodedObjectBudget {
   }
 
   /** The queue is not empty as long as any bytes are in use. */
-  #takeOldest(): Kept {
+  #takeOldest(): CachedEncoding {
     this.#tidy()
     for (;;) {
       const kept = this.#queue[this.#next++]!
@@ -101,7 +101,7 @@ export class EncodedObjectBudget {
 /** One encoding of the objects of one version of a kind, by key. */
 export class EncodedObjectCache {
   readonly #room: EncodedObjectBudget
-  readonly #forms = new Map<string, Kept>()
+  readonly #forms = new Map<string, CachedEncoding>()
 
   constructor(room: EncodedObjectBudget) {
     this.#room = room
@@ -110,7 +110,7 @@ export class EncodedObjectCache {
   find({ key, revision }: Pick<KeptState, 'key' | 'revision'>, loads: number): EncodedObject | undefined {
     const kept = this.#forms.get(key)
     if (kept === undefined || kept.state.revision !== revision || kept.state.loads !== loads) return undefined
-    kept.asked = true
+    kept.isUsed = true
     return kept.form
   }
 
@@ -122,7 +122,7 @@ export class EncodedObjectCache {
     const before = this.#forms.get(state.key)
     if (before !== undefined && isNotOlder(before.state, state)) return
     if (before !== undefined) this.#room.drop(before)
-    if (this.#room.makeRoom(form.document.length)) this.#room.add({ state, form, asked: true, home: this.#forms })
+    if (this.#room.makeRoom(form.document.length)) this.#room.add({ state, form, isUsed: true, home: this.#forms })
   }
 }
 

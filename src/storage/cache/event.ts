@@ -22,7 +22,7 @@ export interface EventForm {
    */
   prepare?(objects: readonly CachedObject[]): Promise<void> | undefined
   /** Encodes a BOOKMARK, whose object has only a resourceVersion, or an ERROR with a Status. */
-  tell(type: 'BOOKMARK' | 'ERROR', document: JsonObject): Buffer
+  encodeBookmarkOrError(type: 'BOOKMARK' | 'ERROR', document: JsonObject): Buffer
   /** The encoding of all events after the first, if it is different. */
   readonly rest?: EventForm
 }
@@ -51,7 +51,7 @@ export class CacheEvent {
    * Returns the object to send to a watcher. For DELETED this is the last state that the watcher knew, with the
    * resourceVersion of the change.
    */
-  shown(type: EventType): CachedObject {
+  objectFor(type: EventType): CachedObject {
     if (type !== 'DELETED' || this.deleted || this.previous === undefined) return this.object
     this.#lastKnown ??= this.previous.withRevision(this.revision)
     return this.#lastKnown
@@ -69,7 +69,7 @@ export class CacheEvent {
     const name = `${form.name} ${type}`
     let bytes = this.#encoded.get(name)
     if (bytes === undefined) {
-      bytes = alone(form.encode(type, this.shown(type)))
+      bytes = copyToOwnBuffer(form.encode(type, this.objectFor(type)))
       this.#encoded.set(name, bytes)
     }
     return bytes
@@ -77,18 +77,18 @@ export class CacheEvent {
 }
 
 /** Copies bytes out of a larger shared buffer, which would otherwise stay in memory as long as the event. */
-function alone(bytes: Buffer): Buffer {
+function copyToOwnBuffer(bytes: Buffer): Buffer {
   if (bytes.buffer.byteLength <= 2 * bytes.length) return bytes
-  const own = Buffer.allocUnsafeSlow(bytes.length)
-  bytes.copy(own)
-  return own
+  const copy = Buffer.allocUnsafeSlow(bytes.length)
+  bytes.copy(copy)
+  return copy
 }
 
 /** JSON events for objects that are sent as stored. */
 export const jsonEvents: EventForm = {
   name: 'json',
   encode: (type, { json }) => eventWith(type, json),
-  tell: tellInJson(partialObjectMetadata),
+  encodeBookmarkOrError: encodeControlEventInJson(partialObjectMetadata),
 }
 
 /** Encodes an event around an object in JSON, with the final newline. */
@@ -99,6 +99,6 @@ export function eventWith(type: EventType | 'BOOKMARK' | 'ERROR', json: Buffer):
 const closing = Buffer.from('}\n')
 
 /** `order` is the member order of an object that has only a resourceVersion. */
-export function tellInJson(order: Order): EventForm['tell'] {
+export function encodeControlEventInJson(order: Order): EventForm['encodeBookmarkOrError'] {
   return (type, document) => eventWith(type, jsonDocument(document, document.kind === 'Status' ? status : order))
 }

@@ -192,7 +192,7 @@ export class KindCache {
     this.#replace(change.key, previous, event.deleted ? undefined : event.object)
     this.changedAt = change.revision
     this.#remember(event)
-    this.#tell(event)
+    this.#notifyWatchers(event)
   }
 
   #setAside(among: Map<string, Unreadable>, entry: { key: string; revision: number }, error: unknown): void {
@@ -382,10 +382,10 @@ export class KindCache {
   async #makeIndex(label: string): Promise<void> {
     const index = new LabelIndex(label)
     this.#indexes.set(label, index)
-    const pace = new TimeSlice()
+    const timeSlice = new TimeSlice()
     for (const slice of this.#objects.slices(this.prefix)) {
       for (const object of slice) if (this.#objects.get(object.key) === object) index.add(object)
-      if (pace.charge(slice.length)) await pace.yieldIfDue()
+      if (timeSlice.charge(slice.length)) await timeSlice.yieldIfDue()
       if (this.#indexes.get(label) !== index) return
     }
     index.complete = true
@@ -432,7 +432,7 @@ export class KindCache {
     this.#events = this.#events.slice(count)
   }
 
-  #tell(event: CacheEvent): void {
+  #notifyWatchers(event: CacheEvent): void {
     for (const scope of event.object.namespace === '' ? [''] : ['', event.object.namespace]) {
       for (const watcher of this.#watchers.get(scope) ?? []) if (concerns(event, watcher.selection)) watcher.push(event)
     }

@@ -40,14 +40,14 @@ export class LabelIndex {
    * Returns the objects whose label has one of these values, in key order. Undefined if there are more than `limit`.
    */
   find(values: Iterable<string>, limit: number): CachedObject[] | undefined {
-    const found: CachedObject[] = []
+    const matches: CachedObject[] = []
     for (const value of values) {
       const objects = this.#byValue.get(value)
       if (objects === undefined) continue
-      if (found.length + objects.size > limit) return undefined
-      found.push(...objects.values())
+      if (matches.length + objects.size > limit) return undefined
+      matches.push(...objects.values())
     }
-    return found.sort((a, b) => compareUtf8(a.key, b.key))
+    return matches.sort((a, b) => compareUtf8(a.key, b.key))
   }
 
   #valueOf({ selectable: { labels } }: CachedObject): string | undefined {

@@ -15,9 +15,9 @@ const entryCost = 10
 export class LateLoad {
   readonly #cache: KindCache
   readonly #load: Load
-  readonly #pace = new TimeSlice()
+  readonly #timeSlice = new TimeSlice()
   /** Changes by key: at most one for each object that the cache will have or had. */
-  readonly #noted = new Map<string, Change>()
+  readonly #changesByKey = new Map<string, Change>()
 
   constructor(cache: KindCache) {
     this.#cache = cache
@@ -26,20 +26,20 @@ export class LateLoad {
 
   /** Records a change that the feed delivered before the list was complete. */
   note(change: Change): void {
-    this.#noted.set(change.key, change)
+    this.#changesByKey.set(change.key, change)
   }
 
   async take(entries: readonly Entry[]): Promise<void> {
     for (const entry of entries) {
       this.#cache.load(this.#load, entry)
-      if (this.#pace.charge(entryCost)) await this.#pace.yieldIfDue()
+      if (this.#timeSlice.charge(entryCost)) await this.#timeSlice.yieldIfDue()
     }
   }
 
   /** Completes the load with a list as of this revision. From now on the feed updates this cache like any other. */
   finish(listed: Revision): void {
     let through = listed
-    for (const change of this.#noted.values()) {
+    for (const change of this.#changesByKey.values()) {
       if (change.revision <= listed) continue
       this.#put(change)
       through = Math.max(through, change.revision)

@@ -61,7 +61,7 @@ export class LogChunks {
   readonly #store: Store
   readonly #prefix: string
   /** In order of use, most recently used last. */
-  readonly #kept = new Set<LogChunk>()
+  readonly #cachedChunks = new Set<LogChunk>()
   readonly #reading = new Map<Revision, Promise<LogChunk>>()
   readonly #stop = new AbortController()
   #bytes = 0
@@ -91,10 +91,10 @@ export class LogChunks {
   }
 
   #find(after: Revision): LogChunk | undefined {
-    for (const piece of this.#kept) {
+    for (const piece of this.#cachedChunks) {
       if (piece.after > after || piece.through <= after) continue
-      this.#kept.delete(piece)
-      this.#kept.add(piece)
+      this.#cachedChunks.delete(piece)
+      this.#cachedChunks.add(piece)
       return piece
     }
     return undefined
@@ -112,11 +112,11 @@ export class LogChunks {
   }
 
   #keep(piece: LogChunk): void {
-    this.#kept.add(piece)
+    this.#cachedChunks.add(piece)
     this.#bytes += piece.bytes
-    for (const oldest of this.#kept) {
+    for (const oldest of this.#cachedChunks) {
       if (this.#bytes <= maxKeptBytes || oldest === piece) break
-      this.#kept.delete(oldest)
+      this.#cachedChunks.delete(oldest)
       this.#bytes -= oldest.bytes
     }
     clearTimeout(this.#timer)
@@ -125,7 +125,7 @@ export class LogChunks {
 
   #forget(): void {
     clearTimeout(this.#timer)
-    this.#kept.clear()
+    this.#cachedChunks.clear()
     this.#bytes = 0
   }
 }

@@ -15,26 +15,26 @@ const marksPerHistory = 16
 
 /** Records approximately when each revision was the newest. */
 export class RevisionTimes {
-  readonly #kept: HistoryTime
+  readonly #retention: HistoryTime
   /** Each revision was reached at this time or earlier. Oldest first. */
   #marks: { readonly revision: Revision; readonly time: number }[] = []
 
-  constructor(kept: HistoryTime) {
-    this.#kept = kept
+  constructor(retention: HistoryTime) {
+    this.#retention = retention
   }
 
   /** Records the newest revision. Returns false if the last record is recent enough. */
   note(revision: Revision): boolean {
-    const time = this.#kept.clock.monotonic()
+    const time = this.#retention.clock.monotonic()
     const last = this.#marks.at(-1)
-    if (last !== undefined && time - last.time < this.#kept.historyMs / marksPerHistory) return false
+    if (last !== undefined && time - last.time < this.#retention.historyMs / marksPerHistory) return false
     this.#marks.push({ revision, time })
     return true
   }
 
   /** Returns the newest revision whose changes are all older than the retention time; 0 if none is. */
   outdated(): Revision {
-    const end = this.#kept.clock.monotonic() - this.#kept.historyMs
+    const end = this.#retention.clock.monotonic() - this.#retention.historyMs
     const fresh = this.#marks.findIndex(({ time }) => time > end)
     const old = fresh === -1 ? this.#marks.length : fresh
     if (old === 0) return 0

@@ -28,7 +28,7 @@ export interface SharedBytes {
 }
 
 /** Announces the positions of the objects in a block. */
-interface Told {
+interface BlockAnnouncement {
   readonly type: 'told'
   /** The worker that asked. Undefined means all workers. */
   readonly to: number | undefined
@@ -96,7 +96,7 @@ class LaidBlocks implements SharedBytes {
     this.#objects = objects
     this.#restMs = restMs
     port.onmessage = (event: unknown) => {
-      const { data } = event as { data: Told | Ask }
+      const { data } = event as { data: BlockAnnouncement | Ask }
       if (data.type === 'ask') void this.#tellAll(data.from)
     }
     this.#planRound()
@@ -140,11 +140,11 @@ class LaidBlocks implements SharedBytes {
   }
 
   async #lay(objects: Iterable<CachedObject>): Promise<void> {
-    const pace = new TimeSlice()
+    const timeSlice = new TimeSlice()
     for (const object of objects) {
       // The object may have been replaced while other tasks ran.
       if (this.#objects.get(object.key) === object) this.#blockFor(object.json.length).add(object)
-      if (pace.charge(costOf(object))) await pace.yieldIfDue()
+      if (timeSlice.charge(costOf(object))) await timeSlice.yieldIfDue()
     }
     this.#tellNew()
   }
@@ -160,27 +160,27 @@ class LaidBlocks implements SharedBytes {
 
   #tellNew(): void {
     const last = this.#blocks.at(-1)
-    if (last !== undefined) this.#tell(last, last.takeNew(this.#objects))
+    if (last !== undefined) this.#announce(last, last.takeNew(this.#objects))
   }
 
-  #tell({ memory }: Block, objects: readonly CachedObject[], to?: number): void {
+  #announce({ memory }: Block, objects: readonly CachedObject[], to?: number): void {
     if (this.#closed || objects.length === 0) return
     const keys = objects.map(({ key }) => key)
-    const places = Float64Array.from(objects.flatMap(({ revision, json }) => [revision, ...placeOf(json)]))
-    this.#port.postMessage({ type: 'told', to, block: memory, keys, places } satisfies Told)
+    const places = Float64Array.from(objects.flatMap(({ revision, json }) => [revision, ...positionOf(json)]))
+    this.#port.postMessage({ type: 'told', to, block: memory, keys, places } satisfies BlockAnnouncement)
   }
 
   async #tellAll(to: number): Promise<void> {
-    const pace = new TimeSlice()
+    const timeSlice = new TimeSlice()
     for (const block of this.#blocks.slice()) {
-      this.#tell(block, block.all(this.#objects), to)
-      await pace.yieldIfDue()
+      this.#announce(block, block.all(this.#objects), to)
+      await timeSlice.yieldIfDue()
     }
   }
 
   /** Releases some sparse blocks and copies their remaining objects to new ones. */
   async #layFromSparse(): Promise<void> {
-    const pace = new TimeSlice()
+    const timeSlice = new TimeSlice()
     const full = this.#blocks.slice(0, -1)
     const begin = this.#reviewed < full.length ? this.#reviewed : 0
     this.#reviewed = begin + Math.ceil(full.length / reviewedShare)
@@ -191,7 +191,7 @@ class LaidBlocks implements SharedBytes {
         this.#reviewed--
         await this.#lay(left)
       }
-      await pace.yieldIfDue()
+      await timeSlice.yieldIfDue()
     }
   }
 }
@@ -210,7 +210,7 @@ class FollowedBlocks implements SharedBytes {
     this.#index = index
     this.#restMs = restMs
     port.onmessage = (event: unknown) => {
-      const { data } = event as { data: Told | Ask }
+      const { data } = event as { data: BlockAnnouncement | Ask }
       if (data.type === 'told' && (data.to ?? index) === index) this.#take(data)
     }
   }
@@ -234,7 +234,7 @@ class FollowedBlocks implements SharedBytes {
     this.#port.close()
   }
 
-  #take({ block, keys, places }: Told): void {
+  #take({ block, keys, places }: BlockAnnouncement): void {
     for (const [i, key] of keys.entries()) {
       const object = this.#objects.get(key)
       if (object === undefined || object.revision !== places[3 * i]) continue
@@ -304,6 +304,6 @@ function costOf({ json }: CachedObject): number {
   return 2 + json.length / 2000
 }
 
-function placeOf({ byteOffset, length }: Buffer): [number, number] {
+function positionOf({ byteOffset, length }: Buffer): [number, number] {
   return [byteOffset, byteOffset + length]
 }

@@ -21,7 +21,7 @@ export interface Selection {
 }
 
 /** An event that is not encoded yet. */
-interface Untold {
+interface PendingEvent {
   readonly event: CacheEvent
   readonly type: EventType
 }
@@ -48,7 +48,7 @@ export class Watcher {
   #form: EventForm
   #queue: Buffer[] = []
   /** Events whose encoding waits for a remote call. Later events wait behind them. */
-  #waiting: Untold[] = []
+  #waiting: PendingEvent[] = []
   #bytes = 0
   #closed = false
   /** Whether no more events follow. The watcher closes once its queue is empty. */
@@ -100,14 +100,14 @@ export class Watcher {
   }
 
   /** Encodes the event as soon as possible, after the events that already wait. */
-  #tell(untold: Untold, prepare: Prepare): void {
+  #tell(pending: PendingEvent, prepare: Prepare): void {
     const isFirst = this.#waiting.length === 0
-    const preparing = isFirst ? prepare([shownIn(untold)]) : undefined
+    const preparing = isFirst ? prepare([objectIn(pending)]) : undefined
     if (isFirst && preparing === undefined) {
-      this.#write(untold)
+      this.#write(pending)
       return
     }
-    this.#waiting.push(untold)
+    this.#waiting.push(pending)
     if (this.#waiting.length > maxQueuedEvents) this.close()
     else if (preparing !== undefined) void this.#writeWaiting(preparing, prepare)
   }
@@ -117,9 +117,9 @@ export class Watcher {
       await first
       for (let ready = 1; this.#waiting.length > 0 && !this.#closed; ready = Math.min(this.#waiting.length, atOnce)) {
         const some = this.#waiting.slice(0, ready)
-        await prepare(some.map(shownIn))
+        await prepare(some.map(objectIn))
         this.#waiting.splice(0, ready)
-        for (const untold of some) this.#write(untold)
+        for (const pending of some) this.#write(pending)
       }
     } catch (error) {
       this.#fail(error)
@@ -131,12 +131,12 @@ export class Watcher {
   #fail(error: unknown): void {
     this.#waiting = []
     if (error instanceof ApiError) {
-      this.#enqueue(this.#form.tell('ERROR', failure(error) as unknown as JsonObject))
+      this.#enqueue(this.#form.encodeBookmarkOrError('ERROR', failure(error) as unknown as JsonObject))
       this.finish()
     } else this.close()
   }
 
-  #write({ event, type }: Untold): void {
+  #write({ event, type }: PendingEvent): void {
     if (!this.#closed) this.#enqueue(event.bytes(this.nextForm(), type))
   }
 
@@ -183,8 +183,8 @@ export class Watcher {
   }
 }
 
-function shownIn({ event, type }: Untold) {
-  return event.shown(type)
+function objectIn({ event, type }: PendingEvent) {
+  return event.objectFor(type)
 }
 
 function countUpTo(buffers: readonly Buffer[], bytes: number): number {

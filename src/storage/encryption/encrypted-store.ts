@@ -15,7 +15,7 @@ export function encryptedStore(store: Store, encrypted: Encrypted): Store {
   const providersOf = finder(encrypted)
   const open = (entry: Entry): Entry => {
     const providers = providersOf(entry.key)
-    return providers === undefined ? entry : { ...entry, value: shown(providers, entry.key, entry.value) }
+    return providers === undefined ? entry : { ...entry, value: decryptOrMark(providers, entry.key, entry.value) }
   }
   const openChange = (change: Change): Change => {
     const providers = providersOf(change.key)
@@ -23,8 +23,8 @@ export function encryptedStore(store: Store, encrypted: Encrypted): Store {
     const { key, value, previous } = change
     return {
       ...change,
-      value: value && shown(providers, key, value),
-      previous: previous && { ...previous, value: shown(providers, key, previous.value) },
+      value: value && decryptOrMark(providers, key, value),
+      previous: previous && { ...previous, value: decryptOrMark(providers, key, previous.value) },
     }
   }
   const openAll = (snapshot: Snapshot): Snapshot => ({ ...snapshot, entries: snapshot.entries.map(open) })
@@ -59,7 +59,9 @@ function openedJournal(journal: Journal, providersOf: FindProviders): Journal {
   const open = <T extends { readonly value: Uint8Array | undefined }>(key: string, found: T): T => {
     const { value } = found
     const providers = value?.length ? providersOf(key) : undefined
-    return value === undefined || providers === undefined ? found : { ...found, value: shown(providers, key, value) }
+    return value === undefined || providers === undefined
+      ? found
+      : { ...found, value: decryptOrMark(providers, key, value) }
   }
   return {
     changes: async (key, before, limit) =>
@@ -109,7 +111,7 @@ export function decrypt(providers: readonly Provider[], place: string, value: Ui
   return undefined
 }
 
-function shown(providers: readonly Provider[], place: string, value: Uint8Array): Uint8Array {
+function decryptOrMark(providers: readonly Provider[], place: string, value: Uint8Array): Uint8Array {
   return decrypt(providers, place, value)?.plain ?? (isMarked(value) ? value : unexpected)
 }
 

@@ -102,8 +102,8 @@ async function readProvider(value: Json, place: string, names: EncryptionNames):
   const settings = own(value, name)
   const keys = isObject(settings) ? own(settings, 'keys') : undefined
   if (!Array.isArray(keys) || keys.length === 0) throw new Error(`${place}.${name}.keys: at least one key is required`)
-  const placeOf = (i: number) => `${place}.${name}.keys[${i}]`
-  return await Promise.all(keys.map((key, i) => readKey(key, { cipher, place: placeOf(i), names })))
+  const keyPath = (i: number) => `${place}.${name}.keys[${i}]`
+  return await Promise.all(keys.map((key, i) => readKey(key, { cipher, place: keyPath(i), names })))
 }
 
 interface KeyPlace {

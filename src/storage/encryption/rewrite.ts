@@ -46,15 +46,19 @@ export async function rewriteAll(store: Store, encrypted: Encrypted, options: Re
   return { written, current, unreadable }
 }
 
-interface How {
+interface RewriteContext {
   readonly providers: readonly Provider[]
   readonly lifetimeSeconds: number | undefined
 }
 
-async function rewrite(store: Store, found: Entry, how: How): Promise<'written' | 'current' | 'unreadable'> {
-  const { providers, lifetimeSeconds } = how
+async function rewrite(
+  store: Store,
+  original: Entry,
+  context: RewriteContext,
+): Promise<'written' | 'current' | 'unreadable'> {
+  const { providers, lifetimeSeconds } = context
   const [first] = providers
-  let entry: Entry | undefined = found
+  let entry: Entry | undefined = original
   for (let tries = 0; tries < maxTries; tries++) {
     if (entry === undefined) return 'current'
     const { key, revision, value } = entry
@@ -67,7 +71,7 @@ async function rewrite(store: Store, found: Entry, how: How): Promise<'written' 
     if (result.outcome === 'committed') return 'written'
     entry = result.current
   }
-  throw new Error(`${found.key} keeps changing: run the command again`)
+  throw new Error(`${original.key} keeps changing: run the command again`)
 }
 
 /** Yields the entries of a prefix, which can also be a single complete key. */

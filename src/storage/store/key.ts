@@ -2,10 +2,10 @@
 import { shorten } from '../../base/text/shorten.ts'
 import {
   type Key,
-  maxClaims,
   maxKeyBytes,
   maxLifetimeSeconds,
   maxNoteBytes,
+  maxReservedKeys,
   type Revision,
   StoreError,
   type Write,
@@ -34,19 +34,20 @@ export function assertWrite(write: Write): void {
     assertKey(guard.key)
     if (guard.revision !== 'present') assertRevision(guard.revision)
   }
-  assertClaims(write)
+  assertReservations(write)
   if ((write.note?.text.length ?? 0) > maxNoteBytes) throw new StoreError(`a note is longer than ${maxNoteBytes} bytes`)
 }
 
 /** Checks the reserved and released keys. A key with a lifetime cannot reserve keys: they would outlive it. */
-function assertClaims({ key, takes = [], releases = [], lifetimeSeconds }: Write): void {
-  const claims = [...takes.map((taken) => taken.key), ...releases]
-  if (claims.length === 0) return
-  if (claims.length > maxClaims) throw new StoreError(`a write can reserve and release at most ${maxClaims} keys`)
-  if (lifetimeSeconds !== undefined && takes.length > 0)
+function assertReservations({ key, reserves = [], releases = [], lifetimeSeconds }: Write): void {
+  const reservations = [...reserves.map((taken) => taken.key), ...releases]
+  if (reservations.length === 0) return
+  if (reservations.length > maxReservedKeys)
+    throw new StoreError(`a write can reserve and release at most ${maxReservedKeys} keys`)
+  if (lifetimeSeconds !== undefined && reserves.length > 0)
     throw new StoreError('a key with a lifetime cannot reserve keys')
-  if (new Set([key, ...claims]).size <= claims.length) throw new StoreError('a write contains a key twice')
-  for (const claim of claims) assertKey(claim)
+  if (new Set([key, ...reservations]).size <= reservations.length) throw new StoreError('a write contains a key twice')
+  for (const claim of reservations) assertKey(claim)
 }
 
 function assertRevision(revision: Revision): void {

@@ -7,6 +7,7 @@
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
 import { repeat, systemClock, type TimerClock } from '../../base/time/clock.ts'
 import { assertWrite } from './key.ts'
+import { LogTail } from './log-tail.ts'
 import {
   type Batch,
   type Bytes,
@@ -28,7 +29,6 @@ import {
   type WatchOptions,
   type Write,
 } from './store.ts'
-import { Tail } from './tail.ts'
 
 /** Interval at which the store checks for expired keys. */
 const tickMs = 100
@@ -50,12 +50,12 @@ export class MemoryStore implements Store {
   readonly #due = new Map<Key, number>()
   #stopTicking: (() => void) | undefined
   readonly #clock: TimerClock
-  readonly #tail: Tail
+  readonly #tail: LogTail
 
   constructor({ clock = systemClock, beginning = { entries: [], revision: 1 } }: MemoryStoreOptions = {}) {
     this.#clock = clock
     this.#oldest = beginning.revision
-    this.#tail = new Tail(beginning.revision, { maxChanges: 100, maxBytes: 1024 * 1024 })
+    this.#tail = new LogTail(beginning.revision, { maxChanges: 100, maxBytes: 1024 * 1024 })
     for (const entry of beginning.entries) this.#current.set(entry.key, entry)
   }
 
@@ -67,9 +67,9 @@ export class MemoryStore implements Store {
     const holds = ({ key, revision }: Guard) =>
       revision === 'present' ? this.#current.has(key) : (this.#current.get(key)?.revision ?? 0) === revision
     if (!(write.guards ?? []).every(holds)) return { outcome: 'conflict', current }
-    if (write.takes?.some(({ key }) => this.#current.has(key))) return { outcome: 'conflict', current }
+    if (write.reserves?.some(({ key }) => this.#current.has(key))) return { outcome: 'conflict', current }
     for (const key of write.releases ?? []) if (this.#current.has(key)) this.#apply(key, undefined)
-    for (const { key, value } of write.takes ?? []) this.#apply(key, value)
+    for (const { key, value } of write.reserves ?? []) this.#apply(key, value)
     this.#setLifetime(write.key, write.lifetimeSeconds)
     return { outcome: 'committed', revision: this.#apply(write.key, write.value, write.note) }
   }

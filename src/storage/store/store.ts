@@ -25,7 +25,7 @@
  * Words for old revisions, used in all comments:
  *  - log: the committed changes in revision order, as the backend stores them. Watches and lists of old revisions read
  *    it.
- *  - log tail: the newest part of the log, cached in memory (`tail.ts`).
+ *  - log tail: the newest part of the log, cached in memory (`log-tail.ts`).
  *  - history window: the revisions that `list` and `watch` accept, from the oldest retained one to the newest.
  *    Compaction moves the start of the window forward and deletes older changes from the log.
  *  - event buffer: the latest events of one kind in its cache (`cache/kind-cache.ts`). A watch from before the buffer
@@ -64,9 +64,9 @@ export interface Write {
   readonly guards?: readonly Guard[] | undefined
   /**
    * Keys to reserve in the same transaction. All of them must be absent, otherwise the commit is a conflict. Together
-   * with `releases` at most `maxClaims` keys, without duplicates.
+   * with `releases` at most `maxReservedKeys` keys, without duplicates.
    */
-  readonly takes?: readonly Taken[] | undefined
+  readonly reserves?: readonly ReservedKey[] | undefined
   /** Keys to delete in the same transaction. Absent keys are ignored. */
   readonly releases?: readonly Key[] | undefined
   /**
@@ -97,10 +97,10 @@ export interface Note {
 export const maxNoteBytes = 4096
 
 /** Maximum number of keys that a write can reserve and release together: what fits into an etcd transaction. */
-export const maxClaims = 2000
+export const maxReservedKeys = 2000
 
 /** A key that a write reserves. Its value, a few hundred bytes, says who reserved the key and why. */
-export interface Taken {
+export interface ReservedKey {
   readonly key: Key
   readonly value: Bytes
 }
@@ -234,7 +234,7 @@ export interface Store {
 }
 
 /** A change of one key, as recorded in the journal. */
-export interface Past {
+export interface JournalChange {
   readonly revision: Revision
   /** The new value. Undefined if the key was deleted or the value was not kept; `deleted` distinguishes the two. */
   readonly value: Bytes | undefined
@@ -251,7 +251,7 @@ export interface Journal {
   /**
    * Returns changes of a key before a revision, newest first. Returns at least one if any exists, and at most `limit`.
    */
-  changes(key: Key, before: Revision, limit: number): Promise<readonly Past[]>
+  changes(key: Key, before: Revision, limit: number): Promise<readonly JournalChange[]>
 
   /** Like the store's `list`, for any revision from `oldest()` on. Values that were not kept are empty. */
   list(range: ListRange & { readonly revision: Revision }): Promise<Snapshot>

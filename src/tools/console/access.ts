@@ -76,7 +76,7 @@ export class ConsoleAccess {
     const [, expires, mac] = /^orch-console\.(\d{1,16})\.([\w-]+)$/.exec(bearerToken(authorization) ?? '') ?? []
     if (expires === undefined || mac === undefined) return none
     if (!isEqual(mac, this.#mac(`session ${expires}`))) return refused
-    return Number(expires) > this.#clock.now() ? known : refused
+    return Number(expires) > this.#clock.now() ? administratorOutcome : refused
   }
 
   #mac(text: string): string {
@@ -84,7 +84,7 @@ export class ConsoleAccess {
   }
 }
 
-const known: AuthenticationOutcome = { result: 'user', user: administrator }
+const administratorOutcome: AuthenticationOutcome = { result: 'user', user: administrator }
 
 function isEqual(one: string, other: string): boolean {
   const a = Buffer.from(one)

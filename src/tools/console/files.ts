@@ -26,15 +26,15 @@ const types: { readonly [ending: string]: string } = {
 /** Names of bundled files, which cannot lead out of the directory. */
 const fileName = /^[A-Za-z0-9][\w-]*\.(html|js|css|svg)$/
 
-const kept = new Map<string, Promise<ConsoleFile | undefined>>()
+const filesByPath = new Map<string, Promise<ConsoleFile | undefined>>()
 
 /** Returns the file with this name. Undefined if there is none. */
 export async function readConsoleFile(name: string): Promise<ConsoleFile | undefined> {
   if (name === indexName) return await read(name)
-  const reading = kept.get(name) ?? read(name)
-  kept.set(name, reading)
+  const reading = filesByPath.get(name) ?? read(name)
+  filesByPath.set(name, reading)
   const file = await reading.catch(() => undefined)
-  if (file === undefined) kept.delete(name)
+  if (file === undefined) filesByPath.delete(name)
   return await reading
 }
 

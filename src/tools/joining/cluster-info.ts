@@ -130,9 +130,9 @@ function parsed<T>(parse: () => T): T | undefined {
 
 /** Compares in constant time. */
 function isSignedWith(key: string, content: string, signature: string): boolean {
-  const wanted = createHmac('sha256', key).update(content).digest('base64url')
+  const expectedSignature = createHmac('sha256', key).update(content).digest('base64url')
   const hash = (text: string) => createHash('sha256').update(text).digest()
-  return timingSafeEqual(hash(wanted), hash(signature))
+  return timingSafeEqual(hash(expectedSignature), hash(signature))
 }
 
 /** The kubeconfig is signed but may use all of YAML. */
@@ -159,10 +159,12 @@ function authoritiesIn(config: Json): X509Certificate[] {
   const clusters = isObject(config) && Array.isArray(config.clusters) ? config.clusters : []
   const cluster = isObject(clusters[0]) && isObject(clusters[0].cluster) ? clusters[0].cluster : ({} as JsonObject)
   const data = cluster['certificate-authority-data']
-  const found = parsed(() => certificatesIn(typeof data === 'string' ? Buffer.from(data, 'base64').toString() : ''))
-  if (found === undefined || found.length === 0)
+  const certificates = parsed(() =>
+    certificatesIn(typeof data === 'string' ? Buffer.from(data, 'base64').toString() : ''),
+  )
+  if (certificates === undefined || certificates.length === 0)
     throw new JoinError('cluster-info contains no CA to verify the server with')
-  return found
+  return certificates
 }
 
 /** Returns the pin of a CA: the hash of its public key. */
@@ -173,9 +175,9 @@ function pinOf({ publicKey }: X509Certificate): string {
 
 /** Returns the pins of all PEM certificates. Throws JoinError if there is none or one is invalid. */
 export function pinsOf(pem: string): string[] {
-  const found = parsed(() => certificatesIn(pem)) ?? []
-  if (found.length === 0) throw new JoinError('the CA in the kubeconfig is not a PEM certificate')
-  return found.map(pinOf)
+  const certificates = parsed(() => certificatesIn(pem)) ?? []
+  if (certificates.length === 0) throw new JoinError('the CA in the kubeconfig is not a PEM certificate')
+  return certificates.map(pinOf)
 }
 
 const maxShownPins = 3
@@ -183,8 +185,8 @@ const maxShownPins = 3
 /** Returns the pinned certificates in PEM, or all certificates if there are no pins. */
 function pinned(authorities: readonly X509Certificate[], pins: readonly string[]): string[] {
   const trusted = pins.length === 0 ? authorities : authorities.filter((each) => pins.includes(pinOf(each)))
-  const shown = authorities.slice(0, maxShownPins).map(pinOf)
+  const shownPins = authorities.slice(0, maxShownPins).map(pinOf)
   if (trusted.length === 0)
-    throw new JoinError(`the CA of the cluster is ${shown.join(' or ')}, which does not match --ca-cert-hash`)
+    throw new JoinError(`the CA of the cluster is ${shownPins.join(' or ')}, which does not match --ca-cert-hash`)
   return trusted.map((each) => each.toString())
 }

@@ -79,22 +79,22 @@ async function issued(
   { name, signal }: { name: string; signal: AbortSignal },
 ): Promise<string> {
   const selection = { fieldSelector: `metadata.name=${name}`, timeoutSeconds: watchSeconds, signal }
-  let seen: CertificateSigningRequest | undefined
+  let lastRequest: CertificateSigningRequest | undefined
   try {
     while (!signal.aborted)
       for await (const event of watch(client, type, selection)) {
         if (event.type === 'BOOKMARK') continue
         if (event.type === 'DELETED')
           throw new JoinError(`the certificate signing request ${name} was deleted before it was signed`)
-        seen = event.object
-        const { certificate } = seen.status ?? {}
+        lastRequest = event.object
+        const { certificate } = lastRequest.status ?? {}
         if (certificate) return Buffer.from(certificate, 'base64').toString()
-        refuseEnded(seen)
+        refuseEnded(lastRequest)
       }
   } catch (error) {
     if (!signal.aborted) throw error
   }
-  throw new JoinError(pendingReason(name, seen))
+  throw new JoinError(pendingReason(name, lastRequest))
 }
 
 function refuseEnded({ metadata, status }: CertificateSigningRequest): void {
@@ -106,8 +106,8 @@ function refuseEnded({ metadata, status }: CertificateSigningRequest): void {
   )
 }
 
-function pendingReason(name: string, seen: CertificateSigningRequest | undefined): string {
-  const isApproved = (seen?.status?.conditions ?? []).some(({ type }) => type === 'Approved')
+function pendingReason(name: string, lastRequest: CertificateSigningRequest | undefined): string {
+  const isApproved = (lastRequest?.status?.conditions ?? []).some(({ type }) => type === 'Approved')
   return isApproved
     ? `the certificate signing request ${name} was approved but not signed in time: check that the control loop csrsigning runs`
     : `the certificate signing request ${name} was not approved in time: approve it with "orchctl certificate approve ${name}" and join again, or run the control loop csrapproving`

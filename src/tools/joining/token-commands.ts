@@ -66,12 +66,12 @@ export async function tokenCommand(args: readonly string[], print: (line: string
   const [verb, ...rest] = args
   if (verb === 'create') {
     const { options, words } = parseCommandLine(createFlags, rest)
-    const [given, ...more] = words
+    const [statedToken, ...more] = words
     if (more.length > 0) throw new UsageError('orch token create accepts at most one token')
-    if (given !== undefined && !tokenForm.test(given))
+    if (statedToken !== undefined && !tokenForm.test(statedToken))
       throw new UsageError('a token must have the form abcdef.0123456789abcdef')
     return await withCluster(options, (cluster) =>
-      createToken(cluster, { ...options, token: given ?? newToken() }, print),
+      createToken(cluster, { ...options, token: statedToken ?? newToken() }, print),
     )
   }
   if (verb !== 'list' && verb !== 'delete') throw new UsageError('use orch token create, list or delete')

@@ -32,10 +32,10 @@ function closedAfter(side: Duplex, other: Duplex): Promise<void> {
 
 function finish(stream: Duplex): void {
   if (stream.destroyed) return
-  let left = stream.writableLength
+  let unsentBytes = stream.writableLength
   const look = () => {
-    if (stream.writableFinished || stream.writableLength === left) stream.destroy()
-    left = stream.writableLength
+    if (stream.writableFinished || stream.writableLength === unsentBytes) stream.destroy()
+    unsentBytes = stream.writableLength
   }
   const timer = setInterval(look, lingerMs)
   stream.on('close', () => clearInterval(timer))

@@ -262,10 +262,10 @@ export abstract class Http2Connection<S extends Http2Stream> {
   /** Returns false if nothing could be sent. */
   #sendTurn(stream: S): boolean {
     const before = stream.unsent
-    for (let left = turnBytes; left > 0; ) {
+    for (let remainingBytes = turnBytes; remainingBytes > 0; ) {
       const next = stream.next ?? nothing
-      const sent = this.#sendSome(stream, next, left)
-      left -= sent
+      const sent = this.#sendSome(stream, next, remainingBytes)
+      remainingBytes -= sent
       if (sent > 0) stream.sent(sent)
       if (sent < next.length || stream.unsent === 0) break
     }

@@ -123,7 +123,7 @@ export class FrameCutter {
   readonly #take: TakeFrame
   /** The bytes that must precede all frames. */
   #first: Buffer | undefined
-  readonly #held = new ByteQueue()
+  readonly #pendingBytes = new ByteQueue()
   /** Number of bytes needed to make progress. */
   #needed: number
 
@@ -134,20 +134,20 @@ export class FrameCutter {
   }
 
   push(chunk: Buffer): void {
-    if (this.#held.size + chunk.length < this.#needed) {
-      this.#held.add(chunk)
+    if (this.#pendingBytes.size + chunk.length < this.#needed) {
+      this.#pendingBytes.add(chunk)
       return
     }
     const bytes = this.#joined(chunk)
     const used = this.#cut(bytes, this.#skipFirst(bytes))
-    if (used < bytes.length) this.#held.add(bytes.subarray(used))
+    if (used < bytes.length) this.#pendingBytes.add(bytes.subarray(used))
   }
 
   #joined(chunk: Buffer): Buffer {
-    if (this.#held.size === 0) return chunk
-    this.#held.add(chunk)
-    const bytes = this.#held.join()
-    this.#held.clear()
+    if (this.#pendingBytes.size === 0) return chunk
+    this.#pendingBytes.add(chunk)
+    const bytes = this.#pendingBytes.join()
+    this.#pendingBytes.clear()
     return bytes
   }
 

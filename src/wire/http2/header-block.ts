@@ -39,11 +39,11 @@ export const rememberNothing = 0x20
 /** Upper limit for the encoded size of these alternating names and values. */
 export function maxEncodedBytes(headers: readonly string[]): number {
   let bytes = 1
-  for (const text of headers) bytes += text.length + longestNumber
+  for (const text of headers) bytes += text.length + maxNumberBytes
   return bytes
 }
 
-const longestNumber = 5
+const maxNumberBytes = 5
 
 /** Writes alternating names and values as latin1, pseudo-headers first. Returns the end position. */
 export function writeHeaders(into: Buffer, start: number, headers: readonly string[]): number {
@@ -165,19 +165,19 @@ export class HeaderDecoder {
   }
 
   #at(number: number): Entry {
-    const found = numbered[number - 1] ?? this.#remembered[this.#remembered.length - (number - numbered.length)]
-    if (found === undefined || number === 0) throw broken(`a header with the number ${number}`)
-    return found
+    const tableEntry = numbered[number - 1] ?? this.#remembered[this.#remembered.length - (number - numbered.length)]
+    if (tableEntry === undefined || number === 0) throw broken(`a header with the number ${number}`)
+    return tableEntry
   }
 
   #remember(entry: Entry): void {
     this.#remembered.push(entry)
-    this.#rememberedBytes += sizeOf(entry)
+    this.#rememberedBytes += entrySize(entry)
     this.#forget()
   }
 
   #forget(): void {
-    while (this.#rememberedBytes > this.#mayRemember) this.#rememberedBytes -= sizeOf(this.#remembered.shift()!)
+    while (this.#rememberedBytes > this.#mayRemember) this.#rememberedBytes -= entrySize(this.#remembered.shift()!)
   }
 }
 
@@ -185,7 +185,7 @@ function isResize(first: number): boolean {
   return first >= 0x20 && first < 0x40
 }
 
-function sizeOf([name, value]: Entry): number {
+function entrySize([name, value]: Entry): number {
   return name.length + value.length + entryBytes
 }
 

@@ -64,10 +64,10 @@ export function decodeHuffman(coded: Uint8Array): Buffer {
   let count = 0
   let at = 0
   while (at < bits) {
-    const found = usualCodes[eightBits(coded, at)]! || longCode(coded, at)
-    const length = found >> symbolBits
+    const matchedCode = usualCodes[eightBits(coded, at)]! || longCode(coded, at)
+    const length = matchedCode >> symbolBits
     if (at + length > bits) break
-    decoded[count++] = found & symbolMask
+    decoded[count++] = matchedCode & symbolMask
     at += length
   }
   if (!isFilled(coded, at)) throw broken('a header whose code breaks off')
@@ -98,8 +98,8 @@ function longCode(coded: Uint8Array, at: number): number {
 
 /** Whether the remaining bits are valid padding: less than a byte, and only ones. */
 function isFilled(coded: Uint8Array, at: number): boolean {
-  const left = coded.length * 8 - at
-  return left < 8 && (left === 0 || (coded.at(-1)! & (2 ** left - 1)) === 2 ** left - 1)
+  const paddingBits = coded.length * 8 - at
+  return paddingBits < 8 && (paddingBits === 0 || (coded.at(-1)! & (2 ** paddingBits - 1)) === 2 ** paddingBits - 1)
 }
 
 function broken(what: string): MalformedHttp2 {

@@ -92,8 +92,8 @@ async function openSpdy(
 
 function expectedStreams({ stdin, stdout, stderr, tty }: CommandOptions, version: string): StreamType[] {
   const resizes = tty && (version === versions[0] || version === versions[1])
-  const wanted = { stdin, stdout, stderr, error: true, resize: resizes }
-  return streamTypes.filter((type) => wanted[type])
+  const isExpected = { stdin, stdout, stderr, error: true, resize: resizes }
+  return streamTypes.filter((type) => isExpected[type])
 }
 
 async function openChannels(

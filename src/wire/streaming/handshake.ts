@@ -31,9 +31,9 @@ export function agreeOnProtocol(
   headers: IncomingHttpHeaders,
   spoken: SpokenProtocols,
 ): AgreedProtocol | RefusedProtocol {
-  const wanted = listOf(headers.upgrade).map((protocol) => protocol.toLowerCase())
-  if (wanted.includes('websocket')) return agreeOnWebSocket(headers, spoken.websocket)
-  if (wanted.includes('spdy/3.1')) return agreeOnSpdy(headers, spoken.spdy)
+  const requestedProtocols = listOf(headers.upgrade).map((protocol) => protocol.toLowerCase())
+  if (requestedProtocols.includes('websocket')) return agreeOnWebSocket(headers, spoken.websocket)
+  if (requestedProtocols.includes('spdy/3.1')) return agreeOnSpdy(headers, spoken.spdy)
   return { status: 400, message: 'unable to upgrade: ask for the protocol SPDY/3.1 or websocket' }
 }
 

@@ -13,7 +13,7 @@ export interface StreamCarrier {
   /** Nothing more will be written. */
   finish(done: () => void): void
   /** The stream is closed; `cut` means before both sides were finished. */
-  forget(how: 'complete' | 'cut'): void
+  forget(ending: 'complete' | 'cut'): void
 }
 
 /** Maximum number of bytes that wait for the reader. */
@@ -21,7 +21,7 @@ const maxWaitingBytes = 128 * 1024
 
 export class MultiplexedStream extends Duplex {
   readonly #carrier: StreamCarrier
-  readonly #held = new ByteQueue()
+  readonly #pendingBytes = new ByteQueue()
   #onRoom: (() => void) | undefined
   /** Whether the reader has asked for more. */
   #isWanted = false
@@ -38,15 +38,15 @@ export class MultiplexedStream extends Duplex {
 
   /** Number of bytes that wait for the reader. */
   get waitingBytes(): number {
-    return this.#held.size
+    return this.#pendingBytes.size
   }
 
   /** Adds received data. Returns undefined if there is room for more, or else a promise that resolves when there is. */
   receive(data: Buffer): Promise<void> | undefined {
     if (this.destroyed || this.#isWhole) return undefined
-    this.#held.add(data)
+    this.#pendingBytes.add(data)
     this.#handOver()
-    if (this.#held.size < maxWaitingBytes) return undefined
+    if (this.#pendingBytes.size < maxWaitingBytes) return undefined
     return new Promise((resolve) => {
       this.#onRoom = resolve
     })
@@ -65,12 +65,12 @@ export class MultiplexedStream extends Duplex {
 
   #handOver(): void {
     if (this.destroyed) return
-    if (this.#isWanted && this.#held.size > 0) {
+    if (this.#isWanted && this.#pendingBytes.size > 0) {
       this.#isWanted = false
-      for (const part of this.#held.takeParts()) this.push(part)
+      for (const part of this.#pendingBytes.takeParts()) this.push(part)
       this.#makeRoom()
     }
-    if (this.#held.size > 0 || !this.#isWhole || this.#isEnded) return
+    if (this.#pendingBytes.size > 0 || !this.#isWhole || this.#isEnded) return
     this.#isEnded = true
     this.push(null)
   }
@@ -84,7 +84,7 @@ export class MultiplexedStream extends Duplex {
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    this.#held.clear()
+    this.#pendingBytes.clear()
     this.#makeRoom()
     this.#carrier.forget(this.readableEnded && this.writableFinished ? 'complete' : 'cut')
     done(error)

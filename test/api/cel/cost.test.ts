@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { BudgetExceeded } from '../../../src/api/cel/budget.ts'
 import type { JsonObject } from '../../../src/api/json/json.ts'
-import { costsOf, outcomeOf } from './evaluating.ts'
+import { costsOf, outcomeOf } from './evaluate-rule.ts'
 
 const text = (maxLength?: number): JsonObject => ({ type: 'string', ...(maxLength !== undefined && { maxLength }) })
 const listOf = (items: JsonObject, maxItems?: number): JsonObject => ({

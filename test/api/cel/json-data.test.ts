@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
-import { outcomeOf } from './evaluating.ts'
+import { outcomeOf } from './evaluate-rule.ts'
 
 const text: JsonObject = { type: 'string' }
 const integer: JsonObject = { type: 'integer' }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { functions } from '../../../src/api/cel/functions/all.ts'
-import { type Data, outcomeOf } from './evaluating.ts'
+import { type Data, outcomeOf } from './evaluate-rule.ts'
 
 function holds(title: string, rules: readonly string[], data: Data = {}): void {
   test(title, () => {

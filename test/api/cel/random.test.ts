@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BudgetExceeded } from '../../../src/api/cel/budget.ts'
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
-import { type Data, outcomeOf } from './evaluating.ts'
+import { type Data, outcomeOf } from './evaluate-rule.ts'
 
 const text: JsonObject = { type: 'string' }
 const schema: JsonObject = {
@@ -105,17 +105,17 @@ function operation(part: () => string): string {
 }
 
 test('random rules compile or are rejected, and evaluate or fail with a rule error', () => {
-  const found = { refused: 0, decided: 0, faulty: 0 }
+  const outcomeCounts = { refused: 0, decided: 0, faulty: 0 }
   for (let i = 0; i < 4000; i++) {
     const rule = `dyn(${expression(1 + random(4))}) == true`
     try {
       const outcome = outcomeOf(rule, data)
-      if (typeof outcome === 'boolean') found.decided++
-      else if (outcome.startsWith('compilation failed') || outcome.startsWith('program')) found.refused++
-      else found.faulty++
+      if (typeof outcome === 'boolean') outcomeCounts.decided++
+      else if (outcome.startsWith('compilation failed') || outcome.startsWith('program')) outcomeCounts.refused++
+      else outcomeCounts.faulty++
     } catch (error) {
       if (!(error instanceof BudgetExceeded)) throw new Error(rule, { cause: error })
     }
   }
-  for (const [kind, count] of Object.entries(found)) assert.ok(count > 100, `${kind}: ${count}`)
+  for (const [kind, count] of Object.entries(outcomeCounts)) assert.ok(count > 100, `${kind}: ${count}`)
 })

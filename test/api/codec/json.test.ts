@@ -7,14 +7,14 @@ import { test } from 'node:test'
 import {
   parseJson,
   parseOwnJson,
-  parseOwnSteps,
-  parseSteps,
+  parseOwnSliced,
+  parseSliced,
   stringifyJson,
   stringifyStored,
 } from '../../../src/api/codec/json.ts'
 import { plainScalar } from '../../../src/api/codec/yaml-scalar.ts'
 import type { Json } from '../../../src/api/json/json.ts'
-import { mergePatchSteps } from '../../../src/api/merge/merge-patch.ts'
+import { mergePatchSliced } from '../../../src/api/merge/merge-patch.ts'
 import { runToCompletion } from '../../../src/base/concurrency/time-slice.ts'
 import { assertBelow, cpuMs } from '../../support/effort.ts'
 
@@ -106,8 +106,8 @@ const long = Array.from({ length: 70_000 }, (_, i) => `1234567890123456789012345
 const longIntegers = Buffer.from(`{"list":[${long.join()}]}`)
 
 test('parsing a body of 40-digit integers yields regularly', async () => {
-  await assertBelow(100, 'ms at a stretch', () => longestStep(parseSteps(longIntegers)))
-  await assertBelow(100, 'ms at a stretch', () => longestStep(parseOwnSteps(longIntegers)))
+  await assertBelow(100, 'ms at a stretch', () => longestStep(parseSliced(longIntegers)))
+  await assertBelow(100, 'ms at a stretch', () => longestStep(parseOwnSliced(longIntegers)))
 })
 
 test('parsing a long stored document yields regularly and returns the same result', () => {
@@ -115,7 +115,7 @@ test('parsing a long stored document yields regularly and returns the same resul
     long.slice(0, 20_000).map((_, i) => [`v:"\\${i}"`, { i, 'a.b': [1.5, null, true] }]),
   )
   const bytes = Buffer.from(JSON.stringify(members))
-  const work = parseOwnSteps(bytes)
+  const work = parseOwnSliced(bytes)
   let steps = 0
   let step = work.next()
   for (; !step.done; step = work.next()) steps++
@@ -126,8 +126,8 @@ test('parsing a long stored document yields regularly and returns the same resul
 test('merging an object with very many members yields regularly', async () => {
   const members = long.slice(0, 50_000).map((digits, i) => `"k${i}":${digits}`)
   const { value } = parseJson(Buffer.from(`{"data":{${members.join()}}}`))
-  await assertBelow(100, 'ms at a stretch', () => longestStep(mergePatchSteps(value, value)))
-  assert.deepEqual(runToCompletion(mergePatchSteps(value, { data: { k1: null } })), {
+  await assertBelow(100, 'ms at a stretch', () => longestStep(mergePatchSliced(value, value)))
+  assert.deepEqual(runToCompletion(mergePatchSliced(value, { data: { k1: null } })), {
     data: Object.fromEntries(Object.entries((value as { data: object }).data).filter(([key]) => key !== 'k1')),
   })
 })

@@ -61,7 +61,7 @@ test('every Protobuf field has the recorded number and wire type', () => {
   }
   for (const kind of allKinds) {
     compare(kind.schema, homeOf(kind))
-    if (!kind.life.virtual) compare(metaTypes.listOf(kind), homeOf(kind))
+    if (!kind.lifecycle.virtual) compare(metaTypes.listOf(kind), homeOf(kind))
     for (const { as } of Object.values(kind.views.subresources ?? {}))
       if (as !== undefined) compare(as.kind.schema, homeOf(as.kind))
   }
@@ -192,19 +192,19 @@ function withoutTypes(schema: Schema, value: Json): Json {
 }
 
 /** Everything that a schema can express. */
-const inner = s.object({ a: field(1, s.string()), b: field(2, s.int32(), { zero: 'keep' }) })
+const inner = s.object({ a: field(1, s.string()), b: field(2, s.int32(), { zeroValue: 'keep' }) })
 const fields: Fields = {
-  text: field(1, s.string(), { zero: 'keep' }),
-  flag: field(2, s.boolean(), { zero: 'keep' }),
-  small: field(3, s.int32(), { zero: 'keep' }),
-  large: field(4, s.int64(), { zero: 'keep' }),
-  number: field(5, s.number(), { zero: 'keep' }),
+  text: field(1, s.string(), { zeroValue: 'keep' }),
+  flag: field(2, s.boolean(), { zeroValue: 'keep' }),
+  small: field(3, s.int32(), { zeroValue: 'keep' }),
+  large: field(4, s.int64(), { zeroValue: 'keep' }),
+  number: field(5, s.number(), { zeroValue: 'keep' }),
   bytes: field(6, s.bytes()),
   time: field(7, s.time()),
   micro: field(8, s.microTime()),
   quantity: field(9, s.quantity()),
-  port: field(10, s.intOrString(), { zero: 'keep' }),
-  any: field(11, s.any(), { zero: 'keep' }),
+  port: field(10, s.intOrString(), { zeroValue: 'keep' }),
+  any: field(11, s.any(), { zeroValue: 'keep' }),
   texts: field(12, s.map(s.string())),
   lists: field(13, s.map(s.list(s.string()))),
   objects: field(14, s.list(inner)),
@@ -261,10 +261,13 @@ test('zero values are encoded or omitted as declared for the field', () => {
   const hex = (schema: ObjectSchema, value: JsonObject) => writeMessage(schema, value).toString('hex')
   const plain = s.object({ a: field(1, s.string()), b: field(2, s.int32()), c: field(3, s.boolean()) })
   assert.equal(hex(plain, {}), '0a0010001800')
-  const told = s.object({ a: field(1, s.string(), { zero: 'keep' }), b: field(2, s.int32(), { zero: 'keep' }) })
+  const told = s.object({
+    a: field(1, s.string(), { zeroValue: 'keep' }),
+    b: field(2, s.int32(), { zeroValue: 'keep' }),
+  })
   assert.equal(hex(told, {}), '')
   assert.equal(hex(told, { a: '', b: 0 }), '0a001000')
-  const outer = s.object({ always: field(1, plain, { zero: 'write' }), perhaps: field(2, plain) })
+  const outer = s.object({ always: field(1, plain, { zeroValue: 'write' }), perhaps: field(2, plain) })
   assert.equal(hex(outer, {}), '0a060a0010001800')
   assert.equal(hex(s.object(inlined(1, { a: field(1, inner) })), {}), '0a00')
   assert.equal(hex(s.object({ a: field(1, s.list(s.int64())), b: field(2, s.map(s.string())) }), { a: [], b: {} }), '')

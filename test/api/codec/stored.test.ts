@@ -49,7 +49,7 @@ for (const [how, order] of Object.entries(orders))
       assert.throws(() => encodeStored('a key', { object, order, header: {} }))
     })
 
-const kept: { readonly [name: string]: ApiObject } = {
+const storedObjects: { readonly [name: string]: ApiObject } = {
   'a complete surrogate pair': objectWith({ data: { '😀': '😀' } }),
   'text that looks like half a surrogate pair': objectWith({ data: { a: '\\ud800' } }),
   'nesting to 512': objectWith({ data: nested(511) }),
@@ -59,7 +59,7 @@ const kept: { readonly [name: string]: ApiObject } = {
 }
 
 for (const [how, order] of Object.entries(orders))
-  for (const [name, object] of Object.entries(kept))
+  for (const [name, object] of Object.entries(storedObjects))
     test(`an object with ${name} survives a round trip when stored ${how}`, () => {
       const { json } = storedJson(encodeStored('a key', { object, order, header: {} }), '7', Buffer.alloc)
       const metadata = { ...object.metadata, resourceVersion: '7' }

@@ -24,20 +24,23 @@ const user: User = { name: 'jane', uid: '', groups: [], extra: new Map() }
 const rules = { vendor: vendorOf('orch'), subresource: '', user, now: Date.UTC(2030, 0, 1) }
 const newYear = '2030-01-01T00:00:00Z'
 
-function made(spec: Json, status: Json = {}): ApiObject {
+function requestObject(spec: Json, status: Json = {}): ApiObject {
   return asObject(
     decode(kind.schema, { apiVersion: 'v1', kind: kind.kind, metadata: { name: 'a' }, spec, status }).value,
   )
 }
 
-function told(errors: readonly FieldError[]): string[] {
+function errorTexts(errors: readonly FieldError[]): string[] {
   return errors.map(({ fault, path }) => `${path} ${fault.replace('FieldValue', '')}`)
 }
 
 function faultsOfNew(spec: JsonObject): string[] {
-  const object = made(spec)
+  const object = requestObject(spec)
   kind.rules.prepareForCreate?.(object, rules)
-  return told([...validate(kind.schema, asJson(object), rules), ...(kind.rules.validateCreate?.(object, rules) ?? [])])
+  return errorTexts([
+    ...validate(kind.schema, asJson(object), rules),
+    ...(kind.rules.validateCreate?.(object, rules) ?? []),
+  ])
 }
 
 const requestFault = ['spec.request Invalid']
@@ -81,7 +84,7 @@ test('validating a million usages returns fewer than 100 errors', () => {
 })
 
 test('the server overwrites the user fields of a CertificateSigningRequest with the requesting user', () => {
-  const object = made(
+  const object = requestObject(
     { ...good, username: 'root', uid: 'x', groups: ['wheel'], extra: { a: ['b'] } },
     { certificate: 'eA==' },
   )
@@ -93,7 +96,7 @@ test('the server overwrites the user fields of a CertificateSigningRequest with 
     ['jane', 'u', ['g', 'h'], '{"__proto__":["1","2"]}'],
   )
   assert.deepEqual(object.status, {})
-  const again = made({ ...good, username: 'root', uid: 'x', groups: ['wheel'], extra: { a: ['b'] } })
+  const again = requestObject({ ...good, username: 'root', uid: 'x', groups: ['wheel'], extra: { a: ['b'] } })
   kind.rules.prepareForCreate?.(again, rules)
   assert.deepEqual(again.spec, { ...good, username: 'jane' })
 })
@@ -104,15 +107,15 @@ const old = { lastUpdateTime: '2020-01-01T00:00:00Z', lastTransitionTime: '2020-
 /** Returns the conditions after an update through a subresource, or the validation errors. */
 function written(subresource: 'approval' | 'status', stored: JsonObject[], sent: JsonObject[]) {
   const context = { ...rules, subresource }
-  const previous = made(good, { conditions: stored.map((condition) => ({ ...old, ...condition })) })
-  const next = made({}, { conditions: sent })
+  const previous = requestObject(good, { conditions: stored.map((condition) => ({ ...old, ...condition })) })
+  const next = requestObject({}, { conditions: sent })
   kind.views.subresources?.[subresource]?.prepareForUpdate(next, previous, context)
   const errors = [
     ...validate(kind.schema, asJson(next), context),
     ...(kind.rules.validateUpdate?.(next, previous, context) ?? []),
   ]
   assert.deepEqual(next.spec, previous.spec)
-  return errors.length > 0 ? told(errors) : (next.status as JsonObject).conditions
+  return errors.length > 0 ? errorTexts(errors) : (next.status as JsonObject).conditions
 }
 
 const mayNot = ['status.conditions Forbidden']
@@ -188,8 +191,8 @@ for (const [subresource, name, stored, sent, expected] of conditions) {
 }
 
 test('a stored CertificateSigningRequest of the legacy signer can still be approved', () => {
-  const previous = made({ ...good, signerName: 'orch.io/legacy-unknown' })
-  const next = made({}, { conditions: [is('Approved')] })
+  const previous = requestObject({ ...good, signerName: 'orch.io/legacy-unknown' })
+  const next = requestObject({}, { conditions: [is('Approved')] })
   const context = { ...rules, subresource: 'approval' }
   kind.views.subresources?.approval?.prepareForUpdate(next, previous, context)
   assert.deepEqual(validate(kind.schema, asJson(next), context), [])
@@ -206,7 +209,7 @@ const cells: [string, JsonObject, string, string][] = [
 
 for (const [name, status, duration, condition] of cells) {
   test(`the table row of a CertificateSigningRequest: ${name}`, () => {
-    const object = made(
+    const object = requestObject(
       { ...good, username: 'jane', ...(duration === '24h' ? { expirationSeconds: 86400 } : {}) },
       status,
     )
@@ -241,10 +244,10 @@ test('a running server handles CertificateSigningRequests', async (t) => {
   })
 
   await t.test('updates of the main resource change neither spec nor status', async () => {
-    const { body: made } = await create('main')
+    const { body: requestObject } = await create('main')
     const change = {
-      apiVersion: made.apiVersion,
-      kind: made.kind,
+      apiVersion: requestObject.apiVersion,
+      kind: requestObject.kind,
       metadata: { name: 'main', labels: { a: 'b' } },
       spec: { request: 'eA==', signerName: 'nope', usages: ['any'], username: 'root' },
       status: { ...approved, certificate },
@@ -260,15 +263,15 @@ test('a running server handles CertificateSigningRequests', async (t) => {
       )
     for (const { status, body } of answers) {
       assert.equal(status, 200)
-      assert.deepEqual([body.spec, body.status, body.metadata.labels], [made.spec, {}, { a: 'b' }])
+      assert.deepEqual([body.spec, body.status, body.metadata.labels], [requestObject.spec, {}, { a: 'b' }])
     }
   })
 
   await t.test(
     'applying only fields that a subresource ignores changes nothing, even if the fields are invalid',
     async () => {
-      const { body: made } = await create('applied')
-      const head = { apiVersion: made.apiVersion, kind: made.kind, metadata: { name: 'applied' } }
+      const { body: requestObject } = await create('applied')
+      const head = { apiVersion: requestObject.apiVersion, kind: requestObject.kind, metadata: { name: 'applied' } }
       const applyTo = (subresource: string, fields: object) =>
         client.send(`${requests}/applied/${subresource}?fieldManager=m`, {
           method: 'PATCH',
@@ -282,21 +285,24 @@ test('a running server handles CertificateSigningRequests', async (t) => {
       ] as const) {
         const { status: code, body } = await applyTo(subresource, { status })
         assert.equal(code, 200, body.message)
-        assert.deepEqual([body.spec, body.status, body.metadata.managedFields], [made.spec, {}, undefined])
+        assert.deepEqual([body.spec, body.status, body.metadata.managedFields], [requestObject.spec, {}, undefined])
       }
       const whole = await applyTo('approval', { status: { ...approved, certificate } })
-      assert.deepEqual([whole.status, whole.body.spec, whole.body.status.certificate], [200, made.spec, undefined])
+      assert.deepEqual(
+        [whole.status, whole.body.spec, whole.body.status.certificate],
+        [200, requestObject.spec, undefined],
+      )
       assert.deepEqual(Object.keys(whole.body.metadata.managedFields[0].fieldsV1['f:status']), ['f:conditions'])
     },
   )
 
   await t.test('conditions applied together with a certificate are validated', async () => {
-    const { body: made } = await create('signed')
+    const { body: requestObject } = await create('signed')
     const sign = (status: object) =>
       client.send(`${requests}/signed/status?fieldManager=m`, {
         method: 'PATCH',
         headers: { 'content-type': patchTypes.apply },
-        body: { apiVersion: made.apiVersion, kind: made.kind, metadata: { name: 'signed' }, status },
+        body: { apiVersion: requestObject.apiVersion, kind: requestObject.kind, metadata: { name: 'signed' }, status },
       })
     const refused = await sign({ certificate: 'aGVsbG8=', conditions: [{ type: 'Denied', status: 'Unknown' }] })
     assert.deepEqual(

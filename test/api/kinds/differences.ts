@@ -122,7 +122,7 @@ function ofObjects(schema: ObjectSchema, sent: JsonObject, stored: JsonObject, p
 }
 
 /** A zero value of a field that does not tell it from none. */
-function isUnsent(value: Json, { zero }: Field): boolean {
+function isUnsent(value: Json, { zeroValue: zero }: Field): boolean {
   return value === null || (zero === 'omit' && isZero(value))
 }
 
@@ -132,7 +132,7 @@ function isZero(value: Json): boolean {
 }
 
 /** Zero as it is written where nothing was sent: parts of it may be written, too. */
-function isWrittenZero(value: Json, { zero }: Field): boolean {
+function isWrittenZero(value: Json, { zeroValue: zero }: Field): boolean {
   const isNothing = (item: Json): boolean =>
     isZero(item) || item === null || (isObject(item) && Object.values(item).every((part) => isNothing(part!)))
   return zero === 'write' && (isNothing(value) || value === '0')

@@ -42,9 +42,9 @@ const addresses: { readonly [type: string]: { readonly good: readonly string[]; 
 test('addresses must match the address type and be usable as endpoint addresses', () => {
   for (const [addressType, { good, bad }] of Object.entries(addresses)) {
     assert.deepEqual(create({ addressType, endpoints: [{ addresses: [...good] }] }).faults, [], addressType)
-    const told = create({ addressType, endpoints: [{ addresses: [...bad] }] }).faults
+    const reportedFaults = create({ addressType, endpoints: [{ addresses: [...bad] }] }).faults
     assert.deepEqual(
-      told,
+      reportedFaults,
       bad.map((_, i) => `Invalid endpoints[0].addresses[${i}]`),
       addressType,
     )

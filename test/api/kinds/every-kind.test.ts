@@ -15,7 +15,7 @@ import { manifestNames, manifestObject, manifestOf } from '../../support/manifes
 /** The kinds of the specification. */
 const allKinds = kindsOfVersion('1.23')
 
-const storedKinds = allKinds.filter(({ life }) => !life.virtual)
+const storedKinds = allKinds.filter(({ lifecycle: life }) => !life.virtual)
 
 test('every stored kind has a manifest', () => {
   assert.deepEqual(
@@ -109,7 +109,7 @@ function changes({ client, kind, profile }: Case, path: string): [string, Change
     ['put', (step) => put(client, path, step)],
     ['merge', (step) => patch('merge-patch+json', labeled(step))],
     ['json', (step) => patch('json-patch+json', [{ op: 'add', path: '/metadata/labels/step', value: step }])],
-    ...(kind.life.strategicPatch === false ? [] : [['strategic', strategic] as [string, Change]]),
+    ...(kind.lifecycle.strategicPatch === false ? [] : [['strategic', strategic] as [string, Change]]),
     ['apply', (step) => patch('apply-patch+yaml', { apiVersion, kind: kind.kind, ...labeled(step) }, applying)],
   ]
 }

@@ -129,9 +129,9 @@ const levels: readonly (readonly [spec: JsonObject, faults: readonly string[]])[
 
 test('a limited priority level requires shares, and either queues excess requests or rejects them', () => {
   for (const [spec, faults] of levels) {
-    const told = createBy(level, schema(spec)).faults
+    const reportedFaults = createBy(level, schema(spec)).faults
     assert.deepEqual(
-      told,
+      reportedFaults,
       faults.map((fault) => fault.replace(' ', ' spec.')),
       JSON.stringify(spec),
     )
@@ -194,9 +194,9 @@ test('the tables of FlowSchemas and priority levels show the main settings', () 
 })
 
 function expectFaults(spec: JsonObject, faults: readonly string[], place: string): void {
-  const told = createBy(flowSchema, schema(spec)).faults
+  const reportedFaults = createBy(flowSchema, schema(spec)).faults
   assert.deepEqual(
-    told,
+    reportedFaults,
     faults.map((fault) => fault.replace(' ', ` ${place}`)),
     JSON.stringify(spec),
   )
@@ -214,7 +214,7 @@ test('a FlowSchema reports after every change whether its priority level exists'
   const client = (await serve(t)).client()
   const schemas = `/apis/flowcontrol.apiserver.orch.io/v1beta2/flowschemas`
   const levels = `/apis/flowcontrol.apiserver.orch.io/v1beta2/prioritylevelconfigurations`
-  const said = async (name: string, status: string): Promise<string> => {
+  const conditionMessage = async (name: string, status: string): Promise<string> => {
     const path = `${schemas}?watch=1&fieldSelector=metadata.name%3D${name}`
     for await (const { object } of client.watch(path, AbortSignal.timeout(120_000))) {
       const [condition] = object.status.conditions ?? []
@@ -223,7 +223,7 @@ test('a FlowSchema reports after every change whether its priority level exists'
     throw new Error('the watch ended')
   }
   for (const name of ['exempt', 'catch-all']) {
-    assert.match(await said(name, 'False'), /^Dangling Found 20/)
+    assert.match(await conditionMessage(name, 'False'), /^Dangling Found 20/)
     for (const path of [schemas, levels])
       assert.deepEqual((await client.get(`${path}/${name}`)).body.metadata.annotations, {
         'apf.orch.io/autoupdate-spec': 'true',
@@ -231,11 +231,11 @@ test('a FlowSchema reports after every change whether its priority level exists'
   }
   const created = await client.post(schemas, schema({ ...to, priorityLevelConfiguration: { name: 'mine' } }, 'a'))
   assert.deepEqual([created.status, created.body.status], [201, {}])
-  assert.match(await said('a', 'True'), /^Dangling NotFound 20/)
+  assert.match(await conditionMessage('a', 'True'), /^Dangling NotFound 20/)
   assert.equal((await client.post(levels, { metadata: { name: 'mine' }, spec: queue({}) })).status, 201)
-  assert.match(await said('a', 'False'), /^Dangling Found 20/)
+  assert.match(await conditionMessage('a', 'False'), /^Dangling Found 20/)
   await client.delete(`${levels}/mine`)
-  assert.match(await said('a', 'True'), /^Dangling NotFound 20/)
+  assert.match(await conditionMessage('a', 'True'), /^Dangling NotFound 20/)
   const { body } = await client.get(`${schemas}/a`)
   // Entries are sorted by time, and their times may be equal.
   const managers = body.metadata.managedFields.map(

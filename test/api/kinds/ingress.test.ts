@@ -28,9 +28,9 @@ const paths: readonly (readonly [path: JsonObject, faults: readonly string[]])[]
 
 test('paths are validated depending on their path type', () => {
   for (const [sent, faults] of paths) {
-    const { faults: told } = create({ rules: [{ http: { paths: [sent] } }] })
+    const { faults: reportedFaults } = create({ rules: [{ http: { paths: [sent] } }] })
     assert.deepEqual(
-      told,
+      reportedFaults,
       faults.map((fault) => fault.replace(' ', ' spec.rules[0].http.paths[0].')),
       JSON.stringify(sent),
     )
@@ -179,9 +179,9 @@ test('the scope of IngressClass parameters determines whether they need a namesp
     [{ kind: 'A', name: 'b', namespace: 'n' }, ['Forbidden namespace']],
   ]
   for (const [parameters, faults] of cases) {
-    const told = createClass({ controller: 'e.com/a', parameters }).faults
+    const reportedFaults = createClass({ controller: 'e.com/a', parameters }).faults
     assert.deepEqual(
-      told,
+      reportedFaults,
       faults.map((fault) => fault.replace(' ', ' spec.parameters.')),
       JSON.stringify(parameters),
     )

@@ -53,12 +53,12 @@ test('fields are in the order of their Protobuf numbers, with listed exceptions'
     ...metas.flatMap((type) => [...typesBelow(type, 'meta.v1', seen)]),
   ]
   for (const { name, schema } of types) {
-    const wanted =
+    const expected =
       notByNumber[name]?.split(' ') ??
       Object.entries(schema.fields)
         .toSorted(byNumber)
         .map(([key]) => key)
-    assert.deepEqual(Object.keys(schema.fields), wanted, name)
+    assert.deepEqual(Object.keys(schema.fields), expected, name)
   }
   assert.deepEqual(
     Object.keys(notByNumber).filter((name) => !seen.has(name)),

@@ -24,11 +24,11 @@ const ports: readonly (readonly [port: JsonObject, faults: readonly string[]])[]
 
 test('a port must be a number, a name or a range of numbers', () => {
   for (const [port, faults] of ports) {
-    const told = create({ ingress: [{ ports: [port] }], egress: [{ ports: [port] }] }).faults
+    const reportedFaults = create({ ingress: [{ ports: [port] }], egress: [{ ports: [port] }] }).faults
     const expected = ['egress', 'ingress'].flatMap((way) =>
       faults.map((fault) => fault.replace(' ', ` spec.${way}[0].ports[0].`)),
     )
-    assert.deepEqual(told, expected, JSON.stringify(port))
+    assert.deepEqual(reportedFaults, expected, JSON.stringify(port))
   }
 })
 
@@ -69,9 +69,9 @@ const peers: readonly (readonly [peer: JsonObject, faults: readonly string[]])[]
 
 test('a peer is either a label selector or an IP block', () => {
   for (const [peer, faults] of peers) {
-    const { faults: told } = create({ egress: [{ to: [peer] }] })
+    const { faults: reportedFaults } = create({ egress: [{ to: [peer] }] })
     assert.deepEqual(
-      told,
+      reportedFaults,
       faults.map((fault) => fault.replace(' ', ' spec.egress[0].to[0]')),
       JSON.stringify(peer).slice(0, 200),
     )

@@ -99,8 +99,8 @@ test('pod CIDRs and the provider ID are immutable once set', () => {
   ])
   const address = { type: 'InternalIP', address: '10.0.0.1' }
   const status = { addresses: [address, { ...address, type: 'ExternalIP' }, address] }
-  const told = updateBy(node, after, sent(ranges, { status }), { subresource: 'status' }).faults
-  assert.deepEqual(told, ['Duplicate status.addresses[2]'])
+  const reportedFaults = updateBy(node, after, sent(ranges, { status }), { subresource: 'status' }).faults
+  assert.deepEqual(reportedFaults, ['Duplicate status.addresses[2]'])
 })
 
 test('the dynamic kubelet configuration is dropped', () => {

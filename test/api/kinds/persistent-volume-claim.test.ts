@@ -170,9 +170,12 @@ test('a claim can be created, updated, listed and deleted', async (t) => {
 
 test('a status with a capacity beyond 64 bits is rejected', () => {
   const { object } = create(base)
-  const told = (memory: string) =>
+  const reportedFaults = (memory: string) =>
     updateBy(persistentVolumeClaim, object, claim(base, { status: { capacity: { memory } } }), {
       subresource: 'status',
     }).faults
-  assert.deepEqual([told('12345678901234567890'), told('1Gi')], [['Invalid status.capacity[memory]'], []])
+  assert.deepEqual(
+    [reportedFaults('12345678901234567890'), reportedFaults('1Gi')],
+    [['Invalid status.capacity[memory]'], []],
+  )
 })

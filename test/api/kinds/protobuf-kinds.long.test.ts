@@ -11,15 +11,15 @@ import { apiVersionOf, type ProfileName, vendorOf } from '../../../src/api/model
 import type { Kind } from '../../../src/api/schema/kind.ts'
 import type { Answer, HttpClient } from '../../support/http-client.ts'
 import { serve } from '../../support/in-process.ts'
-import { isJudged, judged } from '../../support/judged.ts'
 import { manifestObject } from '../../support/manifests.ts'
 import { differencesFromJson, type Loose, ProtobufClient } from '../../support/protobuf-client.ts'
+import { hasServerWrittenStatus, readWithStatus } from '../../support/read-with-status.ts'
 import { until } from '../../support/until.ts'
 
 /** The kinds of the specification. */
 const allKinds = kindsOfVersion('1.23')
 
-const storedKinds = allKinds.filter(({ life }) => !life.virtual)
+const storedKinds = allKinds.filter(({ lifecycle: life }) => !life.virtual)
 const home = ({ group }: Kind) => group.split('.')[0]
 const idOf = (kind: Kind) => `${home(kind)}.${kind.plural}`
 const messageOf = (kind: Kind) => `${home(kind)}.${kind.version}.${kind.kind}`
@@ -51,7 +51,7 @@ async function bothWays(versions: readonly Case[], manifest: ApiObject): Promise
   const asJson = await written.client.post(collection(written), manifest)
   assert.equal(asJson.status, 201, asJson.text)
   const path = `${collection(written)}/${name}`
-  const first = await judged(written.client, written.kind, path)
+  const first = await readWithStatus(written.client, written.kind, path)
   for (const at of versions) await readAndWriteBack(at, name)
   await remove(written, name)
 
@@ -59,8 +59,10 @@ async function bothWays(versions: readonly Case[], manifest: ApiObject): Promise
   const document = { document: manifest, message: messageOf(written.kind) }
   const created = await protobuf.send('POST', collection(written), document)
   assert.equal(created.status, 201, created.text)
-  const stored = await judged(client, written.kind, path)
-  const [kept, told] = [stored, created].map(({ body }) => (isJudged(written.kind) ? { spec: body.spec } : body))
+  const stored = await readWithStatus(client, written.kind, path)
+  const [kept, told] = [stored, created].map(({ body }) =>
+    hasServerWrittenStatus(written.kind) ? { spec: body.spec } : body,
+  )
   assert.deepEqual(differencesFromJson(withoutInnerTypes(kept), told), [])
   assert.deepEqual(withoutIdentity(stored.body), withoutIdentity(first.body))
   await remove(written, name)

@@ -5,10 +5,10 @@
  */
 import { type Json, type JsonObject, setKey } from '../../../src/api/json/json.ts'
 import type { Field, ListSchema, ObjectSchema, Schema } from '../../../src/api/schema/schema.ts'
-import { type Seeded, seeded } from '../../storage/store/seeded.ts'
+import { type RandomSource, seeded } from '../../storage/store/random-source.ts'
 import { typeName } from './fields-of.ts'
 
-export interface Making extends Seeded {
+export interface Making extends RandomSource {
   /** A number that was not given before. */
   count(): number
 }
@@ -138,7 +138,7 @@ function makeFields(schema: ObjectSchema, place: Place): Json {
 }
 
 function makeField(
-  { schema, required, zero }: Field,
+  { schema, required, zeroValue: zero }: Field,
   { given, needed, ...place }: Place & { given: MakeField | undefined; needed: boolean },
 ): Json | undefined {
   if (given !== undefined) return given(place.making)

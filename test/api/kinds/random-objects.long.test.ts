@@ -13,8 +13,8 @@ import type { ObjectSchema } from '../../../src/api/schema/schema.ts'
 import { noControls } from '../../support/accounts.ts'
 import type { Answer } from '../../support/http-client.ts'
 import { serve } from '../../support/in-process.ts'
-import { isJudged, judged } from '../../support/judged.ts'
 import { long } from '../../support/long.ts'
+import { hasServerWrittenStatus, readWithStatus } from '../../support/read-with-status.ts'
 import { differences } from './differences.ts'
 import { fieldsIn, fieldsOf } from './fields-of.ts'
 import { homeOf, newObject, withoutStatus } from './new-object.ts'
@@ -25,7 +25,7 @@ import { validValues } from './valid-values.ts'
 const allKinds = kindsOfVersion('1.23')
 
 /** What is only answered is not kept. */
-const storedKinds = allKinds.filter(({ life }) => !life.virtual)
+const storedKinds = allKinds.filter(({ lifecycle: life }) => !life.virtual)
 const client = (await serve({ after }, [noControls])).client()
 const vendor = vendorOf('orch')
 const seed = 20_260_101
@@ -94,7 +94,7 @@ function isNews(kind: Kind, { sent, status }: Drawn, wanted: ReadonlySet<string>
 }
 
 function hasStatus(kind: Kind): boolean {
-  return !isJudged(kind) && kind.views.subresources?.status !== undefined
+  return !hasServerWrittenStatus(kind) && kind.views.subresources?.status !== undefined
 }
 
 function statusOf({ schema }: Kind): ObjectSchema {
@@ -155,7 +155,7 @@ async function faultsOfOne(kind: Kind, { sent, status }: Drawn): Promise<string[
   if (created.status !== 201)
     return [`refused: ${created.text.slice(0, 700)} for ${JSON.stringify(sent).slice(0, 1500)}`]
   const at = `${collection(kind)}/${created.body.metadata.name}`
-  const kept = isJudged(kind) ? await judged(client, kind, at) : created
+  const kept = hasServerWrittenStatus(kind) ? await readWithStatus(client, kind, at) : created
   return [
     ...differences(kind.schema, sent, withoutStatus(created.body)),
     ...(await faultsOfReading(kind, at, kept)),

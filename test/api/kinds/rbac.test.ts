@@ -54,9 +54,9 @@ test('an aggregation rule requires valid label selectors', () => {
 
 test('RBAC names may contain colons and capital letters but must be a single path segment', () => {
   for (const kind of [role, clusterRole, roleBinding, clusterRoleBinding]) {
-    assert.deepEqual(kind.form('System:Reader:v1_x'), [])
+    assert.deepEqual(kind.nameFormat('System:Reader:v1_x'), [])
     assert.deepEqual(
-      ['a/b', 'a%b', '.', '..'].map((name) => kind.form(name).length),
+      ['a/b', 'a%b', '.', '..'].map((name) => kind.nameFormat(name).length),
       [1, 1, 1, 1],
     )
   }

@@ -6,12 +6,12 @@ import type { ApiObject } from '../../../src/api/model/object.ts'
 import { apiVersionOf, vendorOf } from '../../../src/api/model/vendor.ts'
 import { defaultColumns } from '../../../src/api/schema/columns.ts'
 import type { Kind } from '../../../src/api/schema/kind.ts'
-import { normalizeSteps } from '../../../src/api/schema/normalize.ts'
+import { normalizeSliced } from '../../../src/api/schema/normalize.ts'
 import type { Allocator } from '../../../src/api/schema/reservations.ts'
 import { defaultGates, type Gates } from '../../../src/api/versions/feature-gates.ts'
 import {
-  type Judged,
   mayAllocate,
+  type ObjectToValidate,
   prepareByRules,
   validations,
 } from '../../../src/apiserver/registry/writes/kind-rules.ts'
@@ -33,7 +33,7 @@ export interface Outcome {
 }
 
 /** For kinds that hold nothing. */
-const noPools: Allocator = { pools: [], most: 0, draw: () => undefined, refuse: () => 'there is no pool' }
+const noPools: Allocator = { pools: [], maxValues: 0, draw: () => undefined, refuse: () => 'there is no pool' }
 
 /** What a write goes through beside the kind itself. */
 export interface Ways {
@@ -52,20 +52,20 @@ export function updateBy(kind: Kind, previous: ApiObject, sent: JsonObject, ways
 
 /** The steps of a write that are the kind's own, as `apiserver/registry/writes/write-steps.ts` runs them. */
 function writeBy(
-  judged: Judged,
+  judged: ObjectToValidate,
   { subresource = '', gates = defaultGates(), allocator = noPools }: Partial<Ways>,
 ): Outcome {
   const { kind, object, previous } = judged
   const context = { ...ruleContext, subresource, gates }
   prepareByRules(judged, context)
   const refused = mayAllocate(judged, context) ? allocated(kind, object, { previous, allocator }) : []
-  if (refused.length > 0) return { object, faults: told(refused) }
+  if (refused.length > 0) return { object, faults: errorTexts(refused) }
   const faults: FieldError[] = []
   for (const check of validations(judged, context)) {
     const found = check(faults.length === 0) ?? []
     faults.push(...('next' in found ? runToCompletion(found) : found))
   }
-  return { object, faults: told(faults) }
+  return { object, faults: errorTexts(faults) }
 }
 
 function allocated(
@@ -87,9 +87,9 @@ export function cellsOf(kind: Kind, object: ApiObject): Json[] {
 function completed(kind: Kind, sent: JsonObject): ApiObject {
   const { vendor } = ruleContext
   const apiVersion = apiVersionOf(vendor, kind.group, kind.version)
-  return runToCompletion(normalizeSteps({ kind, apiVersion, context: ruleContext }, sent)).object
+  return runToCompletion(normalizeSliced({ kind, apiVersion, context: ruleContext }, sent)).object
 }
 
-function told(errors: readonly FieldError[]): string[] {
+function errorTexts(errors: readonly FieldError[]): string[] {
   return [...new Set(errors.map(({ fault, path }) => `${fault.replace('FieldValue', '')} ${path}`))].sort()
 }

@@ -22,7 +22,7 @@ function pools(families: readonly string[], taken: readonly string[] = []): Allo
   const text = (pool: string, i: number) => (pool === v4 ? `10.0.0.${i}` : pool === v6 ? `fd00::${i}` : `${30000 + i}`)
   return {
     pools: [...families, 'node-ports'],
-    most: 20,
+    maxValues: 20,
     draw: (pool) => {
       const i = (drawn.get(pool) ?? 0) + 1
       drawn.set(pool, i)
@@ -614,7 +614,7 @@ test('the table shows type, addresses, ports and selector', () => {
     [cells(external), ['ExternalName', '<none>', 'db.example.com', '<none>', age, '<none>']],
     [cells({ clusterIP: 'None' }), ['ClusterIP', 'None', '<none>', '<none>', age, '<none>']],
   ]
-  for (const [found, wanted] of rows) assert.deepEqual(found, wanted)
+  for (const [found, expected] of rows) assert.deepEqual(found, expected)
 })
 
 test('a Service can be created with PUT and patched by port, and invalid names are rejected', async (t) => {

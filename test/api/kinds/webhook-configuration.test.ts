@@ -64,9 +64,9 @@ const cases: readonly (readonly [change: JsonObject, faults: readonly string[]])
 test('configurations with invalid webhooks are rejected', () => {
   for (const kind of [validating, mutating])
     for (const [change, faults] of cases) {
-      const told = createBy(kind, configuration({ ...least, ...change })).faults
+      const reportedFaults = createBy(kind, configuration({ ...least, ...change })).faults
       assert.deepEqual(
-        told,
+        reportedFaults,
         faults.map((fault) => fault.replace(' ', ' webhooks[0].')),
         JSON.stringify(change),
       )
@@ -102,9 +102,9 @@ const clients: readonly (readonly [clientConfig: JsonObject, faults: readonly st
 
 test('a webhook requires either a valid URL or a valid Service reference', () => {
   for (const [clientConfig, faults] of clients) {
-    const told = createBy(validating, configuration({ ...least, clientConfig })).faults
+    const reportedFaults = createBy(validating, configuration({ ...least, clientConfig })).faults
     const expected = faults.map((fault) => fault.replace(' ', ' webhooks[0].clientConfig'))
-    assert.deepEqual(told, expected, JSON.stringify(clientConfig).slice(0, 200))
+    assert.deepEqual(reportedFaults, expected, JSON.stringify(clientConfig).slice(0, 200))
   }
 })
 
@@ -130,9 +130,9 @@ const rules: readonly (readonly [change: JsonObject, faults: readonly string[]])
 
 test('empty, invalid and redundant values in a rule are rejected', () => {
   for (const [change, faults] of rules) {
-    const told = createBy(validating, configuration({ ...least, rules: [{ ...rule, ...change }] })).faults
+    const reportedFaults = createBy(validating, configuration({ ...least, rules: [{ ...rule, ...change }] })).faults
     assert.deepEqual(
-      told,
+      reportedFaults,
       faults.map((fault) => fault.replace(' ', ' webhooks[0].rules[0].')),
       JSON.stringify(change),
     )

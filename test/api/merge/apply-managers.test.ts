@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
 import { fromFieldsV1 } from '../../../src/api/merge/field-set.ts'
-import { elementStep, pathText } from '../../../src/api/merge/steps.ts'
+import { itemElement, pathText } from '../../../src/api/merge/path-elements.ts'
 import { field, s } from '../../../src/api/schema/schema.ts'
 import { emptyWorld, kindOf, look, type Seen, type Step, take, timeAt, type World } from './world.ts'
 
@@ -178,7 +178,7 @@ function withApplied({ by, put }: { by: string; put: { data: { [key: string]: st
 test('JSON in a path element is escaped like in kube-apiserver, and any other escaping is accepted', () => {
   const set = s.list(s.string(), { list: 'set' })
   const keyed = s.list(s.object({ name: field(1, s.string()) }), { list: 'map', keys: ['name'] })
-  const steps = [elementStep(set, 'a<b'), elementStep(keyed, { name: 'a>b&c' })]
+  const steps = [itemElement(set, 'a<b'), itemElement(keyed, { name: 'a>b&c' })]
   assert.deepEqual(steps, ['v:"a\\u003cb"', 'k:{"name":"a\\u003eb\\u0026c"}'])
   const other = fromFieldsV1({ 'v:"a<b"': {}, 'k:{"name":"a>b&c"}': {} })
   assert.deepEqual([...other!.children.keys()], steps)

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
 import { compare } from '../../../src/api/merge/compare.ts'
+import { configFieldSet } from '../../../src/api/merge/config-field-set.ts'
 import {
   difference,
   emptySet,
@@ -13,8 +14,7 @@ import {
   toFieldsV1,
   union,
 } from '../../../src/api/merge/field-set.ts'
-import { ownable } from '../../../src/api/merge/ownable.ts'
-import { statedSet } from '../../../src/api/merge/stated-set.ts'
+import { ownable } from '../../../src/api/merge/ownable-fields.ts'
 import { asJson } from '../../../src/api/model/object.ts'
 import type { ObjectSchema } from '../../../src/api/schema/schema.ts'
 import { freeze, type Random, randomConfig, randomFrom, randomKind } from './random-thing.ts'
@@ -70,7 +70,7 @@ forEachSeed('what was applied is there, and comes back out of what its manager o
   const world = apply(apply(emptyWorld(schema), 'a', theirs), 'b', mine)
   assertHolds(world, mine, 'the applied object')
   const entry = world.live!.metadata.managedFields!.find(({ manager }) => manager === 'b')
-  assert.ok(sameSet(fromFieldsV1(entry?.fieldsV1)!, statedSet(schema, mine)))
+  assert.ok(sameSet(fromFieldsV1(entry?.fieldsV1)!, configFieldSet(schema, mine)))
 })
 
 forEachSeed('what two managers applied stays when one of them drops it', ({ schema, config }) => {
@@ -106,12 +106,12 @@ forEachSeed('after updates every place has an owner, and nobody owns what is gon
   const entries = updated.live!.metadata.managedFields ?? []
   const owned = entries.map(({ fieldsV1 }) => fromFieldsV1(fieldsV1)!).reduce(union, emptySet)
   const { removed } = compare(schema, asJson(created.live!), asJson(updated.live!))
-  const present = ownable(statedSet(schema, asJson({ ...updated.live!, metadata: {} })))
+  const present = ownable(configFieldSet(schema, asJson({ ...updated.live!, metadata: {} })))
   assert.deepEqual(toFieldsV1(difference(present, owned)), {}, 'without an owner')
   assert.deepEqual(toFieldsV1(intersection(owned, removed)), {}, 'gone and owned')
 })
 
 forEachSeed('a field set survives its wire form', ({ schema, config }) => {
-  const set = statedSet(schema, config())
+  const set = configFieldSet(schema, config())
   assert.ok(sameSet(fromFieldsV1(JSON.parse(JSON.stringify(toFieldsV1(set))))!, set))
 })

@@ -64,7 +64,7 @@ test('a list element without its key is rejected unless the schema treats a miss
   const stored = asObject(decode(thing, { ...head, items: [{ name: 'a' }, { name: '' }] }).value)
   assert.throws(() => apply({ ...head, data: { a: 'b' } }, { live: stored }), keyless)
 
-  const written = s.object({ name: field(1, s.string(), { zero: 'write' }), port: field(2, s.int32()) })
+  const written = s.object({ name: field(1, s.string(), { zeroValue: 'write' }), port: field(2, s.int32()) })
   const kind = kindOf({ items: field(4, s.list(written, { list: 'map', keys: ['name'] })) })
   assert.equal(apply({ ...head, items: [{ port: 1 }] }, { schema: kind }).outcome, 'applied')
 })

@@ -4,11 +4,11 @@ import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
 import { type Applied, applyObject } from '../../../src/api/merge/apply.ts'
 import type { OtherVersions } from '../../../src/api/merge/change.ts'
-import { pathText } from '../../../src/api/merge/steps.ts'
+import { pathText } from '../../../src/api/merge/path-elements.ts'
 import { trackUpdate } from '../../../src/api/merge/track-update.ts'
 import { type ApiObject, asObject } from '../../../src/api/model/object.ts'
 import { field, type ObjectSchema, s } from '../../../src/api/schema/schema.ts'
-import { done } from '../../../src/base/concurrency/time-slice.ts'
+import { slicedValue } from '../../../src/base/concurrency/time-slice.ts'
 import { emptyObject, kindOf, vendor } from './world.ts'
 
 // In v1 the size is a field of the object. v2 has moved it into a spec. v0 no longer exists.
@@ -17,7 +17,7 @@ const v2 = kindOf({ spec: field(2, s.object({ size: field(1, s.int32()), note: f
 
 const versions: OtherVersions = {
   schemaOf: (apiVersion) => ({ v1, v2 })[apiVersion],
-  convert: (object, apiVersion) => done(inVersion(object, apiVersion)),
+  convert: (object, apiVersion) => slicedValue(inVersion(object, apiVersion)),
 }
 
 function inVersion(object: JsonObject, apiVersion: string): JsonObject {
@@ -67,7 +67,7 @@ test('a conflict is detected and reported in the version of the other manager', 
   const result = apply(live, 'b', { apiVersion: 'v2', spec: { size: 2 } })
   assert.equal(result.outcome, 'conflict')
   if (result.outcome !== 'conflict') return
-  const told = result.conflicts.map(({ path, live, asked }) => [pathText(path), live, asked])
+  const told = result.conflicts.map(({ path, live, requested: asked }) => [pathText(path), live, asked])
   assert.deepEqual(told, [['.size', 1, 2]])
 })
 

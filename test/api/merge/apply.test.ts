@@ -6,7 +6,7 @@ import { emptyWorld, kindOf, look, type Seen, type Step, take } from './world.ts
 
 const env = s.object({ name: field(1, s.string()), value: field(2, s.string()) })
 const port = s.object({
-  port: field(1, s.int32(), { zero: 'write' }),
+  port: field(1, s.int32(), { zeroValue: 'write' }),
   protocol: field(2, s.string(), { default: 'TCP' }),
   name: field(3, s.string()),
   env: field(4, s.list(env, { list: 'map', keys: ['name'] })),

@@ -5,28 +5,28 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Json, type JsonObject, sameJson } from '../../../src/api/json/json.ts'
-import { sameJsonSteps } from '../../../src/api/json/large-json.ts'
-import { compare, compareSteps } from '../../../src/api/merge/compare.ts'
+import { sameJsonSliced } from '../../../src/api/json/large-json.ts'
+import { compare, compareSliced } from '../../../src/api/merge/compare.ts'
+import { configFieldSet, configFieldSetSliced } from '../../../src/api/merge/config-field-set.ts'
 import { applyConflict } from '../../../src/api/merge/conflicts.ts'
 import {
   covers,
-  coversSteps,
+  coversSliced,
   difference,
-  differenceSteps,
+  differenceSliced,
   emptySet,
   type FieldSet,
-  fromFieldsSteps,
+  fromFieldsSliced,
   intersection,
   sameSet,
-  sameSetSteps,
-  toFieldsSteps,
+  sameSetSliced,
+  toFieldsSliced,
   toFieldsV1,
 } from '../../../src/api/merge/field-set.ts'
-import { refuseKeyless } from '../../../src/api/merge/keyless.ts'
-import { mergeConfig, mergeConfigSteps } from '../../../src/api/merge/merge-config.ts'
+import { refuseKeyless } from '../../../src/api/merge/keyless-elements.ts'
+import { mergeConfig, mergeConfigSliced } from '../../../src/api/merge/merge-config.ts'
 import { prune } from '../../../src/api/merge/prune.ts'
 import { reconcileManagers } from '../../../src/api/merge/reconcile.ts'
-import { statedSet, statedSteps } from '../../../src/api/merge/stated-set.ts'
 import { field, s } from '../../../src/api/schema/schema.ts'
 import { type Random, randomFrom } from './random-thing.ts'
 import { kindOf } from './world.ts'
@@ -88,31 +88,31 @@ for (const [name, make] of Object.entries(members))
       const isWhole = all.children.get(`f:${name}`)!.children.size === 0
       const finish: typeof inSteps = (what, work) => (isWhole ? run(work).result : inSteps(what, work))
 
-      assert.equal(inSteps('found the same', sameJsonSteps(live, same)), true)
-      assert.equal(run(sameJsonSteps(live, config)).result, sameJson(live, config))
+      assert.equal(inSteps('found the same', sameJsonSliced(live, same)), true)
+      assert.equal(run(sameJsonSliced(live, config)).result, sameJson(live, config))
 
-      const stated = finish('stated', statedSteps(schema, config))
-      assert.deepEqual(stated, statedSet(schema, config))
+      const stated = finish('stated', configFieldSetSliced(schema, config))
+      assert.deepEqual(stated, configFieldSet(schema, config))
 
-      assert.deepEqual(finish('merged', mergeConfigSteps(schema, live, config)), mergeConfig(schema, live, config))
-      assert.equal(inSteps('merged', mergeConfigSteps(schema, live, same)), live)
+      assert.deepEqual(finish('merged', mergeConfigSliced(schema, live, config)), mergeConfig(schema, live, config))
+      assert.equal(inSteps('merged', mergeConfigSliced(schema, live, same)), live)
 
-      assert.deepEqual(finish('compared', compareSteps(schema, live, config)), compare(schema, live, config))
-      assert.deepEqual(inSteps('compared', compareSteps(schema, live, same)), compare(schema, live, same))
-      assert.deepEqual(finish('compared', compareSteps(schema, undefined, live)).added, all)
-      assert.deepEqual(finish('compared', compareSteps(schema, live, undefined)).removed, all)
+      assert.deepEqual(finish('compared', compareSliced(schema, live, config)), compare(schema, live, config))
+      assert.deepEqual(inSteps('compared', compareSliced(schema, live, same)), compare(schema, live, same))
+      assert.deepEqual(finish('compared', compareSliced(schema, undefined, live)).added, all)
+      assert.deepEqual(finish('compared', compareSliced(schema, live, undefined)).removed, all)
 
-      const fields = finish('written', toFieldsSteps(all))
+      const fields = finish('written', toFieldsSliced(all))
       assert.equal(JSON.stringify(fields), JSON.stringify(toFieldsV1(all)))
-      assert.ok(sameSet(finish('read', fromFieldsSteps(fields))!, { ...all, member: false }))
+      assert.ok(sameSet(finish('read', fromFieldsSliced(fields))!, { ...all, member: false }))
 
-      assert.deepEqual(finish('taken away', differenceSteps(all, stated)), difference(all, stated))
-      assert.equal(run(differenceSteps(all, emptySet)).result, all)
+      assert.deepEqual(finish('taken away', differenceSliced(all, stated)), difference(all, stated))
+      assert.equal(run(differenceSliced(all, emptySet)).result, all)
       const copy = compare(schema, undefined, same).added
-      assert.equal(finish('found the same', sameSetSteps(all, copy)), true)
-      assert.equal(run(sameSetSteps(all, stated)).result, sameSet(all, stated))
-      assert.equal(finish('covered', coversSteps(all, copy)), true)
-      assert.equal(run(coversSteps(stated, all)).result, covers(stated, all))
+      assert.equal(finish('found the same', sameSetSliced(all, copy)), true)
+      assert.equal(run(sameSetSliced(all, stated)).result, sameSet(all, stated))
+      assert.equal(finish('covered', coversSliced(all, copy)), true)
+      assert.equal(run(coversSliced(stated, all)).result, covers(stated, all))
       const manager = {
         name: 'm',
         operation: 'Apply',
@@ -142,7 +142,8 @@ test('a conflict truncates a large value like any other value', () => {
     time: 't',
     fields: emptySet,
   } as const
-  const shown = (live: Json, asked: Json) => applyConflict([{ manager, path: ['f:whole'], live, asked }]).message
+  const shown = (live: Json, asked: Json) =>
+    applyConflict([{ manager, path: ['f:whole'], live, requested: asked }]).message
   const list = (length: number) => Array.from({ length }, (_, i) => ({ b: `"${i}`, a: [i] }))
   const object = (value: Json[]) => Object.fromEntries(value.map((item, i) => [`k${9999 - i}`, item])) as JsonObject
   assert.equal(shown(list(many), [list(many)]), shown(list(100), [list(100)]))

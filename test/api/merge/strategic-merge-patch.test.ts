@@ -11,7 +11,7 @@ import { field, s } from '../../../src/api/schema/schema.ts'
 import { canonical, deepFreeze, pick, type Random, seeded, type Value } from './models.ts'
 
 const keyed = (key: string) => ({ list: 'map', keys: [key], patch: 'merge', mergeKey: key }) as const
-const named = s.object({ name: field(1, s.string()), namespace: field(2, s.string()) })
+const namedSchema = s.object({ name: field(1, s.string()), namespace: field(2, s.string()) })
 
 const container = s.object({
   name: field(1, s.string()),
@@ -42,7 +42,7 @@ const container = s.object({
 const volume = s.object({
   name: field(1, s.string()),
   emptyDir: field(2, s.object({})),
-  configMap: field(3, named),
+  configMap: field(3, namedSchema),
   secret: field(4, s.object({ secretName: field(1, s.string()) })),
 })
 
@@ -51,8 +51,8 @@ const port = s.object({ protocol: field(1, s.string()), port: field(2, s.int32()
 const schema = s.object({
   metadata: field(1, objectMeta),
   data: field(2, s.map(s.string())),
-  secrets: field(3, s.list(named, keyed('name'))),
-  imagePullSecrets: field(4, s.list(named)),
+  secrets: field(3, s.list(namedSchema, keyed('name'))),
+  imagePullSecrets: field(4, s.list(namedSchema)),
   rules: field(5, s.list(s.object({ verbs: field(1, s.list(s.string())), resources: field(2, s.list(s.string())) }))),
   containers: field(6, s.list(container, keyed('name'))),
   volumes: field(7, s.list(volume, keyed('name'))),
@@ -71,7 +71,7 @@ const schema = s.object({
   strategy: field(11, s.object({ type: field(1, s.string()), rollingUpdate: field(2, s.map(s.intOrString())) })),
   anything: field(12, s.any()),
   ports: field(13, s.list(port, { list: 'map', keys: ['protocol', 'port'], patch: 'merge', mergeKey: 'port' })),
-  zones: field(14, s.list(named, { list: 'map', keys: ['name'], patch: 'merge' })),
+  zones: field(14, s.list(namedSchema, { list: 'map', keys: ['name'], patch: 'merge' })),
 })
 
 function patched(document: Json, patch: JsonObject): Json {

@@ -8,7 +8,7 @@ import { applyObject } from '../../../src/api/merge/apply.ts'
 import type { FieldConflict } from '../../../src/api/merge/conflicts.ts'
 import type { FieldSet } from '../../../src/api/merge/field-set.ts'
 import { readManagers } from '../../../src/api/merge/managed-fields.ts'
-import { pathText } from '../../../src/api/merge/steps.ts'
+import { pathText } from '../../../src/api/merge/path-elements.ts'
 import { trackUpdate } from '../../../src/api/merge/track-update.ts'
 import { type ApiObject, asObject, type ManagedFieldsEntry } from '../../../src/api/model/object.ts'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
@@ -23,7 +23,7 @@ export const vendor = vendorOf('orch')
 /** Returns the schema of a kind with these fields. */
 export function kindOf(fields: Fields, options: { open?: boolean } = {}): ObjectSchema {
   const type = { apiVersion: field(0, s.string()), kind: field(0, s.string()) }
-  return s.object({ ...type, metadata: field(1, objectMeta, { zero: 'write' }), ...fields }, options)
+  return s.object({ ...type, metadata: field(1, objectMeta, { zeroValue: 'write' }), ...fields }, options)
 }
 
 export interface Step {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatIp, parseIp, parseRange } from '../../../src/api/model/ip-range.ts'
-import { seeded } from '../../storage/store/seeded.ts'
+import { seeded } from '../../storage/store/random-source.ts'
 
 test('every spelling of an IPv6 address is parsed like in the URL parser', () => {
   const random = seeded(1)

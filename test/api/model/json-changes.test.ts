@@ -3,29 +3,29 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'
 import { jsonChanges, leavesOf, pathText, withValueAt } from '../../../src/api/json/json-changes.ts'
-import { seeded } from '../../storage/store/seeded.ts'
+import { seeded } from '../../storage/store/random-source.ts'
 
-const named = (...names: string[]) => names.map((name) => ({ name, image: `${name}:1` }))
+const containersNamed = (...names: string[]) => names.map((name) => ({ name, image: `${name}:1` }))
 const paths = (before: Json, after: Json) => jsonChanges(before, after).map(({ path }) => pathText(path))
 
 test('list elements are identified by name if their order is unchanged; otherwise the whole list counts as changed', () => {
   const web = { name: 'a', image: 'a:2' }
-  assert.deepEqual(paths({ c: named('a', 'b') }, { c: [web, ...named('b')] }), ['.c[name=a].image'])
-  assert.deepEqual(paths({ c: named('a') }, { c: named('a', 'b') }), ['.c[name=b]'])
-  assert.deepEqual(paths({ c: named('a', 'b') }, { c: named('a') }), ['.c[name=b]'])
-  assert.deepEqual(paths({ c: named('a', 'b') }, { c: named('b', 'a') }), ['.c'])
-  assert.deepEqual(paths({ c: named('a', 'b', 'c') }, { c: named('a', 'c') }), ['.c'])
-  assert.deepEqual(paths({ c: [] }, { c: named('a') }), ['.c'])
-  assert.deepEqual(paths({ c: named('a', 'a') }, { c: named('a') }), ['.c'])
+  assert.deepEqual(paths({ c: containersNamed('a', 'b') }, { c: [web, ...containersNamed('b')] }), ['.c[name=a].image'])
+  assert.deepEqual(paths({ c: containersNamed('a') }, { c: containersNamed('a', 'b') }), ['.c[name=b]'])
+  assert.deepEqual(paths({ c: containersNamed('a', 'b') }, { c: containersNamed('a') }), ['.c[name=b]'])
+  assert.deepEqual(paths({ c: containersNamed('a', 'b') }, { c: containersNamed('b', 'a') }), ['.c'])
+  assert.deepEqual(paths({ c: containersNamed('a', 'b', 'c') }, { c: containersNamed('a', 'c') }), ['.c'])
+  assert.deepEqual(paths({ c: [] }, { c: containersNamed('a') }), ['.c'])
+  assert.deepEqual(paths({ c: containersNamed('a', 'a') }, { c: containersNamed('a') }), ['.c'])
   assert.deepEqual(paths({ 'a/b': 1 }, { 'a/b': 2, ['__proto__']: 3 }), ['["a/b"]', '.__proto__'])
 })
 
 test('leavesOf returns the same paths as a comparison', () => {
   const leaves = (value: Json) => leavesOf(value).map(pathText)
-  assert.deepEqual(leaves({ a: { b: 1, c: {} }, l: [], m: [1, { name: 'x' }], c: named('a', 'b') }), [
+  assert.deepEqual(leaves({ a: { b: 1, c: {} }, l: [], m: [1, { name: 'x' }], c: containersNamed('a', 'b') }), [
     ...['.a.b', '.a.c', '.l', '.m', '.c[name=a].name', '.c[name=a].image', '.c[name=b].name', '.c[name=b].image'],
   ])
-  assert.deepEqual(leaves({ c: named('a', 'a') }), ['.c'])
+  assert.deepEqual(leaves({ c: containersNamed('a', 'a') }), ['.c'])
   assert.deepEqual(leaves({}), ['.'])
 })
 

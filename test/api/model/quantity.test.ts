@@ -12,7 +12,7 @@ import {
   quantitySign,
   roundUpToMilli,
 } from '../../../src/api/model/quantity.ts'
-import { type Seeded, seeded } from '../../storage/store/seeded.ts'
+import { type RandomSource, seeded } from '../../storage/store/random-source.ts'
 
 const canonical: { readonly [text: string]: string } = {
   // Decimal: the largest suffix without a fraction.
@@ -232,7 +232,7 @@ const suffixes = [
 ]
 
 /** Returns texts small enough that binary ones are not capped. */
-function randomText(random: Seeded): string {
+function randomText(random: RandomSource): string {
   const digits = (n: number) => Array.from({ length: n }, () => (random.chance(1 / 3) ? random.below(10) : 0)).join('')
   const whole = `${digits(random.below(3))}${random.below(5)}`
   const fraction = random.chance(1 / 2) ? `.${digits(random.below(14))}` : ''

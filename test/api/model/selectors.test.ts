@@ -9,7 +9,7 @@ import {
   parseLabelSelector,
   type Requirement,
 } from '../../../src/api/selectors/label-selector.ts'
-import { seeded } from '../../storage/store/seeded.ts'
+import { seeded } from '../../storage/store/random-source.ts'
 
 /** The literal meaning of a requirement. */
 function holds(requirement: Requirement, labels: Labels): boolean {

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { issueCertificate } from '../../../src/api/pki/certificate.ts'
 import { checkCertificateChain } from '../../../src/api/pki/issued-certificates.ts'
 import { MalformedInput } from '../../../src/api/pki/malformed-input.ts'
-import { seeded } from '../../storage/store/seeded.ts'
+import { seeded } from '../../storage/store/random-source.ts'
 import { pem, requestDer, requestPem } from './encode.ts'
 import { makeAuthority, template } from './issue.ts'
 

@@ -8,7 +8,7 @@ import { readCertificateRequest } from '../../../src/api/pki/certificate-request
 import { maxDerBytes } from '../../../src/api/pki/der.ts'
 import { generateKey, keyToPem, publicKeyOf } from '../../../src/api/pki/keys.ts'
 import { MalformedInput } from '../../../src/api/pki/malformed-input.ts'
-import { type Seeded, seeded } from '../../storage/store/seeded.ts'
+import { type RandomSource, seeded } from '../../storage/store/random-source.ts'
 import {
   bits,
   der,
@@ -173,7 +173,7 @@ for (const [name, text, accepted] of labels) {
 }
 
 /** Returns a valid request with one to three bytes changed, and sometimes truncated or with a part repeated. */
-function mutated(good: Buffer, random: Seeded): Buffer {
+function mutated(good: Buffer, random: RandomSource): Buffer {
   const bytes = Buffer.from(good)
   for (let i = random.below(3); i >= 0; i--) bytes[random.below(bytes.length)] = random.below(256)
   if (random.chance(0.1)) return bytes.subarray(0, random.below(bytes.length))

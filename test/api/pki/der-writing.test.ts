@@ -6,7 +6,7 @@ import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
 import { issueCertificate } from '../../../src/api/pki/certificate.ts'
 import { readWhole, tags } from '../../../src/api/pki/der.ts'
-import { element, namedBits, time } from '../../../src/api/pki/der-writing.ts'
+import { element, namedBits, time } from '../../../src/api/pki/encode-der.ts'
 import { readNames } from '../../../src/api/pki/names.ts'
 import { makeAuthority, template } from './issue.ts'
 

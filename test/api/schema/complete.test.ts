@@ -4,7 +4,7 @@ import test from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
 import { defineKind, defineVersion, type Kind, type ObjectOf } from '../../../src/api/schema/kind.ts'
-import { normalizeSteps, refillDefaults, storedSteps } from '../../../src/api/schema/normalize.ts'
+import { decodeStoredSliced, normalizeSliced, refillDefaults } from '../../../src/api/schema/normalize.ts'
 import { field, s } from '../../../src/api/schema/schema.ts'
 import { runToCompletion } from '../../../src/base/concurrency/time-slice.ts'
 
@@ -40,7 +40,7 @@ const typeOf = (kind: Kind) => ({
 })
 const stored = typeOf(box)
 const whole = (value: JsonObject) =>
-  runToCompletion(normalizeSteps(stored, { apiVersion: 'v2', kind: 'Box', ...value }))
+  runToCompletion(normalizeSliced(stored, { apiVersion: 'v2', kind: 'Box', ...value }))
 
 test('schema defaults are applied before the defaults that the kind computes from them', () => {
   const { object } = whole({ metadata: { name: 'a' } })
@@ -72,10 +72,10 @@ test('defaults that depend on the name are applied again after the name is gener
 test('defaults are applied to an object of another version in the stored version', () => {
   const version = { ...typeOf(older), stored }
   const sent = runToCompletion(
-    normalizeSteps(version, { apiVersion: 'v1', kind: 'Box', metadata: { name: 'a' }, width: 5 }),
+    normalizeSliced(version, { apiVersion: 'v1', kind: 'Box', metadata: { name: 'a' }, width: 5 }),
   )
-  const { apiVersion, size, double } = runToCompletion(storedSteps(version, sent.object))
+  const { apiVersion, size, double } = runToCompletion(decodeStoredSliced(version, sent.object))
   assert.deepEqual([apiVersion, size, double], ['v2', 5, 10])
-  const empty = runToCompletion(normalizeSteps(version, { apiVersion: 'v1', kind: 'Box', metadata: { name: 'a' } }))
-  assert.deepEqual(runToCompletion(storedSteps(version, empty.object)).size, 3)
+  const empty = runToCompletion(normalizeSliced(version, { apiVersion: 'v1', kind: 'Box', metadata: { name: 'a' } }))
+  assert.deepEqual(runToCompletion(decodeStoredSliced(version, empty.object)).size, 3)
 })

@@ -42,7 +42,7 @@ test('a microsecond time requires six decimals', () => {
 })
 
 test('base64 is decoded strictly, except for unused bits of the last character, and made canonical', () => {
-  const bytes = s.object({ b: field(1, s.bytes(), { zero: 'keep' }) })
+  const bytes = s.object({ b: field(1, s.bytes(), { zeroValue: 'keep' }) })
   const read = (b: string) => (decode(bytes, { b }).value as JsonObject).b
   const taken = [
     ['', ''],

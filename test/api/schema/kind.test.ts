@@ -10,8 +10,8 @@ const stored = defineKind({
   doc: 'A note.',
   fields: note,
   rules: { readOnly: ['note'], fillDefaults: () => {}, validate: () => [] },
-  life: { deleteAnswers: 'object', holdsDeletion: () => true, gracePeriod: () => 1 },
-  views: { selectable: () => ({}), columns: [], confidential: true },
+  lifecycle: { deleteAnswers: 'object', holdsDeletion: () => true, gracePeriod: () => 1 },
+  views: { selectable: () => ({}), columns: [], redactErrorValues: true },
   deprecated: { since: '1.2', removal: '1.3' },
 })
 type Note = ObjectOf<typeof note>
@@ -23,9 +23,9 @@ test('a kind defined without options has no rules, and its names must be DNS sub
     doc: 'Nothing.',
     fields: {},
   })
-  assert.deepEqual([plain.rules, plain.life, plain.views, plain.deprecated], [{}, {}, {}, undefined])
-  assert.deepEqual(plain.form('a.b'), [])
-  assert.notDeepEqual(plain.form('A'), [])
+  assert.deepEqual([plain.rules, plain.lifecycle, plain.views, plain.deprecated], [{}, {}, {}, undefined])
+  assert.deepEqual(plain.nameFormat('a.b'), [])
+  assert.notDeepEqual(plain.nameFormat('A'), [])
 })
 
 test('a version inherits everything from the stored version except its schema, rules and deprecation', () => {

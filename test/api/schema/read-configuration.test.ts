@@ -21,7 +21,7 @@ test('a configuration file is decoded by its schema in each supported version', 
   assert.deepEqual(readFields({ limits }, form), { limits })
 })
 
-for (const [what, value, told] of [
+for (const [what, value, expected] of [
   ['a value that is not an object', 'text', /must be an object/],
   [
     'a different kind',
@@ -40,4 +40,4 @@ for (const [what, value, told] of [
   ],
 ] as [string, Json, RegExp][])
   test(`a configuration file is rejected with a matching error: ${what}`, () =>
-    assert.throws(() => readConfiguration(value, form), told))
+    assert.throws(() => readConfiguration(value, form), expected))

@@ -25,9 +25,9 @@ test('a choice requires exactly one field, and further fields are rejected witho
 test('an empty string is validated if the client sent it, but not if the decoder added it', () => {
   const mode = s.oneOf('A', 'B')
   const listed = s.object({
-    kept: field(1, mode, { zero: 'keep' }),
+    kept: field(1, mode, { zeroValue: 'keep' }),
     dropped: field(2, mode),
-    written: field(3, mode, { zero: 'write' }),
+    written: field(3, mode, { zeroValue: 'write' }),
     list: field(4, s.list(mode)),
   })
   assert.deepEqual(faults(listed, {}), [])

@@ -28,11 +28,11 @@ const signers = (verb: string, name: string, apiGroup = group) => ({
   resourceNames: [name],
 })
 
-let made = 0
+let createdCount = 0
 
 /** Returns the status codes of bob's approval and signing of a request for this signer. */
 async function tryBoth(signerName: string): Promise<number[]> {
-  const name = `r${made++}`
+  const name = `r${createdCount++}`
   const spec = { request: Buffer.from(requestPem()).toString('base64'), signerName, usages: ['client auth'] }
   assert.equal((await admin.post(requests, { metadata: { name }, spec })).status, 201)
   const condition = (type: string) => ({ type, status: 'True', reason: 'r', message: 'm' })

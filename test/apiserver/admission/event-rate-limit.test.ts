@@ -72,7 +72,7 @@ describe('rate limit buckets', () => {
 })
 
 const limit = { type: 'Server', qps: 1, burst: 1 }
-for (const [what, limits, told] of [
+for (const [what, limits, expected] of [
   ['an empty list of limits', [], /limits: name at least one/],
   ['an unknown type', [{ ...limit, type: 'Planet' }], /limits\[0\]\.type/],
   ['a rate of zero', [{ ...limit, qps: 0 }], /limits\[0\]\.qps: .*must be positive/],
@@ -81,7 +81,7 @@ for (const [what, limits, told] of [
   test(`an EventRateLimit configuration with ${what} is rejected`, () => {
     const value = { ...head, limits } as unknown as Json
     const clock = { now: () => 0, monotonic: () => 0 }
-    assert.throws(() => configuredEventRateLimit({ vendor: vendorOf('orch'), clock }, value), told)
+    assert.throws(() => configuredEventRateLimit({ vendor: vendorOf('orch'), clock }, value), expected)
   })
 
 test('the server does not start with EventRateLimit but without limits', async () => {

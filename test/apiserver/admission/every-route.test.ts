@@ -165,7 +165,7 @@ function appliedNew(place: string, stored: ApiObject): Route {
 }
 
 /** Kinds that can be created by PUT. */
-const createdByPut = new Set(allKinds.filter(({ life }) => life.createOnUpdate).map(({ plural }) => plural))
+const createdByPut = new Set(allKinds.filter(({ lifecycle: life }) => life.createOnUpdate).map(({ plural }) => plural))
 
 function putNew(place: string, object: ApiObject): Route {
   const { metadata, ...rest } = renamed(object)

@@ -13,7 +13,7 @@ import { extendedResourceToleration } from '../../../src/apiserver/admission/con
 import { limitPodHardAntiAffinityTopology } from '../../../src/apiserver/admission/controls/limit-pod-hard-anti-affinity-topology.ts'
 import { securityContextDeny } from '../../../src/apiserver/admission/controls/security-context-deny.ts'
 import { detailsOf, violationsOf } from '../../../src/apiserver/admission/pod-security/evaluate.ts'
-import { policyIn } from '../../../src/apiserver/admission/pod-security-policy/effective.ts'
+import { policyIn } from '../../../src/apiserver/admission/pod-security-policy/effective-settings.ts'
 import { filled } from '../../../src/apiserver/admission/pod-security-policy/fill.ts'
 import { faultsOf } from '../../../src/apiserver/admission/pod-security-policy/judge.ts'
 import { assertCheap } from '../../support/effort.ts'
@@ -45,17 +45,17 @@ const spec = {
 } as unknown as PodSpec
 const annotations = Object.fromEntries(many((i) => [`container.apparmor.security.beta.orch.io/c${i}`, 'unconfined']))
 
-const mostMs = 2000
+const maxMs = 2000
 
 describe(`admission of a pod with ${count} containers, volumes and other elements`, () => {
   test('PodSecurity returns a short message about a pod with thousands of violations', async () => {
-    let told = ''
+    let message = ''
     const pod = { vendor, annotations, spec }
-    await assertCheap(mostMs, () => {
-      told = detailsOf(violationsOf({ level: 'restricted', version: 'latest' }, pod))
+    await assertCheap(maxMs, () => {
+      message = detailsOf(violationsOf({ level: 'restricted', version: 'latest' }, pod))
     })
-    assert.match(told, /and 19980 more/)
-    assert.ok(told.length < 20_000, `${told.length} characters`)
+    assert.match(message, /and 19980 more/)
+    assert.ok(message.length < 20_000, `${message.length} characters`)
   })
 
   test('PodSecurityPolicy applies defaults to a very large pod and validates it', async () => {
@@ -78,7 +78,7 @@ describe(`admission of a pod with ${count} containers, volumes and other element
       vendor,
     )
     let faults = 0
-    await assertCheap(mostMs, () => {
+    await assertCheap(maxMs, () => {
       faults = faultsOf(policy, filled(policy, { annotations, spec })).length
     })
     assert.ok(faults > count)
@@ -94,7 +94,7 @@ describe(`admission of a pod with ${count} containers, volumes and other element
       const object = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec } as unknown as ApiObject
       const type = { group: '', version: 'v1', kind: 'Pod', plural: 'pods' }
       const request = { operation: 'CREATE', vendor, type, name: 'p', object } as unknown as AdmissionRequest
-      await assertCheap(mostMs, () => {
+      await assertCheap(maxMs, () => {
         control.mutate?.(request, request)
         try {
           control.validate?.(request)

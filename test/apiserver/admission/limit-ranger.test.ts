@@ -6,10 +6,10 @@ import { assertBrief } from '../../support/effort.ts'
 import { serve } from '../../support/in-process.ts'
 
 const client = (await serve({ after })).client()
-let made = 0
+let createdCount = 0
 
 async function bounded(...limits: object[]): Promise<string> {
-  const namespace = `limits-${made++}`
+  const namespace = `limits-${createdCount++}`
   await client.post('/api/v1/namespaces', { metadata: { name: namespace } })
   await giveAccount(client, namespace)
   const base = `/api/v1/namespaces/${namespace}`
@@ -38,7 +38,7 @@ test('missing container resources are set from the LimitRange and listed in an a
 })
 
 const container = { type: 'Container' }
-for (const [what, limits, resources, told] of [
+for (const [what, limits, resources, expected] of [
   ['a value below the minimum', { ...container, min: { cpu: '1' } }, { requests: { cpu: '1m' } }, /but request is 1m/],
   [
     'a value above the maximum',
@@ -59,7 +59,7 @@ for (const [what, limits, resources, told] of [
     const base = await bounded(limits)
     const { status, body } = await client.post(`${base}/pods`, pod(resources))
     assert.equal(status, 403)
-    assert.match(body.message, told)
+    assert.match(body.message, expected)
     assert.match(body.message, /^pods "p-.*\(LimitRange range\) \(refused by the admission control LimitRanger\)$/)
     assert.equal((await client.get(`${base}/pods`)).body.items.length, 0)
   })

@@ -58,7 +58,7 @@ describe('labels of new volumes', async () => {
   })
 })
 
-for (const [what, fields, told] of [
+for (const [what, fields, expected] of [
   ['an unknown source', { volumes: [{ source: 'floppy', labels: { a: 'b' } }] }, /volumes\[0\]\.source/],
   ['an invalid label', { volumes: [{ source: 'cinder', labels: { 'a b': 'c' } }] }, /volumes\[0\]\.labels/],
   ['missing labels', { volumes: [{ source: 'cinder', labels: {} }] }, /volumes\[0\]\.labels/],
@@ -66,7 +66,7 @@ for (const [what, fields, told] of [
 ] as const)
   test(`a label table with ${what} is rejected`, () => {
     const value = { ...head, ...fields } as unknown as Json
-    assert.throws(() => configuredPersistentVolumeLabel({ vendor: vendorOf('orch') }, value), told)
+    assert.throws(() => configuredPersistentVolumeLabel({ vendor: vendorOf('orch') }, value), expected)
   })
 
 test('the server does not start with PersistentVolumeLabel but without a table', async () => {

@@ -19,8 +19,8 @@ const head = { apiVersion: 'podtolerationrestriction.admission.orch.io/v1alpha1'
 describe('admission controls for pod placement', async () => {
   const server = await serve({ after }, flags)
   const client = server.client()
-  let made = 0
-  const namespace = async (annotations: { [name: string]: string } = {}, name = `n${made++}`) => {
+  let createdCount = 0
+  const namespace = async (annotations: { [name: string]: string } = {}, name = `n${createdCount++}`) => {
     const keys = Object.entries(annotations).map(([key, value]) => [`scheduler.alpha.orch.io/${key}`, value])
     await client.post('/api/v1/namespaces', { metadata: { name, annotations: Object.fromEntries(keys) } })
     return name
@@ -126,7 +126,7 @@ describe('admission controls for pod placement', async () => {
     assert.match(errors, /admission\.yaml: PodNodeSelector: podNodeSelectorPluginConfig\[a\]: /)
   })
 
-  for (const [what, make, value, told] of [
+  for (const [what, make, value, expected] of [
     ['an unknown field', configuredPodNodeSelector, { podNodeSelector: {} }, /unknown field "podNodeSelector"/],
     ['a selector', configuredPodNodeSelector, { podNodeSelectorPluginConfig: { a: 'b=*' } }, /Config\[a\]: "b=\*"/],
     [
@@ -140,7 +140,7 @@ describe('admission controls for pod placement', async () => {
   ] as const)
     test(`a configuration with an invalid ${what} is rejected`, () => {
       const parts = { vendor: vendorOf('orch'), lookup: undefined as never }
-      assert.throws(() => make(parts, value as unknown as Json), told)
+      assert.throws(() => make(parts, value as unknown as Json), expected)
     })
 })
 

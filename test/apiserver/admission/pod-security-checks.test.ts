@@ -205,7 +205,7 @@ const levelOf = (id: string) => allChecks.find((check) => check.id === id)!.leve
 const strictness = (level: string) => levels.indexOf(level as (typeof levels)[number])
 const releases = (since: number) => [...new Set([0, Math.max(since - 1, 0), since])].map((minor) => `v1.${minor}`)
 const versionsOf = ({ since = 0, replaced }: Row) => [...(replaced ? [`v1.${since}`] : releases(since)), 'latest']
-const told = (reason: string) => new RegExp(`(?:": |, |^)${reason}s? \\(`)
+const reasonPattern = (reason: string) => new RegExp(`(?:": |, |^)${reason}s? \\(`)
 const counts = ({ since = 0 }: Row, version: string) => version === 'latest' || Number(version.slice(3)) >= since
 
 describe('checks of the Pod Security Standards', async () => {
@@ -236,8 +236,8 @@ describe('checks of the Pod Security Standards', async () => {
           assert.equal(await ask(good, annotations.good), '', `${level} ${version} good`)
           const refused = await ask(bad, annotations.bad)
           const isLooked = strictness(levelOf(row.check)) <= strictness(level) && counts(row, version)
-          if (isLooked) assert.match(refused, told(row.reason), `${level} ${version} bad`)
-          else assert.doesNotMatch(refused, told(row.reason), `${level} ${version} bad`)
+          if (isLooked) assert.match(refused, reasonPattern(row.reason), `${level} ${version} bad`)
+          else assert.doesNotMatch(refused, reasonPattern(row.reason), `${level} ${version} bad`)
           count += 2
         }
         const strict = versionsOf(row).flatMap((version) => [look('baseline', version), look('restricted', version)])

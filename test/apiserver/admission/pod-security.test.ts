@@ -16,9 +16,9 @@ const hostNetwork = { ...plain, hostNetwork: true }
 const label = (name: string) => `pod-security.orch.io/${name}`
 const noAccounts = '--disable-admission-plugins=ServiceAccount'
 
-let made = 0
+let createdCount = 0
 async function namespace(client: HttpClient, levels: { readonly [name: string]: string } = {}): Promise<string> {
-  const name = `n${made++}`
+  const name = `n${createdCount++}`
   const labels = Object.fromEntries(Object.entries(levels).map(([key, value]) => [label(key), value]))
   const answer = await client.post('/api/v1/namespaces', { metadata: { name, labels } })
   assert.equal(answer.status, 201, answer.text)

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
 import { notFound } from '../../../src/api/model/api-error.ts'
 import { negative, readAmounts } from '../../../src/api/model/quota/amounts.ts'
-import type { TakenKey } from '../../../src/apiserver/admission/commit-terms.ts'
+import type { ReservedKey } from '../../../src/apiserver/admission/commit-terms.ts'
 import type { OwnWrites, StatusChange } from '../../../src/apiserver/admission/own-writes.ts'
 import { type Debt, newDebtKey, readDebt } from '../../../src/apiserver/admission/quota/debts.ts'
 import { Ledger } from '../../../src/apiserver/admission/quota/ledger.ts'
@@ -21,11 +21,11 @@ const owed = (number: string): Debt => ({
 /** Returns a ledger over an in-memory quota, its usage after each stored change, and its debts. */
 function open(hard: string, used: string, debts: readonly Debt[] = []) {
   const stored: unknown[] = []
-  const records = new Map<string, TakenKey>()
+  const records = new Map<string, ReservedKey>()
   const put = (key: string, value: Uint8Array = Buffer.alloc(0)) => records.set(key, { key, value })
   for (const { key } of debts) put(key)
   const now = { status: { hard: { pods: hard }, used: { pods: used } } as JsonObject, uid: 'u', gone: false }
-  const writes: Pick<OwnWrites, 'changeStatus' | 'taken' | 'release'> = {
+  const writes: Pick<OwnWrites, 'changeStatus' | 'reservedKeys' | 'release'> = {
     changeStatus: async (_type, _name, next) => {
       await Promise.resolve()
       if (now.gone) throw notFound({ group: '', plural: 'resourcequotas' }, 'q')
@@ -36,11 +36,11 @@ function open(hard: string, used: string, debts: readonly Debt[] = []) {
       if (missing(change)) change = await next(object())
       assert.ok(!missing(change))
       for (const key of change.releases) records.delete(key)
-      for (const { key, value } of change.takes) put(key, value)
+      for (const { key, value } of change.reserves) put(key, value)
       now.status = change.status
       stored.push((now.status.used as JsonObject).pods)
     },
-    taken: async () => [...records.values()],
+    reservedKeys: async () => [...records.values()],
     release: async (key) => void records.delete(key),
   }
   return { ledger: new Ledger(writes), stored, records, now }

@@ -15,11 +15,11 @@ const patchOf = (body: object) => ({
   body,
 })
 
-let made = 0
+let createdCount = 0
 
 /** Creates a namespace with quotas whose status is set as the control loop would. */
 async function limited(...quotas: { name?: string; hard: object; spec?: object; used?: object }[]) {
-  const namespace = `quota-${made++}`
+  const namespace = `quota-${createdCount++}`
   assert.equal((await client.post('/api/v1/namespaces', { metadata: { name: namespace } })).status, 201)
   await giveAccount(client, namespace)
   const base = `/api/v1/namespaces/${namespace}`

@@ -129,7 +129,7 @@ describe('service accounts of pods', async () => {
     assert.deepEqual([plain.status, plain.body.spec.serviceAccountName], [201, undefined])
     const token = { projected: { sources: [{ serviceAccountToken: { path: 't' } }] } }
     const env = [{ name: 'E', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }]
-    for (const [spec, told] of [
+    for (const [spec, expected] of [
       [{ serviceAccountName: 'default' }, /service accounts/],
       [{ imagePullSecrets: [{ name: 's' }] }, /secrets/],
       [{ volumes: [{ name: 'v', secret: { secretName: 's' } }] }, /secrets/],
@@ -141,7 +141,7 @@ describe('service accounts of pods', async () => {
     ] as const) {
       const { status, body } = await mirror(spec)
       assert.equal(status, 403, JSON.stringify(spec))
-      assert.match(body.message, told)
+      assert.match(body.message, expected)
     }
   })
 

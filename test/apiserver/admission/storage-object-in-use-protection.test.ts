@@ -17,13 +17,16 @@ test('new claims and volumes get a protection finalizer once, after existing fin
     ...own,
     'orch.io/pvc-protection',
   ])
-  const known = ['orch.io/pv-protection', ...own]
-  assert.deepEqual(await made(volumes, { metadata: { name: 'v', finalizers: known }, spec: volumeSpec }), known)
+  const knownFinalizers = ['orch.io/pv-protection', ...own]
+  assert.deepEqual(
+    await made(volumes, { metadata: { name: 'v', finalizers: knownFinalizers }, spec: volumeSpec }),
+    knownFinalizers,
+  )
 
   const bare = await client.put(`${claims}/a`, { metadata: { name: 'a' }, spec })
   assert.deepEqual([bare.status, bare.body.metadata.finalizers], [200, undefined])
   const deleted = await client.delete(`${volumes}/v`)
-  assert.deepEqual([deleted.status, deleted.body.metadata.finalizers], [200, known])
+  assert.deepEqual([deleted.status, deleted.body.metadata.finalizers], [200, knownFinalizers])
   assert.equal((await client.get(`${volumes}/v`)).status, 200)
 })
 

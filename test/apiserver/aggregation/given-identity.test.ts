@@ -43,7 +43,7 @@ test('a backend trusts the configured client certificate of the server, also aft
   assert.equal((await client.post(services, backend.apiService())).status, 201)
   const echo = () => client.get('/apis/a.example.com/v1/echo')
   const { body } = await until(echo, ({ status }) => status === 200)
-  assert.equal(backend.asked().at(-1)?.certificate, 'given-proxy')
+  assert.equal(backend.receivedCalls().at(-1)?.certificate, 'given-proxy')
   assert.ok((body.headers as string[]).includes('X-Remote-User'), JSON.stringify(body.headers))
 
   const trust = await until(
@@ -57,7 +57,7 @@ test('a backend trusts the configured client certificate of the server, also aft
   await until(
     async () => {
       await echo()
-      return backend.asked().at(-1)?.certificate
+      return backend.receivedCalls().at(-1)?.certificate
     },
     (name) => name === 'renewed-proxy',
   )

@@ -113,7 +113,7 @@ test('opening a tunnel requires permission, and local paths ignore upgrade reque
   const refused = await openSocket(server, 'http/1.1')
   refused.write(`${upgradeHead(`${root}/tunnel`)}${second}`)
   assert.deepEqual(statusesOf(await untilClosed(refused)), [403])
-  assert.deepEqual(backend.asked(), [])
+  assert.deepEqual(backend.receivedCalls(), [])
   const local = await openSocket(server, 'http/1.1')
   local.write(upgradeHead('/version', bearer))
   // The connection closes because data after such a request may be ambiguous.

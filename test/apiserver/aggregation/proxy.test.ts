@@ -48,8 +48,8 @@ async function echo(headers: { [name: string]: string } = {}, asked = client) {
   return body as { method: string; url: string; headers: string[]; text: string }
 }
 
-function valuesOf(headers: readonly string[], wanted: string): string[] {
-  return headers.flatMap((name, i) => (i % 2 === 0 && name.toLowerCase() === wanted ? [headers[i + 1]!] : []))
+function valuesOf(headers: readonly string[], expected: string): string[] {
+  return headers.flatMap((name, i) => (i % 2 === 0 && name.toLowerCase() === expected ? [headers[i + 1]!] : []))
 }
 
 test('the ConfigMap tells backends how to authenticate the front proxy', async () => {
@@ -137,7 +137,7 @@ test('unauthorized requests are rejected before they reach the backend', async (
     assert.equal((await alice.get(asked)).status, 403)
   assert.equal((await alice.send(`${root}/namespaces/n/things`, { method: 'POST', body: {} })).status, 403)
   assert.equal((await server.client('wrong-token').get(`${root}/echo`)).status, 401)
-  assert.deepEqual(backend.asked(), [])
+  assert.deepEqual(backend.receivedCalls(), [])
   const role = { rules: [{ apiGroups: ['a.example.com'], resources: ['things'], verbs: ['list'] }] }
   const rbac = '/apis/rbac.authorization.orch.io/v1/clusterrole'
   await client.post(`${rbac}s`, { metadata: { name: 'things' }, ...role })
@@ -286,7 +286,7 @@ test('a backend certificate from another CA or for another name is rejected', as
   await client.post(services, other.apiService({ caBundle: backend.caBundle }))
   const badAuthority = await client.get(asked)
   assert.match(badAuthority.body.message, /signed by unknown authority/)
-  assert.deepEqual(other.asked(), [])
+  assert.deepEqual(other.receivedCalls(), [])
   await client.delete(path)
   await client.post(services, other.apiService({ caBundle: undefined, insecureSkipTLSVerify: true }))
   await until(

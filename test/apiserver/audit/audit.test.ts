@@ -199,8 +199,8 @@ test('the audit webhook receives the same events as the log and uses its own cre
     headers: { 'audit-id': 'named-by-the-client' },
   })
   assert.equal(idOf(answer), 'named-by-the-client')
-  await untilTrue(async () => receiver.asked.some(({ body }) => body.includes('named-by-the-client')))
-  const { headers, path, body } = receiver.asked.find((each) => each.body.includes('named-by-the-client'))!
+  await untilTrue(async () => receiver.requests.some(({ body }) => body.includes('named-by-the-client')))
+  const { headers, path, body } = receiver.requests.find((each) => each.body.includes('named-by-the-client'))!
   assert.deepEqual([path, headers.authorization], ['/events', 'Bearer audit-receiver-token'])
   const { kind, apiVersion, items } = JSON.parse(body)
   assert.deepEqual([kind, apiVersion], ['EventList', 'audit.orch.io/v1'])

@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import type { CertifiedKey } from '../../../src/api/pki/authority.ts'
+import { agentOf, authenticatedUser, until } from '../../support/authenticated-user.ts'
 import { serve } from '../../support/in-process.ts'
 import {
   authorityExtensions,
@@ -20,7 +21,6 @@ import {
 import { ask, caOf, untilClosed } from '../../support/raw-http.ts'
 import type { Served } from '../../support/server.ts'
 import { startFailing } from '../../support/start-failing.ts'
-import { agentOf, until, whoIs } from '../../support/who.ts'
 
 const usual = [
   '--requestheader-username-headers=X-Remote-User,X-Other-User',
@@ -56,28 +56,28 @@ test('request headers of the authenticating proxy determine the user', { timeout
     ...usual,
   ])
   const proxy = make({ subject: '/CN=front-proxy', issuer: proxies })
-  const said = async (headers: { readonly [name: string]: string | string[] }) => {
-    const { status, user, groups, extra } = await whoIs(server, { certificate: proxy, headers })
+  const userFor = async (headers: { readonly [name: string]: string | string[] }) => {
+    const { status, user, groups, extra } = await authenticatedUser(server, { certificate: proxy, headers })
     return { status, user, groups, ...(extra === undefined ? {} : { extra }) }
   }
-  const known = (user: string, groups: readonly string[] = []) => ({
+  const expectedUser = (user: string, groups: readonly string[] = []) => ({
     status: 201,
     user,
     groups: [...groups, 'system:authenticated'],
   })
 
   await t.test('user name, groups and extra attributes are read from the proxy headers', async () => {
-    assert.deepEqual(await said(jane), known('jane'))
-    assert.deepEqual(await said({ 'x-ReMoTe-uSeR': 'jane' }), known('jane'))
-    assert.deepEqual(await said({ 'X-Other-User': 'joe' }), known('joe'))
-    assert.deepEqual(await said({ 'X-Other-User': 'joe', ...jane }), known('jane'))
-    assert.deepEqual(await said({ 'X-Other-User': 'joe', 'X-Remote-User': '' }), known('joe'))
+    assert.deepEqual(await userFor(jane), expectedUser('jane'))
+    assert.deepEqual(await userFor({ 'x-ReMoTe-uSeR': 'jane' }), expectedUser('jane'))
+    assert.deepEqual(await userFor({ 'X-Other-User': 'joe' }), expectedUser('joe'))
+    assert.deepEqual(await userFor({ 'X-Other-User': 'joe', ...jane }), expectedUser('jane'))
+    assert.deepEqual(await userFor({ 'X-Other-User': 'joe', 'X-Remote-User': '' }), expectedUser('joe'))
     assert.deepEqual(
-      await said({ ...jane, 'X-Remote-Group': ['a', 'b, c', '', 'a'], 'X-Other-Group': 'd' }),
-      known('jane', ['a', 'b, c', 'a', 'd']),
+      await userFor({ ...jane, 'X-Remote-Group': ['a', 'b, c', '', 'a'], 'X-Other-Group': 'd' }),
+      expectedUser('jane', ['a', 'b, c', 'a', 'd']),
     )
     assert.deepEqual(
-      await said({
+      await userFor({
         ...jane,
         'X-Remote-Extra-Scopes': ['openid', 'a, b'],
         'x-remote-extra-acme.com%2FProject%41': 'one%2ftwo',
@@ -86,32 +86,37 @@ test('request headers of the authenticating proxy determine the user', { timeout
         'X-More-More': 'y',
       }),
       {
-        ...known('jane'),
+        ...expectedUser('jane'),
         extra: JSON.parse(
           '{"scopes":["openid","a, b"],"acme.com/projectA":["one%2ftwo"],"50%":["odd"],"__proto__":["x"],"more":["y"]}',
         ),
       },
     )
     const umlaut = Buffer.from('Jürgen').toString('latin1')
-    assert.deepEqual(await said({ 'X-Remote-User': umlaut, 'X-Remote-Group': umlaut }), known('Jürgen', ['Jürgen']))
-    assert.equal((await said({ 'X-Remote-User': 'J\u00fcrgen' })).status, 401, 'not UTF-8')
-    assert.equal((await said({ ...jane, 'X-Remote-Group': 'J\u00fcrgen' })).status, 401, 'not UTF-8')
+    assert.deepEqual(
+      await userFor({ 'X-Remote-User': umlaut, 'X-Remote-Group': umlaut }),
+      expectedUser('Jürgen', ['Jürgen']),
+    )
+    assert.equal((await userFor({ 'X-Remote-User': 'J\u00fcrgen' })).status, 401, 'not UTF-8')
+    assert.equal((await userFor({ ...jane, 'X-Remote-Group': 'J\u00fcrgen' })).status, 401, 'not UTF-8')
   })
 
   await t.test('a request with two user name headers is rejected', async () => {
-    for (const second of ['jane', 'joe']) assert.equal((await said({ 'X-Remote-User': ['jane', second] })).status, 400)
+    for (const second of ['jane', 'joe'])
+      assert.equal((await userFor({ 'X-Remote-User': ['jane', second] })).status, 400)
   })
 
   await t.test('a proxy request without a user name is not authenticated', async () => {
-    assert.equal((await said({})).status, 401)
-    assert.equal((await said({ 'X-Remote-Group': 'system:masters' })).status, 401)
-    const told = await whoIs(server, { certificate: proxy, token: 'bob-token' })
-    assert.deepEqual([told.status, told.user], [201, 'bob'])
+    assert.equal((await userFor({})).status, 401)
+    assert.equal((await userFor({ 'X-Remote-Group': 'system:masters' })).status, 401)
+    const identity = await authenticatedUser(server, { certificate: proxy, token: 'bob-token' })
+    assert.deepEqual([identity.status, identity.user], [201, 'bob'])
   })
 
   await t.test('only proxies with an allowed name and a valid certificate are accepted', async () => {
     const by = async (subject: string, more: Partial<WantedCertificate> = {}) =>
-      (await whoIs(server, { certificate: make({ subject, issuer: proxies, ...more }), headers: jane })).status
+      (await authenticatedUser(server, { certificate: make({ subject, issuer: proxies, ...more }), headers: jane }))
+        .status
     assert.equal(await by('/CN=second-proxy'), 201)
     assert.equal(await by('/CN=Front-Proxy'), 401)
     assert.equal(await by('/CN=third-proxy'), 401)
@@ -125,8 +130,11 @@ test('request headers of the authenticating proxy determine the user', { timeout
   await t.test('a client certificate takes precedence over proxy headers', async () => {
     const spoof = { 'X-Remote-User': 'root', 'X-Remote-Group': 'system:masters', 'X-Remote-Extra-A': 'b' }
     const certificate = make({ subject: '/CN=front-proxy', issuer: clients })
-    const told = await whoIs(server, { certificate, headers: spoof })
-    assert.deepEqual([told.user, told.groups, told.extra], ['front-proxy', ['system:authenticated'], undefined])
+    const identity = await authenticatedUser(server, { certificate, headers: spoof })
+    assert.deepEqual(
+      [identity.user, identity.groups, identity.extra],
+      ['front-proxy', ['system:authenticated'], undefined],
+    )
   })
 
   await t.test('proxy headers from other clients are ignored, however they are spelled', async () => {
@@ -146,11 +154,11 @@ test('request headers of the authenticating proxy determine the user', { timeout
 
   await t.test('the user from the proxy headers may impersonate others if authorized', async () => {
     const masters = { ...jane, 'X-Remote-Group': 'system:masters' }
-    assert.equal((await said({ ...masters, 'Impersonate-User': 'joe' })).user, 'joe')
-    assert.equal((await said({ ...jane, 'Impersonate-User': 'joe' })).status, 403)
+    assert.equal((await userFor({ ...masters, 'Impersonate-User': 'joe' })).user, 'joe')
+    assert.equal((await userFor({ ...jane, 'Impersonate-User': 'joe' })).status, 403)
     const umlaut = Buffer.from('Jürgen').toString('latin1')
-    assert.equal((await said({ ...masters, 'Impersonate-User': umlaut })).user, 'Jürgen')
-    assert.equal((await said({ ...masters, 'Impersonate-User': 'J\u00fcrgen' })).status, 400)
+    assert.equal((await userFor({ ...masters, 'Impersonate-User': umlaut })).user, 'Jürgen')
+    assert.equal((await userFor({ ...masters, 'Impersonate-User': 'J\u00fcrgen' })).status, 400)
   })
 })
 
@@ -182,8 +190,12 @@ async function assertIgnored(server: Served, { clients, make }: Pick<World, 'cli
   ]
   for (const [name, { user, status, ...credentials }] of Object.entries(shown)) {
     for (const headers of forms) {
-      const told = await whoIs(server, { ...credentials, headers })
-      assert.deepEqual([told.status, told.user, told.extra], [status, user, undefined], `${name}: ${told.text}`)
+      const identity = await authenticatedUser(server, { ...credentials, headers })
+      assert.deepEqual(
+        [identity.status, identity.user, identity.extra],
+        [status, user, undefined],
+        `${name}: ${identity.text}`,
+      )
     }
   }
 }
@@ -215,24 +227,24 @@ test('proxy headers sent as trailers are ignored', { timeout: 300_000 }, async (
 
   await t.test('any proxy name is allowed if no names are configured', async () => {
     const certificate = make({ subject: '/CN=anything', issuer: proxies })
-    assert.equal((await whoIs(server, { certificate, headers: jane })).user, 'jane')
+    assert.equal((await authenticatedUser(server, { certificate, headers: jane })).user, 'jane')
     const several = make({ subject: '/CN=anything/CN=else', issuer: proxies })
-    assert.equal((await whoIs(server, { certificate: several, headers: jane })).status, 401)
+    assert.equal((await authenticatedUser(server, { certificate: several, headers: jane })).status, 401)
     assert.match(server.output(), /several common names.* fingerprint=/)
   })
 
   await t.test('proxy headers are removed before later handlers run', async () => {
     // If impersonation saw the header, the administrator would become joe and jane would be rejected.
     const headers = { 'Impersonate-User': 'joe' }
-    assert.equal((await whoIs(server, { token: 'admin-token', headers })).user, 'admin')
-    assert.equal((await whoIs(server, { token: 'bob-token', headers })).user, 'bob')
-    assert.equal((await whoIs(server, { certificate: { certificate: cert, key }, headers })).user, 'joe')
+    assert.equal((await authenticatedUser(server, { token: 'admin-token', headers })).user, 'admin')
+    assert.equal((await authenticatedUser(server, { token: 'bob-token', headers })).user, 'bob')
+    assert.equal((await authenticatedUser(server, { certificate: { certificate: cert, key }, headers })).user, 'joe')
   })
 
   await t.test('changed proxy CAs take effect, also on open connections', async () => {
     const agent = agentOf(server, { certificate: cert, key })
     t.after(() => agent.destroy())
-    const asked = () => whoIs(server, { agent, headers: jane })
+    const asked = () => authenticatedUser(server, { agent, headers: jane })
     assert.equal((await asked()).user, 'jane')
     const other = make({ subject: '/CN=proxies', extensions: authorityExtensions })
     writeFileSync(proxies.certificateFile, other.certificate)

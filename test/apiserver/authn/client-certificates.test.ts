@@ -12,9 +12,9 @@ import type { CertifiedKey } from '../../../src/api/pki/authority.ts'
 import { generateKey, keyToPem } from '../../../src/api/pki/keys.ts'
 import { attribute, oid, rdn, requestPem } from '../../api/pki/encode.ts'
 import { openssl } from '../../api/pki/openssl.ts'
+import { agentOf, authenticatedUser, until } from '../../support/authenticated-user.ts'
 import { serve } from '../../support/in-process.ts'
 import { authorityExtensions, certificatesIn, type OpensslCertificate } from '../../support/openssl-certificates.ts'
-import { agentOf, until, whoIs } from '../../support/who.ts'
 
 /** Returns the certificate with these intermediates. */
 function withChain(pair: OpensslCertificate, ...sent: OpensslCertificate[]): CertifiedKey {
@@ -70,11 +70,11 @@ test('client certificates of several CAs are accepted', { timeout: 300_000 }, as
   ]
   for (const [name, certificate, status] of rows) {
     await t.test(name, async () => {
-      const told = await whoIs(server, { certificate })
-      assert.equal(told.status, status, told.text)
+      const identity = await authenticatedUser(server, { certificate })
+      assert.equal(identity.status, status, identity.text)
       if (status !== 201) return
-      assert.equal(told.user, 'jane')
-      assert.deepEqual(told.groups, ['dev', 'ops', 'system:authenticated'])
+      assert.equal(identity.user, 'jane')
+      assert.deepEqual(identity.groups, ['dev', 'ops', 'system:authenticated'])
     })
   }
 
@@ -85,10 +85,13 @@ test('client certificates of several CAs are accepted', { timeout: 300_000 }, as
       '/CN=a, CN = b/O=x\\, y': ['a, CN = b', 'x, y'],
     }
     for (const [subject, [user, group]] of Object.entries(subjects)) {
-      const told = await whoIs(server, { certificate: make({ subject, issuer: one! }) })
-      assert.deepEqual([told.user, told.groups], [user, [group, 'system:authenticated']], subject)
+      const identity = await authenticatedUser(server, { certificate: make({ subject, issuer: one! }) })
+      assert.deepEqual([identity.user, identity.groups], [user, [group, 'system:authenticated']], subject)
     }
-    assert.equal((await whoIs(server, { certificate: make({ subject: '/O=dev', issuer: one! }) })).status, 401)
+    assert.equal(
+      (await authenticatedUser(server, { certificate: make({ subject: '/O=dev', issuer: one! }) })).status,
+      401,
+    )
     // The value does not match its string type, but openssl signs it anyway.
     const bad = attribute(oid.cn, 0x13, Buffer.from([0xe9]))
     const key = generateKey()
@@ -96,19 +99,20 @@ test('client certificates of several CAs are accepted', { timeout: 300_000 }, as
       ['x509', '-req', '-CA', one!.certificateFile, '-CAkey', one!.keyFile, '-days', '1'],
       requestPem({ key, subject: [rdn(bad)] }),
     )
-    const told = await whoIs(server, { certificate: { certificate, key: keyToPem(key) } })
-    assert.equal(told.status, 401, told.text)
+    const identity = await authenticatedUser(server, { certificate: { certificate, key: keyToPem(key) } })
+    assert.equal(identity.status, 401, identity.text)
   })
 
   await t.test('a certificate with several common names is rejected and logged once', async () => {
     for (const subject of ['/CN=first/CN=second', '/CN=jane/O=dev/CN=jane']) {
       const certificate = make({ subject, issuer: one! })
-      for (const time of [1, 2]) assert.equal((await whoIs(server, { certificate })).status, 401, `${subject} ${time}`)
+      for (const time of [1, 2])
+        assert.equal((await authenticatedUser(server, { certificate })).status, 401, `${subject} ${time}`)
       const { fingerprint256 } = new X509Certificate(certificate.certificate)
       assert.equal(server.output().split(fingerprint256).length - 1, 1, 'once for two connections')
     }
     const unknown = make({ subject: '/CN=first/CN=second', issuer: stranger! })
-    assert.equal((await whoIs(server, { certificate: unknown })).status, 401)
+    assert.equal((await authenticatedUser(server, { certificate: unknown })).status, 401)
     assert.ok(!server.output().includes(new X509Certificate(unknown.certificate).fingerprint256), 'not of strangers')
   })
 
@@ -118,7 +122,7 @@ test('client certificates of several CAs are accepted', { timeout: 300_000 }, as
     t.after(() => {
       for (const agent of [old, fresh]) agent.destroy()
     })
-    const statusOf = async (agent: typeof old) => (await whoIs(server, { agent })).status
+    const statusOf = async (agent: typeof old) => (await authenticatedUser(server, { agent })).status
     assert.deepEqual([await statusOf(old), await statusOf(fresh)], [201, 401])
     put(two!.certificate, later!.certificate)
     await until(
@@ -144,20 +148,20 @@ test('client certificates of several CAs are accepted', { timeout: 300_000 }, as
         async () => server.output().slice(before),
         (text) => / error cannot use a changed file; its previous content stays in use .*--client-ca-file: /.test(text),
       )
-      assert.equal((await whoIs(server, { certificate: good })).status, 201, name)
-      assert.equal((await whoIs(server, { certificate: other })).status, 401, name)
+      assert.equal((await authenticatedUser(server, { certificate: good })).status, 201, name)
+      assert.equal((await authenticatedUser(server, { certificate: other })).status, 401, name)
     }
     rmSync(file)
     await until(
       async () => server.output(),
       (text) => /--client-ca-file: cannot read/.test(text),
     )
-    assert.equal((await whoIs(server, { certificate: good })).status, 201)
+    assert.equal((await authenticatedUser(server, { certificate: good })).status, 201)
     put(one!.certificate)
     await until(
-      () => whoIs(server, { certificate: other }),
+      () => authenticatedUser(server, { certificate: other }),
       ({ status }) => status === 201,
     )
-    assert.equal((await whoIs(server, { certificate: good })).status, 401)
+    assert.equal((await authenticatedUser(server, { certificate: good })).status, 401)
   })
 })

@@ -7,13 +7,13 @@ import type { Agent } from 'node:https'
 import { type TestContext, test } from 'node:test'
 import type { CertifiedKey } from '../../../src/api/pki/authority.ts'
 import { temporaryDirectory } from '../../api/pki/openssl.ts'
+import { agentOf, authenticatedUser, until } from '../../support/authenticated-user.ts'
 import { asIssuer, makeIdentity } from '../../support/identities.ts'
 import { serve } from '../../support/in-process.ts'
 import { clientId, OpenidProvider } from '../../support/openid-provider.ts'
 import { authorityExtensions, certificatesIn, serverExtensions } from '../../support/openssl-certificates.ts'
 import type { Served } from '../../support/server.ts'
 import { says, TokenService } from '../../support/token-service.ts'
-import { agentOf, until, whoIs } from '../../support/who.ts'
 
 /** The user of each certificate; undefined if none is sent; 'refused' if it is invalid. */
 const certificates = {
@@ -187,7 +187,7 @@ test('every combination of credentials and Authorization headers gets the expect
 }, async (t) => {
   const { server, agents, texts } = await makeWorld(t)
   await until(
-    () => whoIs(server, { token: texts['an ID token'] }),
+    () => authenticatedUser(server, { token: texts['an ID token'] }),
     ({ user }) => user === 'olga',
   )
   let asked = 0
@@ -197,9 +197,9 @@ test('every combination of credentials and Authorization headers gets the expect
         for (const form of throughAll.includes(certificate) ? Object.keys(forms) : ofEachSort) {
           const values = form.split('|').map((each) => each.replaceAll('*', texts[token]))
           const headers = { authorization: values.length === 1 ? values[0]! : values, 'X-Remote-User': 'said-by-proxy' }
-          const told = await whoIs(server, { agent: agents[certificate], headers })
-          const row = `${token} as ${JSON.stringify(form)}: ${told.text}`
-          assert.deepEqual([told.status, told.user], expected(certificate, token, form), row)
+          const identity = await authenticatedUser(server, { agent: agents[certificate], headers })
+          const row = `${token} as ${JSON.stringify(form)}: ${identity.text}`
+          assert.deepEqual([identity.status, identity.user], expected(certificate, token, form), row)
           asked++
         }
       }

@@ -9,12 +9,12 @@ import { type TestContext, test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import type { CertifiedKey } from '../../../src/api/pki/authority.ts'
 import { temporaryDirectory } from '../../api/pki/openssl.ts'
+import { agentOf, authenticatedUser, until } from '../../support/authenticated-user.ts'
 import { startEtcd } from '../../support/etcd.ts'
 import { asIssuer, makeIdentity, pairOf } from '../../support/identities.ts'
 import { type Restartable, serve } from '../../support/in-process.ts'
 import { authorityExtensions, certificatesIn } from '../../support/openssl-certificates.ts'
 import { caOf } from '../../support/raw-http.ts'
-import { agentOf, until, whoIs } from '../../support/who.ts'
 
 const lists = '/apis/ops.orch.io/v1/certificatedenylists'
 const masters = { organizations: ['system:masters'], usages: ['client auth'] } as const
@@ -49,9 +49,9 @@ test('deny lists reject client certificates', { timeout: 300_000 }, async (t) =>
   const server = await serve(t, [`--client-ca-file=${root.certificateFile}`])
   const issuer = asIssuer(pairOf(server, 'ca'))
   const lost = await makeIdentity({ commonName: 'lost', ...masters, issuer })
-  const kept = await makeIdentity({ commonName: 'kept', ...masters, issuer })
+  const allowedIdentity = await makeIdentity({ commonName: 'kept', ...masters, issuer })
   const admin = server.client()
-  const statusOf = async (certificate: CertifiedKey) => (await whoIs(server, { certificate })).status
+  const statusOf = async (certificate: CertifiedKey) => (await authenticatedUser(server, { certificate })).status
 
   await t.test('a certificate is denied by serial number in any notation, on open and new connections', async () => {
     const serial = x509(lost).serialNumber
@@ -59,9 +59,9 @@ test('deny lists reject client certificates', { timeout: 300_000 }, async (t) =>
     for (const [i, serialNumber] of [serial, spelt, `00${serial}`].entries()) {
       const agent = agentOf(server, lost)
       t.after(() => agent.destroy())
-      assert.equal((await whoIs(server, { agent })).user, 'lost')
+      assert.equal((await authenticatedUser(server, { agent })).user, 'lost')
       const watch = await openWatch(t, server, lost)
-      const other = await openWatch(t, server, kept)
+      const other = await openWatch(t, server, allowedIdentity)
       const { certificate: cert, key } = lost
       const session = connectHttp2(server.url, { ca: caOf(server), cert, key })
       session.on('error', () => {})
@@ -77,8 +77,8 @@ test('deny lists reject client certificates', { timeout: 300_000 }, async (t) =>
       await watch.end
       await ended
       assert.equal(asked, false, 'cut off, not asked to go for having been idle')
-      assert.equal((await whoIs(server, { agent })).status, 401)
-      assert.equal(await statusOf(kept), 201)
+      assert.equal((await authenticatedUser(server, { agent })).status, 401)
+      assert.equal(await statusOf(allowedIdentity), 201)
       assert.equal(other.closed(), false)
       assert.equal((await admin.delete(`${lists}/list-${i}`)).status, 200)
       await until(
@@ -89,21 +89,21 @@ test('deny lists reject client certificates', { timeout: 300_000 }, async (t) =>
   })
 
   await t.test('a certificate is denied by fingerprint, and several deny lists are combined', async () => {
-    const fingerprints = [lost, kept].map((pair) => x509(pair).fingerprint256)
+    const fingerprints = [lost, allowedIdentity].map((pair) => x509(pair).fingerprint256)
     await admin.post(lists, listOf('one', { fingerprint: fingerprints[0] }))
     await admin.post(lists, listOf('two', { fingerprint: fingerprints[1]!.replaceAll(':', '').toLowerCase() }))
     await until(
-      async () => [await statusOf(lost), await statusOf(kept)],
+      async () => [await statusOf(lost), await statusOf(allowedIdentity)],
       ([a, b]) => a === 401 && b === 401,
     )
     const two = (await admin.get(`${lists}/two`)).body
     await admin.put(`${lists}/two`, { ...two, spec: { certificates: [] } })
     await until(
-      () => statusOf(kept),
+      () => statusOf(allowedIdentity),
       (status) => status === 201,
     )
     assert.equal(await statusOf(lost), 401)
-    assert.equal((await whoIs(server, { certificate: lost, token: 'bob-token' })).user, 'bob')
+    assert.equal((await authenticatedUser(server, { certificate: lost, token: 'bob-token' })).user, 'bob')
   })
 
   await t.test('denying an intermediate CA denies all certificates that it issued', async () => {
@@ -149,7 +149,7 @@ test('a deny list takes effect on other servers of the same store', { timeout: 3
   const serialNumber = x509(lost).serialNumber
   assert.equal((await one.client().post(lists, listOf('list', { serialNumber }))).status, 201)
   await watch.end
-  assert.equal((await whoIs(two, { certificate: lost })).status, 401)
+  assert.equal((await authenticatedUser(two, { certificate: lost })).status, 401)
 })
 
 test('a request with a certificate that expires soon returns a warning', { timeout: 300_000 }, async (t) => {
@@ -167,7 +167,7 @@ test('a request with a certificate that expires soon returns a warning', { timeo
   ]
   for (const [from, to, warned] of rows) {
     const certificate = await makeIdentity({ commonName: 'jane', usages: ['client auth'], issuer, from, to })
-    const { status, warnings } = await whoIs(server, { certificate })
+    const { status, warnings } = await authenticatedUser(server, { certificate })
     assert.equal(status, 201)
     const end = x509(certificate).validToDate.toISOString()
     assert.deepEqual(warnings, warned ? [`299 - "the client certificate expires at ${end}: renew it"`] : [])

@@ -7,13 +7,13 @@ import { createHmac, createPublicKey } from 'node:crypto'
 import { renameSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { exportJWK } from 'jose'
-import { watchOver } from '../../support/alive.ts'
+import { type AuthenticatedUser, agentOf, authenticatedUser, until } from '../../support/authenticated-user.ts'
 import { serve } from '../../support/in-process.ts'
 import { longTest, someOf } from '../../support/long.ts'
 import { clientId, makeKey, OpenidProvider } from '../../support/openid-provider.ts'
 import type { Served } from '../../support/server.ts'
 import { startFailing } from '../../support/start-failing.ts'
-import { agentOf, type Told, until, whoIs } from '../../support/who.ts'
+import { survivalCheck } from '../../support/survival-check.ts'
 
 const flagsOf = (provider: OpenidProvider, ...more: readonly string[]) => [
   `--oidc-issuer-url=${provider.issuer}`,
@@ -32,9 +32,9 @@ const jane = {
 }
 
 /** The provider is contacted in the background, so that early tokens may fail. */
-async function known(server: Served, token: string): Promise<Told> {
+async function known(server: Served, token: string): Promise<AuthenticatedUser> {
   return await until(
-    () => whoIs(server, { token }),
+    () => authenticatedUser(server, { token }),
     ({ status }) => status !== 401,
   )
 }
@@ -55,18 +55,18 @@ test('ID tokens authenticate their users', { timeout: 300_000 }, async (t) => {
       '--oidc-required-claim=hd=x',
     ),
   )
-  const assertAlive = watchOver(server)
+  const assertAlive = survivalCheck(server)
   const agent = agentOf(server)
   t.after(() => agent.destroy())
   const token = await provider.login(jane)
   const tokens = [token]
 
   await t.test('a logged-in user is authenticated without further requests to the provider', async () => {
-    const told = await known(server, token)
-    assert.equal(told.user, `${provider.issuer}#jane`)
-    assert.deepEqual(told.groups, ['oidc:dev', 'oidc:qa', 'system:authenticated'])
+    const identity = await known(server, token)
+    assert.equal(identity.user, `${provider.issuer}#jane`)
+    assert.deepEqual(identity.groups, ['oidc:dev', 'oidc:qa', 'system:authenticated'])
     const before = provider.paths.length
-    for (let i = 0; i < 5; i++) assert.equal((await whoIs(server, { token })).status, 201)
+    for (let i = 0; i < 5; i++) assert.equal((await authenticatedUser(server, { token })).status, 201)
     assert.deepEqual(provider.paths.slice(before), [])
   })
 
@@ -111,15 +111,21 @@ test('ID tokens authenticate their users', { timeout: 300_000 }, async (t) => {
       'groups that are an object': [{ ...good, groups: { a: true } }, undefined],
       'groups that are null': [{ ...good, groups: null }, user],
     }
-    for (const [name, [claims, wanted]] of Object.entries(rows)) {
+    for (const [name, [claims, expected]] of Object.entries(rows)) {
       const signed = await provider.sign(claims)
       tokens.push(signed)
-      const told = await whoIs(server, { agent, token: signed })
-      assert.deepEqual([told.status, told.user], wanted === undefined ? [401, undefined] : [201, wanted], name)
+      const identity = await authenticatedUser(server, { agent, token: signed })
+      assert.deepEqual(
+        [identity.status, identity.user],
+        expected === undefined ? [401, undefined] : [201, expected],
+        name,
+      )
     }
-    const one = await whoIs(server, { token: await provider.sign({ ...good, groups: 'dev' }) })
+    const one = await authenticatedUser(server, { token: await provider.sign({ ...good, groups: 'dev' }) })
     assert.deepEqual(one.groups, ['oidc:dev', 'system:authenticated'])
-    const masters = await whoIs(server, { token: await provider.sign({ ...good, groups: ['system:masters'] }) })
+    const masters = await authenticatedUser(server, {
+      token: await provider.sign({ ...good, groups: ['system:masters'] }),
+    })
     assert.deepEqual(masters.groups, ['oidc:system:masters', 'system:authenticated'])
   })
 
@@ -127,8 +133,8 @@ test('ID tokens authenticate their users', { timeout: 300_000 }, async (t) => {
     const forged = await forgeries(provider, good)
     assert.ok(forged.length >= 200, String(forged.length))
     for (const [name, text] of forged) {
-      const told = await whoIs(server, { agent, token: text })
-      assert.equal(told.status, 401, `${name}: ${told.text}`)
+      const identity = await authenticatedUser(server, { agent, token: text })
+      assert.equal(identity.status, 401, `${name}: ${identity.text}`)
     }
     await assertAlive()
     // Unknown keys cause only rate-limited requests to the provider.
@@ -150,16 +156,16 @@ test('ID tokens authenticate their users', { timeout: 300_000 }, async (t) => {
 
   await t.test('new provider keys are fetched on first use, and removed keys are dropped', async () => {
     const old = await provider.sign({ ...good, sub: 'old' })
-    assert.equal((await whoIs(server, { token: old })).user, `${provider.issuer}#old`)
+    assert.equal((await authenticatedUser(server, { token: old })).user, `${provider.issuer}#old`)
     provider.rotate()
     const fresh = await provider.login({ ...jane, sub: 'fresh' })
     assert.equal((await known(server, fresh)).user, `${provider.issuer}#fresh`)
     await until(
-      () => whoIs(server, { token: old }),
+      () => authenticatedUser(server, { token: old }),
       ({ status }) => status === 401,
       20_000,
     )
-    assert.equal((await whoIs(server, { token: fresh })).status, 201)
+    assert.equal((await authenticatedUser(server, { token: fresh })).status, 201)
   })
 
   await t.test('an unavailable or faulty provider does not affect the known keys', async () => {
@@ -184,16 +190,23 @@ test('ID tokens authenticate their users', { timeout: 300_000 }, async (t) => {
       provider.instead = instead
       const before = provider.paths.length
       const wrong = async () => {
-        assert.equal((await whoIs(server, { agent, token: stranger })).status, 401, name)
+        assert.equal((await authenticatedUser(server, { agent, token: stranger })).status, 401, name)
         return provider.paths.length
       }
       await until(wrong, (count) => count > before)
-      assert.equal((await whoIs(server, { token: await provider.sign({ ...good, sub: name }) })).status, 201, name)
+      assert.equal(
+        (await authenticatedUser(server, { token: await provider.sign({ ...good, sub: name }) })).status,
+        201,
+        name,
+      )
     }
     assert.ok(!provider.paths.includes('/canary'), 'a redirect is not followed')
     provider.instead = undefined
     await provider.stop()
-    assert.equal((await whoIs(server, { token: await provider.sign({ ...good, sub: 'alone' }) })).status, 201)
+    assert.equal(
+      (await authenticatedUser(server, { token: await provider.sign({ ...good, sub: 'alone' }) })).status,
+      201,
+    )
     await provider.listen(provider.port)
   })
 
@@ -280,21 +293,21 @@ test('the user name is derived from the configured claim and prefix', { timeout:
   for (const [flags, user] of someOf(rows, 2)) {
     await t.test(flags.join(' '), async (inner) => {
       const server = await serve(inner, flagsOf(provider, ...flags, '--oidc-signing-algs=ES256,RS256'))
-      const told = await known(server, token)
-      assert.deepEqual([told.user, told.groups], [user, ['system:authenticated']])
+      const identity = await known(server, token)
+      assert.deepEqual([identity.user, identity.groups], [user, ['system:authenticated']])
       const good = { iss: provider.issuer, aud: clientId, ...jane, iat: now(), exp: now() + 600 }
       const elliptic = await provider.sign(good, {}, provider.keys[1])
-      assert.equal((await whoIs(server, { token: elliptic })).user, user)
+      assert.equal((await authenticatedUser(server, { token: elliptic })).user, user)
       if (!flags[0]!.endsWith('email')) return
       for (const verified of [false, 'true', null]) {
         const other = await provider.sign({ ...good, email_verified: verified })
-        assert.equal((await whoIs(server, { token: other })).status, 401, String(verified))
+        assert.equal((await authenticatedUser(server, { token: other })).status, 401, String(verified))
       }
       const { email_verified: _, ...unsaid } = good
-      assert.equal((await whoIs(server, { token: await provider.sign(unsaid) })).user, user)
+      assert.equal((await authenticatedUser(server, { token: await provider.sign(unsaid) })).user, user)
       // A token without a key id: any matching key verifies it.
       const nameless = await provider.sign(good, { kid: undefined })
-      assert.equal((await whoIs(server, { token: nameless })).user, user)
+      assert.equal((await authenticatedUser(server, { token: nameless })).user, user)
     })
   }
 })
@@ -315,13 +328,13 @@ longTest(
     }
     put(other.authority.certificate)
     const server = await serve(t, flagsOf(provider))
-    assert.equal((await whoIs(server, { token })).status, 401)
+    assert.equal((await authenticatedUser(server, { token })).status, 401)
     assert.match(server.output(), /cannot reach the OpenID Connect provider/)
     put(certificate)
     assert.equal(
       (
         await until(
-          () => whoIs(server, { token }),
+          () => authenticatedUser(server, { token }),
           ({ status }) => status === 201,
           30_000,
         )

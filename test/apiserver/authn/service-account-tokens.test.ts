@@ -74,7 +74,7 @@ async function statusWith(token: string, client = server.client(token)): Promise
 
 /** Waits until the status changes and returns the new one. */
 async function untilOther(status: number, ask: () => Promise<number>): Promise<number> {
-  return await until(ask, (told) => told !== status, 60_000)
+  return await until(ask, (latest) => latest !== status, 60_000)
 }
 
 const review = async (token: string, audiences?: string[]) =>

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { appendFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { agentOf, authenticatedUser, until } from '../../support/authenticated-user.ts'
 import { serve } from '../../support/in-process.ts'
 import { tokens } from '../../support/server.ts'
-import { agentOf, until, whoIs } from '../../support/who.ts'
 
 const secret = 'canary-7f3a'
 
@@ -23,8 +23,8 @@ test('changes of the token file take effect', { timeout: 300_000 }, async (t) =>
   await server.restart()
   const agent = agentOf(server)
   t.after(() => agent.destroy())
-  const bob = async () => await whoIs(server, { agent, token: 'bob-token' })
-  const statusOf = async (token: string) => (await whoIs(server, { token })).status
+  const bob = async () => await authenticatedUser(server, { agent, token: 'bob-token' })
+  const statusOf = async (token: string) => (await authenticatedUser(server, { token })).status
   assert.equal((await bob()).user, 'bob')
 
   await t.test('changed or removed tokens become invalid, also on open connections', async () => {
@@ -95,7 +95,7 @@ test('changes of the token file take effect', { timeout: 300_000 }, async (t) =>
   await server.stop()
   await server.restart()
   assert.match(server.output(), /skipped a line without a token .*tokens\.csv" line=1\n/)
-  assert.deepEqual([(await bob()).user, (await whoIs(server, { token: secret })).user], ['bob', 'named'])
+  assert.deepEqual([(await bob()).user, (await authenticatedUser(server, { token: secret })).user], ['bob', 'named'])
   assert.ok(!server.output().includes(secret), 'a token is in the log')
   assert.ok(!(await server.client().get('/metrics')).text.includes(secret), 'a token is in the metrics')
 })

@@ -33,14 +33,14 @@ const refusals: readonly (readonly [flags: string, file: string, told: RegExp])[
 ]
 
 test('an invalid key stops the start with a one-line error that does not contain the key', async (t) => {
-  for (const [flag, text, told] of refusals) {
+  for (const [flag, text, expected] of refusals) {
     const { code, errors } = await startFailing(t, (directory) => {
       const file = join(directory, 'keys.pem')
       writeFileSync(file, text)
       return [flag.replace('FILE', file)]
     })
     assert.equal(code, 1, flag)
-    assert.match(errors, told)
+    assert.match(errors, expected)
     assert.equal(errors.trim().split('\n').length, 1, errors)
     assert.doesNotMatch(errors, /BEGIN|MI[IG]|canary/)
   }

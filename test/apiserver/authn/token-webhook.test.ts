@@ -1,10 +1,10 @@
 /** The token webhook with a real HTTPS service that requires a client certificate. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { agentOf, authenticatedUser, until } from '../../support/authenticated-user.ts'
 import { serve } from '../../support/in-process.ts'
 import { startFailing } from '../../support/start-failing.ts'
 import { type Answer, says, TokenService } from '../../support/token-service.ts'
-import { agentOf, until, whoIs } from '../../support/who.ts'
 
 const jane = {
   username: 'jane',
@@ -22,7 +22,7 @@ test('a token webhook authenticates users', { timeout: 300_000 }, async (t) => {
   await t.test('the webhook is called once per token, with the audience and a client certificate', async () => {
     service.answers.set('jane-token', says({ authenticated: true, user: jane }))
     for (let i = 0; i < 3; i++) {
-      const told = await whoIs(server, { token: 'jane-token' })
+      const told = await authenticatedUser(server, { token: 'jane-token' })
       assert.deepEqual(
         [told.status, told.user, told.groups, told.extra],
         [201, 'jane', ['dev', 'qa', 'system:authenticated'], jane.extra],
@@ -57,16 +57,16 @@ test('a token webhook authenticates users', { timeout: 300_000 }, async (t) => {
     service.answers.set('slow-token', (review, response) =>
       setTimeout(() => says({ authenticated: true, user: { username: 'slow' } })(review, response), 300),
     )
-    const told = await Promise.all(Array.from({ length: 20 }, () => whoIs(server, { token: 'slow-token' })))
+    const told = await Promise.all(Array.from({ length: 20 }, () => authenticatedUser(server, { token: 'slow-token' })))
     assert.ok(told.every(({ user }) => user === 'slow'))
     assert.equal(service.countOf('slow-token'), 1)
   })
 
   await t.test('a token that the webhook rejects gets a cached 401, and static tokens skip the webhook', async () => {
-    for (let i = 0; i < 2; i++) assert.equal((await whoIs(server, { token: 'unknown-token' })).status, 401)
+    for (let i = 0; i < 2; i++) assert.equal((await authenticatedUser(server, { token: 'unknown-token' })).status, 401)
     assert.equal(service.countOf('unknown-token'), 1)
-    assert.equal((await whoIs(server, { token: 'bob-token' })).user, 'bob')
-    assert.equal((await whoIs(server, {})).status, 403)
+    assert.equal((await authenticatedUser(server, { token: 'bob-token' })).user, 'bob')
+    assert.equal((await authenticatedUser(server, {})).status, 403)
     assert.equal(service.countOf('bob-token'), 0)
   })
 
@@ -82,7 +82,7 @@ test('a token webhook authenticates users', { timeout: 300_000 }, async (t) => {
     ]
     for (const [i, [audiences, status]] of rows.entries()) {
       service.answers.set(`audience-${i}`, says({ authenticated: true, user, audiences }))
-      assert.equal((await whoIs(server, { token: `audience-${i}` })).status, status, String(audiences))
+      assert.equal((await authenticatedUser(server, { token: `audience-${i}` })).status, status, String(audiences))
     }
   })
 
@@ -119,10 +119,10 @@ test('a token webhook authenticates users', { timeout: 300_000 }, async (t) => {
     for (const [name, answer] of Object.entries(bad)) {
       const token = `bad ${name}`.replaceAll(' ', '-')
       service.answers.set(token, answer)
-      assert.equal((await whoIs(server, { token })).status, 401, name)
+      assert.equal((await authenticatedUser(server, { token })).status, 401, name)
       service.answers.set(token, says(yes))
       const remembered = name === 'a yes that is a text'
-      assert.equal((await whoIs(server, { token })).status, remembered ? 401 : 201, name)
+      assert.equal((await authenticatedUser(server, { token })).status, remembered ? 401 : 201, name)
     }
     assert.equal(service.countOf('bad-a-broken-connection'), 3, 'it is tried once more')
     assert.equal(service.countOf('bad-a-redirect'), 2, 'a redirect is not followed')
@@ -145,7 +145,7 @@ test('a token webhook authenticates users', { timeout: 300_000 }, async (t) => {
     const review = { apiVersion: 'authentication.orch.io/v1', kind: 'TokenReview', spec: { token: 'jane-token' } }
     const { body } = await server.client().post('/apis/authentication.orch.io/v1/tokenreviews', review)
     assert.equal(body.status.user.username, 'jane')
-    assert.equal((await whoIs(server, { token: 'expired-token' })).status, 401)
+    assert.equal((await authenticatedUser(server, { token: 'expired-token' })).status, 401)
     const told = await server.client().post('/apis/authentication.orch.io/v1/tokenreviews', {
       ...review,
       spec: { token: 'expired-token', audiences: ['other'] },
@@ -166,7 +166,7 @@ test('a token webhook authenticates users', { timeout: 300_000 }, async (t) => {
     service.config(service.make({ subject: '/CN=renewed', issuer: service.authority }))
     let count = 0
     const askAgain = async () => {
-      await whoIs(server, { token: `again-${count++}` })
+      await authenticatedUser(server, { token: `again-${count++}` })
       return service.asked.at(-1)!.by
     }
     await until(askAgain, (by) => by === 'CN=renewed')
@@ -186,12 +186,16 @@ test('a token webhook authenticates users', { timeout: 300_000 }, async (t) => {
     const gone = service.make({ subject: '/CN=gone', issuer: service.authority })
     service.config(gone, (text) => text.replace(`:${service.port}`, ':1'))
     await until(
-      () => whoIs(server, { agent, token: `${canary}-${Math.random()}` }),
+      () => authenticatedUser(server, { agent, token: `${canary}-${Math.random()}` }),
       () => /CN=gone|ECONNREFUSED/.test(server.output()),
     )
-    assert.equal((await whoIs(server, { agent, token: canary })).status, 401)
-    assert.equal((await whoIs(server, { agent, token: 'bob-token' })).user, 'bob')
-    assert.equal((await whoIs(server, { agent, token: 'jane-token' })).user, 'jane', 'what is remembered still counts')
+    assert.equal((await authenticatedUser(server, { agent, token: canary })).status, 401)
+    assert.equal((await authenticatedUser(server, { agent, token: 'bob-token' })).user, 'bob')
+    assert.equal(
+      (await authenticatedUser(server, { agent, token: 'jane-token' })).user,
+      'jane',
+      'what is remembered still counts',
+    )
   })
 
   const seen = `${server.output()}${(await server.client().get('/metrics')).text}`
@@ -210,13 +214,13 @@ test('version v1 works without caching, and a webhook that does not respond time
     '--authentication-token-webhook-cache-ttl=0s',
   ])
   service.answers.set('jane-token', says({ authenticated: true, user: { username: 'jane' } }))
-  for (let i = 0; i < 3; i++) assert.equal((await whoIs(server, { token: 'jane-token' })).user, 'jane')
+  for (let i = 0; i < 3; i++) assert.equal((await authenticatedUser(server, { token: 'jane-token' })).user, 'jane')
   assert.equal(service.countOf('jane-token'), 3)
   assert.ok(service.asked.every(({ review }) => review.apiVersion === 'authentication.orch.io/v1'))
   // The webhook never responds: the server times out and serves others meanwhile.
   service.answers.set('silent-token', () => {})
-  const silent = whoIs(server, { token: 'silent-token' })
-  assert.equal((await whoIs(server, { token: 'bob-token' })).user, 'bob')
+  const silent = authenticatedUser(server, { token: 'silent-token' })
+  assert.equal((await authenticatedUser(server, { token: 'bob-token' })).user, 'bob')
   assert.equal((await silent).status, 401)
   assert.equal(service.countOf('silent-token'), 1, 'who takes too long is not asked again')
 })

@@ -54,12 +54,12 @@ test('permissions survive a restart, and the restart repairs the default roles',
   const admin = server.client()
   await give(admin)
   const roles = '/apis/rbac.authorization.orch.io/v1/clusterroles'
-  const found = (await admin.get(`${roles}/system:discovery`)).body
+  const discoveryRole = (await admin.get(`${roles}/system:discovery`)).body
   const own = { verbs: ['get'], nonResourceURLs: ['/own'] }
-  await admin.put(`${roles}/system:discovery`, { ...found, rules: [own] })
-  const kept = (await admin.get(`${roles}/system:basic-user`)).body
-  kept.metadata.annotations['rbac.authorization.orch.io/autoupdate'] = 'false'
-  await admin.put(`${roles}/system:basic-user`, { ...kept, rules: [own] })
+  await admin.put(`${roles}/system:discovery`, { ...discoveryRole, rules: [own] })
+  const basicUserRole = (await admin.get(`${roles}/system:basic-user`)).body
+  basicUserRole.metadata.annotations['rbac.authorization.orch.io/autoupdate'] = 'false'
+  await admin.put(`${roles}/system:basic-user`, { ...basicUserRole, rules: [own] })
   await admin.delete(`${roles}/view`)
   const bindings = '/apis/rbac.authorization.orch.io/v1/clusterrolebindings'
   await admin.delete(`${bindings}/cluster-admin`)
@@ -76,7 +76,7 @@ test('permissions survive a restart, and the restart repairs the default roles',
   assert.equal((await bob.get(path)).status, 200)
   assert.equal((await bob.get('/apis')).status, 200)
   const mended = (await admin.get(`${roles}/system:discovery`)).body.rules
-  assert.deepEqual([mended[0], mended.length], [own, found.rules.length + 1], 'what was added stays')
+  assert.deepEqual([mended[0], mended.length], [own, discoveryRole.rules.length + 1], 'what was added stays')
   assert.deepEqual((await admin.get(`${roles}/system:basic-user`)).body.rules, [own], 'left alone, as it asks')
   assert.equal((await admin.get(`${roles}/view`)).status, 200)
   assert.equal((await admin.get(`${bindings}/cluster-admin`)).body.roleRef.name, 'cluster-admin')
@@ -114,12 +114,12 @@ async function write(client: HttpClient, signal: AbortSignal): Promise<void> {
 }
 
 /** Returns the time until the status is the expected one. */
-async function until(client: HttpClient, wanted: number): Promise<number> {
+async function until(client: HttpClient, expected: number): Promise<number> {
   const begin = performance.now()
   for (;;) {
     const { status } = await client.get(`${path}?limit=1`)
-    if (status === wanted) return performance.now() - begin
-    assert.ok(performance.now() - begin < 30_000, `still ${status}, not ${wanted}`)
+    if (status === expected) return performance.now() - begin
+    assert.ok(performance.now() - begin < 30_000, `still ${status}, not ${expected}`)
     await pause(5)
   }
 }

@@ -1,10 +1,10 @@
 /** Rule coverage compared with a brute-force check of single permissions, and its cost for many rules. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Coverage, coverage } from '../../../src/apiserver/authz/rbac/covers.ts'
+import { type Coverage, coverage } from '../../../src/apiserver/authz/rbac/coverage.ts'
 import { type PolicyRule, ruleOf } from '../../../src/apiserver/authz/rbac/rule.ts'
 import { runToCompletion, TimeSlice } from '../../../src/base/concurrency/time-slice.ts'
-import { type Seeded, seeded } from '../../storage/store/seeded.ts'
+import { type RandomSource, seeded } from '../../storage/store/random-source.ts'
 import { assertBrief } from '../../support/effort.ts'
 
 const judge = (held: readonly PolicyRule[], given: readonly PolicyRule[], most = 20): Coverage =>
@@ -40,10 +40,10 @@ function isCovered(held: readonly PolicyRule[], rule: PolicyRule): boolean {
   )
 }
 
-const some = (random: Seeded, words: readonly string[], most: number) =>
+const some = (random: RandomSource, words: readonly string[], most: number) =>
   Array.from({ length: 1 + random.below(most) }, () => words[random.below(words.length)]!)
 
-function randomRule(random: Seeded): PolicyRule {
+function randomRule(random: RandomSource): PolicyRule {
   const verbs = some(random, ['get', 'list', 'watch', '*'], 2)
   if (random.chance(0.2)) return { verbs, nonResourceURLs: some(random, ['/a', '/a/*', '/a/b', '*', '/b'], 2) }
   const resources = some(random, ['pods', 'pods/log', '*/log', 'nodes', '*'], 2)

@@ -158,9 +158,9 @@ const atOnce = 24
 async function carryOut(person: Person, all: readonly Attempt[]): Promise<string[]> {
   const client = clientOf(person)
   const faults: string[] = []
-  const left = all.values()
+  const remainingCases = all.values()
   const work = async () => {
-    for (const { wish, path, sent } of left) {
+    for (const { wish, path, sent } of remainingCases) {
       const headers = { ...sent.headers, ...headersOf(person) }
       const answer = await client.send(path, { ...sent, headers })
       const fault = judge(person, wish, answer)
@@ -181,8 +181,8 @@ function judge(person: Person, wish: Wish, { status, text }: Answer): string {
   const what = wish.path === undefined ? `resource \\"${wholeName(wish)}\\"` : `path \\"${wish.path}\\"`
   const scope =
     wish.path !== undefined ? '' : wish.namespace ? `in the namespace \\"${wish.namespace}\\"` : 'at the cluster scope'
-  const told = `User \\"${person.name}\\" cannot ${wish.verb} ${what}`
-  return text.includes(told) && text.includes(scope) ? '' : `told otherwise: ${text.slice(0, 300)}`
+  const expectedMessage = `User \\"${person.name}\\" cannot ${wish.verb} ${what}`
+  return text.includes(expectedMessage) && text.includes(scope) ? '' : `told otherwise: ${text.slice(0, 300)}`
 }
 
 /** Admission controls may reject an allowed request with other messages. */

@@ -66,7 +66,7 @@ const encode = (text: string) => [...text].map((letter) => `%${letter.charCodeAt
 /** Paths that resolve to, or resemble, resources that bob may not read. */
 function forbidden(): string[] {
   const secret = '/api/v1/namespaces/a/secrets/x'
-  const found: string[] = [
+  const trickPaths: string[] = [
     secret,
     '/api/v1/namespaces/a/secrets',
     '/api/v1/secrets',
@@ -74,25 +74,29 @@ function forbidden(): string[] {
   ]
   // From an allowed to a forbidden resource.
   for (const up of ups) {
-    found.push(
+    trickPaths.push(
       `/api/v1/namespaces/a/configmaps/${up}/secrets/x`,
       `/api/v1/namespaces/a/configmaps/x/${up}/${up}/secrets/x`,
     )
-    found.push(`/api/v1/namespaces/a/configmaps/${up}${up}secrets/x`, `/livez/${up}${secret}`, `/livez${up}${secret}`)
-    found.push(`/api/v1/namespaces/a/${up}/b/configmaps/x`, `/api/v1/${up}/v1/namespaces/a/secrets/x`)
+    trickPaths.push(
+      `/api/v1/namespaces/a/configmaps/${up}${up}secrets/x`,
+      `/livez/${up}${secret}`,
+      `/livez${up}${secret}`,
+    )
+    trickPaths.push(`/api/v1/namespaces/a/${up}/b/configmaps/x`, `/api/v1/${up}/v1/namespaces/a/secrets/x`)
   }
   for (const slash of slashes) {
-    found.push(secret.replace('/secrets', `${slash}secrets`), secret.replace('/x', `${slash}x`))
-    found.push(
+    trickPaths.push(secret.replace('/secrets', `${slash}secrets`), secret.replace('/x', `${slash}x`))
+    trickPaths.push(
       secret.replace('/v1/', `${slash}v1/`),
       `/livez${slash}..${secret}`,
       `/api/v1/namespaces/a/configmaps${slash}../secrets/x`,
     )
-    found.push(`/api/v1/namespaces/a/configmaps/x${slash}..${slash}..${slash}secrets${slash}x`)
+    trickPaths.push(`/api/v1/namespaces/a/configmaps/x${slash}..${slash}..${slash}secrets${slash}x`)
   }
   // A segment with encoded characters.
   for (const word of ['secrets', 'namespaces', 'api', 'v1', 'x'])
-    found.push(
+    trickPaths.push(
       secret.replace(`/${word}`, `/${encode(word)}`),
       secret.replace(`/${word}`, `/${encode(word).toUpperCase()}`),
     )
@@ -107,7 +111,7 @@ function forbidden(): string[] {
     'sécrets',
     '%ef%bd%93ecrets',
   ])
-    found.push(secret.replace('secrets', other))
+    trickPaths.push(secret.replace('secrets', other))
   // Another scope, verb or request target.
   for (const query of [
     'watch=1',
@@ -119,8 +123,8 @@ function forbidden(): string[] {
     'namespace=b',
     'as=admin',
   ])
-    found.push(`/api/v1/namespaces/a/secrets?${query}`, `${secret}?${query}`, `/api/v1/secrets?${query}`)
-  found.push(
+    trickPaths.push(`/api/v1/namespaces/a/secrets?${query}`, `${secret}?${query}`, `/api/v1/secrets?${query}`)
+  trickPaths.push(
     `https://127.0.0.1${secret}`,
     `http://admin@127.0.0.1${secret}`,
     `//127.0.0.1${secret}`,
@@ -129,7 +133,7 @@ function forbidden(): string[] {
     `/api/v1/watch/namespaces/a/secrets/x`,
     '/api/v1/watch/secrets',
   )
-  found.push(
+  trickPaths.push(
     '/api/v1/namespaces/a/configmaps/../../b/configmaps/x',
     '/apis//v1/namespaces/a/secrets/x',
     '/apis/core/v1/namespaces/a/secrets/x',
@@ -137,7 +141,7 @@ function forbidden(): string[] {
     '/api/v1/namespaces/a/namespaces/b',
     '/api/v1/namespaces/a/nodes',
   )
-  return found
+  return trickPaths
 }
 
 /** Accepted status codes for a rejection. */

@@ -211,7 +211,7 @@ test('restoring into a store with data is rejected, and a partially restored sto
   )
 
   const half = newPlace()
-  const { loadDirectory } = await import('../../../src/storage/store/lmdb/loading.ts')
+  const { loadDirectory } = await import('../../../src/storage/store/lmdb/load-directory.ts')
   const load = { id: 'another load', above: 10 }
   const loading = await loadDirectory(half, load)
   await loading.write([{ key: 'meta/left', revision: 2, value: Buffer.from('x') }])

@@ -10,7 +10,15 @@ import { after, before, test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
 import type { Answer, HttpClient } from '../../support/http-client.ts'
 import { type InProcess, startInProcess } from '../../support/in-process.ts'
-import { collectionOf, define, definitionOf, definitions, typeOf, undefine, type Wanted } from './definitions.ts'
+import {
+  collectionOf,
+  type DefinitionOptions,
+  define,
+  definitionOf,
+  definitions,
+  typeOf,
+  undefine,
+} from './definitions.ts'
 
 let server: InProcess
 let client: HttpClient
@@ -31,7 +39,7 @@ function schemaOf(fields: readonly string[]): JsonObject {
 
 const version = { subresources: { status: {} } }
 
-async function gain(name: string, wanted: Wanted, fields: readonly string[]): Promise<void> {
+async function gain(name: string, wanted: DefinitionOptions, fields: readonly string[]): Promise<void> {
   const { versions } = definitionOf({ ...wanted, version, schema: schemaOf(fields) }).spec
   const changed = await client.send(`${definitions}/${name}`, {
     method: 'PATCH',

@@ -163,7 +163,7 @@ describe('an object of a custom kind is served like one of a built-in kind', () 
 
   test('an object requires apiVersion and kind, and a patch cannot remove them', async () => {
     const { body } = await create('typed')
-    const told = ({ status, body: { message } }: Answer) => [status, message]
+    const statusAndMessage = ({ status, body: { message } }: Answer) => [status, message]
     for (const [member, word] of [
       ['kind', 'Kind'],
       ['apiVersion', 'apiVersion'],
@@ -172,7 +172,7 @@ describe('an object of a custom kind is served like one of a built-in kind', () 
       for (const none of [undefined, null, '']) {
         const sent = { ...type, metadata: { name: 'untyped' }, [member]: none }
         const shown = JSON.stringify(sent, Object.keys(sent).concat('name').sort())
-        assert.deepEqual(told(await client.post(path, sent)), [400, `${missing}${shown}'`])
+        assert.deepEqual(statusAndMessage(await client.post(path, sent)), [400, `${missing}${shown}'`])
         assert.equal((await client.put(`${path}/typed`, { ...body, [member]: none })).status, 400)
         assert.equal((await client.put(`${path}/typed/status`, { ...body, [member]: none })).status, 400)
       }

@@ -13,20 +13,20 @@ import { startServer } from '../../support/server.ts'
 import {
   collectionOf,
   conditionOf,
+  type DefinitionOptions,
   define,
   definitionOf,
   definitions,
   isEstablished,
   isGone,
-  told,
   typeOf,
   undefine,
-  type Wanted,
+  waitForEvent,
 } from './definitions.ts'
 
 const owner = endOfFile()
 
-const widget = (name: string, size = 1, wanted: Wanted = {}) => ({
+const widget = (name: string, size = 1, wanted: DefinitionOptions = {}) => ({
   ...typeOf(wanted),
   metadata: { name },
   spec: { size },
@@ -232,7 +232,11 @@ describe('a CustomResourceDefinition on one server', () => {
     const second = definitionOf({ plural: 'twos', kind: 'Same' })
     assert.equal((await client.post(definitions, second)).status, 201)
     const { name } = second.metadata
-    const { object } = await told(client, name, (event) => conditionOf(event.object, 'NamesAccepted') === 'False')
+    const { object } = await waitForEvent(
+      client,
+      name,
+      (event) => conditionOf(event.object, 'NamesAccepted') === 'False',
+    )
     assert.equal(conditionOf(object, 'Established'), 'False')
     assert.equal((await client.get(collectionOf({ plural: 'twos' }))).status, 404)
     await undefine(client, first)
@@ -246,7 +250,7 @@ describe('a CustomResourceDefinition on one server', () => {
     const annotations = { 'api-approved.orch.io': 'unapproved, a test' }
     const made = await client.post(definitions, { ...own, metadata: { ...own.metadata, annotations } })
     assert.equal(made.status, 201, made.text)
-    await told(client, own.metadata.name, ({ object }) => conditionOf(object, 'NamesAccepted') === 'False')
+    await waitForEvent(client, own.metadata.name, ({ object }) => conditionOf(object, 'NamesAccepted') === 'False')
     const listed = await client.get('/apis/certificates.orch.io/v1/certificatesigningrequests')
     assert.equal(listed.body.kind, 'CertificateSigningRequestList')
     await undefine(client, own.metadata.name)
@@ -406,7 +410,7 @@ describe('a CustomResourceDefinition on two servers', () => {
       )
       const judged = await Promise.all(
         pair.map(({ metadata }) =>
-          told(one, metadata.name, ({ object }) => conditionOf(object, 'Established') !== undefined),
+          waitForEvent(one, metadata.name, ({ object }) => conditionOf(object, 'Established') !== undefined),
         ),
       )
       const established = judged.filter(({ object }) => conditionOf(object, 'Established') === 'True')

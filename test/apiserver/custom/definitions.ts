@@ -5,7 +5,7 @@ import type { HttpClient, WatchEvent } from '../../support/http-client.ts'
 
 export const definitions = '/apis/apiextensions.orch.io/v1/customresourcedefinitions'
 
-export interface Wanted {
+export interface DefinitionOptions {
   readonly plural?: string
   readonly kind?: string
   readonly group?: string
@@ -26,9 +26,15 @@ const plainSchema = {
   },
 }
 
-export function definitionOf(wanted: Wanted = {}) {
-  const { plural = 'widgets', kind = 'Widget', group = 'stable.example.com', scope = 'Namespaced', shortNames } = wanted
-  const { schema = plainSchema, version = {}, versions, conversion } = wanted
+export function definitionOf(options: DefinitionOptions = {}) {
+  const {
+    plural = 'widgets',
+    kind = 'Widget',
+    group = 'stable.example.com',
+    scope = 'Namespaced',
+    shortNames,
+  } = options
+  const { schema = plainSchema, version = {}, versions, conversion } = options
   const only = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema }, ...version }
   return {
     apiVersion: 'apiextensions.orch.io/v1',
@@ -45,8 +51,8 @@ export function definitionOf(wanted: Wanted = {}) {
 }
 
 /** Creates a definition and resolves when it is established. */
-export async function define(client: HttpClient, wanted: Wanted = {}): Promise<string> {
-  const definition = definitionOf(wanted)
+export async function define(client: HttpClient, options: DefinitionOptions = {}): Promise<string> {
+  const definition = definitionOf(options)
   const made = await client.post(definitions, definition)
   assert.equal(made.status, 201, made.text)
   await isEstablished(client, definition.metadata.name)
@@ -54,7 +60,7 @@ export async function define(client: HttpClient, wanted: Wanted = {}): Promise<s
 }
 
 export async function isEstablished(client: HttpClient, name: string): Promise<void> {
-  await told(client, name, ({ object }) => conditionOf(object, 'Established') === 'True')
+  await waitForEvent(client, name, ({ object }) => conditionOf(object, 'Established') === 'True')
 }
 
 interface Conditioned {
@@ -75,7 +81,7 @@ export async function undefine(client: HttpClient, name: string): Promise<void> 
 export async function isGone(client: HttpClient, name: string): Promise<void> {
   const { body } = await client.get(`${definitions}?${only(name)}`)
   if (body.items.length === 0) return
-  await told(client, name, ({ type }) => type === 'DELETED', body.metadata.resourceVersion)
+  await waitForEvent(client, name, ({ type }) => type === 'DELETED', body.metadata.resourceVersion)
 }
 
 function only(name: string): string {
@@ -83,7 +89,7 @@ function only(name: string): string {
 }
 
 /** Resolves with the first matching event of a definition. The watch fails after a timeout. */
-export async function told(
+export async function waitForEvent(
   client: HttpClient,
   name: string,
   isWanted: (event: WatchEvent) => boolean,
@@ -95,10 +101,13 @@ export async function told(
 }
 
 /** Returns the apiVersion and kind of an object, which are required for custom kinds. */
-export function typeOf({ kind = 'Widget', group = 'stable.example.com' }: Wanted = {}, version = 'v1') {
+export function typeOf({ kind = 'Widget', group = 'stable.example.com' }: DefinitionOptions = {}, version = 'v1') {
   return { apiVersion: `${group}/${version}`, kind }
 }
 
-export function collectionOf({ plural = 'widgets', group = 'stable.example.com' }: Wanted = {}, namespace = 'default') {
+export function collectionOf(
+  { plural = 'widgets', group = 'stable.example.com' }: DefinitionOptions = {},
+  namespace = 'default',
+) {
   return `/apis/${group}/v1/namespaces/${namespace}/${plural}`
 }

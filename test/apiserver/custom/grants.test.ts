@@ -11,11 +11,11 @@ import type { ApiObject } from '../../../src/api/model/object.ts'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
 import { defaultGates } from '../../../src/api/versions/feature-gates.ts'
 import {
-  type EstablishingParts,
+  type DefinitionStatusParts,
   namesFor,
   writeStatus,
-} from '../../../src/apiserver/custom/definitions/establishing.ts'
-import { KnownDefinitions } from '../../../src/apiserver/custom/definitions/known-definitions.ts'
+} from '../../../src/apiserver/custom/definitions/definition-status.ts'
+import { DefinitionSummaries } from '../../../src/apiserver/custom/definitions/definition-summaries.ts'
 import { grantsAll } from '../../../src/apiserver/custom/definitions/names.ts'
 import { Catalogue } from '../../../src/apiserver/registry/catalogue/catalogue.ts'
 import { type RegistryParts, serveKinds, waitForCaches } from '../../../src/apiserver/registry/catalogue/resource.ts'
@@ -34,7 +34,7 @@ import { LaggingView } from './lagging-view.ts'
 
 const vendor = vendorOf('orch')
 
-interface Server extends EstablishingParts {
+interface Server extends DefinitionStatusParts {
   readonly caches: Caches
 }
 
@@ -56,7 +56,7 @@ async function serve(store: MemoryStore): Promise<Server> {
   await caches.start()
   after(() => caches.stop())
   const resource = stored(catalogue, { group: 'apiextensions', plural: 'customresourcedefinitions' })
-  return { caches, catalogue, resource, known: new KnownDefinitions(resource, catalogue) }
+  return { caches, catalogue, resource, known: new DefinitionSummaries(resource, catalogue) }
 }
 
 const store = new MemoryStore()
@@ -90,7 +90,7 @@ async function remove(name: string): Promise<void> {
 /** Returns the granted kind in its status. */
 async function kindOf(name: string): Promise<string | undefined> {
   await waitForCaches(near.resource)
-  return near.known.get(name)!.granted.kind
+  return near.known.get(name)!.acceptedNames.kind
 }
 
 test('a name is granted only once, even if a server has not seen the competing definition', async () => {
@@ -125,7 +125,7 @@ test('missing name reservations are restored, and released with their definition
   for (const { key, revision } of (await store.list({ prefix: 'claims/' })).entries)
     await store.commit({ key, expected: revision, value: undefined })
   await waitForCaches(near.resource)
-  assert.deepEqual((await repairReservations(near.catalogue)).taken.sort(), held)
+  assert.deepEqual((await repairReservations(near.catalogue)).restored.sort(), held)
 
   for (const name of ['earlies.stable.example.com', 'lates.stable.example.com']) await remove(name)
   assert.deepEqual(await keys(), [])

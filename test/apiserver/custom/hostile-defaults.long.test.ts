@@ -5,14 +5,14 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
-import { ShownForms } from '../../../src/apiserver/custom/objects/shown-forms.ts'
+import { UpgradedObjectCache } from '../../../src/apiserver/custom/objects/upgraded-object-cache.ts'
 import { assertBrief } from '../../support/effort.ts'
 import type { Answer, HttpClient } from '../../support/http-client.ts'
 import { type InProcess, startInProcess } from '../../support/in-process.ts'
 import { collectionOf, define, definitionOf, definitions, typeOf, undefine } from './definitions.ts'
 
 /** The goal is 50 ms. The thread's clock includes compilation and garbage collection. */
-const longestMs = 350
+const maxMs = 350
 
 let server: InProcess
 let client: HttpClient
@@ -25,7 +25,7 @@ before(async () => {
 after(() => server.stop())
 
 async function bounded<T>(run: () => Promise<T>): Promise<T> {
-  return (await assertBrief(longestMs, run)).result
+  return (await assertBrief(maxMs, run)).result
 }
 
 const objects = (count: number) => Array.from({ length: count }, () => ({}))
@@ -186,7 +186,7 @@ test('listing many objects of a type with many fields is fast, with or without v
 })
 
 test('the cache of upgraded objects is bounded', () => {
-  const forms = new ShownForms()
+  const forms = new UpgradedObjectCache()
   const stored = Array.from({ length: 70 }, (_, i) => Buffer.from(`${i}`))
   const mebibyte = Buffer.alloc(1024 * 1024)
   for (const json of stored) forms.set(json, mebibyte)

@@ -11,7 +11,7 @@ import { type InProcess, startInProcess } from '../../support/in-process.ts'
 import { collectionOf, define, definitionOf, definitions, typeOf, undefine } from './definitions.ts'
 
 /** The goal is 50 ms. The thread's clock includes compilation and garbage collection. */
-const longestMs = 350
+const maxMs = 350
 
 let server: InProcess
 let client: HttpClient
@@ -44,7 +44,7 @@ async function sendDefinition(schema: JsonObject): Promise<Answer> {
 }
 
 async function bounded<T>(run: () => Promise<T>): Promise<T> {
-  return (await assertBrief(longestMs, run)).result
+  return (await assertBrief(maxMs, run)).result
 }
 
 const refused: readonly (readonly [string, JsonObject])[] = [
@@ -124,7 +124,7 @@ test('schema fields named like JavaScript properties are ordinary fields', async
     type: 'object',
     properties: Object.fromEntries(odd.map((name) => [name, { type: 'string', default: `default ${name}` }])),
   }
-  const wanted = {
+  const hostileDefinition = {
     plural: 'constructor',
     kind: 'Constructor',
     group: 'prototype.example.com',
@@ -133,14 +133,14 @@ test('schema fields named like JavaScript properties are ordinary fields', async
     version: { additionalPrinterColumns: [{ name: '__proto__', type: 'string', jsonPath: '.spec.__proto__' }] },
   }
   // Sent as text, because __proto__ is not a key in an object literal.
-  const raw = JSON.stringify(definitionOf(wanted))
+  const raw = JSON.stringify(definitionOf(hostileDefinition))
   assert.ok(raw.includes('"__proto__":{"type":"string"'))
   const made = await client.send(definitions, { method: 'POST', raw })
   assert.equal(made.status, 201, made.text)
-  const path = collectionOf(wanted)
+  const path = collectionOf(hostileDefinition)
   const created = await client.send(path, {
     method: 'POST',
-    raw: `${JSON.stringify(typeOf(wanted)).slice(0, -1)},"metadata":{"name":"a"},"spec":{"__proto__":"mine","constructor":"too"},"__proto__":{"polluted":true}}`,
+    raw: `${JSON.stringify(typeOf(hostileDefinition)).slice(0, -1)},"metadata":{"name":"a"},"spec":{"__proto__":"mine","constructor":"too"},"__proto__":{"polluted":true}}`,
   })
   assert.equal(created.status, 201, created.text)
   assert.match(created.text, /"__proto__":"mine"/)

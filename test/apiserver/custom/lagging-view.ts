@@ -4,7 +4,7 @@ import type { Batch, WatchOptions } from '../../../src/storage/store/store.ts'
 /** A store whose change events can be held back. */
 export class LaggingView extends MemoryStore {
   readonly #store: MemoryStore
-  #held: PromiseWithResolvers<void> | undefined
+  #release: PromiseWithResolvers<void> | undefined
 
   constructor(store: MemoryStore) {
     super()
@@ -12,7 +12,7 @@ export class LaggingView extends MemoryStore {
   }
 
   hold(): void {
-    this.#held = Promise.withResolvers()
+    this.#release = Promise.withResolvers()
   }
 
   override commit: MemoryStore['commit'] = (write) => this.#store.commit(write)
@@ -21,13 +21,13 @@ export class LaggingView extends MemoryStore {
 
   /** Reading the revision releases the held events. */
   override revision: MemoryStore['revision'] = () => {
-    this.#held?.resolve()
+    this.#release?.resolve()
     return this.#store.revision()
   }
 
   override async *watch(options: WatchOptions): AsyncGenerator<Batch> {
     for await (const batch of this.#store.watch(options)) {
-      await this.#held?.promise
+      await this.#release?.promise
       yield batch
     }
   }

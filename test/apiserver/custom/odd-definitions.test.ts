@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { HttpClient } from '../../support/http-client.ts'
 import { type InProcess, startInProcess } from '../../support/in-process.ts'
-import { define, definitionOf, definitions, isEstablished, told, undefine } from './definitions.ts'
+import { define, definitionOf, definitions, isEstablished, undefine, waitForEvent } from './definitions.ts'
 
 let server: InProcess
 let client: HttpClient
@@ -28,7 +28,7 @@ async function storedVersions(name: string, versions: string[]): Promise<void> {
 test('invalid storedVersions of a definition are repaired', async () => {
   const name = await define(client, { plural: 'mendeds', kind: 'Mended' })
   await storedVersions(name, ['v9'])
-  await told(client, name, ({ object }) => object.status?.storedVersions?.join() === 'v1')
+  await waitForEvent(client, name, ({ object }) => object.status?.storedVersions?.join() === 'v1')
   const body = { metadata: { labels: { a: 'b' } } }
   const changed = await client.send(`${definitions}/${name}`, { method: 'PATCH', headers, body })
   assert.equal(changed.status, 200, changed.text)

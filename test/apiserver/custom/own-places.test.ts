@@ -15,7 +15,15 @@ import { HttpClient } from '../../support/http-client.ts'
 import { type InProcess, startInProcess } from '../../support/in-process.ts'
 import { tokens } from '../../support/server.ts'
 import { openTestLog } from '../../support/test-log.ts'
-import { conditionOf, define, definitionOf, definitions, told, undefine, type Wanted } from './definitions.ts'
+import {
+  conditionOf,
+  type DefinitionOptions,
+  define,
+  definitionOf,
+  definitions,
+  undefine,
+  waitForEvent,
+} from './definitions.ts'
 
 /** The kinds of the specification. */
 const allKinds = kindsOfVersion('1.23')
@@ -23,18 +31,25 @@ const allKinds = kindsOfVersion('1.23')
 const approved = { annotations: { 'api-approved.orch.io': 'unapproved, a test' } }
 const merge = { 'content-type': 'application/merge-patch+json' }
 
-function approvedDefinition(wanted: Wanted) {
+function approvedDefinition(wanted: DefinitionOptions) {
   const definition = definitionOf({ scope: 'Cluster', ...wanted })
   return { ...definition, metadata: { ...definition.metadata, ...approved } }
 }
 
 /** Creates a definition and resolves when the server has checked its names. */
-async function ask(client: HttpClient, wanted: Wanted): Promise<{ name: string; accepted: string | undefined }> {
+async function ask(
+  client: HttpClient,
+  wanted: DefinitionOptions,
+): Promise<{ name: string; accepted: string | undefined }> {
   const definition = approvedDefinition(wanted)
   const made = await client.post(definitions, definition)
   assert.equal(made.status, 201, made.text)
   const { name } = definition.metadata
-  const { object } = await told(client, name, (event) => conditionOf(event.object, 'NamesAccepted') !== undefined)
+  const { object } = await waitForEvent(
+    client,
+    name,
+    (event) => conditionOf(event.object, 'NamesAccepted') !== undefined,
+  )
   return { name, accepted: conditionOf(object, 'NamesAccepted') }
 }
 
@@ -43,7 +58,7 @@ async function patchStatus(client: HttpClient, name: string, status: JsonObject)
 }
 
 /** A forged status that claims all names. */
-function grantOf({ plural = '', kind = '' }: Wanted): JsonObject {
+function grantOf({ plural = '', kind = '' }: DefinitionOptions): JsonObject {
   return {
     acceptedNames: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List` },
     conditions: [
@@ -53,7 +68,7 @@ function grantOf({ plural = '', kind = '' }: Wanted): JsonObject {
   }
 }
 
-const places: readonly (readonly [string, Wanted])[] = [
+const places: readonly (readonly [string, DefinitionOptions])[] = [
   ['v1', { group: 'rbac.authorization.orch.io', plural: 'clusterrolebindings', kind: 'ClusterRoleBinding' }],
   ['v1', { group: 'certificates.orch.io', plural: 'certificatesigningrequests', kind: 'CertificateSigningRequest' }],
   ['v1', { group: 'authentication.orch.io', plural: 'tokenreviews', kind: 'TokenReview' }],
@@ -110,7 +125,11 @@ describe('definitions with the names of a built-in type', () => {
       Object.assign(definition.spec.names, taken)
       assert.equal((await client.post(definitions, definition)).status, 201)
       const { name } = definition.metadata
-      const { object } = await told(client, name, (event) => conditionOf(event.object, 'NamesAccepted') !== undefined)
+      const { object } = await waitForEvent(
+        client,
+        name,
+        (event) => conditionOf(event.object, 'NamesAccepted') !== undefined,
+      )
       assert.equal(conditionOf(object, 'NamesAccepted'), 'False')
       assert.equal(conditionOf(object, 'Established'), 'False')
       await patchStatus(client, name, { ...grantOf({ plural: 'others', kind: 'Other' }), acceptedNames: taken })
@@ -184,7 +203,7 @@ test('a definition older than a built-in type with the same name is no longer se
   const { client } = server
   const made = await client.post('/apis/node.orch.io/v1/runtimeclasses', { metadata: { name: 'a' }, handler: 'a' })
   assert.equal(made.status, 201, made.text)
-  await told(client, name, ({ object }) => conditionOf(object, 'Established') === 'False')
+  await waitForEvent(client, name, ({ object }) => conditionOf(object, 'Established') === 'False')
   const { body } = await client.get(`${definitions}/${name}`)
   assert.equal(conditionOf(body, 'NamesAccepted'), 'False')
   assert.equal(body.status.acceptedNames.plural, '')

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
 import type { ObjectSchema } from '../../../src/api/schema/schema.ts'
-import { ReadAhead } from '../../../src/apiserver/custom/definitions/read-ahead.ts'
+import { ParsedSchemaCache } from '../../../src/apiserver/custom/definitions/parsed-schema-cache.ts'
 import { readStructuralSchema } from '../../../src/apiserver/custom/schema/structural-schema.ts'
 
 const vendor = vendorOf('orch')
@@ -30,7 +30,7 @@ test('a schema parsed for validation is reused once, and only for the same text'
 })
 
 test('unused parsed schemas are evicted', () => {
-  const ahead = new ReadAhead<number>()
+  const ahead = new ParsedSchemaCache<number>()
   const text = (i: number) => `${i}${'x'.repeat(300_000)}`
   for (let i = 0; i < 5; i++) ahead.put(text(i), i)
   ahead.put(text(4), 40)

@@ -10,8 +10,8 @@ const server = await startInProcess()
 after(() => server.stop())
 const { client } = server
 
-const wanted = { plural: 'turns', kind: 'Turn' }
-const collection = collectionOf(wanted)
+const definitionOptions = { plural: 'turns', kind: 'Turn' }
+const collection = collectionOf(definitionOptions)
 const rounds = long ? 40 : 4
 const writers = 4
 
@@ -34,8 +34,12 @@ test('writes and reads during the recreation of a definition follow one of the t
   ])
   for (let round = 0; round < rounds; round++) {
     const member = `m${round}`
-    const name = await define(client, { ...wanted, schema: schemaOf(member) })
-    const sent = { ...typeOf(wanted), metadata: { name: `after-${round}` }, spec: { m0: 'sent', unknown: 'sent' } }
+    const name = await define(client, { ...definitionOptions, schema: schemaOf(member) })
+    const sent = {
+      ...typeOf(definitionOptions),
+      metadata: { name: `after-${round}` },
+      spec: { m0: 'sent', unknown: 'sent' },
+    }
     const made = await client.post(collection, sent)
     assert.equal(made.status, 201, made.text)
     assert.deepEqual(made.body.spec, { [member]: member === 'm0' ? 'sent' : member })
@@ -55,7 +59,7 @@ function membersOf({ spec }: Shown): string {
 /** Each response is an object of one schema, or reports that the kind does not exist. */
 async function write(on: HttpClient, prefix: string, found: string[], signal: AbortSignal): Promise<void> {
   for (let i = 0; !signal.aborted; i++) {
-    const made = await on.post(collection, { ...typeOf(wanted), metadata: { name: `${prefix}-${i}` } })
+    const made = await on.post(collection, { ...typeOf(definitionOptions), metadata: { name: `${prefix}-${i}` } })
     if (made.status === 404 || made.status === 405) continue
     assert.equal(made.status, 201, made.text)
     assert.match(membersOf(made.body), /^m\d+$/)

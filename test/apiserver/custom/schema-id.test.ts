@@ -37,13 +37,13 @@ function store(evolution: Evolution, members: JsonObject, apiVersion?: string): 
 
 test('an object that already has all defaults is stored unchanged and returned without parsing', async () => {
   const evolution = await evolutionOf({ spec: { type: 'object', properties: { a: { ...text, default: 'x' } } } })
-  const wanted = object({ spec: { a: 'y' } })
-  const ready = runToCompletion(evolution.store(wanted))
-  assert.equal(ready.object, wanted)
+  const expected = object({ spec: { a: 'y' } })
+  const ready = runToCompletion(evolution.store(expected))
+  assert.equal(ready.object, expected)
   assert.equal(ready.completeFor, evolution.schemaId)
   const unread = { json: Buffer.from('whatever this is'), completeFor: ready.completeFor }
   assert.equal(evolution.readJson(unread), unread.json)
-  assert.equal(runToCompletion(evolution.readSteps(unread)), unread.json)
+  assert.equal(runToCompletion(evolution.readJsonSliced(unread)), unread.json)
 })
 
 test('an object stored under another or unknown schema is upgraded when it is read', async () => {

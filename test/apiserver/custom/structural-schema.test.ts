@@ -6,13 +6,13 @@ import { maxFaults } from '../../../src/api/model/field-error.ts'
 import { asObject } from '../../../src/api/model/object.ts'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
 import { fillWithinLimits } from '../../../src/api/schema/bounded-defaults.ts'
-import { decode, decodeSteps } from '../../../src/api/schema/decode.ts'
+import { decode, decodeSliced } from '../../../src/api/schema/decode.ts'
 import { fillDefaults } from '../../../src/api/schema/defaults.ts'
 import type { ObjectSchema } from '../../../src/api/schema/schema.ts'
-import { validate, validateSteps } from '../../../src/api/schema/validate.ts'
+import { validate, validateSliced } from '../../../src/api/schema/validate.ts'
 import { objectRules } from '../../../src/apiserver/custom/objects/object-rules.ts'
 import { readStructuralSchema } from '../../../src/apiserver/custom/schema/structural-schema.ts'
-import { runToCompletion, type Steps } from '../../../src/base/concurrency/time-slice.ts'
+import { runToCompletion, type Sliced } from '../../../src/base/concurrency/time-slice.ts'
 
 const vendor = vendorOf('orch')
 const context = { vendor, subresource: '' }
@@ -512,7 +512,7 @@ describe('a large value is validated in short steps that can be interrupted', ()
   const many = 20_000
   const list = <T>(item: (i: number) => T) => Array.from({ length: many }, (_, i) => item(i))
   const text = { type: 'string', maxLength: 20 }
-  const named = { type: 'object', required: ['name'], properties: { name: text } }
+  const namedSchema = { type: 'object', required: ['name'], properties: { name: text } }
   const set = { type: 'array', 'x-orch-list-type': 'set', items: text }
   const embedded = { type: 'object', 'x-orch-embedded-resource': true, 'x-orch-preserve-unknown-fields': true }
   const object = () => ({ apiVersion: 'v1', kind: 'A', metadata: { labels: { a: 'b' } } })
@@ -527,7 +527,7 @@ describe('a large value is validated in short steps that can be interrupted', ()
     ['the elements of a set', set, list((i) => `e${i}`)],
     [
       'elements of a keyed list',
-      { type: 'array', 'x-orch-list-type': 'map', 'x-orch-list-map-keys': ['name'], items: named },
+      { type: 'array', 'x-orch-list-type': 'map', 'x-orch-list-map-keys': ['name'], items: namedSchema },
       list((i) => ({ name: `e${i}` })),
     ],
     ['a list in a list', { type: 'array', items: set }, [list((i) => `e${i}`)]],
@@ -535,7 +535,7 @@ describe('a large value is validated in short steps that can be interrupted', ()
   ]
 
   /** Returns the number of interruptions and the result. */
-  function run<T>(work: Steps<T>): { steps: number; result: T } {
+  function run<T>(work: Sliced<T>): { steps: number; result: T } {
     for (let steps = 0; ; steps++) {
       const step = work.next()
       if (step.done) return { steps, result: step.value }
@@ -545,13 +545,13 @@ describe('a large value is validated in short steps that can be interrupted', ()
   for (const [what, property, value] of rows)
     test(what, async () => {
       const schema = await schemaOf(about(property))
-      const decoding = run(decodeSteps(schema, { apiVersion: 'v1', kind: 'X', metadata: { name: 'x' }, a: value }))
+      const decoding = run(decodeSliced(schema, { apiVersion: 'v1', kind: 'X', metadata: { name: 'x' }, a: value }))
       assert.ok(decoding.steps >= many / 1000, `decoded in ${decoding.steps} steps`)
       const decoded = decoding.result.value
       const judging = run(objectRules(schema, undefined)!(asObject(decoded)))
       assert.deepEqual(judging.result, [])
       assert.ok(judging.steps >= many / 1000, `judged in ${judging.steps} steps`)
-      const validating = run(validateSteps(schema, decoded, context))
+      const validating = run(validateSliced(schema, decoded, context))
       assert.deepEqual(validating.result, validate(schema, decoded, context))
       if (validating.steps > 0) assert.ok(validating.steps >= many / 1000, `validated in ${validating.steps} steps`)
     })

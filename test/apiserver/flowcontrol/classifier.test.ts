@@ -6,7 +6,7 @@ import { suggestedFlowSchemas } from '../../../src/api/kinds/flowcontrol/types/s
 import type { User } from '../../../src/api/model/user.ts'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
 import { Classifier } from '../../../src/apiserver/flowcontrol/classifier.ts'
-import { compileRules, type FlowAttributes } from '../../../src/apiserver/flowcontrol/matching.ts'
+import { compileRules, type FlowAttributes } from '../../../src/apiserver/flowcontrol/flow-schema-rules.ts'
 import { seatsOfList } from '../../../src/apiserver/flowcontrol/work-estimate.ts'
 
 const compile = (name: string, spec: Json) => ({

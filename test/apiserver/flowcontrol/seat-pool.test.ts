@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type FairQueue, SeatPool, type Waiter } from '../../../src/apiserver/flowcontrol/seat-pool.ts'
 import { dealHand, hashFlow } from '../../../src/apiserver/flowcontrol/shuffle-shard.ts'
-import { Turns } from '../../../src/apiserver/flowcontrol/turns.ts'
+import { TickBudget } from '../../../src/apiserver/flowcontrol/tick-budget.ts'
 
 const queuing = { queues: 64, handSize: 1, queueLengthLimit: 1000 }
 
@@ -18,7 +18,7 @@ class World {
   readonly #running: { flow: string; seats: number; queue: FairQueue; ms: number }[] = []
 
   constructor(seats: number, over: Partial<typeof queuing> = {}) {
-    this.pool = new SeatPool({ seats, queuing: { ...queuing, ...over } }, new Turns())
+    this.pool = new SeatPool({ seats, queuing: { ...queuing, ...over } }, new TickBudget())
   }
 
   /** Joins a queue. Returns the rejection or the request. */
@@ -110,7 +110,7 @@ test('a queue is bounded, and a priority level without queues rejects excess req
     [false, false, true],
   )
   assert.equal(world.wait('a'), 'queue-full')
-  const strict = new SeatPool({ seats: 1, queuing: undefined }, new Turns())
+  const strict = new SeatPool({ seats: 1, queuing: undefined }, new TickBudget())
   assert.deepEqual(
     [strict.take(seats(1)), strict.take(seats(1)), strict.queueFor(1n)],
     [true, false, 'concurrency-limit'],
@@ -178,7 +178,7 @@ test('the first request of a quiet user does not wait for a noisy user, and thei
 })
 
 test('priority levels alternate, and a request larger than the tick budget still starts', async () => {
-  const turns = new Turns()
+  const turns = new TickBudget()
   const begun: string[] = []
   const pools = ['a', 'b'].map((name) => ({ name, pool: new SeatPool({ seats: 1000, queuing }, turns) }))
   assert.equal(pools[0]!.pool.take({ seats: 1, work: 1000 }), true)
@@ -200,7 +200,7 @@ test('requests that only wait for the next tick do not fill the queues', () => {
   const outcomes = Array.from({ length: 200 }, () => typeof world.wait('a', { work: 1 }))
   assert.equal(outcomes.filter((each) => each === 'object').length, 200 - workPerTurn + 10)
   assert.equal(outcomes.at(-1), 'string')
-  const strict = new SeatPool({ seats: 100, queuing: undefined }, new Turns())
+  const strict = new SeatPool({ seats: 100, queuing: undefined }, new TickBudget())
   for (let i = 0; i < 100; i++) assert.equal(strict.take(one), true)
   assert.equal(strict.take(one), false)
 })

@@ -6,11 +6,11 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { watchOver } from '../../support/alive.ts'
 import { HttpClient } from '../../support/http-client.ts'
 import { asIssuer, makeIdentity, pairOf } from '../../support/identities.ts'
 import { type Restartable, serve } from '../../support/in-process.ts'
 import { caOf } from '../../support/raw-http.ts'
+import { survivalCheck } from '../../support/survival-check.ts'
 
 const home = '/api/v1/namespaces/default/secrets'
 const name = `${home}/s`
@@ -185,7 +185,7 @@ for (const { flags, decisions, every } of modes) {
     timeout: 300_000,
   }, async (t) => {
     const server = await serve(t, flags)
-    const assertAlive = watchOver(server)
+    const assertAlive = survivalCheck(server)
     await server.client().post(home, { ...secret, data: { k: hidden } })
     const before = await stateOf(server)
     const clients = await clientsOf(server)
@@ -194,9 +194,9 @@ for (const { flags, decisions, every } of modes) {
     })
 
     const faults: string[] = []
-    const left = combinations.values()
+    const remainingCases = combinations.values()
     const work = async () => {
-      for (const { credential, verb, spelling } of left) {
+      for (const { credential, verb, spelling } of remainingCases) {
         const decision = decisions[credential.who]
         const expected = spelling.refused ?? (decision === 'done' ? verb.done : decision)
         const { status, text } = await clients
@@ -210,9 +210,9 @@ for (const { flags, decisions, every } of modes) {
             },
             ...(verb.body === undefined ? {} : { body: verb.body }),
           })
-        const told = `${credential.name}, ${verb.verb}, ${spelling.name}`
-        if (status !== expected) faults.push(`${told}: ${status}, not ${expected}: ${text.slice(0, 200)}`)
-        if (status >= 400 && text.includes(hidden)) faults.push(`${told}: was shown the secret`)
+        const caseName = `${credential.name}, ${verb.verb}, ${spelling.name}`
+        if (status !== expected) faults.push(`${caseName}: ${status}, not ${expected}: ${text.slice(0, 200)}`)
+        if (status >= 400 && text.includes(hidden)) faults.push(`${caseName}: was shown the secret`)
       }
     }
     await Promise.all(Array.from({ length: atOnce }, work))

@@ -7,7 +7,7 @@
 export interface BadInput {
   readonly here?: readonly string[]
   /** Files below `test/`. */
-  readonly held?: readonly (readonly [file: string, test: string])[]
+  readonly coveredBy?: readonly (readonly [file: string, test: string])[]
   readonly waits?: string
   readonly open?: string
 }
@@ -18,23 +18,23 @@ type Rows = { readonly [row: string]: BadInput }
 export const apiServers: Rows = {
   'CVE-2019-11253: endlessly expanding aliases, huge or malformed bodies': {
     here: ['expansion'],
-    held: [
+    coveredBy: [
       ['api/codec/yaml.test.ts', ' is rejected'],
       ['apiserver/http/hostile-bodies.test.ts', 'hostile bodies'],
     ],
   },
   'CVE-2019-11254: YAML that takes quadratic time to parse': {
-    held: [['api/codec/yaml.test.ts', 'parsing takes linear time:']],
+    coveredBy: [['api/codec/yaml.test.ts', 'parsing takes linear time:']],
   },
   'CVE-2019-1002100: JSON patches that grow by copying': {
     here: ['expansion'],
-    held: [
+    coveredBy: [
       ['api/merge/json-patch.test.ts', 'a patch with 10,000 operations is accepted, and one with more is rejected'],
       ['api/merge/json-patch.test.ts', 'a patch whose copies double in size is aborted'],
     ],
   },
   'CVE-2018-1002105, CVE-2020-8559: upgrades and tunnels': {
-    held: [
+    coveredBy: [
       ['apiserver/transport/connections.test.ts', 'unsupported protocol upgrades are ignored'],
       ['apiserver/transport/connections.test.ts', 'data after an upgrade request is not parsed as a request'],
       ['apiserver/aggregation/hostile.test.ts', 'opens no tunnel, and later bytes from the client are discarded'],
@@ -43,18 +43,18 @@ export const apiServers: Rows = {
   },
   'CVE-2019-11247: access to an object through a path of another scope': {
     here: ['scope'],
-    held: [
+    coveredBy: [
       ['apiserver/http/access-matrix.long.test.ts', 'combinations of users and requests are authorized correctly with'],
       ['apiserver/authz/matrix.test.ts', "the server's decision on"],
     ],
   },
   'CVE-2022-3162: dots in a namespace or name that reach the store': {
     here: ['scope'],
-    held: [['apiserver/http/hostile-paths.test.ts', 'spellings of a path']],
+    coveredBy: [['apiserver/http/hostile-paths.test.ts', 'spellings of a path']],
   },
   'CVE-2015-5305: dots in a group or resource': { here: ['scope'] },
   'CVE-2016-1905: a patch that bypasses the admission of updates': {
-    held: [
+    coveredBy: [
       [
         'apiserver/admission/certificate-subject-restriction.test.ts',
         ': a CertificateSigningRequest for the superuser group is rejected',
@@ -63,7 +63,7 @@ export const apiServers: Rows = {
     ],
   },
   'CVE-2021-25735: an old object that is modified before webhooks see it': {
-    held: [
+    coveredBy: [
       [
         'apiserver/admission/webhook/webhooks.test.ts',
         'reviews of an update and of a collection deletion contain all fields',
@@ -71,10 +71,10 @@ export const apiServers: Rows = {
     ],
   },
   'CVE-2020-8561: a webhook that redirects': {
-    held: [['apiserver/admission/webhook/hostile.test.ts', 'the server never follows redirects of webhooks']],
+    coveredBy: [['apiserver/admission/webhook/hostile.test.ts', 'the server never follows redirects of webhooks']],
   },
   'CVE-2020-8562, CVE-2020-8555, CVE-2025-13281: addresses in objects that the server calls': {
-    held: [
+    coveredBy: [
       [
         'apiserver/admission/webhook/webhooks.test.ts',
         'webhook credentials are sent only to the hosts they are configured for',
@@ -83,15 +83,15 @@ export const apiServers: Rows = {
     waits: 'a resolver that changes its answers: a connection is made to the address that was resolved for it',
   },
   'CVE-2022-3172, CVE-2018-1002102: another server that redirects the client': {
-    held: [['apiserver/aggregation/hostile.test.ts', 'malformed backend responses are not forwarded']],
+    coveredBy: [['apiserver/aggregation/hostile.test.ts', 'malformed backend responses are not forwarded']],
   },
   'CVE-2020-8552: metrics with unbounded labels': {
-    held: [
+    coveredBy: [
       ['base/telemetry/metrics.test.ts', 'requests are counted by served type, and unknown names do not become labels'],
     ],
   },
   'CVE-2023-44487, CVE-2023-39325, CVE-2019-9512, CVE-2019-9514: floods of resets and pings': {
-    held: [
+    coveredBy: [
       ['apiserver/transport/floods.test.ts', 'floods of HTTP/2 frames do not stop the server'],
       [
         'apiserver/transport/floods.test.ts',
@@ -100,13 +100,13 @@ export const apiServers: Rows = {
     ],
   },
   'CVE-2023-45288: endless headers': {
-    held: [
+    coveredBy: [
       ['apiserver/transport/floods.test.ts', 'floods of HTTP/2 frames do not stop the server'],
       ['apiserver/transport/slow-clients.test.ts', 'an HTTP/2 connection with endless headers is closed'],
     ],
   },
   'CVE-2023-2727: a forbidden image in an ephemeral container': {
-    held: [
+    coveredBy: [
       [
         'apiserver/admission/image-policy-webhook.test.ts',
         'the backend decides about all containers of a pod, and its responses are cached',
@@ -114,7 +114,7 @@ export const apiServers: Rows = {
     ],
   },
   'CVE-2023-2728, CVE-2024-3177: a secret that may not be mounted': {
-    held: [
+    coveredBy: [
       [
         'apiserver/admission/service-account.test.ts',
         'an annotated service account restricts its pods to the secrets that it lists',
@@ -122,10 +122,10 @@ export const apiServers: Rows = {
     ],
   },
   'CVE-2025-5187: a node that gets its own Node garbage-collected': {
-    held: [['apiserver/admission/node-restriction.test.ts', 'of its Node through any kind of write']],
+    coveredBy: [['apiserver/admission/node-restriction.test.ts', 'of its Node through any kind of write']],
   },
   'CVE-2025-4563: a mirror Pod with resource claims of other pods': {
-    held: [
+    coveredBy: [
       [
         'apiserver/admission/node-restriction.test.ts',
         'a node agent can create only mirror pods without references, on its own node',
@@ -134,26 +134,28 @@ export const apiServers: Rows = {
   },
   'CVE-2021-3121, CVE-2024-24786: malformed Protobuf': {
     here: ['objects'],
-    held: [
+    coveredBy: [
       ['base/protobuf-wire.test.ts', 'malformed messages are rejected'],
       ['fuzz/protobuf.test.ts', 'damaged Protobuf documents sent to a server are rejected or stored'],
     ],
   },
   'CVE-2019-11250, CVE-2020-8565: tokens in the log': {
-    held: [['apiserver/http/identity.test.ts', 'a request with an invalid token is never treated as anonymous']],
+    coveredBy: [['apiserver/http/identity.test.ts', 'a request with an invalid token is never treated as anonymous']],
     open: 'canaries through all tests',
   },
   'CVE-2024-7598: objects created while their namespace is being deleted': {
-    held: [['cluster/controllers/namespace.test.ts', 'no object created during the deletion of its namespace remains']],
+    coveredBy: [
+      ['cluster/controllers/namespace.test.ts', 'no object created during the deletion of its namespace remains'],
+    ],
   },
   'CVE-2021-29923: addresses with leading zeros': {
-    held: [
+    coveredBy: [
       ['api/pki/certificate.test.ts', 'the IP address'],
       ['server/start.test.ts', 'the error for an invalid flag suggests the closest flag or the accepted values'],
     ],
   },
   'CVE-2018-16875, CVE-2022-0778: certificates that waste CPU time': {
-    held: [
+    coveredBy: [
       ['api/pki/certificate-chain.test.ts', 'mutated certificates are accepted or rejected'],
       [
         'apiserver/transport/handshakes.test.ts',
@@ -163,7 +165,7 @@ export const apiServers: Rows = {
   },
   'CVE-2021-25743: escape sequences in any text': {
     here: ['javascript'],
-    held: [['tools/cli/printers.test.ts', 'a table cell is one line of printable characters']],
+    coveredBy: [['tools/cli/printers.test.ts', 'a table cell is one line of printable characters']],
   },
   'CVE-2020-8554, CVE-2021-25740: Service and Endpoints': { here: ['scope'] },
   'CVE-2019-11249, CVE-2019-11246, CVE-2019-1002101, CVE-2019-11248: debug paths': { here: ['scope'] },
@@ -173,7 +175,7 @@ export const apiServers: Rows = {
 /** Authentication. */
 export const identity: Rows = {
   'identity in headers without a proxy certificate': {
-    held: [
+    coveredBy: [
       ['apiserver/http/access-matrix.long.test.ts', 'combinations of users and requests are authorized correctly with'],
       [
         'apiserver/authn/authenticating-proxy.test.ts',
@@ -188,21 +190,23 @@ export const identity: Rows = {
     ],
   },
   'impersonation without permission': {
-    held: [
+    coveredBy: [
       ['apiserver/http/access-matrix.long.test.ts', 'combinations of users and requests are authorized correctly with'],
       ['apiserver/authz/impersonation.test.ts', 'each impersonated value is authorized separately'],
     ],
   },
   'impersonation without a user': { here: ['scope'] },
-  'duplicate credentials': { held: [['apiserver/http/hostile-headers.test.ts', 'duplicate credentials are rejected']] },
+  'duplicate credentials': {
+    coveredBy: [['apiserver/http/hostile-headers.test.ts', 'duplicate credentials are rejected']],
+  },
   'an invalid token when anonymous requests are allowed': {
-    held: [['apiserver/http/identity.test.ts', 'a request with an invalid token is never treated as anonymous']],
+    coveredBy: [['apiserver/http/identity.test.ts', 'a request with an invalid token is never treated as anonymous']],
   },
   'formats of bearer tokens': {
-    held: [['apiserver/http/identity.test.ts', 'a request with an invalid token is never treated as anonymous']],
+    coveredBy: [['apiserver/http/identity.test.ts', 'a request with an invalid token is never treated as anonymous']],
   },
   'bootstrap tokens': {
-    held: [
+    coveredBy: [
       ['apiserver/authn/bootstrap-tokens.test.ts', 'all invalid bootstrap tokens get the same response'],
       [
         'apiserver/authn/bootstrap-tokens.test.ts',
@@ -211,32 +215,32 @@ export const identity: Rows = {
     ],
   },
   'the signature of cluster-info': {
-    held: [
+    coveredBy: [
       ['tools/joining/cluster-info.test.ts', 'rejected: '],
       ['tools/joining/cluster-info.test.ts', 'a man in the middle learns no token'],
     ],
   },
   'JWT: other algorithms': {
-    held: [
+    coveredBy: [
       ['apiserver/authn/service-account-tokens.test.ts', 'tokens with an invalid signature are rejected'],
       ['apiserver/authn/service-account-tokens.test.ts', 'are rejected after any mutation'],
       ['apiserver/authn/openid-connect.test.ts', 'modified ID tokens and signatures by other keys are rejected'],
     ],
   },
   'JWT: claims': {
-    held: [
+    coveredBy: [
       ['apiserver/authn/service-account-tokens.test.ts', 'tokens with invalid claims are rejected'],
       ['apiserver/authn/openid-connect.test.ts', 'ID tokens with invalid claims are rejected'],
     ],
   },
   'OIDC providers': {
-    held: [
+    coveredBy: [
       ['apiserver/authn/openid-connect.test.ts', 'an unavailable or faulty provider does not affect the known keys'],
       ['apiserver/authn/openid-connect.test.ts', 'conflicting OIDC flags are rejected'],
     ],
   },
   'the token of a deleted service account': {
-    held: [
+    coveredBy: [
       [
         'apiserver/authn/service-account-tokens.test.ts',
         'a token becomes invalid if its account is deleted, even if the account is recreated',
@@ -248,10 +252,10 @@ export const identity: Rows = {
     ],
   },
   'token reviews': {
-    held: [['apiserver/resources/endpoints.test.ts', 'a TokenReview returns the user of a token']],
+    coveredBy: [['apiserver/resources/endpoints.test.ts', 'a TokenReview returns the user of a token']],
   },
   'a certificate request for system:masters': {
-    held: [
+    coveredBy: [
       [
         'apiserver/admission/certificate-subject-restriction.test.ts',
         ': a CertificateSigningRequest for the superuser group is rejected',
@@ -259,7 +263,7 @@ export const identity: Rows = {
     ],
   },
   'a certificate request for another node': {
-    held: [
+    coveredBy: [
       [
         'cluster/controllers/csr-approving.test.ts',
         'CertificateSigningRequests without permission stay pending and do not block later ones',
@@ -271,7 +275,7 @@ export const identity: Rows = {
     ],
   },
   'approving, signing and changing certificate requests': {
-    held: [
+    coveredBy: [
       ['api/kinds/certificate-signing-request.test.ts', 'validating conditions written through'],
       ['api/kinds/certificate-signing-request.test.ts', 'updates of the main resource change neither spec nor status'],
       ['api/kinds/certificate-signing-request.test.ts', 'a certificate can only be set through status, and only once'],
@@ -282,28 +286,28 @@ export const identity: Rows = {
     ],
   },
   'malformed certificate requests': {
-    held: [
+    coveredBy: [
       ['api/kinds/certificate-signing-request.test.ts', 'validating a new CertificateSigningRequest:'],
       ['api/pki/certificate-request.test.ts', 'mutated certificate requests are rejected without unexpected errors:'],
     ],
   },
   'CVE-2021-44531, CVE-2021-44532, CVE-2021-44533: ambiguous certificate subjects': {
-    held: [
+    coveredBy: [
       ['api/pki/identity.test.ts', 'the identity is read from '],
       ['api/pki/identity.test.ts', 'a certificate is rejected:'],
     ],
   },
   'certificates that are expired, not yet valid, of another CA, or for another purpose': {
-    held: [
+    coveredBy: [
       ['apiserver/http/identity.test.ts', 'client certificates'],
       ['api/pki/tls.test.ts', 'the server rejects a client certificate that is expired, of another CA or for servers'],
     ],
   },
   'CVE-2025-59464: memory of handshakes with certificates': {
-    held: [['apiserver/transport/handshakes.test.ts', 'handshakes with client certificates leak no memory']],
+    coveredBy: [['apiserver/transport/handshakes.test.ts', 'handshakes with client certificates leak no memory']],
   },
   'the node authorizer': {
-    held: [
+    coveredBy: [
       [
         'apiserver/authz/node.test.ts',
         'a node can read the objects that its pods reference, as long as they do, and no others',
@@ -311,10 +315,10 @@ export const identity: Rows = {
     ],
   },
   'labels and taints of nodes': {
-    held: [['apiserver/admission/node-restriction.test.ts', 'of its Node through any kind of write']],
+    coveredBy: [['apiserver/admission/node-restriction.test.ts', 'of its Node through any kind of write']],
   },
   'owners with blockOwnerDeletion': {
-    held: [
+    coveredBy: [
       [
         'apiserver/admission/owner-references-permission-enforcement.test.ts',
         'setting blockOwnerDeletion requires permission to update finalizers of the owner',
@@ -327,18 +331,18 @@ export const identity: Rows = {
 export const runtime: Rows = {
   '__proto__ and similar names in data': {
     here: ['javascript'],
-    held: [['apiserver/http/first-light.test.ts', '__proto__ and similar names are ordinary keys']],
+    coveredBy: [['apiserver/http/first-light.test.ts', '__proto__ and similar names are ordinary keys']],
   },
   '__proto__ and similar names in labels and names': { here: ['javascript', 'objects'] },
   'CVE-2021-4279, CVE-2025-64718: paths of patches that reach a prototype': {
     here: ['javascript'],
-    held: [
+    coveredBy: [
       ['support/prototypes.test.ts', 'the guard is active in a server, and hostile input does not change prototypes'],
     ],
   },
   'CVE-2026-21710: parameter and header names': {
     here: ['javascript'],
-    held: [
+    coveredBy: [
       [
         'apiserver/http/hostile-headers.test.ts',
         'headers named like inherited JavaScript properties are ordinary headers',
@@ -347,27 +351,27 @@ export const runtime: Rows = {
   },
   'CVE-2026-53550, CVE-2026-84375, GHSA-48c2-rrv3-qjmp: YAML parsers': {
     here: ['expansion'],
-    held: [
+    coveredBy: [
       ['api/codec/yaml.test.ts', ' is rejected'],
       ['api/codec/yaml.test.ts', 'parsing takes linear time:'],
     ],
   },
   'CVE-2026-44288, 44289, 44291, 44293: Protobuf parsers': {
-    held: [
+    coveredBy: [
       ['fuzz/protobuf.test.ts', 'damaged Protobuf messages are rejected or survive a round trip'],
       ['apiserver/http/protobuf.test.ts', 'malformed Protobuf messages are rejected with a reason'],
     ],
   },
   'CVE-2025-59466: deep nesting': {
     here: ['expansion'],
-    held: [
+    coveredBy: [
       ['apiserver/http/hostile-bodies.test.ts', 'hostile bodies'],
       ['apiserver/http/ways-in.test.ts', 'a patch cannot nest an object more deeply than a request body may'],
     ],
   },
   'numbers that cannot be represented': {
     here: ['javascript'],
-    held: [
+    coveredBy: [
       ['api/codec/json.test.ts', 'numbers keep all their digits'],
       ['api/codec/json.test.ts', 'fractional numbers are not rounded to integers'],
     ],
@@ -375,33 +379,33 @@ export const runtime: Rows = {
   'duplicate keys': { here: ['duplicates'] },
   'malformed base64': {
     here: ['javascript'],
-    held: [['apiserver/http/hostile-bodies.test.ts', 'hostile bodies']],
+    coveredBy: [['apiserver/http/hostile-bodies.test.ts', 'hostile bodies']],
   },
   'invalid UTF-8': {
     here: ['javascript'],
-    held: [['apiserver/http/hostile-bodies.test.ts', 'hostile bodies']],
+    coveredBy: [['apiserver/http/hostile-bodies.test.ts', 'hostile bodies']],
   },
   'lone surrogates': {
     here: ['javascript'],
-    held: [['apiserver/http/ways-in.test.ts', 'every write method rejects text with unpaired surrogates']],
+    coveredBy: [['apiserver/http/ways-in.test.ts', 'every write method rejects text with unpaired surrogates']],
   },
   'characters that look alike': {
     here: ['javascript'],
-    held: [['apiserver/http/hostile-bodies.test.ts', 'hostile bodies']],
+    coveredBy: [['apiserver/http/hostile-bodies.test.ts', 'hostile bodies']],
   },
   'number-like keys and their order': { here: ['javascript'] },
   'CVE-2026-21717, CVE-2025-27209: colliding keys': { here: ['collisions'] },
   'slow regular expressions': {
     here: ['javascript'],
-    held: [['apiserver/http/hostile-queries.test.ts', 'hostile queries get the expected codes']],
+    coveredBy: [['apiserver/http/hostile-queries.test.ts', 'hostile queries get the expected codes']],
   },
   'a trailing line feed after a matching text': { here: ['javascript'] },
   'CVE-2026-111497: compressed bodies': {
     here: ['javascript'],
-    held: [['apiserver/admission/webhook/hostile.test.ts', ': the failure policy applies before the timeout']],
+    coveredBy: [['apiserver/admission/webhook/hostile.test.ts', ': the failure policy applies before the timeout']],
   },
   'CVE-2026-21637, CVE-2025-59465, CVE-2026-21714, CVE-2025-23085: exceptions below HTTP': {
-    held: [
+    coveredBy: [
       [
         'apiserver/transport/connections.test.ts',
         'TLS 1.2 and later are accepted, and ALPN selects HTTP/2 or HTTP/1.1',
@@ -415,14 +419,14 @@ export const runtime: Rows = {
 /** Requests and objects. */
 export const requests: Rows = {
   'request smuggling': {
-    held: [
+    coveredBy: [
       ['apiserver/transport/connections.test.ts', 'request smuggling attempts each get at most one response'],
       ['apiserver/transport/connections.test.ts', 'data after an upgrade request is not parsed as a request'],
       ['apiserver/transport/connections.test.ts', 'an error in later data does not replace an earlier response'],
     ],
   },
   'CVE-2026-58044: too many headers, so that the last are dropped': {
-    held: [
+    coveredBy: [
       [
         'apiserver/http/hostile-headers.test.ts',
         'a request with too many headers is rejected, wherever the credentials are among them',
@@ -431,7 +435,7 @@ export const requests: Rows = {
     ],
   },
   'oversized headers': {
-    held: [
+    coveredBy: [
       [
         'apiserver/http/hostile-headers.test.ts',
         'a request with too many headers is rejected, wherever the credentials are among them',
@@ -440,7 +444,7 @@ export const requests: Rows = {
     ],
   },
   'CVE-2019-5737: slow clients': {
-    held: [
+    coveredBy: [
       ['apiserver/transport/slow-clients.test.ts', 'a client that sends its headers byte by byte is disconnected'],
       ['apiserver/transport/slow-clients.test.ts', 'a client that does not send its TLS handshake is disconnected'],
       ['apiserver/transport/slow-clients.test.ts', 'a client whose body never ends is disconnected'],
@@ -452,11 +456,11 @@ export const requests: Rows = {
     ],
   },
   'oversized bodies': {
-    held: [['apiserver/http/hostile-headers.test.ts', 'a body of more than 3 MiB gets a 413, however it is sent']],
+    coveredBy: [['apiserver/http/hostile-headers.test.ts', 'a body of more than 3 MiB gets a 413, however it is sent']],
   },
   'oversized objects': { here: ['objects'] },
   'objects that are too large for the store': {
-    held: [
+    coveredBy: [
       [
         'storage/store/etcd.test.ts',
         'many Secrets of maximum size are stored and watched, and larger values throw ValueTooLarge',
@@ -466,7 +470,7 @@ export const requests: Rows = {
   },
   'notations of paths': {
     here: ['scope'],
-    held: [
+    coveredBy: [
       ['apiserver/http/hostile-paths.test.ts', 'spellings of a path'],
       [
         'apiserver/http/hostile-paths.test.ts',
@@ -476,60 +480,60 @@ export const requests: Rows = {
   },
   'odd methods': {
     here: ['objects'],
-    held: [
+    coveredBy: [
       ['apiserver/http/hostile-paths.test.ts', 'requests with unusual methods are rejected'],
       ['apiserver/http/methods.test.ts', 'methods'],
     ],
   },
   'a request that is ambiguous between list and watch': {
     here: ['queries'],
-    held: [['fuzz/queries.test.ts', 'random queries return what the model predicts']],
+    coveredBy: [['fuzz/queries.test.ts', 'random queries return what the model predicts']],
   },
   selectors: {
     here: ['queries'],
-    held: [
+    coveredBy: [
       ['apiserver/http/hostile-queries.test.ts', 'hostile queries get the expected codes'],
       ['fuzz/queries.test.ts', 'random queries return what the model predicts'],
     ],
   },
   'limits and timeouts': {
     here: ['queries'],
-    held: [['apiserver/http/hostile-queries.test.ts', 'hostile queries get the expected codes']],
+    coveredBy: [['apiserver/http/hostile-queries.test.ts', 'hostile queries get the expected codes']],
   },
   versions: {
     here: ['queries'],
-    held: [
+    coveredBy: [
       ['apiserver/http/hostile-queries.test.ts', 'a version that is not reached in time gets a 504 with Retry-After'],
       ['fuzz/queries.test.ts', 'random queries return what the model predicts'],
     ],
   },
   'continue tokens': {
     here: ['queries'],
-    held: [['apiserver/http/hostile-queries.test.ts', 'a continue token is valid only for its list and its user']],
+    coveredBy: [['apiserver/http/hostile-queries.test.ts', 'a continue token is valid only for its list and its user']],
   },
   'namespaces and names that are prefixes of others': {
-    held: [['fuzz/queries.test.ts', 'random queries return what the model predicts']],
+    coveredBy: [['fuzz/queries.test.ts', 'random queries return what the model predicts']],
   },
   names: {
     here: ['objects'],
-    held: [['apiserver/http/writes.test.ts', 'a generated name that is already in use is generated again']],
+    coveredBy: [['apiserver/http/writes.test.ts', 'a generated name that is already in use is generated again']],
   },
   'metadata that clients must not set': {
     here: ['objects'],
-    held: [['apiserver/http/writes.test.ts', 'clusterName is dropped, and a negative generation is rejected']],
+    coveredBy: [['apiserver/http/writes.test.ts', 'clusterName is dropped, and a negative generation is rejected']],
   },
   'delete options': {
     here: ['objects'],
-    held: [['fuzz/bodies.test.ts', 'random bodies are rejected or stored as the model predicts']],
+    coveredBy: [['fuzz/bodies.test.ts', 'random bodies are rejected or stored as the model predicts']],
   },
-  apply: { here: ['objects'], held: [['api/merge/linear.test.ts', 'the cost grows linearly:']] },
+  apply: { here: ['objects'], coveredBy: [['api/merge/linear.test.ts', 'the cost grows linearly:']] },
   'content types': {
     here: ['objects'],
-    held: [['apiserver/http/protobuf.test.ts', 'malformed Protobuf messages are rejected with a reason']],
+    coveredBy: [['apiserver/http/protobuf.test.ts', 'malformed Protobuf messages are rejected with a reason']],
   },
   'immutable fields': {
     here: ['unchangeable'],
-    held: [
+    coveredBy: [
       ['clients/conformance.test.ts', 'cannot be changed and must be deleted first'],
       ['api/kinds/certificate-signing-request.test.ts', 'updates of the main resource change neither spec nor status'],
       ['api/kinds/storage-class.test.ts', 'the provisioning settings are immutable'],
@@ -541,6 +545,6 @@ export const requests: Rows = {
   },
   'paths in volumes': { here: ['volumes'] },
   'CVE-2026-33413, 33343, 73499, CVE-2023-32082, CVE-2021-28235: the access control of etcd': {
-    held: [['apiserver/http/restored.test.ts', 'two servers recover after their etcd is restored from a backup']],
+    coveredBy: [['apiserver/http/restored.test.ts', 'two servers recover after their etcd is restored from a backup']],
   },
 }

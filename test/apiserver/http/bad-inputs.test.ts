@@ -8,10 +8,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { giveAccount } from '../../support/accounts.ts'
-import { watchOver } from '../../support/alive.ts'
 import type { Answer, HttpClient } from '../../support/http-client.ts'
 import { serve } from '../../support/in-process.ts'
 import { root } from '../../support/server.ts'
+import { survivalCheck } from '../../support/survival-check.ts'
 import * as rowsOf from './bad-input-rows.ts'
 
 const core = '/api/v1'
@@ -47,7 +47,7 @@ const remove = (path: string, body?: string): Input => ({
   path,
   ...(body === undefined ? {} : { body }),
 })
-const named = (members: string) => `{"metadata":{"generateName":"b-"},${members}}`
+const bodyWith = (members: string) => `{"metadata":{"generateName":"b-"},${members}}`
 const meta = (members: string) => `{"metadata":{"generateName":"b-",${members}}}`
 const series = <T>(values: readonly T[], row: (value: T) => Row) => values.map(row)
 
@@ -111,14 +111,14 @@ const scope: readonly Row[] = [
 /** Keys that some engines put into one hash bucket: numbers that differ only in the bits that the hash ignores. */
 const colliding = Array.from({ length: 40_000 }, (_, i) => i * 256)
 const collisions: readonly Row[] = [
-  [post(named(`"data":{${colliding.map((key) => `"${key}":""`).join()}}`)), 201],
+  [post(bodyWith(`"data":{${colliding.map((key) => `"${key}":""`).join()}}`)), 201],
   [post(`metadata: {generateName: b-}\ndata: {${colliding.map((key) => `"${key}": ""`).join()}}`, yaml), 201],
   [patch(mergePatch, `{"data":{${colliding.map((key) => `"${key}":null`).join()}}}`), 200],
 ]
 
 const javascript: readonly Row[] = [
   [
-    post(named('"data":{"__proto__":"1","constructor":"2","toString":"3"}')),
+    post(bodyWith('"data":{"__proto__":"1","constructor":"2","toString":"3"}')),
     201,
     /"__proto__":"1","constructor":"2","toString":"3"/,
   ],
@@ -149,10 +149,10 @@ const javascript: readonly Row[] = [
   ...series(['9223372036854775808', '1e400', '1.5'], (n) => [post(meta(`"generation":${n}`)), 400]),
   [post(meta('"generation":1.0')), 201],
   ...series(['!!!', '-_-_', 'YQ', 'YQ==x'], (data) => [
-    post(named(`"data":{"k":"${data}"}`), 'application/json', `${core}/namespaces/default/secrets`),
+    post(bodyWith(`"data":{"k":"${data}"}`), 'application/json', `${core}/namespaces/default/secrets`),
     400,
   ]),
-  ...series(['!!!', '-_-_', 'YQ', 'YQ==x'], (data) => [post(named(`"binaryData":{"k":"${data}"}`)), 400]),
+  ...series(['!!!', '-_-_', 'YQ', 'YQ==x'], (data) => [post(bodyWith(`"binaryData":{"k":"${data}"}`)), 400]),
   ...series([mergePatch, strategicPatch], (type) => [patch(type, '{"binaryData":{"k":"YQ"}}'), 422]),
   ...series(['1.00000000000000000001', '1e-400', '4503599627370497.5'], (n) => [post(meta(`"generation":${n}`)), 400]),
   ...series([mergePatch, strategicPatch], (type) => [patch(type, '{"metadata":{"generation":1e-400}}'), 400]),
@@ -160,18 +160,18 @@ const javascript: readonly Row[] = [
   [remove(existing, '{"gracePeriodSeconds":1e-400}'), 400],
   [post('\ufeff{}'), 400],
   [post('\ufeffmetadata: {generateName: b-}', yaml), 400, /byte order mark/],
-  [post(named('"data":{"a":"\\ud800"}')), 400, /surrogate/],
+  [post(bodyWith('"data":{"a":"\\ud800"}')), 400, /surrogate/],
   [post('metadata: {generateName: b-}\ndata: {a: "\\ud800"}', yaml), 400, /surrogate/],
   ...series(['é', '\uff11', 'a\u200d', 'name\n', 'İ'], (name) => [post(JSON.stringify({ metadata: { name } })), 422]),
-  [post(named('"data":{"10":"","9":"","b":""}')), 201, /"10":"","9":"","b":""/],
+  [post(bodyWith('"data":{"10":"","9":"","b":""}')), 201, /"10":"","9":"","b":""/],
   [post(JSON.stringify({ metadata: { name: 'a-'.repeat(500_000) } })), 422],
   ...series(['br', 'gzip', 'deflate', 'zstd'], (encoding) => [
-    { ...post(named('"data":{}')), headers: { 'content-encoding': encoding } },
+    { ...post(bodyWith('"data":{}')), headers: { 'content-encoding': encoding } },
     415,
   ]),
 ]
 
-const twice = named('"data":{"a":"1","a":"2"}')
+const twice = bodyWith('"data":{"a":"1","a":"2"}')
 const twiceInYaml = 'metadata: {generateName: b-}\ndata: {a: "1", a: "2"}'
 const duplicates: readonly Row[] = [
   ...series(
@@ -218,7 +218,7 @@ const queries: readonly Row[] = [
   [get(`${configMaps}?watch=true&watch=false`), 400, /watch/],
   [get(`${configMaps}?watch=false&watch=true`), 400],
   [get(`${existing}?watch=1&timeoutSeconds=1`), 200, /"type":"ADDED"/],
-  [{ ...post(named('"data":{}')), path: `${configMaps}?watch=1` }, 201],
+  [{ ...post(bodyWith('"data":{}')), path: `${configMaps}?watch=1` }, 201],
   ...series(['9223372036854775808', '-9223372036854775809', '18446744073709551616', '1e3', 'x', ''], (n) => [
     get(`${configMaps}?limit=${n}`),
     400,
@@ -238,12 +238,12 @@ const queries: readonly Row[] = [
   [get(`${configMaps}?fieldSelector=spec.x%3Dy`), 400],
   // A dry run takes effect wherever it is requested.
   ...series(['dryRun=&dryRun=All', 'dryRun&dryRun=All', 'dryRun=All&dryRun=All', 'dryRun=All&dryRun='], (query) => [
-    post(named('"data":{}'), 'application/json', `${configMaps}?${query}`),
+    post(bodyWith('"data":{}'), 'application/json', `${configMaps}?${query}`),
     201,
   ]),
   ...series(['dryRun=&dryRun=All', 'dryRun=All&dryRun='], (query) => [remove(`${existing}?${query}`), 200]),
   ...series(['dryRun=All&dryRun=x', 'dryRun=x&dryRun=All', 'dryRun=all'], (query) => [
-    post(named('"data":{}'), 'application/json', `${configMaps}?${query}`),
+    post(bodyWith('"data":{}'), 'application/json', `${configMaps}?${query}`),
     422,
     /dryRun/,
   ]),
@@ -308,20 +308,20 @@ const objects: readonly Row[] = [
   ],
   [patch(apply, '{apiVersion: v1, kind: ConfigMap, metadata: {name: existing}}', `${existing}?fieldManager=flow`), 200],
   ...series(['latin1', 'iso-8859-1', 'utf-16', '"utf-16"'], (charset) => [
-    post(named('"data":{}'), `application/json; charset=${charset}`),
+    post(bodyWith('"data":{}'), `application/json; charset=${charset}`),
     415,
     /charset/,
   ]),
   ...series(['utf-8', 'UTF-8', '"utf-8"'], (charset) => [
-    post(named('"data":{}'), `application/json; charset=${charset}`),
+    post(bodyWith('"data":{}'), `application/json; charset=${charset}`),
     201,
   ]),
   [patch(`${mergePatch}; charset=latin1`, '{}'), 415],
-  [{ ...post(named('"data":{}')), headers: { accept: 'application/json;as=Table;v=v1;g=meta.orch.io' } }, 201],
+  [{ ...post(bodyWith('"data":{}')), headers: { accept: 'application/json;as=Table;v=v1;g=meta.orch.io' } }, 201],
   [post('apiVersion: v1'), 400],
   [post('{"kind":"Other","apiVersion":"v1"}'), 400],
   [post('k8s\0...', 'application/vnd.kubernetes.protobuf'), 415],
-  [post(named(`"data":{"a":"${'x'.repeat(1024 * 1024)}","b":"x"}`)), 422],
+  [post(bodyWith(`"data":{"a":"${'x'.repeat(1024 * 1024)}","b":"x"}`)), 422],
   [post(meta(`"annotations":{"a":"${'x'.repeat(256 * 1024)}"}`)), 422],
   ...series(['TRACE', 'PROPFIND', 'OPTIONS'], (method) => [{ method, path: existing }, [400, 404, 405]]),
   [get(existing, { 'x-http-method-override': 'DELETE' }), 200],
@@ -402,7 +402,7 @@ function faultOfAnswer({ status, text, headers }: Answer, [, codes, told]: Row):
 test('bad inputs get the expected responses', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const client = server.client()
-  const assertAlive = watchOver(server)
+  const assertAlive = survivalCheck(server)
   await giveAccount(client)
   await client.post(configMaps, { metadata: { name: 'existing' }, data: { a: '1' } })
   for (const path of [fixedMap, fixedSecret]) {
@@ -426,7 +426,7 @@ test('bad inputs get the expected responses', { timeout: 300_000 }, async (t) =>
 
 test('every row of bad input has a test or a reason for having none', () => {
   const rows = Object.values(rowsOf).flatMap((sort) => Object.entries<rowsOf.BadInput>(sort))
-  for (const [row, { here = [], held = [], waits, open }] of rows) {
+  for (const [row, { here = [], coveredBy: held = [], waits, open }] of rows) {
     assert.ok(
       here.length + held.length > 0 || waits !== undefined || open !== undefined,
       `${row}: nothing is said of it`,
@@ -435,8 +435,8 @@ test('every row of bad input has a test or a reason for having none', () => {
     for (const [file, name] of held) assertHeld(row, file, name)
   }
   const count = (which: (row: rowsOf.BadInput) => unknown) => rows.filter(([, row]) => which(row)).length
-  const tried = count(({ here, held }) => here ?? held)
-  const waiting = count(({ here, held, waits }) => !here && !held && waits)
+  const tried = count(({ here, coveredBy: held }) => here ?? held)
+  const waiting = count(({ here, coveredBy: held, waits }) => !here && !held && waits)
   const told = `${tried} tried, ${waiting} wait for a feature, ${rows.length - tried - waiting} are open`
   console.error(`rows of bad inputs: ${rows.length}, of which ${told}`)
 })
@@ -465,7 +465,7 @@ test('an object with a backslash in its name can be found by that name', async (
     assert.equal((await client.delete(path)).status, 200)
     assert.equal((await client.get(path)).status, 404)
   }
-  await watchOver(server)()
+  await survivalCheck(server)()
 })
 
 test('a generated name never contains half of a surrogate pair', async (t) => {
@@ -478,5 +478,5 @@ test('a generated name never contains half of a surrogate pair', async (t) => {
   })
   assert.equal(made.status, 201, made.text)
   assert.match(made.body.metadata.name, /^a{57}[a-z0-9]{5}$/)
-  await watchOver(server)()
+  await survivalCheck(server)()
 })

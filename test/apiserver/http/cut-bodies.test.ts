@@ -6,12 +6,12 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
-import { watchOver } from '../../support/alive.ts'
 import type { HttpClient } from '../../support/http-client.ts'
 import { endHeaders, endStream, frame, number, openFrames, requestFrame } from '../../support/http2-frames.ts'
 import { type Restartable, serve } from '../../support/in-process.ts'
 import { configMaps } from '../../support/paths.ts'
 import { openSocket } from '../../support/raw-http.ts'
+import { survivalCheck } from '../../support/survival-check.ts'
 
 const authorization = 'Bearer admin-token'
 
@@ -87,7 +87,7 @@ for (const announced of [true, false])
   }, async (t) => {
     const server = await serve(t)
     const unchanged = await remember(server)
-    const assertAlive = watchOver(server)
+    const assertAlive = survivalCheck(server)
     for (const [name, write] of Object.entries(writes)) {
       for (const [how, cut] of Object.entries(cuts)) {
         if (!announced && how.startsWith('an end before')) continue

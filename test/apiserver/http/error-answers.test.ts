@@ -10,10 +10,10 @@ import { Exchange } from '../../../src/apiserver/http/request/exchange.ts'
 import { jsonForm } from '../../../src/apiserver/http/response/forms.ts'
 import { answerErrors } from '../../../src/apiserver/http/steps/answer-errors.ts'
 import type { ServerTransport } from '../../../src/apiserver/transport/server-transport.ts'
-import { watchOver } from '../../support/alive.ts'
 import { serve } from '../../support/in-process.ts'
 import { closed, listen, open } from '../../support/listener.ts'
 import { configMaps } from '../../support/paths.ts'
+import { survivalCheck } from '../../support/survival-check.ts'
 
 const table = 'application/json;as=Table;v=v1;g=meta.orch.io'
 const forms = ['application/json', 'application/yaml', table, 'application/json;pretty=1']
@@ -73,7 +73,7 @@ const rows: { readonly [name: string]: Row } = {
 test('an error message is never cut inside an emoji', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const client = server.client()
-  const assertAlive = watchOver(server)
+  const assertAlive = survivalCheck(server)
   await client.post(configMaps, { metadata: { name: 'kept' } })
   for (const [name, { method, path, body, type }] of Object.entries(rows))
     for (const accept of forms)

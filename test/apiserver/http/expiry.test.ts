@@ -31,13 +31,13 @@ function suite(name: string, flags: () => readonly string[]): void {
 
     /** The events of a watch from this version, up to this count. */
     const events = async (path: string, version: number, count: number): Promise<WatchEvent[]> => {
-      const seen: WatchEvent[] = []
+      const seenEvents: WatchEvent[] = []
       const signal = AbortSignal.timeout(120_000)
       for await (const event of server.client.watch(`${path}?watch=1&resourceVersion=${version}`, signal)) {
-        seen.push(event)
-        if (seen.length === count) return seen
+        seenEvents.push(event)
+        if (seenEvents.length === count) return seenEvents
       }
-      return assert.fail(`only ${seen.length} of ${count} events came`)
+      return assert.fail(`only ${seenEvents.length} of ${count} events came`)
     }
 
     it('an expired Event disappears from all reads, and watches report its last state with a new version', async () => {

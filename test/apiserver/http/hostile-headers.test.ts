@@ -3,18 +3,18 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
 import { FrameCutter, frameTypes } from '../../../src/wire/http2/frames.ts'
-import { watchOver } from '../../support/alive.ts'
 import { endHeaders, endStream, frame, openFrames, plainHeaders, requestFrame } from '../../support/http2-frames.ts'
 import { serve } from '../../support/in-process.ts'
 import { configMaps } from '../../support/paths.ts'
 import { openSession, openSocket, sendBytes, sendHead, sendHttp2, statusesOf } from '../../support/raw-http.ts'
+import { survivalCheck } from '../../support/survival-check.ts'
 
 const admin = 'Authorization: Bearer admin-token'
 const get = `GET ${configMaps} HTTP/1.1`
 
 test('a request with too many headers is rejected, wherever the credentials are among them', async (t) => {
   const server = await serve(t)
-  const assertAlive = watchOver(server)
+  const assertAlive = survivalCheck(server)
   const filler = (count: number) => Array.from({ length: count }, (_, i) => `X-${i}: ${i}`)
   assert.equal((await sendHead(server, [get, ...filler(150), admin])).status, 200)
   for (const count of [200, 999, 1000, 1999, 2000, 2001, 3000]) {
@@ -37,7 +37,7 @@ test('a request with too many headers is rejected, wherever the credentials are 
 
 test('requests with duplicate credentials are rejected', async (t) => {
   const server = await serve(t)
-  const assertAlive = watchOver(server)
+  const assertAlive = survivalCheck(server)
   for (const second of [admin, 'authorization: Bearer admin-token', 'AUTHORIZATION: Bearer wrong', 'Authorization:']) {
     for (const lines of [
       [get, admin, second],
@@ -102,7 +102,7 @@ test('malformed HTTP/2 request headers get a 400', async (t) => {
 
 test('a small HPACK header block that expands to many headers is rejected', async (t) => {
   const server = await serve(t)
-  const assertAlive = watchOver(server)
+  const assertAlive = survivalCheck(server)
   const socket = await openFrames(server)
   t.after(() => socket.destroy())
   const answered = statusesOn(socket)
@@ -152,7 +152,7 @@ function statusesOn(socket: TLSSocket): (count: number) => Promise<string[]> {
 
 test('headers named like inherited JavaScript properties are ordinary headers', async (t) => {
   const server = await serve(t)
-  const assertAlive = watchOver(server)
+  const assertAlive = survivalCheck(server)
   const names = ['__proto__', 'constructor', 'prototype', 'hasOwnProperty', 'toString', '__defineGetter__']
   for (const name of names) {
     assert.equal((await sendHead(server, [get, `${name}: x`, `${name}: y`, admin])).status, 200, name)
@@ -180,7 +180,7 @@ const methods = [
 
 test('a body of more than 3 MiB gets a 413, however it is sent', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
-  const assertAlive = watchOver(server)
+  const assertAlive = survivalCheck(server)
   const over = `{"metadata":{"name":"a"}}${' '.repeat(limit)}`.slice(0, limit + 1)
   for (const [method, path] of methods) {
     await t.test(method, async () => {
@@ -216,7 +216,7 @@ function chunks(text: string): string {
 
 test('clients that disconnect in the middle of a body cause no server error', async (t) => {
   const server = await serve(t)
-  const assertAlive = watchOver(server)
+  const assertAlive = survivalCheck(server)
   const socket = await openSocket(server, 'http/1.1')
   socket.write(`POST ${configMaps} HTTP/1.1\r\nHost: x\r\n${admin}\r\nContent-Length: 100\r\n\r\n{"meta`)
   await answered(server.client())

@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict'
 import type { ClientHttp2Session } from 'node:http2'
 import { test } from 'node:test'
-import { watchOver } from '../../support/alive.ts'
 import { type Restartable, serve } from '../../support/in-process.ts'
 import { ask, openSession, type RawAnswer, sendHead } from '../../support/raw-http.ts'
+import { survivalCheck } from '../../support/survival-check.ts'
 
 const secret = '/api/v1/namespaces/default/secrets/s'
 const value = 'aGlkZGVu'
@@ -101,7 +101,7 @@ test(`${spellings.length} alternative spellings of a path grant no additional ac
   timeout: 300_000,
 }, async (t) => {
   const server = await serve(t)
-  const assertAlive = watchOver(server)
+  const assertAlive = survivalCheck(server)
   const made = await server.client().post('/api/v1/namespaces/default/secrets', {
     metadata: { name: 's' },
     data: { k: value },
@@ -129,7 +129,7 @@ test('a write with an unusual spelling of the path is rejected or equals the pla
   timeout: 300_000,
 }, async (t) => {
   const server = await serve(t)
-  const assertAlive = watchOver(server)
+  const assertAlive = survivalCheck(server)
   const client = server.client()
   const namespaces = [
     'A',
@@ -188,7 +188,7 @@ const http2Methods = [
 
 test('requests with unusual methods are rejected', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
-  const assertAlive = watchOver(server)
+  const assertAlive = survivalCheck(server)
   const client = server.client()
   await client.post('/api/v1/namespaces/default/secrets', { metadata: { name: 's' }, data: { k: value } })
   for (const [name, methods, send, codes] of [

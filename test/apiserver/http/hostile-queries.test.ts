@@ -1,10 +1,10 @@
 /** Query parameters and continue tokens that are malformed, too large, forged or meant for another list. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { watchOver } from '../../support/alive.ts'
 import { serve } from '../../support/in-process.ts'
 import { configMaps } from '../../support/paths.ts'
 import { sendHead } from '../../support/raw-http.ts'
+import { survivalCheck } from '../../support/survival-check.ts'
 
 const e = encodeURIComponent
 
@@ -124,7 +124,7 @@ const lists: readonly (readonly [query: string, ...codes: number[]])[] = [
 test(`${lists.length} hostile queries get the expected codes`, { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const client = server.client()
-  const assertAlive = watchOver(server)
+  const assertAlive = survivalCheck(server)
   await client.post(configMaps, { metadata: { name: 'a', labels: { x: 'y' } } })
   for (const [query, ...codes] of lists) {
     await t.test(query.slice(0, 80), async () => {
@@ -183,5 +183,5 @@ test('a continue token is valid only for its list and its user', async (t) => {
   ]
   for (const [client, path] of foreign) assert.equal((await client.get(path)).status, 400, path)
   assert.equal((await admin.get(`${configMaps}?${rest}&resourceVersion=0`)).status, 200)
-  await watchOver(server)()
+  await survivalCheck(server)()
 })

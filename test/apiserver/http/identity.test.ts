@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CertifiedKey } from '../../../src/api/pki/authority.ts'
-import { watchOver } from '../../support/alive.ts'
 import { HttpClient } from '../../support/http-client.ts'
 import { asIssuer, makeIdentity, pairOf } from '../../support/identities.ts'
 import { type Restartable, serve } from '../../support/in-process.ts'
 import { configMaps } from '../../support/paths.ts'
 import { caOf, sendHead } from '../../support/raw-http.ts'
+import { survivalCheck } from '../../support/survival-check.ts'
 import { until } from '../../support/until.ts'
 
 async function statusFor(server: Restartable, pair: CertifiedKey, token = ''): Promise<number> {
@@ -22,7 +22,7 @@ async function statusFor(server: Restartable, pair: CertifiedKey, token = ''): P
 
 test('client certificates must be valid and issued by the CA', async (t) => {
   const server = await serve(t)
-  const assertAlive = watchOver(server)
+  const assertAlive = survivalCheck(server)
   const issuer = asIssuer(pairOf(server, 'ca'))
   const masters = { commonName: 'someone', organizations: ['system:masters'], usages: ['client auth'] } as const
   const otherCa = await makeIdentity({ commonName: 'orch-ca', usages: ['cert sign'], authority: true })
@@ -122,7 +122,7 @@ const malformed = [
 
 test('a request with an invalid token is never treated as anonymous', async (t) => {
   const server = await serve(t)
-  const assertAlive = watchOver(server)
+  const assertAlive = survivalCheck(server)
   for (const authorization of wrongTokens) {
     const { status, text } = await sendHead(server, [`GET ${configMaps} HTTP/1.1`, `Authorization: ${authorization}`])
     assert.equal(status, 401, `${authorization.slice(0, 50)}: ${text.slice(0, 200)}`)

@@ -37,14 +37,14 @@ interface Shape {
   readonly body: { readonly metadata?: object; readonly [member: string]: unknown }
   /** The expected status and message. */
   readonly status: number
-  readonly told: RegExp
+  readonly expected: RegExp
 }
 
-const tooMany = { status: 413, told: /limit is 100000 values/ }
+const tooMany = { status: 413, expected: /limit is 100000 values/ }
 
 const shapes: { readonly [what: string]: Shape } = {
   limits: { kind: 'Pod', body: limits(most), ...tooMany },
-  'stored limits': { kind: 'Pod', body: limits(20_000), status: 201, told: /"a\.b\/r19999":"1"/ },
+  'stored limits': { kind: 'Pod', body: limits(20_000), status: 201, expected: /"a\.b\/r19999":"1"/ },
   containers: {
     kind: 'Pod',
     body: { spec: { containers: list(30_000, (i) => ({ name: `c${i}`, image: 'i' })) } },
@@ -55,26 +55,26 @@ const shapes: { readonly [what: string]: Shape } = {
     kind: 'ConfigMap',
     body: { metadata: { labels: map(most, (i) => [`k${i}_`, '-']) } },
     status: 422,
-    told: /name part must consist/,
+    expected: /name part must consist/,
   },
   keys: { kind: 'ConfigMap', body: { data: map(most, (i) => [`k${i}`, 'v']) }, ...tooMany },
   'stored keys': {
     kind: 'ConfigMap',
     body: { data: map(45_000, (i) => [`k${i}`, 'v']) },
     status: 201,
-    told: /"k44999":"v"/,
+    expected: /"k44999":"v"/,
   },
   'secret keys': { kind: 'Secret', body: { data: map(most, (i) => [`k${i}`, 'YQ==']) }, ...tooMany },
 }
 
-for (const [what, { kind, body, status, told }] of Object.entries(shapes)) {
+for (const [what, { kind, body, status, expected }] of Object.entries(shapes)) {
   test(`a body with very many values is processed in time slices: ${what}`, { timeout: 300_000 }, async (t) => {
     const all = `/api/v1/namespaces/default/${kind.toLowerCase()}s`
     const raw = JSON.stringify({ apiVersion: 'v1', kind, ...body, metadata: { ...body.metadata, name: 'large' } })
     const { stretch } = await assertBrief(boundMs, async () => {
       const answer = await server.client.send(all, { method: 'POST', raw })
       assert.equal(answer.status, status, answer.text.slice(0, 500))
-      assert.match(answer.text, told)
+      assert.match(answer.text, expected)
       if (status === 201) assert.equal((await server.client.delete(`${all}/large`)).status, 200)
     })
     t.diagnostic(`${status} after ${stretch.toFixed(0)} ms at a stretch`)

@@ -146,7 +146,7 @@ function numberOf(message: string, field: string): number {
 
 test('every Protobuf tag in the schemas matches the recorded tag', () => {
   let tags = 0
-  const seen = new Set<string>()
+  const seenNames = new Set<string>()
   const compare = (schema: Schema, home: string) => {
     if (schema.type === 'list') return compare(schema.items, home)
     if (schema.type === 'map') return compare(schema.values, home)
@@ -154,8 +154,8 @@ test('every Protobuf tag in the schemas matches the recorded tag', () => {
     // A type without fields has no recorded facts either.
     if (schema.type !== 'object' || Object.keys(schema.fields).length === 0) return
     const name = schema.name!.includes('.') ? schema.name! : `${home}.${schema.name}`
-    if (seen.has(name)) return
-    seen.add(name)
+    if (seenNames.has(name)) return
+    seenNames.add(name)
     for (const [field, { tag, within, schema: inner }] of Object.entries(schema.fields)) {
       const message = within === undefined ? name : messageWithin(name, within)
       assert.ok(facts[message]?.fields?.[field], `${name}.${field}: there are no facts of it`)
@@ -166,7 +166,7 @@ test('every Protobuf tag in the schemas matches the recorded tag', () => {
   }
   for (const kind of allKinds) {
     compare(kind.schema, homeOf(kind))
-    if (!kind.life.virtual || kind.life.verbs?.includes('list')) compare(metaTypes.listOf(kind), homeOf(kind))
+    if (!kind.lifecycle.virtual || kind.lifecycle.verbs?.includes('list')) compare(metaTypes.listOf(kind), homeOf(kind))
     for (const { as } of Object.values(kind.views.subresources ?? {}))
       if (as !== undefined) compare(as.kind.schema, homeOf(as.kind))
   }
@@ -175,7 +175,7 @@ test('every Protobuf tag in the schemas matches the recorded tag', () => {
   for (const schema of Object.values(metaTypes))
     if (typeof schema !== 'function' && schema.type === 'object') compare(schema as ObjectSchema, '')
   assert.deepEqual(
-    [...seen].sort(),
+    [...seenNames].sort(),
     servedTypes()
       .filter(([, { fields }]) => fields)
       .map(([name]) => name)

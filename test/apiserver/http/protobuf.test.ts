@@ -23,7 +23,7 @@ const protobuf = new ProtobufClient(client)
 const type = protobuf.mediaType
 const collection = '/api/v1/namespaces/default/configmaps'
 const message = 'core.v1.ConfigMap'
-const named = (name: string, data: object = { k: 'v' }) => ({
+const objectNamed = (name: string, data: object = { k: 'v' }) => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
   metadata: { name },
@@ -32,7 +32,7 @@ const named = (name: string, data: object = { k: 'v' }) => ({
 const metadata = (as: string, version = 'v1') => `;as=${as};g=meta.orch.io;v=${version}`
 
 test('the response uses the first supported format that the client accepts', async () => {
-  await client.post(collection, named('forms'))
+  await client.post(collection, objectNamed('forms'))
   const formFor = async (accept: string, path = `${collection}/forms`) => {
     const { status, headers } = await client.get(path, { accept })
     return `${status} ${headers['content-type']}`
@@ -50,7 +50,7 @@ test('the response uses the first supported format that the client accepts', asy
 })
 
 test('partial metadata of objects and lists is available in Protobuf, in both versions', async () => {
-  await client.post(collection, named('partial'))
+  await client.post(collection, objectNamed('partial'))
   const { body: json } = await client.get(`${collection}/partial`)
   for (const version of ['v1', 'v1beta1']) {
     const one = await protobuf.get(
@@ -85,7 +85,11 @@ test('empty lists and pages of lists in Protobuf match their JSON', async () => 
     [],
   )
   for (let i = 0; i < 5; i++)
-    await client.post('/api/v1/namespaces/default/secrets', { ...named(`s${i}`), kind: 'Secret', data: { k: 'dg==' } })
+    await client.post('/api/v1/namespaces/default/secrets', {
+      ...objectNamed(`s${i}`),
+      kind: 'Secret',
+      data: { k: 'dg==' },
+    })
   const secrets = '/api/v1/namespaces/default/secrets?fieldSelector=type%3DOpaque'
   const first = (await protobuf.get(`${secrets}&limit=2`, 'core.v1.SecretList')).body
   const rest = await protobuf.get(`${secrets}&continue=${first.metadata.continue}`, 'core.v1.SecretList')
@@ -97,7 +101,7 @@ test('empty lists and pages of lists in Protobuf match their JSON', async () => 
 
 test('a list at a version older than the cache is the same in Protobuf as in JSON', async () => {
   const before = (await client.get(collection)).body
-  await client.post(collection, named('later'))
+  await client.post(collection, objectNamed('later'))
   await client.delete(`${collection}/forms`)
   for (const query of ['', '&limit=2']) {
     const path = `${collection}?resourceVersion=${before.metadata.resourceVersion}&resourceVersionMatch=Exact${query}`
@@ -112,7 +116,7 @@ test('messages larger than a chunk, or than the rest of a chunk, arrive complete
   const path = '/api/v1/namespaces/chunks/configmaps'
   await client.post('/api/v1/namespaces', { metadata: { name: 'chunks' } })
   const sizes = [10, 70_000, 64_000, 1, 300_000, 65_500, 30_000, 30_000, 30_000]
-  for (const [i, size] of sizes.entries()) await client.post(path, named(`c${i}`, { k: 'x'.repeat(size) }))
+  for (const [i, size] of sizes.entries()) await client.post(path, objectNamed(`c${i}`, { k: 'x'.repeat(size) }))
   const { body } = await protobuf.get(path, `${message}List`)
   assert.deepEqual(
     body.items.map(({ data }: Loose) => data.k.length),
@@ -130,7 +134,7 @@ test('errors are returned in the requested format', async () => {
     { apiVersion, kind, reason, code, name: details.name },
     { apiVersion: 'v1', kind: 'Status', reason: 'NotFound', code: 404, name: 'none' },
   )
-  const invalid = await protobuf.send('POST', collection, { document: named('Not A Name'), message })
+  const invalid = await protobuf.send('POST', collection, { document: objectNamed('Not A Name'), message })
   assert.equal(invalid.status, 422)
   assert.equal(invalid.body.details.causes[0].field, 'metadata.name')
   assert.equal((await protobuf.get('/apis/apps/v1/things', message)).status, 404)
@@ -141,8 +145,8 @@ test('a Protobuf watch consists of framed events, including bookmarks and errors
   const path = `${collection}?watch=1&resourceVersion=${resourceVersion}&fieldSelector=metadata.name%3Dwatched`
   const done = (events: readonly Loose[]) => events.at(-1)?.type === 'DELETED'
   const watching = watchFrames(near, path, { accept: `${type};stream=watch`, message, done })
-  await client.post(collection, named('watched'))
-  await client.put(`${collection}/watched`, named('watched', { k: 'w' }))
+  await client.post(collection, objectNamed('watched'))
+  await client.put(`${collection}/watched`, objectNamed('watched', { k: 'w' }))
   const { body: last } = await client.get(`${collection}/watched`)
   await client.delete(`${collection}/watched`)
   const { contentType, events } = await watching
@@ -162,7 +166,7 @@ test('a Protobuf watch consists of framed events, including bookmarks and errors
 })
 
 test('partial metadata can be watched in Protobuf', async () => {
-  await client.post(collection, named('seen'))
+  await client.post(collection, objectNamed('seen'))
   const path = `${collection}?watch=1&timeoutSeconds=10&fieldSelector=metadata.name%3Dseen`
   const accept = `${type}${metadata('PartialObjectMetadata')}`
   const { events } = await watchFrames(near, path, {
@@ -251,7 +255,7 @@ test('custom resources fall back to the next accepted format, but their definiti
   }
   const read = await protobuf.get(`${definitions}/widgets.example.com`, 'apiextensions.v1.CustomResourceDefinition')
   assert.equal(read.body.spec.versions[0].schema.openAPIV3Schema.properties.size.type, 'integer')
-  const raw = writeDocument({ ...named('x'), apiVersion: 'example.com/v1', kind: 'Widget' }, message)
+  const raw = writeDocument({ ...objectNamed('x'), apiVersion: 'example.com/v1', kind: 'Widget' }, message)
   const sent = await client.send(widgets, { method: 'POST', raw, headers: { 'content-type': type } })
   assert.equal(sent.status, 415)
 })
@@ -263,15 +267,25 @@ const sealed = (hex: string) =>
 test('malformed Protobuf messages are rejected with a reason', async () => {
   const send = (raw: Buffer, path = collection, method = 'POST') =>
     client.send(path, { method, raw, headers: { 'content-type': type } })
-  const good = writeDocument(named('refused'), message)
+  const good = writeDocument(objectNamed('refused'), message)
   const deep = Buffer.concat(Array(50_000).fill(Buffer.from('0affffff7f', 'hex')))
   const rows: [string, Buffer, number, RegExp][] = [
     ['nothing', Buffer.alloc(0), 400, /the message is empty/],
     ['another prefix', Buffer.concat([Buffer.from('x'), good.subarray(1)]), 400, /the prefix 6b 38 73 00 is missing/],
-    ['JSON', Buffer.from(JSON.stringify(named('refused'))), 400, /the prefix 6b 38 73 00 is missing/],
+    ['JSON', Buffer.from(JSON.stringify(objectNamed('refused'))), 400, /the prefix 6b 38 73 00 is missing/],
     ['cut off', good.subarray(0, -5), 400, /exceeds the message/],
-    ['another kind', writeDocument({ ...named('refused'), kind: 'Secret' }, message), 400, /this path takes ConfigMap/],
-    ['another version', writeDocument({ ...named('refused'), apiVersion: 'v2' }, message), 400, /this path takes/],
+    [
+      'another kind',
+      writeDocument({ ...objectNamed('refused'), kind: 'Secret' }, message),
+      400,
+      /this path takes ConfigMap/,
+    ],
+    [
+      'another version',
+      writeDocument({ ...objectNamed('refused'), apiVersion: 'v2' }, message),
+      400,
+      /this path takes/,
+    ],
     ['a wrong wire type', sealed('1202 0801'), 400, /metadata: field 1 has wire type 0, not 2/],
     ['a group', sealed('1204 9b06 9c06'), 400, /group/],
     ['a group around everything', sealed('2b2c'), 400, /group/],
@@ -283,7 +297,10 @@ test('malformed Protobuf messages are rejected with a reason', async () => {
     [
       'too many values',
       writeDocument(
-        { ...named('refused'), data: Object.fromEntries(Array.from({ length: 120_000 }, (_, i) => [`k${i}`, ''])) },
+        {
+          ...objectNamed('refused'),
+          data: Object.fromEntries(Array.from({ length: 120_000 }, (_, i) => [`k${i}`, ''])),
+        },
         message,
       ),
       413,
@@ -309,17 +326,17 @@ test('malformed Protobuf messages are rejected with a reason', async () => {
 })
 
 test('missing type fields are handled as in JSON, and unknown fields are skipped even with strict field validation', async () => {
-  const unknown = Buffer.concat([writeDocument(named('unknown'), message), Buffer.from('2a0161', 'hex')])
+  const unknown = Buffer.concat([writeDocument(objectNamed('unknown'), message), Buffer.from('2a0161', 'hex')])
   const headers = { 'content-type': type }
   const strict = await client.send(`${collection}?fieldValidation=Strict`, { method: 'POST', raw: unknown, headers })
   assert.equal(strict.status, 201)
   assert.equal(strict.headers.warning, undefined)
   const wrong = await client.send(`${collection}?fieldValidation=Perhaps`, { method: 'POST', raw: unknown, headers })
   assert.equal(wrong.status, 422)
-  const untyped = writeDocument({ ...named('untyped'), apiVersion: '', kind: '' }, message)
+  const untyped = writeDocument({ ...objectNamed('untyped'), apiVersion: '', kind: '' }, message)
   assert.equal((await client.send(collection, { method: 'POST', raw: untyped, headers })).status, 201)
   const keys = { ['__proto__']: 'p', constructor: 'c', '10': 'ten', '9': 'nine' }
-  assert.equal((await protobuf.send('POST', collection, { document: named('keys', keys), message })).status, 201)
+  assert.equal((await protobuf.send('POST', collection, { document: objectNamed('keys', keys), message })).status, 201)
   assert.deepEqual(
     Object.entries((await client.get(`${collection}/keys`)).body.data).sort(),
     Object.entries(keys).sort(),
@@ -349,7 +366,7 @@ test('an object is encoded to Protobuf once for all clients', async (t) => {
   const objects = 50
   const clients = 30
   const changes = 10
-  for (let i = 0; i < objects; i++) await inside.post(collection, named(`c${i}`))
+  for (let i = 0; i < objects; i++) await inside.post(collection, objectNamed(`c${i}`))
   const path = '/api/v2/namespaces/default/configmaps'
   const watched = objects + changes
   const watchers = Array.from({ length: clients }, () =>
@@ -357,7 +374,7 @@ test('an object is encoded to Protobuf once for all clients', async (t) => {
   )
   const list = () => inside.get(path, { accept: type })
   const lists = await Promise.all(Array.from({ length: clients }, list))
-  for (let i = 0; i < changes; i++) await inside.put(`${collection}/c${i}`, named(`c${i}`, { k: 'changed' }))
+  for (let i = 0; i < changes; i++) await inside.put(`${collection}/c${i}`, objectNamed(`c${i}`, { k: 'changed' }))
   for (const { events } of await Promise.all(watchers)) assert.equal(events.length, watched)
   assert.equal(new Set(lists.map(({ text }) => text)).size, 1)
   await list()
@@ -373,7 +390,7 @@ test('large Protobuf objects are read and written in time slices', async (t) => 
   const inside = await startInProcess()
   t.after(inside.stop)
   const data = Object.fromEntries(Array.from({ length: 40_000 }, (_, i) => [`key-${i}`, `value ${i}`]))
-  const raw = writeDocument(named('large', data), message)
+  const raw = writeDocument(objectNamed('large', data), message)
   const headers = { 'content-type': type, accept: type }
   const asks: { readonly [what: string]: () => Promise<{ readonly status: number }> } = {
     create: async () => {

@@ -18,7 +18,7 @@ import type { Destination } from '../../../src/apiserver/outbound/connections.ts
 import { noCredentials } from '../../../src/apiserver/outbound/credentials.ts'
 import { HttpsRelay } from '../../../src/apiserver/outbound/https-relay.ts'
 import { AddressPolicy } from '../../../src/apiserver/resources/allowed-address.ts'
-import { WaysToNodes } from '../../../src/apiserver/resources/ways-to-nodes.ts'
+import { NodeConnector } from '../../../src/apiserver/resources/node-connector.ts'
 import { LocalNodes } from '../../../src/cluster/node-port/local-nodes.ts'
 import { giveAccount } from '../../support/accounts.ts'
 import { authorityExtensions, certificatesIn } from '../../support/openssl-certificates.ts'
@@ -126,7 +126,7 @@ for (const requiresNodeSubject of [true, false])
   test(`only a few idle connections to a node agent are kept (requiresNodeSubject: ${requiresNodeSubject})`, async (t) => {
     const { authority, port, relay, send, open } = await startUpstream(t)
     const trust = async () => ({ authority, credentials: noCredentials })
-    const ways = new WaysToNodes({
+    const ways = new NodeConnector({
       lookup: { getLatest: () => undefined } as never,
       relay,
       localNodes: new LocalNodes(),

@@ -72,11 +72,11 @@ function namesOf(items: readonly { readonly metadata: { readonly name: string } 
 }
 
 async function eventsUntilEnd(client: HttpClient, version: number): Promise<WatchEvent[]> {
-  const seen: WatchEvent[] = []
+  const seenEvents: WatchEvent[] = []
   const signal = AbortSignal.timeout(patienceMs)
-  for await (const event of client.watch(`${path}?watch=1&resourceVersion=${version}`, signal)) seen.push(event)
+  for await (const event of client.watch(`${path}?watch=1&resourceVersion=${version}`, signal)) seenEvents.push(event)
   assert.ok(!signal.aborted, 'the watch has not ended')
-  return seen
+  return seenEvents
 }
 
 async function isReady(client: HttpClient): Promise<boolean> {

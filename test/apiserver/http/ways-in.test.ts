@@ -5,10 +5,10 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { watchOver } from '../../support/alive.ts'
 import type { Answer, HttpClient } from '../../support/http-client.ts'
 import { serve } from '../../support/in-process.ts'
 import { configMaps } from '../../support/paths.ts'
+import { survivalCheck } from '../../support/survival-check.ts'
 
 const existing = `${configMaps}/existing`
 const json = 'application/json'
@@ -107,7 +107,7 @@ async function assertReadable(client: HttpClient): Promise<void> {
 test('every write method rejects an object whose kind differs from the path', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const client = server.client()
-  const assertAlive = watchOver(server)
+  const assertAlive = survivalCheck(server)
   await client.post(configMaps, { metadata: { name: 'existing' } })
   for (const [name, way] of Object.entries(whole))
     for (const [fault, { members, operations }] of Object.entries(wrongTypes))
@@ -130,7 +130,7 @@ test('every write method rejects an object whose kind differs from the path', { 
 test('every write method rejects text with unpaired surrogates', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const client = server.client()
-  const assertAlive = watchOver(server)
+  const assertAlive = survivalCheck(server)
   await client.post(configMaps, { metadata: { name: 'existing' } })
   for (const [name, way] of Object.entries(whole))
     for (const [fault, { members, operations }] of Object.entries(illFormed))
@@ -185,5 +185,5 @@ test('a patch cannot nest an object more deeply than a request body may', async 
     assert.equal((await client.put(existing, body)).status, 200)
   }
   for (const code of codes) assert.ok([200, 400, 422].includes(code), codes.join())
-  await watchOver(server)()
+  await survivalCheck(server)()
 })

@@ -1,7 +1,7 @@
 /** Resolving a Service through its EndpointSlices and Endpoints. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Found, ListQuery, Lookup, ObjectName, StoredType } from '../../../src/api/model/lookup.ts'
+import type { ListQuery, Lookup, ObjectName, StoredObject, StoredType } from '../../../src/api/model/lookup.ts'
 import type { ApiObject } from '../../../src/api/model/object.ts'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
 import { serviceAddress } from '../../../src/apiserver/outbound/service-address.ts'
@@ -10,7 +10,7 @@ const reference = { namespace: 'n', name: 's', port: 443 }
 
 /** Objects by type, all in the namespace `n`. */
 function lookupOf(objects: { readonly [plural: string]: readonly object[] }): Lookup {
-  const all = ({ plural }: StoredType): Found[] =>
+  const all = ({ plural }: StoredType): StoredObject[] =>
     (objects[plural] ?? []).map((object) => ({ key: '', revision: 1, object: object as ApiObject }))
   return {
     getCached: (type: StoredType, { name }: ObjectName) =>

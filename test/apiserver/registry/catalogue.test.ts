@@ -57,12 +57,12 @@ test('objects of a hidden type are still stored', () => {
 
 test('derived data is computed once per generation', () => {
   const catalogue = new Catalogue(vendor)
-  let made = 0
+  let createdCount = 0
   const count = whileUnchanged([catalogue], () => {
-    made++
+    createdCount++
     return catalogue.all().length
   })
-  assert.deepEqual([count(), count(), made], [0, 0, 1])
+  assert.deepEqual([count(), count(), createdCount], [0, 0, 1])
   catalogue.add([served(configMap)])
-  assert.deepEqual([count(), count(), made], [1, 1, 2])
+  assert.deepEqual([count(), count(), createdCount], [1, 1, 2])
 })

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { after, type TestContext, test } from 'node:test'
 import { connectOptions } from '../../../src/apiserver/http/request/connect-options.ts'
 import { type ResourceInfo, readRequest } from '../../../src/apiserver/http/request/request-info.ts'
-import type { PassOn } from '../../../src/apiserver/outbound/passage.ts'
+import type { ForwardRequest } from '../../../src/apiserver/outbound/proxy-target.ts'
 import { podConnections } from '../../../src/apiserver/resources/pod-connections.ts'
 import { serviceConnections } from '../../../src/apiserver/resources/service-connections.ts'
 import { giveAccount } from '../../support/accounts.ts'
@@ -74,11 +74,11 @@ const answers: readonly (readonly [method: string, path: string, status: number,
 ]
 
 test('the error of each rejected request names the missing part', async () => {
-  for (const [method, path, status, told] of answers) {
+  for (const [method, path, status, expected] of answers) {
     const answer = await client.send(path, { method, raw: 'anything at all', headers: { accept: 'image/png' } })
     assert.equal(answer.status, status, `${method} ${path}: ${answer.text}`)
     assert.deepEqual([answer.body.kind, answer.headers['retry-after']], ['Status', undefined])
-    assert.match(answer.body.message, told, `${method} ${path}`)
+    assert.match(answer.body.message, expected, `${method} ${path}`)
   }
   const missing = await client.get(`${services}/none/proxy`)
   assert.deepEqual(missing.body.details, { name: 'none', kind: 'services' })
@@ -265,7 +265,7 @@ test('proxied requests are counted per Service, however its name is spelled', as
   const countedAs = async (namespace: string, name: string) => {
     const path = `${core}/namespaces/${namespace}/services/${name}/proxy/x`
     const answer = await endpoint!.answer({ namespace, name, path, below: '/x' } as never)
-    return (answer as PassOn).passage.to
+    return (answer as ForwardRequest).target.to
   }
   for (const name of ['web:80', 'web:http', ':web:80', 'http:web:80', 'https:web:http'])
     assert.equal(await countedAs('default', name), 'service default/web', name)

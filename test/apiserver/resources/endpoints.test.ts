@@ -113,7 +113,7 @@ test('a Scale that is invalid, stale or of another object is rejected', async ()
 
 test('discovery reports the kind of a subresource, and its group if it differs', async () => {
   const { body } = await client.get('/api/v1')
-  const find = (wanted: string) => body.resources.find(({ name }: { name: string }) => name === wanted)
+  const find = (expected: string) => body.resources.find(({ name }: { name: string }) => name === expected)
   assert.deepEqual(find('replicationcontrollers/scale'), {
     name: 'replicationcontrollers/scale',
     singularName: '',
@@ -142,10 +142,10 @@ test('the events group and the core group serve the same Events', async () => {
   assert.equal((await client.post(events, sent)).status, 201)
   const core = (await client.get('/api/v1/namespaces/default/events/e')).body
   assert.deepEqual([core.message, core.involvedObject.name, core.reportingComponent], ['seen', 'p', 'example.com/c'])
-  const found = async (selector: string) => await client.get(`${events}?fieldSelector=${selector}`)
-  assert.equal((await found('regarding.name=p')).body.items.length, 1)
-  assert.equal((await found('regarding.name=q')).body.items.length, 0)
-  assert.equal((await found('involvedObject.name=p')).status, 400)
+  const eventsMatching = async (selector: string) => await client.get(`${events}?fieldSelector=${selector}`)
+  assert.equal((await eventsMatching('regarding.name=p')).body.items.length, 1)
+  assert.equal((await eventsMatching('regarding.name=q')).body.items.length, 0)
+  assert.equal((await eventsMatching('involvedObject.name=p')).status, 400)
   const strict = await client.post(events, { metadata: { name: 'f' }, regarding: sent.regarding })
   assert.deepEqual(strict.body.details.causes.map(({ field }: { field: string }) => field).sort(), [
     'eventTime',

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect } from 'node:tls'
-import { watchOver } from '../../support/alive.ts'
 import { type Restartable, serve } from '../../support/in-process.ts'
 import { configMaps } from '../../support/paths.ts'
 import { caOf, openSocket, sendBytes, sendHead, statusesOf, untilClosed } from '../../support/raw-http.ts'
+import { survivalCheck } from '../../support/survival-check.ts'
 
 const admin = 'Authorization: Bearer admin-token'
 
@@ -21,7 +21,7 @@ test('TLS 1.2 and later are accepted, and ALPN selects HTTP/2 or HTTP/1.1', asyn
   const plain = await openSocket(server, 'http/1.1')
   plain.write(`GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
   assert.match(await untilClosed(plain), /^HTTP\/1\.1 200 /)
-  await watchOver(server)()
+  await survivalCheck(server)()
 })
 
 function handshake(server: Restartable, alpn: string[], version?: 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3') {
@@ -103,7 +103,7 @@ test(`${Object.keys(smuggling).length} request smuggling attempts each get at mo
 }, async (t) => {
   const server = await serve(t)
   const client = server.client()
-  const assertAlive = watchOver(server)
+  const assertAlive = survivalCheck(server)
   await client.post(configMaps, { metadata: { name: 'kept' } })
   for (const [name, bytes] of Object.entries(smuggling)) {
     await t.test(name, async () => {
@@ -142,7 +142,7 @@ test('unsupported protocol upgrades are ignored', async (t) => {
     '{}',
   )
   assert.equal(status, 417)
-  await watchOver(server)()
+  await survivalCheck(server)()
 })
 
 test('data after an upgrade request is not parsed as a request', async (t) => {
@@ -169,7 +169,7 @@ test('data after an upgrade request is not parsed as a request', async (t) => {
     assert.deepEqual(statusesOf(await untilClosed(early)), [status], name)
     assert.equal((await client.get(`${configMaps}/kept`)).status, 200, name)
   }
-  await watchOver(server)()
+  await survivalCheck(server)()
 })
 
 test('an error in later data does not replace an earlier response', async (t) => {
@@ -189,12 +189,12 @@ test('an error in later data does not replace an earlier response', async (t) =>
     assert.deepEqual(statusesOf(text), [201, ...after], name)
     assert.equal((await client.get(`${configMaps}/${name}`)).status, 200, name)
   }
-  await watchOver(server)()
+  await survivalCheck(server)()
 })
 
 test('a request whose body never arrives gets a 504 after its timeout', async (t) => {
   const server = await serve(t)
-  const assertAlive = watchOver(server)
+  const assertAlive = survivalCheck(server)
   const socket = await openSocket(server, 'http/1.1')
   socket.write(
     `POST ${configMaps}?timeout=300ms HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${admin}\r\nContent-Length: 100\r\n\r\n{`,

@@ -3,15 +3,15 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
-import { watchOver } from '../../support/alive.ts'
 import { frame, number, plainHeaders, preface } from '../../support/http2-frames.ts'
 import { closed, listen, ok, open } from '../../support/listener.ts'
 import { configMaps } from '../../support/paths.ts'
 import { ask, openSession, openSocket } from '../../support/raw-http.ts'
 import { startServer } from '../../support/server.ts'
+import { survivalCheck } from '../../support/survival-check.ts'
 import { soon } from '../../support/until.ts'
 
-const longestMs = 300
+const maxMs = 300
 const maxFrames = 50_000
 
 const floods: { readonly [name: string]: (i: number) => Buffer } = {
@@ -41,7 +41,7 @@ const server = await startServer({ after })
 
 test('floods of HTTP/2 frames do not stop the server', { timeout: 300_000 }, async (t) => {
   const client = server.client()
-  const assertAlive = watchOver(server)
+  const assertAlive = survivalCheck(server)
   for (const [name, make] of Object.entries(floods)) {
     await t.test(name, async (t) => {
       const socket = await openSocket(server, 'h2')
@@ -61,7 +61,7 @@ async function flood(socket: TLSSocket, make: (i: number) => Buffer): Promise<nu
   socket.on('error', () => socket.destroy())
   socket.resume()
   socket.write(preface)
-  const end = performance.now() + longestMs
+  const end = performance.now() + maxMs
   let sent = 0
   while (sent < maxFrames && performance.now() < end && !socket.destroyed && socket.writable) {
     const burst = Buffer.concat(Array.from({ length: 100 }, (_, i) => make(sent + i)))
@@ -78,8 +78,8 @@ async function flood(socket: TLSSocket, make: (i: number) => Buffer): Promise<nu
 }
 
 test('a flood of immediately cancelled requests does not stop the server', { timeout: 300_000 }, async (t) => {
-  const assertAlive = watchOver(server)
-  const end = performance.now() + longestMs
+  const assertAlive = survivalCheck(server)
+  const end = performance.now() + maxMs
   let sent = 0
   while (performance.now() < end && sent < 20_000) {
     const session = openSession(server)

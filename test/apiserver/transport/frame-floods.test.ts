@@ -108,13 +108,13 @@ test('a client that acknowledges each kilobyte of a large download is not discon
   const socket = await open(port, 'h2')
   t.after(() => socket.destroy())
   let received = 0
-  let told = 0
+  let acknowledgedBytes = 0
   const isOver = new Promise<void>((resolve) => {
     socket.on('close', resolve)
     socket.on('data', (chunk: Buffer) => {
       received += chunk.length
       const updates: Buffer[] = []
-      for (; told + 1024 <= received; told += 1024)
+      for (; acknowledgedBytes + 1024 <= received; acknowledgedBytes += 1024)
         updates.push(frame('window', 0, 0, number(1024)), frame('window', 0, 1, number(1024)))
       socket.write(Buffer.concat(updates))
       if (received >= size) resolve()

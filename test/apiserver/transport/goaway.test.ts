@@ -14,13 +14,13 @@ const enough = 2000
 test('with --goaway-chance, a connection gets GOAWAY after some requests, and all its requests get responses', async (t) => {
   const server = await serve(t, ['--goaway-chance=0.02'])
   const session = connect(server.url, { ca: readFileSync(join(server.directory, 'data/pki/ca.crt')) })
-  let told = false
+  let wasNotified = false
   session.on('goaway', (code) => {
     assert.equal(code, 0)
-    told = true
+    wasNotified = true
   })
   let sent = 0
-  for (; !told && !session.closed && sent < enough; sent++) {
+  for (; !wasNotified && !session.closed && sent < enough; sent++) {
     const stream = session.request({ ':path': '/livez' })
     const [headers] = await once(stream, 'response')
     assert.equal(headers[':status'], 200)

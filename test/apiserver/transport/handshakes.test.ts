@@ -5,10 +5,10 @@ import { connect, type TLSSocket } from 'node:tls'
 import { issueCertificate } from '../../../src/api/pki/certificate.ts'
 import { generateKey, keyToPem, publicKeyOf } from '../../../src/api/pki/keys.ts'
 import { template } from '../../api/pki/issue.ts'
-import { watchOver } from '../../support/alive.ts'
 import { serve } from '../../support/in-process.ts'
 import { long } from '../../support/long.ts'
 import { caOf, statusesOf, untilClosed } from '../../support/raw-http.ts'
+import { survivalCheck } from '../../support/survival-check.ts'
 
 const day = 24 * 60 * 60 * 1000
 const version = 'GET /version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
@@ -35,7 +35,7 @@ test('unusual server names in a handshake have no effect', async (t) => {
     // Rejected in the handshake, or served normally.
     assert.ok(answer === '' || statusesOf(answer)[0] === 200, `${JSON.stringify(servername)}: ${answer.slice(0, 100)}`)
   }
-  await watchOver(server)()
+  await survivalCheck(server)()
 })
 
 test('a client with a very long or untrusted certificate chain is rejected quickly', async (t) => {
@@ -44,12 +44,12 @@ test('a client with a very long or untrusted certificate chain is rejected quick
     const answer = await answerTo(server, chainOf(length))
     assert.ok(answer === '' || statusesOf(answer)[0] === 401, `${length}: ${answer.slice(0, 100)}`)
   }
-  await watchOver(server)()
+  await survivalCheck(server)()
 })
 
 test('handshakes with client certificates leak no memory', async (t) => {
   const server = await serve(t)
-  const alive = watchOver(server)
+  const alive = survivalCheck(server)
   const stranger = chainOf(1)
   const rounds = long ? 100_000 : 20
   for (let i = 0; i < rounds; i++) await answerTo(server, stranger)

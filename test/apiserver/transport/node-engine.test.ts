@@ -163,7 +163,7 @@ test('a client that does not read its response is disconnected, and its request 
   t.after(() => socket.destroy())
   socket.pause()
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
-  await soon(() => waiting[0]?.gone === true)
+  await soon(() => waiting[0]?.disconnected === true)
 })
 
 test('the server notices a client that disconnects before its upgrade is accepted', async (t) => {

@@ -7,8 +7,12 @@ import { startServer } from '../../support/server.ts'
 test('a histogram counts each value in every bucket that includes it', () => {
   const histogram = new Histogram({ name: 'h', help: '', labels: ['a'] }, [1, 2])
   for (const value of [0.5, 1, 1.5, 7]) histogram.at('x').observe(value)
-  const told = [...histogram.samples()].map(({ metricName, labels, value }) => [metricName, labels.le ?? '', value])
-  assert.deepEqual(told, [
+  const sampleRows = [...histogram.samples()].map(({ metricName, labels, value }) => [
+    metricName,
+    labels.le ?? '',
+    value,
+  ])
+  assert.deepEqual(sampleRows, [
     ['h_bucket', 1, 2],
     ['h_bucket', 2, 3],
     ['h_bucket', '+Inf', 4],

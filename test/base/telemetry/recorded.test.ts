@@ -90,8 +90,8 @@ test('authentication: asynchronous and failed attempts are counted like synchron
       throw fault
     })(credentials)
   }, fault)
-  const told = metrics.metrics.flatMap((metric) => [...metric.samples()])
-  const count = (name: string, value: string) => told.find(({ labels }) => labels[name] === value)?.value
+  const samples = metrics.metrics.flatMap((metric) => [...metric.samples()])
+  const count = (name: string, value: string) => samples.find(({ labels }) => labels[name] === value)?.value
   assert.deepEqual([count('result', 'success'), count('result', 'error'), count('username', 'email_id')], [1, 2, 1])
 })
 

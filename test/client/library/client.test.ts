@@ -26,11 +26,11 @@ import {
   type WatchEvent,
 } from '../../../src/client/library/client.ts'
 import { endOfFile } from '../../support/end-of-file.ts'
-import { forgotten } from '../../support/forgotten.ts'
 import type { HttpClient } from '../../support/http-client.ts'
 import { type Restartable, serve } from '../../support/in-process.ts'
 import type { Ending } from '../../support/server.ts'
 import { startProxy } from '../../support/tcp-proxy.ts'
+import { waitForCompaction } from '../../support/wait-for-compaction.ts'
 
 const ending = endOfFile()
 let server: Restartable
@@ -219,9 +219,9 @@ test('an expired list throws 410 with a token for the remaining objects, and a m
   for (const data of [{ i: '1' }, { i: '2' }]) await there.update(ConfigMap, configMap('a', data))
   await short.stop()
   await short.restart()
-  await forgotten(there, resourceVersion)
+  await waitForCompaction(there, resourceVersion)
   await assert.rejects(there.watch(ConfigMap, { resourceVersion }).next(), isExpired)
-  await forgotten(there, begun.resourceVersion)
+  await waitForCompaction(there, begun.resourceVersion)
   await there.delete(ConfigMap, inDefault('c'))
   await there.create(ConfigMap, configMap('e'))
   assert.deepEqual(await restOf(short.client(), list, begun.continue), ['410 Expired', 'b', 'd', 'e'])
@@ -234,17 +234,17 @@ test('an expired list throws 410 with a token for the remaining objects, and a m
 
 /** Reads pages from the token of a 410 response on. All pages show one state. */
 async function restOf(client: HttpClient, list: string, token: string): Promise<string[]> {
-  const told: string[] = []
+  const messages: string[] = []
   const versions = new Set<string>()
   for (let next: string | undefined = token, pages = 0; next !== undefined && pages < 9; pages++) {
     const { body } = await client.get(`${list}&continue=${encodeURIComponent(next)}`)
-    if (body.kind === 'Status') told.push(`${body.code} ${body.reason}`)
+    if (body.kind === 'Status') messages.push(`${body.code} ${body.reason}`)
     else versions.add(body.metadata.resourceVersion)
-    for (const { metadata } of body.items ?? []) told.push(metadata.name)
+    for (const { metadata } of body.items ?? []) messages.push(metadata.name)
     next = body.metadata.continue
   }
   assert.equal(versions.size, 1)
-  return told
+  return messages
 }
 
 test('a list with expired pages restarts if the caller supports it', async () => {

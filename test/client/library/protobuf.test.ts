@@ -67,11 +67,11 @@ test('a response without the Protobuf prefix is rejected', async (t) => {
 })
 
 async function* spoilt(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let left = 4
+  let remaining = 4
   for await (const chunk of chunks) {
     const copy = chunk.slice()
-    copy.fill(0, 0, Math.min(left, copy.length))
-    left -= Math.min(left, copy.length)
+    copy.fill(0, 0, Math.min(remaining, copy.length))
+    remaining -= Math.min(remaining, copy.length)
     yield copy
   }
 }

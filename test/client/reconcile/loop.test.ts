@@ -265,11 +265,11 @@ test('a rejected step is logged once, without a stack trace, until the step succ
     },
   })
   await over.promise
-  const told = lines.map((line) =>
+  const lineMatches = lines.map((line) =>
     /(warning|error) .*?error="(?:pods \\"([^"]*)\\" is forbidden: )?([^"]*)"(.*)/.exec(line),
   )
   assert.deepEqual(
-    told.map((match) => [match?.[1], match?.[3], match?.[4]?.includes('stack=')]),
+    lineMatches.map((match) => [match?.[1], match?.[3], match?.[4]?.includes('stack=')]),
     [
       ['warning', 'exceeded quota: small', false],
       ['warning', 'denied by the webhook', false],

@@ -7,8 +7,8 @@ import { clusterBindings } from '../../../src/apiserver/authz/rbac/defaults/bind
 import { controllerRoles } from '../../../src/apiserver/authz/rbac/defaults/controller-roles.ts'
 import { namespacedRoles } from '../../../src/apiserver/authz/rbac/defaults/namespaced-roles.ts'
 import { controlLoops } from '../../../src/cluster/controllers/all.ts'
-import { chooseLoops } from '../../../src/cluster/controllers/choice.ts'
 import type { ControlLoop } from '../../../src/cluster/controllers/control-loop.ts'
+import { selectLoops } from '../../../src/cluster/controllers/select-loops.ts'
 import { root } from '../../support/server.ts'
 
 test('control loops are sorted by name without duplicates', () => {
@@ -66,7 +66,7 @@ const loops: ControlLoop[] = [
   { name: 'date', make, cluster: true },
 ]
 
-for (const [words, wanted] of [
+for (const [words, expected] of [
   [['*'], ['apple', 'berry', 'date']],
   [
     ['*', 'cherry'],
@@ -84,22 +84,22 @@ for (const [words, wanted] of [
   [['apple', '-apple'], ['apple']],
   [[], []],
 ] as const)
-  test(`--controllers=${words.join()} selects ${wanted.join()}`, () => {
+  test(`--controllers=${words.join()} selects ${expected.join()}`, () => {
     assert.deepEqual(
-      chooseLoops(loops, words).map(({ name }) => name),
-      wanted,
+      selectLoops(loops, words).map(({ name }) => name),
+      expected,
     )
   })
 
 test('outside of a cluster, cluster loops run only if they are named', () => {
-  const chosen = (words: readonly string[]) => chooseLoops(loops, words, { cluster: false }).map(({ name }) => name)
+  const chosen = (words: readonly string[]) => selectLoops(loops, words, { cluster: false }).map(({ name }) => name)
   assert.deepEqual(chosen(['*']), ['apple', 'berry'])
   assert.deepEqual(chosen(['*', 'date']), ['apple', 'berry', 'date'])
 })
 
 test('an unknown loop name is rejected with a list of known names', () => {
   for (const word of ['chery', '-chery'])
-    assert.throws(() => chooseLoops(loops, ['*', word]), {
+    assert.throws(() => selectLoops(loops, ['*', word]), {
       name: 'UsageError',
       message:
         '--controllers: unknown control loop "chery"; did you mean cherry? Known are: apple, berry, cherry, date',

@@ -33,7 +33,7 @@ for (const profile of ['orch', 'kubernetes'] as const)
         .filter((each) => each.startsWith('jws-'))
         .map((each) => each.slice(-6))
         .sort()
-    const signedBy = (...ids: string[]) => until(signers, (told) => told.join() === ids.sort().join())
+    const signedBy = (...ids: string[]) => until(signers, (latest) => latest.join() === ids.sort().join())
     const kubeconfig = 'apiVersion: v1\nkind: Config\n# ü\n'
     await client.create(kinds.ConfigMap, {
       apiVersion: 'v1',
@@ -53,7 +53,7 @@ for (const profile of ['orch', 'kubernetes'] as const)
       await make('misnam', { 'token-id': 'other0' })
       await make('short0', { 'token-secret': 'short' })
       await make('brief0', { expiration: inSeconds(3) })
-      await until(signers, (told) => told.includes('brief0'))
+      await until(signers, (latest) => latest.includes('brief0'))
       await signedBy('first0')
       await make('second')
       await signedBy('first0', 'second')

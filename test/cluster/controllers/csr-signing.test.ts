@@ -85,9 +85,9 @@ test('the manager signs CertificateSigningRequests', async (t) => {
   const issuer = { certificate, key: createPrivateKey(caKey) }
   const authority = () => issuer
   const authorities: SigningAuthorities = { client: authority, nodeClient: authority, nodeServing: authority }
-  const signing = { authorities, longestMs: 365 * 24 * hour }
-  const sign = (longestMs = signing.longestMs) =>
-    start(['csrsigning'], { options: { signing: { authorities, longestMs } } })
+  const signing = { authorities, maxLifetimeMs: 365 * 24 * hour }
+  const sign = (maxLifetimeMs = signing.maxLifetimeMs) =>
+    start(['csrsigning'], { options: { signing: { authorities, maxLifetimeMs } } })
 
   const manager = sign()
 

@@ -62,10 +62,10 @@ async function makeBudget(name: string, spec: object): Promise<void> {
   } as never)
 }
 
-async function untilBudget(name: string, wanted: string): Promise<PodDisruptionBudget> {
+async function untilBudget(name: string, expected: string): Promise<PodDisruptionBudget> {
   return await until(
     () => server.client.get(kinds.PodDisruptionBudget, { namespace, name }),
-    ({ status = {} }) => countsOf(status) === wanted,
+    ({ status = {} }) => countsOf(status) === expected,
   )
 }
 

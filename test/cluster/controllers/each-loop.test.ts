@@ -96,11 +96,11 @@ async function read(path: string) {
 
 const container = { name: 'c', image: 'i' }
 const podSpec = { containers: [container], terminationGracePeriodSeconds: 0 }
-const named = (name: string, more: object = {}) => ({ metadata: { name, ...more } })
+const objectNamed = (name: string, more: object = {}) => ({ metadata: { name, ...more } })
 const post =
   (collection: string, of: (name: string) => object, more: object = {}) =>
   (name: string) =>
-    send('POST', collection, { ...named(name, more), ...of(name) })
+    send('POST', collection, { ...objectNamed(name, more), ...of(name) })
 const makePod = (name: string, spec: object = {}, more: object = {}) =>
   post(`${here}/pods`, () => ({ spec: { ...podSpec, ...spec } }), more)(name)
 const makeNode = post('/api/v1/nodes', () => ({}))
@@ -125,16 +125,16 @@ const volumeSpec = { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' 
 async function makeStorage(name: string, more: object = {}, className = ''): Promise<void> {
   const claimRef = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace: 'default', name }
   const volume = { ...volumeSpec, ...more, claimRef, storageClassName: className }
-  await send('POST', '/api/v1/persistentvolumes', { ...named(name), spec: volume })
+  await send('POST', '/api/v1/persistentvolumes', { ...objectNamed(name), spec: volume })
   const claim = { ...claimSpec, storageClassName: className, volumeName: name }
-  await send('POST', `${here}/persistentvolumeclaims`, { ...named(name), spec: claim })
+  await send('POST', `${here}/persistentvolumeclaims`, { ...objectNamed(name), spec: claim })
 }
 
 async function makeRequestOf(name: string, signerName: string): Promise<void> {
   const pem = makeRequest({ commonName: `system:node:${name}`, organizations: ['system:nodes'] }, key)
   const usages = ['client auth', 'digital signature', 'key encipherment']
   const spec = { request: Buffer.from(pem).toString('base64'), signerName, usages }
-  await send('POST', requests, { ...named(name), spec })
+  await send('POST', requests, { ...objectNamed(name), spec })
 }
 
 async function deleteAfter(path: string, name: string, make: Promise<void>): Promise<void> {
@@ -148,7 +148,7 @@ const tokenName = (name: string) => `bootstrap-token-${tokenId(name)}`
 async function makeToken(name: string, more: { [key: string]: string } = {}): Promise<void> {
   const stringData = { 'token-id': tokenId(name), 'token-secret': '0123456789abcdef', ...more }
   const secret = { type: 'bootstrap.orch.io/token', stringData }
-  await send('POST', '/api/v1/namespaces/kube-system/secrets', { ...named(tokenName(name)), ...secret })
+  await send('POST', '/api/v1/namespaces/kube-system/secrets', { ...objectNamed(tokenName(name)), ...secret })
 }
 
 const rows: { readonly [loop: string]: Row } = {
@@ -211,7 +211,7 @@ const rows: { readonly [loop: string]: Row } = {
       const issuer = { certificate, key: createPrivateKey(text) }
       const authority = () => issuer
       const authorities = { client: authority, nodeClient: authority, nodeServing: authority }
-      return { signing: { authorities, longestMs: hour } }
+      return { signing: { authorities, maxLifetimeMs: hour } }
     },
   },
   daemonset: {

@@ -101,10 +101,10 @@ function listed(found: readonly EndpointSlice[]): string {
     .join(' ')
 }
 
-async function untilBoth(name: string, wanted: string, inSlices: string): Promise<void> {
+async function untilBoth(name: string, expected: string, inSlices: string): Promise<void> {
   await until(
     () => subsets(name),
-    (found) => found === wanted,
+    (found) => found === expected,
   )
   await until(
     async () => listed(await slicesOf(name)),
@@ -118,13 +118,13 @@ test('Endpoints and EndpointSlices carry the time of the change that triggered t
   const key = 'endpoints.orch.io/last-change-trigger-time'
   const { metadata } = await server.client.get(kinds.Service, { namespace, name: 'timed' })
   const created = metadata.creationTimestamp!
-  const untilTimed = async (wanted: string) => {
+  const untilTimed = async (expected: string) => {
     const found = async () => {
       const { items } = await server.client.list(kinds.Endpoints, { namespace, fieldSelector: 'metadata.name=timed' })
       const all = [items[0], (await slicesOf('timed'))[0]]
       return all.map((each) => each?.metadata.annotations?.[key] ?? (each === undefined ? 'missing' : 'none')).join()
     }
-    await until(found, (times) => times === `${wanted},${wanted}`)
+    await until(found, (times) => times === `${expected},${expected}`)
   }
   await untilTimed(created)
   await makePod('timed-1', 'timed')
@@ -331,10 +331,10 @@ async function makeEndpoints(name: string, addresses: object, metadata: object =
   } as never)
 }
 
-async function untilListed(name: string, wanted: string): Promise<EndpointSlice[]> {
+async function untilListed(name: string, expected: string): Promise<EndpointSlice[]> {
   return await until(
     () => slicesOf(name),
-    (found) => listed(found) === wanted,
+    (found) => listed(found) === expected,
   )
 }
 

@@ -39,17 +39,17 @@ test('a namespace with 1,000 objects of 20 kinds is deleted completely across a 
   const loops = ['namespace', 'pvc-protection', 'garbagecollector']
   const isThere = async () =>
     (await client.list(kinds.Namespace)).items.some(({ metadata }) => metadata.name === namespace)
-  const left = async () => {
+  const remainingCount = async () => {
     const counts = pluralNames.map(
       async (name) => (await client.list(typeOf(manifestObject(name, 'orch')), { namespace })).items.length,
     )
     return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0)
   }
-  assert.ok((await left()) >= each * pluralNames.length)
+  assert.ok((await remainingCount()) >= each * pluralNames.length)
   run(loops)
-  await untilTrue(async () => (await left()) < (each * pluralNames.length) / 2)
+  await untilTrue(async () => (await remainingCount()) < (each * pluralNames.length) / 2)
   await end()
   run(loops)
   await untilTrue(async () => !(await isThere()))
-  assert.equal(await left(), 0)
+  assert.equal(await remainingCount(), 0)
 })

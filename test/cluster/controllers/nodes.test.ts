@@ -85,10 +85,10 @@ const taintsOf = ({ spec }: Node) =>
     .sort()
     .join(' ')
 
-async function untilTaints(name: string, wanted: string): Promise<Node> {
+async function untilTaints(name: string, expected: string): Promise<Node> {
   return await until(
     () => server.client.get(kinds.Node, { name }),
-    (node) => taintsOf(node) === wanted,
+    (node) => taintsOf(node) === expected,
   )
 }
 
@@ -276,8 +276,8 @@ test('every node gets its own pod CIDR outside of the Service range', async () =
   for (const name of ['r-1', 'r-2', 'r-3']) await makeNode(name, '')
   const ranges = async () =>
     (await server.client.list(kinds.Node)).items.flatMap(({ spec }) => spec?.podCIDRs?.join() ?? [])
-  const found = await until(ranges, (all) => all.length === 3)
-  assert.deepEqual(found.sort(), [
+  const assignedRanges = await until(ranges, (all) => all.length === 3)
+  assert.deepEqual(assignedRanges.sort(), [
     '10.244.1.0/24,fd00::/64',
     '10.244.2.0/24,fd00:0:0:1::/64',
     '10.244.3.0/24,fd00:0:0:2::/64',

@@ -122,8 +122,8 @@ const quotas: ResourceType = { group: '', version: 'v1', plural: 'resourcequotas
 test('an exhausted quota is reported in an Event and a condition, with few retries', async () => {
   const events: ResourceType = { ...quotas, plural: 'events' }
   const where = 'tight'
-  const named: ResourceType = { group: '', version: 'v1', plural: 'namespaces', namespaced: false }
-  await server.client.create(named, { metadata: { name: where } })
+  const namespaceType: ResourceType = { group: '', version: 'v1', plural: 'namespaces', namespaced: false }
+  await server.client.create(namespaceType, { metadata: { name: where } })
   await server.client.create(quotas, { metadata: { name: 'q', namespace: where }, spec: { hard: { pods: '2' } } })
   let attempts = 0
   server.run(['replicaset', 'resourcequota'], {

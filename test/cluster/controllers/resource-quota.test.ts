@@ -179,13 +179,13 @@ test('a restarted loop corrects the usage that the previous one left behind', as
 test('usage left by a crash is corrected even while the namespace is written to constantly', async () => {
   await make(`${base}/resourcequotas`, { metadata: { name: 'busy' }, spec: { hard: { configmaps: '500' } } })
   await untilSame(async () => Object.keys((await quota('busy')).status?.used ?? {}), ['configmaps'])
-  let left = 0
+  let remaining = 0
   let running = true
   const writing = (async () => {
     for (let i = 0; running; i++) {
       await make(`${base}/configmaps`, { metadata: { name: `busy-${i}` } })
       if (i % 3 === 0) await client.delete(`${base}/configmaps/busy-${i}`)
-      else left++
+      else remaining++
       await pause(20)
     }
   })()
@@ -198,7 +198,7 @@ test('usage left by a crash is corrected even while the namespace is written to 
   running = false
   await writing
   const there = (await client.get(`${base}/configmaps`)).body.items.length
-  assert.ok(left < 250, `${left} made in ${Date.now() - began} ms`)
+  assert.ok(remaining < 250, `${remaining} made in ${Date.now() - began} ms`)
   assert.equal(Number((await quota('busy')).status.used.configmaps), there)
 })
 

@@ -25,7 +25,7 @@ test('the manager publishes the root CA', async (t) => {
   const published = (namespace: string, text = 'the CA') =>
     until(
       () => held(namespace),
-      (told) => told === JSON.stringify({ 'ca.crt': text }),
+      (latest) => latest === JSON.stringify({ 'ca.crt': text }),
     )
 
   await t.test('the root CA publisher does not run without a CA', async () => {
@@ -57,8 +57,8 @@ test('the manager publishes the root CA', async (t) => {
     await client.delete(kinds.ConfigMap, { namespace: 'going', name })
     await makeNamespace('a')
     await published('a')
-    const found = await client.get(kinds.ConfigMap, { namespace: 'a', name })
-    await client.update(kinds.ConfigMap, { ...found, data: { 'ca.crt': 'forged', more: 'x' } })
+    const configMap = await client.get(kinds.ConfigMap, { namespace: 'a', name })
+    await client.update(kinds.ConfigMap, { ...configMap, data: { 'ca.crt': 'forged', more: 'x' } })
     await published('a')
     await client.delete(kinds.ConfigMap, { namespace: 'a', name })
     await published('a')

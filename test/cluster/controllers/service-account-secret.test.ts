@@ -76,8 +76,8 @@ test('the manager maintains token Secrets of service accounts', async (t) => {
   await t.test(
     'token Secrets are deleted with their account, or immediately if the account does not exist',
     async () => {
-      const kept = await client.get(kinds.Secret, { namespace, name: 'kept-token' })
-      const used = server.client(textOf(kept.data, 'token'))
+      const remainingSecret = await client.get(kinds.Secret, { namespace, name: 'kept-token' })
+      const used = server.client(textOf(remainingSecret.data, 'token'))
       assert.equal((await used.get('/api')).status, 200)
       await client.delete(kinds.ServiceAccount, { namespace, name: 'kept' })
       assert.equal((await used.get('/api')).status, 401)
@@ -87,7 +87,7 @@ test('the manager maintains token Secrets of service accounts', async (t) => {
           resourceVersion,
           fits: (each) => each.type === 'DELETED',
         })
-      await gone('kept-token', kept.metadata.resourceVersion!)
+      await gone('kept-token', remainingSecret.metadata.resourceVersion!)
       const { metadata } = await makeSecret('nobodys', 'nobody')
       await gone('nobodys', metadata.resourceVersion!)
       assert.equal((await used.get('/api')).status, 401)
@@ -173,10 +173,10 @@ test('token data that another server has written in the meantime is kept', async
   await client.create(kinds.Secret, secretOf('a'))
   await until(() => informers.secrets.get({ namespace, name: 's' }) !== undefined)
   await step()
-  const found = await client.get(kinds.Secret, { namespace, name: 's' })
-  assert.deepEqual([found.metadata.annotations?.[uidKey], found.data?.token], ['former', 'Zm9ybWVy'])
+  const currentSecret = await client.get(kinds.Secret, { namespace, name: 's' })
+  assert.deepEqual([currentSecret.metadata.annotations?.[uidKey], currentSecret.data?.token], ['former', 'Zm9ybWVy'])
   const seen = () => informers.secrets.get({ namespace, name: 's' })?.metadata.resourceVersion
-  await until(() => seen() === found.metadata.resourceVersion)
+  await until(() => seen() === currentSecret.metadata.resourceVersion)
   await step()
   await assert.rejects(client.get(kinds.Secret, { namespace, name: 's' }), { code: 404 })
 })
@@ -184,8 +184,8 @@ test('token data that another server has written in the meantime is kept', async
 test('a token Secret is created for the stored account, not for a stale cached one', async (t) => {
   const { client, informers, step } = await openLoop(t, async () => {})
   const { metadata } = await client.create(kinds.ServiceAccount, accountNamed('a'))
-  const known = { ...accountNamed('a'), metadata: { ...metadata, uid: 'former' } }
-  informers.accounts.get = () => known
+  const formerAccount = { ...accountNamed('a'), metadata: { ...metadata, uid: 'former' } }
+  informers.accounts.get = () => formerAccount
   await client.create(kinds.Secret, secretOf('a'))
   await until(() => informers.secrets.get({ namespace, name: 's' }) !== undefined)
   await step()

@@ -117,9 +117,13 @@ test('pods are created in order as their predecessors become ready, and deleted 
   )
   await end()
   assert.deepEqual(events, ['-web-2', '-web-1', '-web-0'])
-  const left = (await server.client.list(kinds.PersistentVolumeClaim, { namespace })).items
-  assert.deepEqual(left.map(({ metadata }) => metadata.name).sort(), ['data-web-0', 'data-web-1', 'data-web-2'])
-  assert.deepEqual(left[0]?.metadata.labels, { app: 'web' })
+  const remainingClaims = (await server.client.list(kinds.PersistentVolumeClaim, { namespace })).items
+  assert.deepEqual(remainingClaims.map(({ metadata }) => metadata.name).sort(), [
+    'data-web-0',
+    'data-web-1',
+    'data-web-2',
+  ])
+  assert.deepEqual(remainingClaims[0]?.metadata.labels, { app: 'web' })
 })
 
 test('a rolling update proceeds from the highest ordinal down to the partition and then updates the current revision', async () => {
@@ -211,7 +215,7 @@ test('old revisions beyond the limit are deleted, and a rollback gives its revis
     await untilObject(server.client, kinds.Pod, { name: 'kept-0', wanted: (pod) => imageOf(pod) === image })
     await settled('kept', ({ currentRevision, updateRevision }) => currentRevision === updateRevision)
   }
-  await until(revisions, (told) => told.join() === '3,4')
+  await until(revisions, (latest) => latest.join() === '3,4')
 })
 
 test('no pod or claim is created twice while the watch lags or after the manager was killed', async () => {

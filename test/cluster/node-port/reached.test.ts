@@ -12,7 +12,7 @@ import { createServer, request } from 'node:https'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, test } from 'node:test'
-import { selfMadePair } from '../../../src/api/pki/self-made-pair.ts'
+import { selfSignedCertificate } from '../../../src/api/pki/self-signed-certificate.ts'
 import { requestHeaders } from '../../../src/apiserver/http/relay/forwarded-headers.ts'
 import { localNode } from '../../../src/cluster/node-port/local-nodes.ts'
 import { HttpClient } from '../../support/http-client.ts'
@@ -404,7 +404,7 @@ test('the server does not connect to nodes with local, link-local or missing add
 })
 
 test('a node whose certificate is issued by an unknown CA is rejected', async () => {
-  const { certificate: cert, key } = selfMadePair('n3', { dns: ['n3'], ips: [] }, Date.now())
+  const { certificate: cert, key } = selfSignedCertificate('n3', { dns: ['n3'], ips: [] }, Date.now())
   let asked = 0
   const impostor = createServer({ cert, key }, (_, response) => {
     asked++

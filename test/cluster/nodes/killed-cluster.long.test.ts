@@ -15,7 +15,7 @@ import type { ResourceType } from '../../../src/client/requests/resource-type.ts
 import { controlLoops } from '../../../src/cluster/controllers/all.ts'
 import { controllerOf } from '../../../src/cluster/controllers/workloads/ownership.ts'
 import { isActive } from '../../../src/cluster/controllers/workloads/pod-state.ts'
-import { seeded } from '../../storage/store/seeded.ts'
+import { seeded } from '../../storage/store/random-source.ts'
 import { startUp } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 import { namespace, selector, template } from '../../support/workloads.ts'

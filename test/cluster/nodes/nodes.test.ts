@@ -38,8 +38,8 @@ async function makePod(name: string, annotations: object = {}, spec: object = {}
 
 const read = (name: string) => client.get(kinds.Pod, { namespace: 'default', name })
 
-async function untilPod(name: string, wanted: (pod: Pod) => boolean): Promise<Pod> {
-  return await until(() => read(name), wanted)
+async function untilPod(name: string, predicate: (pod: Pod) => boolean): Promise<Pod> {
+  return await until(() => read(name), predicate)
 }
 
 const phaseIs = (phase: string) => (pod: Pod) => pod.status?.phase === phase

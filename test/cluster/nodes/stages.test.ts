@@ -37,7 +37,7 @@ const pod: JsonObject = {
 }
 
 test('stage expressions return their values, and nothing for missing fields', () => {
-  for (const [text, wanted] of [
+  for (const [text, expected] of [
     ['.status.phase', ['Running']],
     ['.metadata.annotations["example.com/wait"]', ['90s']],
     ['.metadata.ownerReferences.[].kind', ['Job']],
@@ -49,7 +49,7 @@ test('stage expressions return their values, and nothing for missing fields', ()
     ['.metadata.__proto__', []],
     ['.metadata.constructor.name', []],
   ] as const)
-    assert.deepEqual(compileQuery(text)(pod), wanted, text)
+    assert.deepEqual(compileQuery(text)(pod), expected, text)
 })
 
 test('unsupported jq expressions are rejected', () => {
@@ -123,13 +123,13 @@ test('delays are set by the stage, a field of the object, a point in time or a f
   assert.equal(of({ durationMilliseconds: 50, jitterDurationMilliseconds: 20 }), 20)
   const jittered = of({ durationMilliseconds: 50, jitterDurationMilliseconds: 60 })
   assert.ok(jittered >= 50 && jittered <= 60)
-  for (const [failures, wanted] of [
+  for (const [failures, expected] of [
     [0, 0],
     [1, 10_000],
     [3, 40_000],
     [99, 300_000],
   ] as const)
-    assert.equal(of({ durationMilliseconds: 10_000, backoffFrom: from('.n') }, { n: failures }), wanted)
+    assert.equal(of({ durationMilliseconds: 10_000, backoffFrom: from('.n') }, { n: failures }), expected)
 })
 
 test('one of several matching stages is chosen by weight', () => {
@@ -142,7 +142,7 @@ const functions = { Now: () => '2030-01-01T00:00:00Z' }
 const run = (text: string) => compileTemplate(text, new Set(['Now']))(pod, functions)
 
 test('stage templates produce the expected output', () => {
-  for (const [text, wanted] of [
+  for (const [text, expected] of [
     ['a{{ .metadata.name }}b', 'aab'],
     ['{{ $now := Now }}{{ $now | Quote }}', '"2030-01-01T00:00:00Z"'],
     ['{{ range .spec.containers }}{{ .name }},{{ end }}', 'c,d,'],
@@ -159,7 +159,7 @@ test('stage templates produce the expected output', () => {
     ['{{ .metadata.__proto__ }}', '<no value>'],
     ['{{ eq .metadata.missing "x" }}{{ not .metadata.missing }}', 'falsetrue'],
   ] as const)
-    assert.equal(run(text), wanted, text)
+    assert.equal(run(text), expected, text)
 })
 
 test('invalid stage templates are rejected when they are parsed, and output is limited', () => {

@@ -141,9 +141,9 @@ function choose(cluster: ClusterParts, wanted: PodInfo, budgets: readonly object
   const sight = sightOf(cluster)
   if (nominated !== '') sight.cluster.nominate(wanted, nominated)
   const search = searchIn(sight, wanted)
-  const found = runToCompletion(findNode(search))
-  assert.ok('refusals' in found, 'it fits as it is')
-  const parts = { ...search, refusals: found.refusals, budgets: budgets as readonly PodDisruptionBudget[] }
+  const decision = runToCompletion(findNode(search))
+  assert.ok('refusals' in decision, 'it fits as it is')
+  const parts = { ...search, refusals: decision.refusals, budgets: budgets as readonly PodDisruptionBudget[] }
   const before = sight.cluster.nodes.map(({ requested, pods }) => [requested.cpu, pods.size])
   const preemption = mayPreempt(parts) ? runToCompletion(findPreemption(parts)) : undefined
   // The search leaves the cluster state unchanged.

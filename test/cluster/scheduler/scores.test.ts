@@ -22,7 +22,7 @@ interface Row {
   readonly name: string
   readonly pod: PodParts
   readonly cluster: ClusterParts
-  readonly wanted: readonly number[] | undefined
+  readonly expected: readonly number[] | undefined
 }
 
 const rows: Row[] = [
@@ -32,7 +32,7 @@ const rows: Row[] = [
     pod: { cpu: '3000m', memory: '5000' },
     cluster: { nodes: { a: { cpu: '4000m', memory: '10000' }, b: { cpu: '6000m', memory: '10000' } } },
     // ((4000-3000)*100/4000 + (10000-5000)*100/10000) / 2, and the same with 6000.
-    wanted: [37, 50],
+    expected: [37, 50],
   },
   {
     plugin: 'NodeResourcesFit',
@@ -42,7 +42,7 @@ const rows: Row[] = [
       nodes: { a: { cpu: '1', memory: '2000Mi' }, b: { cpu: '1', memory: '2000Mi' } },
       pods: [pod('other', { on: 'a' })],
     },
-    wanted: [80, 90],
+    expected: [80, 90],
   },
   {
     plugin: 'NodeResourcesBalancedAllocation',
@@ -50,21 +50,21 @@ const rows: Row[] = [
     pod: { cpu: '3000m', memory: '5000' },
     cluster: { nodes: { a: { cpu: '4000m', memory: '10000' }, b: { cpu: '6000m', memory: '10000' } } },
     // 75% and 50% used: 1 - 0.25/2. 50% and 50% used: 1.
-    wanted: [87, 100],
+    expected: [87, 100],
   },
   {
     plugin: 'TaintToleration',
     name: 'fewer untolerated PreferNoSchedule taints score higher',
     pod: { tolerations: [{ key: 'ok', operator: 'Exists' }] },
     cluster: { nodes: { a: mild('x', 'y'), b: mild('x', 'ok'), c: {} } },
-    wanted: [0, 50, 100],
+    expected: [0, 50, 100],
   },
   {
     plugin: 'TaintToleration',
     name: 'nodes without taints get no score',
     pod: {},
     cluster: { nodes: { a: {} } },
-    wanted: undefined,
+    expected: undefined,
   },
   {
     plugin: 'NodeAffinity',
@@ -75,7 +75,7 @@ const rows: Row[] = [
       },
     },
     cluster: { nodes: { a: { labels: { fast: '', new: '' } }, b: { labels: { fast: '' } }, c: {} } },
-    wanted: [100, 80, 0],
+    expected: [100, 80, 0],
   },
   {
     plugin: 'ImageLocality',
@@ -85,14 +85,14 @@ const rows: Row[] = [
       nodes: { a: { images: [{ names: ['example.com/big:latest'], sizeBytes: 1000 * mb }] }, b: {} },
     },
     // Half of the nodes have the image: (500 - 23) / (1000 - 23).
-    wanted: [48, 0],
+    expected: [48, 0],
   },
   {
     plugin: 'InterPodAffinity',
     name: 'preferred affinity scores higher',
     pod: { affinity: { podAffinity: preferred(5, like('web')) } },
     cluster: { nodes: zones, pods: [pod('w', { on: 'a', labels: web })] },
-    wanted: [100, 100, 0],
+    expected: [100, 100, 0],
   },
   {
     plugin: 'InterPodAffinity',
@@ -108,7 +108,7 @@ const rows: Row[] = [
         }),
       ],
     },
-    wanted: [0, 0, 100, 83],
+    expected: [0, 0, 100, 83],
   },
   {
     plugin: 'PodTopologySpread',
@@ -128,7 +128,7 @@ const rows: Row[] = [
       ],
     },
     // 2 and 1 pods times ln(4) round to 3 and 1. A node without the label scores 0.
-    wanted: [33, 33, 100, 0],
+    expected: [33, 33, 100, 0],
   },
   {
     plugin: 'PodTopologySpread',
@@ -140,20 +140,20 @@ const rows: Row[] = [
       workloadSelector: { matchLabels: web },
     },
     // 1 * ln(4) + 2 = 3, and 2: (3 + 2 - 3) / 3 and (3 + 2 - 2) / 3.
-    wanted: [66, 100],
+    expected: [66, 100],
   },
   {
     plugin: 'PodTopologySpread',
     name: 'a pod without a workload is not spread',
     pod: { labels: web },
     cluster: { nodes: { a: {}, b: {} } },
-    wanted: undefined,
+    expected: undefined,
   },
 ]
 
-for (const { plugin, name, pod: parts, cluster, wanted } of rows)
+for (const { plugin, name, pod: parts, cluster, expected } of rows)
   test(`${plugin}: ${name}`, () => {
-    assert.deepEqual(scores(plugin, cluster, pod('p', parts)), wanted)
+    assert.deepEqual(scores(plugin, cluster, pod('p', parts)), expected)
   })
 
 test('the node with the highest sum of weighted scores is chosen', () => {
@@ -161,7 +161,7 @@ test('the node with the highest sum of weighted scores is chosen', () => {
   assert.equal(placeOf({ nodes }, pod('p', { cpu: '1', memory: '1Gi' })), 'b')
 })
 
-for (const [all, percentage, wanted] of [
+for (const [all, percentage, expected] of [
   [10, 0, 10],
   [99, 50, 99],
   [100, 0, 100],
@@ -172,6 +172,6 @@ for (const [all, percentage, wanted] of [
   [6000, 0, 300],
   [6000, 100, 6000],
 ] as const)
-  test(`of ${all} nodes at ${percentage}%, the scheduler looks for ${wanted} feasible nodes`, () => {
-    assert.equal(nodesToFind(all, percentage), wanted)
+  test(`of ${all} nodes at ${percentage}%, the scheduler looks for ${expected} feasible nodes`, () => {
+    assert.equal(nodesToFind(all, percentage), expected)
   })

@@ -63,7 +63,7 @@ async function start(t: TestContext, store: MemoryStore, kept?: HistoryTime): Pr
     onError: (error: unknown) => assert.fail(String(error)),
     onUnreadable: ({ key }: { readonly key: string }) => assert.fail(key),
   }
-  const caches = new Caches(store, listeners, { kept })
+  const caches = new Caches(store, listeners, { eventRetention: kept })
   const resources = serveKinds([configMap, secret, podTemplate], {
     vendor: vendorOf('orch'),
     store,
@@ -92,7 +92,7 @@ async function resume(resource: Resource, revision: number): Promise<string[]> {
     resourceVersion: String(revision),
     form: jsonEvents,
     user: 'someone',
-    sent: () => {},
+    onSent: () => {},
   })
   let text = ''
   for await (const chunk of before) text += chunk.toString()

@@ -116,9 +116,9 @@ test('writes during the list of a late cache are contained once and reported onc
   await put(store, 'new', 2)
   await remove(store, 'kept')
   await atPresent(caches, store)
-  const told = watcher.take(1e6).map((bytes) => JSON.parse(String(bytes)))
+  const deliveredEvents = watcher.take(1e6).map((bytes) => JSON.parse(String(bytes)))
   assert.deepEqual(
-    told.map(({ type, object }) => [type, object.metadata.name]),
+    deliveredEvents.map(({ type, object }) => [type, object.metadata.name]),
     [
       ['MODIFIED', 'new'],
       ['DELETED', 'kept'],

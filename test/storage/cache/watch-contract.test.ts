@@ -12,7 +12,7 @@ import { serve } from '../../support/in-process.ts'
 import { long } from '../../support/long.ts'
 import { type ServerHandle, startServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
-import { type Seeded, seeded } from '../store/seeded.ts'
+import { type RandomSource, seeded } from '../store/random-source.ts'
 
 const namespaces = ['n-0', 'n-1', 'n-2', 'n-3']
 const writers = 60
@@ -104,7 +104,7 @@ test('aborting a watch while it connects is not an error', async (t) => {
 })
 
 /** One writer's changes of names that no other writer uses, so that every write succeeds. */
-async function write(client: HttpClient, writer: number, random: Seeded): Promise<Told[]> {
+async function write(client: HttpClient, writer: number, random: RandomSource): Promise<Told[]> {
   const made: Told[] = []
   const live = new Map<string, Told>()
   for (let i = 0; i < writesPerWriter; i++) {

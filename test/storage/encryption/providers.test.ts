@@ -70,7 +70,7 @@ test('an encryption configuration lists providers in order, each with its keys',
   )
 })
 
-const named = (name: string) => ({ name, secret: randomBytes(32).toString('base64') })
+const objectNamed = (name: string) => ({ name, secret: randomBytes(32).toString('base64') })
 
 const refused: [Json, RegExp][] = [
   [{ kind: 'EncryptionConfig' }, /kind EncryptionConfiguration in apiserver\.config\.k8s\.io\/v1/],
@@ -87,11 +87,11 @@ const refused: [Json, RegExp][] = [
 ]
 refused.push(
   [
-    configured([{ aescbc: { keys: [named('a'), named('b'), named('a')] } }]),
+    configured([{ aescbc: { keys: [objectNamed('a'), objectNamed('b'), objectNamed('a')] } }]),
     /keys\[2\]\.name: two aescbc keys have the name "a"/,
   ],
   [
-    configured([{ aesgcm: { keys: [named('a')] } }, { identity: {} }, { aesgcm: { keys: [named('a')] } }]),
+    configured([{ aesgcm: { keys: [objectNamed('a')] } }, { identity: {} }, { aesgcm: { keys: [objectNamed('a')] } }]),
     /providers\[2\]\.aesgcm\.keys\[0\]\.name: two aesgcm keys have the name "a"/,
   ],
 )
@@ -140,7 +140,7 @@ test('a rewrite encrypts all values with the first key, reports unreadable value
 })
 
 test('two providers may have keys of the same name because values name their cipher', async () => {
-  const given = [{ aesgcm: { keys: [named('a')] } }, { aescbc: { keys: [named('a')] } }]
+  const given = [{ aesgcm: { keys: [objectNamed('a')] } }, { aescbc: { keys: [objectNamed('a')] } }]
   assert.equal((await readEncryption(configured(given), names)).get('objects/core/secrets/')!.length, 2)
 })
 
@@ -208,6 +208,12 @@ function isDecrypted(provider: Provider, sealed: Buffer): boolean {
 test('a rewrite accepts keys that share a name unless the first key is one of them', async () => {
   const read = (keys: readonly { name: string; secret: string }[]) =>
     readEncryption(configured([{ aescbc: { keys: [...keys] } }]), { ...names, allowsSharedOldNames: true })
-  assert.equal((await read([named('new'), named('old'), named('old')])).get('objects/core/secrets/')!.length, 3)
-  await assert.rejects(read([named('old'), named('new'), named('old')]), /two aescbc keys have the name "old"/)
+  assert.equal(
+    (await read([objectNamed('new'), objectNamed('old'), objectNamed('old')])).get('objects/core/secrets/')!.length,
+    3,
+  )
+  await assert.rejects(
+    read([objectNamed('old'), objectNamed('new'), objectNamed('old')]),
+    /two aescbc keys have the name "old"/,
+  )
 })

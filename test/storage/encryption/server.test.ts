@@ -54,9 +54,9 @@ test('a rewrite encrypts an unencrypted store, and no page of the file contains 
   assert.ok(holds())
 
   configure('first')
-  const told = rewrite()
-  assert.match(told, /values written anew/)
-  assert.match(told, /the file was made anew/)
+  const rewriteOutput = rewrite()
+  assert.match(rewriteOutput, /values written anew/)
+  assert.match(rewriteOutput, /the file was made anew/)
   assert.ok(!holds())
 
   await server.restart([flag])

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test'
 import { type EtcdOptions, EtcdStore } from '../../../src/storage/store/etcd/store.ts'
 import { type Revision, type Store, StoreError } from '../../../src/storage/store/store.ts'
 import { type Cluster, freePorts, makeStrangerTls, startEtcd, steadyMs } from '../../support/etcd.ts'
-import { bytes, closing, commit, Follower } from './following.ts'
+import { bytes, closeOnDispose, commit, Follower } from './follower.ts'
 import { clusterSuite } from './suite.ts'
 
 let spaces = 0
@@ -26,7 +26,7 @@ describe('etcd store on three members with TLS', { timeout: 300_000 }, () => {
   })
   after(() => cluster.stop())
 
-  const open = async (options: Partial<EtcdOptions> = {}) => closing(await openRaw(cluster, options))
+  const open = async (options: Partial<EtcdOptions> = {}) => closeOnDispose(await openRaw(cluster, options))
 
   clusterSuite('etcd cluster', async () => {
     const store = await openRaw(cluster)
@@ -76,7 +76,7 @@ describe('etcd store on three members that crash and restart', { timeout: 300_00
   })
   after(() => cluster.stop())
 
-  const open = async (options: Partial<EtcdOptions> = {}) => closing(await openRaw(cluster, options))
+  const open = async (options: Partial<EtcdOptions> = {}) => closeOnDispose(await openRaw(cluster, options))
 
   it('no acknowledged write is lost while every member is killed and restarted', async () => {
     const prefix = freshPrefix()
@@ -97,9 +97,9 @@ describe('etcd store on three members that crash and restart', { timeout: 300_00
     assert.ok(acknowledged.length > 10)
     const last = await writeOnce(one, 'last')
     await follower.until((changes) => changes.at(-1)?.revision === last)
-    const told = new Map(follower.changes.map((change) => [change.revision, change.key]))
-    assert.equal(told.size, follower.changes.length)
-    for (const { revision, key } of acknowledged) assert.equal(told.get(revision), key)
+    const keysByRevision = new Map(follower.changes.map((change) => [change.revision, change.key]))
+    assert.equal(keysByRevision.size, follower.changes.length)
+    for (const { revision, key } of acknowledged) assert.equal(keysByRevision.get(revision), key)
   })
 
   it('the store fails within the deadline without a quorum, and recovers with one', async () => {

@@ -12,7 +12,7 @@ import { methods } from '../../../src/storage/store/etcd/messages.ts'
 import { Session } from '../../../src/storage/store/etcd/session.ts'
 import { rounds, seed, tell } from '../../fuzz/scale.ts'
 import { endHeaders, endStream, frame, headerBlock, number } from '../../support/http2-frames.ts'
-import { seeded } from './seeded.ts'
+import { seeded } from './random-source.ts'
 
 const grpc = { ':status': 200, 'content-type': 'application/grpc' } as const
 const minute = 60_000
@@ -89,7 +89,7 @@ describe("etcd's HTTP/2 client with a Node server", { timeout: 60_000 }, () => {
 
   it('a stream runs ahead of its reader by at most one window and does not delay other calls', async () => {
     const server = http2.createServer()
-    let told = 0
+    let sentCount = 0
     server.on('stream', (stream: http2.ServerHttp2Stream, headers) => {
       stream.on('error', () => {})
       stream.respond(grpc, { waitForTrailers: true })
@@ -99,8 +99,8 @@ describe("etcd's HTTP/2 client with a Node server", { timeout: 60_000 }, () => {
         return
       }
       const tell = () => {
-        while (told < 400 && stream.write(message(50_000))) told++
-        told++
+        while (sentCount < 400 && stream.write(message(50_000))) sentCount++
+        sentCount++
       }
       stream.on('drain', tell)
       tell()
@@ -110,13 +110,13 @@ describe("etcd's HTTP/2 client with a Node server", { timeout: 60_000 }, () => {
       assert.equal((await messages.next()).value?.length, 50_000)
       for (let i = 0; i < 10; i++) assert.equal((await call(session)).length, 100_000)
       // 2 MiB, plus Node's own buffers.
-      assert.ok(told < 80, `${told} messages were sent ahead`)
+      assert.ok(sentCount < 80, `${sentCount} messages were sent ahead`)
       let count = 1
       for await (const next of messages) {
         assert.equal(next.length, 50_000)
         if (++count === 300) break
       }
-      assert.ok(told >= 300)
+      assert.ok(sentCount >= 300)
     })
   })
 })
@@ -256,7 +256,7 @@ describe("etcd's HTTP/2 client with individual frames", { timeout: 60_000 }, () 
     await withSession(server, async (session) => {
       const messages = session.stream(methods.range, message(1), new AbortController().signal)
       assert.equal((await messages.next()).value?.toString(), 'text')
-      while (!session.gone) await new Promise(setImmediate)
+      while (!session.isClosed) await new Promise(setImmediate)
       assert.match((await failureOf(messages.next())).message, /more data than was allowed/)
     })
   })
@@ -300,7 +300,7 @@ describe("etcd's HTTP/2 client with individual frames", { timeout: 60_000 }, () 
       while (session.usable) await new Promise(setImmediate)
       assert.equal((await failureOf(call(session))).sent, false)
       assert.equal((await answer).toString(), 'text')
-      while (!session.gone) await new Promise(setImmediate)
+      while (!session.isClosed) await new Promise(setImmediate)
     })
   })
 

@@ -124,8 +124,8 @@ test('lists, watches and other stores do not see the journal, and without a jour
     (await two.list({ prefix: '' })).entries.map(({ key }) => key),
     ['a'],
   )
-  const kept = await rawEntries(`${prefix.slice(0, -1)}\0`)
-  assert.equal(kept.filter(({ key }) => key.includes('/k/')).length, 3)
+  const journalEntries = await rawEntries(`${prefix.slice(0, -1)}\0`)
+  assert.equal(journalEntries.filter(({ key }) => key.includes('/k/')).length, 3)
   await Promise.all([one.close(), two.close()])
 
   const other = newPrefix()
@@ -208,7 +208,7 @@ longTest('the journal continues after another program deletes all keys at once',
   const writer = new JournalWriter(store)
   for (let i = 0; i < keys.length; i += 2000) {
     const takes = keys.slice(i, i + 1999).map((key) => ({ key, value: Buffer.from(key) }))
-    await store.commit({ key: `claims/${i}`, expected: 0, value: Buffer.from('x'), takes })
+    await store.commit({ key: `claims/${i}`, expected: 0, value: Buffer.from('x'), reserves: takes })
   }
   await store.journal!.oldest()
   const key = Buffer.from(`${prefix}a/`)

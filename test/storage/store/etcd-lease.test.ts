@@ -8,7 +8,7 @@ import { decodeSwap, encodeSwap, methods } from '../../../src/storage/store/etcd
 import { type EtcdOptions, EtcdStore } from '../../../src/storage/store/etcd/store.ts'
 import { type Cluster, startEtcd } from '../../support/etcd.ts'
 import { startProxy } from '../../support/tcp-proxy.ts'
-import { bytes, closing, Follower } from './following.ts'
+import { bytes, closeOnDispose, Follower } from './follower.ts'
 import { putFor } from './operations.ts'
 
 describe('etcd leases', { timeout: 300_000 }, () => {
@@ -25,7 +25,7 @@ describe('etcd leases', { timeout: 300_000 }, () => {
   })
 
   const open = async (prefix: string, options: Partial<EtcdOptions> = {}) =>
-    closing(await EtcdStore.open({ endpoints: cluster.endpoints, prefix, historyMs: 300_000, ...options }))
+    closeOnDispose(await EtcdStore.open({ endpoints: cluster.endpoints, prefix, historyMs: 300_000, ...options }))
 
   const create = async (key: string, lease: bigint) => {
     const compare = { target: 'modRevision', equals: 0 } as const

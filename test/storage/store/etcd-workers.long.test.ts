@@ -7,13 +7,13 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { EtcdHub } from '../../../src/storage/store/etcd/hub.ts'
-import { RelayedEras } from '../../../src/storage/store/etcd/relayed-feed.ts'
+import { RelayedGenerations } from '../../../src/storage/store/etcd/relayed-feed.ts'
 import { type EtcdOptions, EtcdStore } from '../../../src/storage/store/etcd/store.ts'
 import { RevisionGone, type StoreError, StoreRestored } from '../../../src/storage/store/store.ts'
 import { type Cluster, startEtcd } from '../../support/etcd.ts'
 import { startProxy } from '../../support/tcp-proxy.ts'
 import { untilTrue } from '../../support/until.ts'
-import { bytes, closing, commit, Follower } from './following.ts'
+import { bytes, closeOnDispose, commit, Follower } from './follower.ts'
 import { manyKeys, put, readChanges } from './operations.ts'
 import { clusterSuite, type Opened, restartSuite } from './suite.ts'
 import { drain, inTurns, losing } from './worker-wires.ts'
@@ -29,7 +29,7 @@ async function openWorkers(options: EtcdOptions, count = 3) {
     await hub.close()
   }
   const connect = async (onLost = failLoudly) => {
-    const store = await EtcdStore.open(options, new RelayedEras(await hub.connect(), onLost))
+    const store = await EtcdStore.open(options, new RelayedGenerations(await hub.connect(), onLost))
     stores.push(store)
     return store
   }
@@ -74,7 +74,7 @@ describe('workers on etcd', { timeout }, () => {
   it('commits of all workers and of another server have one order, which every watch sees', async () => {
     const options = fresh()
     await using workers = await openWorkers(options)
-    await using beside = closing(await EtcdStore.open(options))
+    await using beside = closeOnDispose(await EtcdStore.open(options))
     const stores = [...workers.stores, beside]
     const many = 100
     const start = await stores[0]!.revision()
@@ -93,7 +93,7 @@ describe('workers on etcd', { timeout }, () => {
   it('a commit by a worker or another server appears in the revision and feed of all workers', async () => {
     const options = fresh()
     await using workers = await openWorkers(options)
-    await using beside = closing(await EtcdStore.open(options))
+    await using beside = closeOnDispose(await EtcdStore.open(options))
     const stores = [...workers.stores, beside]
     for (let i = 0; i < 40; i++) {
       const revision = await put(stores[i % stores.length]!, `a${i}`, 'x', 0)
@@ -126,8 +126,8 @@ describe('workers on etcd', { timeout }, () => {
     await using workers = await openWorkers(options, 1)
     const { port } = await workers.port()
     const lost = Promise.withResolvers<StoreError>()
-    const eras = new RelayedEras({ port: losing(port, 3) }, lost.resolve)
-    await using deaf = closing(await EtcdStore.open(options, eras))
+    const eras = new RelayedGenerations({ port: losing(port, 3) }, lost.resolve)
+    await using deaf = closeOnDispose(await EtcdStore.open(options, eras))
     const start = await deaf.revision()
     await using follower = new Follower(deaf, start)
     const written: number[] = []
@@ -161,7 +161,7 @@ describe('workers on etcd', { timeout }, () => {
     await using proxy = disposable(await startProxy(cluster.endpoints[0]!))
     const options = fresh()
     await using workers = await openWorkers({ ...options, endpoints: [proxy.endpoint], deadlineMs: 1_000 })
-    await using beside = closing(await EtcdStore.open(options))
+    await using beside = closeOnDispose(await EtcdStore.open(options))
     const start = await workers.stores[0]!.revision()
     const followers = workers.stores.map((store) => new Follower(store, start))
     await put(workers.stores[0]!, 'before', 'x', 0)

@@ -15,7 +15,7 @@ import {
 import { type Cluster, startEtcd } from '../../support/etcd.ts'
 import { startProxy } from '../../support/tcp-proxy.ts'
 import { untilTrue } from '../../support/until.ts'
-import { bytes, closing, commit, Follower, won } from './following.ts'
+import { assertCommitted, bytes, closeOnDispose, commit, Follower } from './follower.ts'
 import { type Opened, restartSuite, storeSuite } from './suite.ts'
 
 describe('etcd', () => {
@@ -57,7 +57,7 @@ describe('etcd store with one member', { timeout: 300_000 }, () => {
   const freshPrefix = () => `/space-${spaces++}/`
 
   const open = async (options: Partial<EtcdOptions> = {}) =>
-    closing(
+    closeOnDispose(
       await EtcdStore.open({
         endpoints: cluster.endpoints,
         prefix: freshPrefix(),
@@ -113,7 +113,7 @@ describe('etcd store with one member', { timeout: 300_000 }, () => {
     )
     const { revision } = await store
       .commit({ key: 'secret/0', expected: entries[0]!.revision, value: secret })
-      .then(won)
+      .then(assertCommitted)
     // Larger than one etcd response, so that batches come in fragments.
     await using late = await open({ prefix })
     await using follower = new Follower(late, start)
@@ -383,7 +383,7 @@ describe('etcd store with one member', { timeout: 300_000 }, () => {
     const stays = assert.rejects(absent, { ambiguous: true })
     await new Promise((resolve) => setImmediate(resolve))
     mend()
-    const { revision } = won(await unheard)
+    const { revision } = assertCommitted(await unheard)
     assert.deepEqual(await store.get('held'), { key: 'held', revision, value: bytes('newer') })
     await stays
   })
@@ -476,7 +476,7 @@ describe('etcd store restored from a backup', { timeout: 300_000 }, () => {
       await using cluster = await startEtcd().then((it) => Object.assign(it, { [Symbol.asyncDispose]: it.stop }))
       await using proxy = disposable(await startProxy(cluster.endpoints[0]!))
       const openAt = async (endpoint: string) =>
-        closing(await EtcdStore.open({ endpoints: [endpoint], historyMs: 300_000 }))
+        closeOnDispose(await EtcdStore.open({ endpoints: [endpoint], historyMs: 300_000 }))
       await using store = await openAt(proxy.endpoint)
       const kept = await commit(store, 'kept', 0, '')
       await cluster.save()
@@ -515,7 +515,7 @@ describe('etcd store restored from a backup', { timeout: 300_000 }, () => {
 
   it('a commit that waits for etcd during a restore does not change restored data', async () => {
     await using cluster = await startEtcd().then((it) => Object.assign(it, { [Symbol.asyncDispose]: it.stop }))
-    await using store = closing(await EtcdStore.open({ endpoints: cluster.endpoints, historyMs: 300_000 }))
+    await using store = closeOnDispose(await EtcdStore.open({ endpoints: cluster.endpoints, historyMs: 300_000 }))
     const kept = await commit(store, 'kept', 0, '')
     await cluster.save()
     await untilReached(async () => (await store.revision()) >= kept)
@@ -540,7 +540,7 @@ describe('etcd store out of space', { timeout: 300_000 }, () => {
     await using cluster = await startEtcd({ args: ['--quota-backend-bytes', String(16 * 1024 * 1024)] }).then((it) =>
       Object.assign(it, { [Symbol.asyncDispose]: it.stop }),
     )
-    await using store = closing(
+    await using store = closeOnDispose(
       await EtcdStore.open({ endpoints: cluster.endpoints, prefix: '/full/', historyMs: 300_000 }),
     )
     const value = new Uint8Array(1_000_000)

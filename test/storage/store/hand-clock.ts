@@ -1,5 +1,5 @@
 /** A manual clock for the embedded store. */
-import type { StoreClock } from '../../../src/storage/store/lmdb/owned.ts'
+import type { StoreClock } from '../../../src/storage/store/lmdb/owned-directory.ts'
 
 /** A clock that advances only on request and runs the timers that are due. */
 export class HandClock implements StoreClock {

@@ -1,6 +1,6 @@
 /** Writes with notes, and reads them back from a journal. */
 import assert from 'node:assert/strict'
-import type { Journal, Past, Store } from '../../../src/storage/store/store.ts'
+import type { Journal, JournalChange, Store } from '../../../src/storage/store/store.ts'
 
 /** Greater than every revision. */
 export const latest = Number.MAX_SAFE_INTEGER
@@ -34,13 +34,13 @@ export class JournalWriter {
   }
 }
 
-function told({ revision, deleted, value, note }: Past): unknown[] {
+function changeFields({ revision, deleted, value, note }: JournalChange): unknown[] {
   return [revision, deleted, value && Buffer.from(value).toString(), note && Buffer.from(note.text).toString()]
 }
 
 /** Returns for each change its revision, whether it is a deletion, its value and the text of its note. */
 export async function changesOf(journal: Journal, key: string, before = latest, limit = 100): Promise<unknown[][]> {
-  return (await journal.changes(key, before, limit)).map(told)
+  return (await journal.changes(key, before, limit)).map(changeFields)
 }
 
 /** Returns keys and values at a revision. */

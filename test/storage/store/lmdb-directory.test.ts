@@ -331,13 +331,13 @@ describe('the thread of the embedded store', () => {
   test('the store thread reports its end once even if a request was pending', () =>
     inDirectory(async (directory) => {
       const clock = new HandClock()
-      const told: string[] = []
+      const messages: string[] = []
       const started = once(process, 'worker') as Promise<[Worker]>
       const store = await LmdbStore.open({
         directory,
         clock,
-        onFailed: () => void told.push('failed'),
-        onUpkeepError: ({ message }) => void told.push(message),
+        onFailed: () => void messages.push('failed'),
+        onUpkeepError: ({ message }) => void messages.push(message),
       })
       const [worker] = await started
       const dead = worker.terminate()
@@ -345,7 +345,7 @@ describe('the thread of the embedded store', () => {
       clock.moveTo(10_000)
       await dead
       await assert.rejects(store.get('a'), refusal(/thread of the store/))
-      assert.deepEqual(told, ['failed'])
+      assert.deepEqual(messages, ['failed'])
       await store.close()
     }))
 })

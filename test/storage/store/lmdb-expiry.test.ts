@@ -7,7 +7,7 @@ import { describe, test } from 'node:test'
 import { LmdbStore } from '../../../src/storage/store/lmdb/store.ts'
 import { openTables } from '../../../src/storage/store/lmdb/tables.ts'
 import { temporaryDirectory } from './directory.ts'
-import { Follower } from './following.ts'
+import { Follower } from './follower.ts'
 import { HandClock } from './hand-clock.ts'
 import { put, putFor, readChanges, remove } from './operations.ts'
 

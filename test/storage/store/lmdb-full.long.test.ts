@@ -10,7 +10,7 @@ import { type LmdbOptions, LmdbStore } from '../../../src/storage/store/lmdb/sto
 import { type Revision, RevisionGone, StoreFull } from '../../../src/storage/store/store.ts'
 import { long } from '../../support/long.ts'
 import { mountSmallDevice } from '../../support/small-device.ts'
-import { Follower } from './following.ts'
+import { Follower } from './follower.ts'
 import { HandClock } from './hand-clock.ts'
 
 function smallDevice(t: TestContext, megabytes: number): string {
@@ -91,9 +91,9 @@ test('single deletes succeed on a full disk until everything is deleted', (t) =>
   }))
 
 test('freed space is available immediately, and dropping old revisions for it is reported', async (t) => {
-  const told: string[] = []
+  const messages: string[] = []
   const capacity: string[] = []
-  const options = { onWarning: (text: string) => told.push(text), onCapacity: (now: string) => capacity.push(now) }
+  const options = { onWarning: (text: string) => messages.push(text), onCapacity: (now: string) => capacity.push(now) }
   await withStore(
     join(smallDevice(t, 8), 'data'),
     async (store) => {
@@ -107,8 +107,8 @@ test('freed space is available immediately, and dropping old revisions for it is
         assert.equal((await store.commit({ key: `new/${i}`, expected: 0, value })).outcome, 'committed')
       }
       assert.deepEqual(capacity, ['full', 'roomy'])
-      assert.equal(told.length, 1)
-      assert.match(told[0]!, /the disk is full: old revisions of objects were dropped/)
+      assert.equal(messages.length, 1)
+      assert.match(messages[0]!, /the disk is full: old revisions of objects were dropped/)
       await assert.rejects(store.list({ prefix: '', revision: first }), RevisionGone)
     },
     options,
@@ -158,7 +158,7 @@ test('a delete that releases reservations succeeds on a full disk', (t) =>
   withStore(join(smallDevice(t, 8), 'data'), async (store) => {
     const keys = Array.from({ length: 100 }, (_, i) => `claims/${i}`)
     const takes = keys.map((key) => ({ key, value: Buffer.from('holder') }))
-    const result = await store.commit({ key: 'holder', expected: 0, value: Buffer.alloc(500_000), takes })
+    const result = await store.commit({ key: 'holder', expected: 0, value: Buffer.alloc(500_000), reserves: takes })
     assert.ok(result.outcome === 'committed')
     await fill(store, 100_000)
     await fill(store, 100, {}, 'small/')

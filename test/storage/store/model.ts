@@ -15,7 +15,7 @@ import {
   type Snapshot,
   type Store,
 } from '../../../src/storage/store/store.ts'
-import { type Seeded, seeded } from './seeded.ts'
+import { type RandomSource, seeded } from './random-source.ts'
 
 const keys: Key[] = ['a', 'a/', 'a/b', 'a/b/c', 'ab', 'a\u{1f600}', 'a\uffff', 'b/1', 'b/2', 'b/3', 'c', 'é']
 const prefixes = ['', 'a', 'a/', 'a/b', 'b/', 'é', 'none']
@@ -29,13 +29,13 @@ interface Pair {
 class Comparison {
   #store: Store
   readonly #model = new MemoryStore()
-  readonly #random: Seeded
+  readonly #random: RandomSource
   /** All revisions so far, in order. The first is where both started. */
   readonly #pairs: Pair[] = []
   /** The index in `#pairs` of the oldest available revision. */
   #oldest = 0
 
-  constructor(store: Store, random: Seeded) {
+  constructor(store: Store, random: RandomSource) {
     this.#store = store
     this.#random = random
   }

@@ -2,7 +2,16 @@
  * Building blocks for the tests of the store contract (`suite/`): writes and reads, in a form that is easy to compare.
  */
 import assert from 'node:assert/strict'
-import type { Bytes, Change, Entry, Key, Revision, Snapshot, Store, Taken } from '../../../src/storage/store/store.ts'
+import type {
+  Bytes,
+  Change,
+  Entry,
+  Key,
+  ReservedKey,
+  Revision,
+  Snapshot,
+  Store,
+} from '../../../src/storage/store/store.ts'
 
 export const keysOf = ({ entries }: Snapshot) => entries.map(({ key }) => key)
 
@@ -55,7 +64,7 @@ export function bytes(value: string): Bytes {
 }
 
 /** Keys that a commit reserves, with the holder as their value. */
-export function heldBy(holder: string, ...keys: readonly Key[]): Taken[] {
+export function heldBy(holder: string, ...keys: readonly Key[]): ReservedKey[] {
   return keys.map((key) => ({ key, value: bytes(holder) }))
 }
 

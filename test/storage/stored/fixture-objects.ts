@@ -55,7 +55,7 @@ async function create(client: HttpClient, path: string, object: object) {
 }
 
 async function createEveryKind(client: HttpClient): Promise<void> {
-  const stored = allKinds.filter(({ life, kind }) => !life.virtual && !leftOut.has(kind))
+  const stored = allKinds.filter(({ lifecycle: life, kind }) => !life.virtual && !leftOut.has(kind))
   const first = new Map(stored.toReversed().map((kind) => [manifestOf(kind), kind]))
   for (const [name, kind] of [...first].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const object = manifestObject(name, 'orch')

@@ -20,55 +20,55 @@ interface Row {
   readonly usages?: readonly string[]
   readonly commonName?: string
   readonly condition?: object
-  readonly told: readonly RegExp[]
+  readonly expected: readonly RegExp[]
 }
 
 const rows: readonly Row[] = [
   {
     name: 'client',
     signerName: 'kubernetes.io/kube-apiserver-client',
-    told: [/pending: .* orchctl certificate approve client/],
+    expected: [/pending: .* orchctl certificate approve client/],
   },
   {
     name: 'node',
     signerName: nodeClient,
     usages: nodeUsages,
-    told: [/pending: it is approved by itself where admin may create certificatesigningrequests\/nodeclient/],
+    expected: [/pending: it is approved by itself where admin may create certificatesigningrequests\/nodeclient/],
   },
   {
     name: 'odd-node',
     signerName: nodeClient,
     commonName: 'n1',
-    told: [/would fail once approved: the common name/, /would fail once approved: usages must be exactly/],
+    expected: [/would fail once approved: the common name/, /would fail once approved: usages must be exactly/],
   },
   {
     name: 'foreign',
     signerName: 'example.com/signer',
-    told: [/no built-in signer watches this name: whoever runs example.com\/signer/],
+    expected: [/no built-in signer watches this name: whoever runs example.com\/signer/],
   },
   {
     name: 'unknown',
     signerName: 'kubernetes.io/other',
-    told: [/no signer watches this name: the built-in ones are kubernetes.io\//],
+    expected: [/no signer watches this name: the built-in ones are kubernetes.io\//],
   },
   {
     name: 'approved',
     signerName: nodeClient,
     usages: nodeUsages,
     condition: { type: 'Approved', status: 'True' },
-    told: [/approved, and waits for the control loop csrsigning/, /^Status: +Approved$/m],
+    expected: [/approved, and waits for the control loop csrsigning/, /^Status: +Approved$/m],
   },
   {
     name: 'denied',
     signerName: nodeClient,
     condition: { type: 'Denied', status: 'True', message: 'not you' },
-    told: [/denied: not you/],
+    expected: [/denied: not you/],
   },
   {
     name: 'failed',
     signerName: nodeClient,
     condition: { type: 'Failed', status: 'True', message: 'one; two' },
-    told: [/failed: one\n\s+failed: two/],
+    expected: [/failed: one\n\s+failed: two/],
   },
 ]
 
@@ -91,9 +91,9 @@ test('describe decodes a certificate signing request and explains its state', as
   assert.match(wide.stdout, /Pending +CN=system:node:n1, O=system:nodes +<none> +ec, .* +client auth$/m)
   const narrow = await orchctl(['get', 'csr', 'client'], { env })
   assert.match(narrow.stdout, /CONDITION$/m)
-  for (const { name, told } of rows) {
+  for (const { name, expected } of rows) {
     const { stdout } = await orchctl(['describe', 'csr', name], { env })
-    for (const part of told) assert.match(stdout, part, name)
+    for (const part of expected) assert.match(stdout, part, name)
   }
   const names = { commonName: 'evil\u001b[31m', organizations: ['dev'] }
   const pem = makeRequest(names, key, { dns: ['a.example'], ips: ['10.0.0.1'] })

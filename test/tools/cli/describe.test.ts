@@ -141,13 +141,13 @@ test('orchctl describe shows every row that kubectl shows', async () => {
     kubectl(server, ['describe', ...names]),
   ])
   assert.deepEqual([mine.code, mine.stderr, others.code], [0, '', 0])
-  const left = split(mine.stdout)
+  const ownSections = split(mine.stdout)
   const right = split(others.stdout)
-  assert.deepEqual([left.length, right.length], [rows.length, rows.length])
+  assert.deepEqual([ownSections.length, right.length], [rows.length, rows.length])
   for (const [i, [object, leftOut = []]] of rows.entries()) {
-    const shown = new Set([...titles(left[i]!), ...leftOut])
+    const shown = new Set([...titles(ownSections[i]!), ...leftOut])
     const missing = titles(right[i]!).filter((title) => !shown.has(title))
-    assert.deepEqual(missing, [], `${object}\n${left[i]}`)
+    assert.deepEqual(missing, [], `${object}\n${ownSections[i]}`)
   }
 })
 

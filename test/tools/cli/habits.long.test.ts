@@ -138,8 +138,9 @@ test('bulk writes keep the output order, report each failure and show progress o
   const good = names.filter((name) => name !== 'Bad')
   assert.equal(ran.stdout, good.map((name) => `configmap/${name} created\n`).join(''))
   assert.match(ran.stderr, /\r60 of 60 applied/)
-  const told = '\u001b[31mError from server (Invalid):\u001b[0m error when applying "STDIN": ConfigMap "Bad" is invalid'
-  assert.ok(ran.stderr.includes(told), ran.stderr)
+  const expectedError =
+    '\u001b[31mError from server (Invalid):\u001b[0m error when applying "STDIN": ConfigMap "Bad" is invalid'
+  assert.ok(ran.stderr.includes(expectedError), ran.stderr)
   assert.equal(ran.code, 1)
   const again = await run('apply -f - -o name', {
     stdin: names

@@ -1,6 +1,6 @@
 /**
  * Kustomizations: builds them, compares the result with kubectl in the long form if its version supports the fields,
- * and checks invalid ones. No server is needed: `rows/applying.ts` covers `apply -k` and similar commands.
+ * and checks invalid ones. No server is needed: `rows/apply.ts` covers `apply -k` and similar commands.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'

@@ -173,7 +173,7 @@ test('template output is raw for programs and escaped on a terminal', async () =
     [false, 'x\r\u001b[31m'],
   ] as const) {
     const output = { form: 'template', language: 'jsonpath', text: '{.a}', isFile: false } as const
-    const ready = (await readyTemplate({ output, template: '', seen })) as TemplateOutput
+    const ready = (await readyTemplate({ output, template: '', isTerminal: seen })) as TemplateOutput
     assert.equal(await fillTemplate(ready, value, { allowMissingTemplateKeys: true }), text)
   }
 })

@@ -38,13 +38,13 @@ test('an archive that ends within a file leaves no file open', async () => {
 })
 
 test('nothing more is unpacked after an error', async () => {
-  for (const [name, fault, told] of [
+  for (const [name, fault, expected] of [
     ['junk', Buffer.alloc(512, 'x'), /not send a valid tar archive/],
     ['outside', file('dir/../../out', 'x'), /outside of the target/],
   ] as const) {
     const broken = reader()
-    await assert.rejects(broken.write(Buffer.concat([file(`dir/${name}-before`, 'before'), fault])), told)
-    await assert.rejects(broken.write(file(`dir/${name}-after`, 'after')), told)
+    await assert.rejects(broken.write(Buffer.concat([file(`dir/${name}-before`, 'before'), fault])), expected)
+    await assert.rejects(broken.write(file(`dir/${name}-after`, 'after')), expected)
     assert.equal(readFileSync(join(target, `${name}-before`), 'utf8'), 'before')
     assert.deepEqual(
       readdirSync(target).filter((found) => found.endsWith('-after')),

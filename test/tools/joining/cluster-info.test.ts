@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto'
 import { createSecureServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { test } from 'node:test'
 import { loadAll } from 'js-yaml'
-import { selfMadePair } from '../../../src/api/pki/self-made-pair.ts'
+import { selfSignedCertificate } from '../../../src/api/pki/self-signed-certificate.ts'
 import { pinsOf, trustCluster, verified } from '../../../src/tools/joining/cluster-info.ts'
 
 const token = { id: 'abcdef', secret: '0123456789abcdef' }
@@ -64,7 +64,11 @@ for (const [what, data, message] of [
 
 /** Starts a man-in-the-middle server with any certificate and this response. */
 async function impostor(t: { after(run: () => Promise<void>): void }, data: object) {
-  const { certificate: cert, key } = selfMadePair('impostor', { dns: ['localhost'], ips: ['127.0.0.1'] }, Date.now())
+  const { certificate: cert, key } = selfSignedCertificate(
+    'impostor',
+    { dns: ['localhost'], ips: ['127.0.0.1'] },
+    Date.now(),
+  )
   const seen: IncomingHttpHeaders[] = []
   const server = createSecureServer({ cert, key })
   server.on('error', () => {})
@@ -87,7 +91,7 @@ const configWith = (certificate: string) =>
 
 test('a man in the middle learns no token and is rejected', async (t) => {
   const signal = AbortSignal.timeout(60_000)
-  const { certificate } = selfMadePair('true', { dns: [], ips: ['127.0.0.1'] }, Date.now())
+  const { certificate } = selfSignedCertificate('true', { dns: [], ips: ['127.0.0.1'] }, Date.now())
   const text = configWith(certificate)
   const jws = signature({ text })
   const between = await impostor(t, entry(jws, text))
@@ -112,7 +116,7 @@ test('only CA certificates that match a pin are trusted, wherever they are in th
   }
   const server = await impostor(t, data)
   const names = { dns: ['localhost'], ips: ['127.0.0.1'] }
-  const { certificate: real } = selfMadePair('true', names, Date.now())
+  const { certificate: real } = selfSignedCertificate('true', names, Date.now())
   const trust = (pins: readonly string[]) => trustCluster({ server: server.url, token, pins, signal })
   const trustedForm = server.certificate.replaceAll(' CERTIFICATE-', ' TRUSTED CERTIFICATE-')
   const others = [server.certificate, trustedForm, server.certificate.replaceAll(' CERTIFICATE-', ' X509 CERTIFICATE-')]
@@ -143,17 +147,17 @@ test('a CA that matches no pin is rejected although the token is valid', async (
   }
   const server = await impostor(t, data)
   const pins = [`sha256:${'0'.repeat(64)}`]
-  const told = async (text: string, message: RegExp) => {
+  const assertRejected = async (text: string, message: RegExp) => {
     holder.text = text
     await assert.rejects(trustCluster({ server: server.url, token, pins, signal }), { name: 'JoinError', message })
   }
   const plain = configWith(server.certificate)
-  await told(plain, /does not match --ca-cert-hash/)
+  await assertRejected(plain, /does not match --ca-cert-hash/)
   assert.equal(server.seen.length, 1)
   // In all formats: by kubeadm, by hand, as JSON.
-  await told(`${plain}contexts: null\nusers: null\n`, /does not match --ca-cert-hash/)
-  await told(`# by hand\n'kind': 'Config' # quoted\n${plain}`, /does not match --ca-cert-hash/)
-  await told(JSON.stringify(loadAll(plain)[0]), /does not match --ca-cert-hash/)
-  await told(`${plain}kind: [Config`, /kubeconfig of cluster-info is not valid YAML: see line 5/)
-  await told('clusters: null', /contains no CA/)
+  await assertRejected(`${plain}contexts: null\nusers: null\n`, /does not match --ca-cert-hash/)
+  await assertRejected(`# by hand\n'kind': 'Config' # quoted\n${plain}`, /does not match --ca-cert-hash/)
+  await assertRejected(JSON.stringify(loadAll(plain)[0]), /does not match --ca-cert-hash/)
+  await assertRejected(`${plain}kind: [Config`, /kubeconfig of cluster-info is not valid YAML: see line 5/)
+  await assertRejected('clusters: null', /contains no CA/)
 })

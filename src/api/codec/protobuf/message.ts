@@ -64,19 +64,19 @@ function withoutWithin([name, { within: _, ...field }]: Entry): Entry {
   return [name, field]
 }
 
-function toField([name, { tag, schema, zero }]: Entry): MessageField {
-  return { number: tag, name, schema, always: isAlwaysWritten(schema, zero), omitsZero: zero === 'omit' }
+function toField([name, { tag, schema, zeroValue }]: Entry): MessageField {
+  return { number: tag, name, schema, always: isAlwaysWritten(schema, zeroValue), omitsZero: zeroValue === 'omit' }
 }
 
-function isAlwaysWritten({ type }: Schema, zero: Field['zero']): boolean {
+function isAlwaysWritten({ type }: Schema, zeroValue: Field['zeroValue']): boolean {
   switch (type) {
     case 'string':
     case 'boolean':
     case 'integer':
     case 'number':
-      return zero !== 'keep'
+      return zeroValue !== 'keep'
     case 'object':
-      return zero === 'write'
+      return zeroValue === 'write'
     case 'bytes':
     case 'time':
     case 'quantity':

@@ -32,11 +32,11 @@ import { type Message, type MessageField, messageOf, onWire } from './message.ts
  * differ by vendor.
  */
 export function readMessage(schema: ObjectSchema, bytes: Uint8Array, vendor?: Vendor): JsonObject {
-  return runToCompletion(readSteps(schema, bytes, vendor))
+  return runToCompletion(readSliced(schema, bytes, vendor))
 }
 
 /** Like `readMessage`, but yields periodically so that other work can run. */
-export function readSteps(schema: ObjectSchema, bytes: Uint8Array, vendor?: Vendor): Generator<void, JsonObject> {
+export function readSliced(schema: ObjectSchema, bytes: Uint8Array, vendor?: Vendor): Generator<void, JsonObject> {
   return new MessageReader(bytes, vendor).whole(schema)
 }
 
@@ -149,7 +149,7 @@ class MessageReader {
       case 'intOrString':
         return this.#intOrString()
       case 'any':
-        return this.#kept(schema, before)
+        return this.#readAny(schema, before)
       case 'map':
         return this.#map(schema, isObject(before) ? before : {})
       case 'list':
@@ -167,14 +167,14 @@ class MessageReader {
   }
 
   /** Reads JSON in bytes, or in its typed message. */
-  #kept(schema: AnySchema, before: Json | undefined): Json | undefined {
-    if (schema.alternatives !== undefined) return this.#chosen(schema.alternatives, before)
+  #readAny(schema: AnySchema, before: Json | undefined): Json | undefined {
+    if (schema.alternatives !== undefined) return this.#readAlternative(schema.alternatives, before)
     const described = onWire(schema, this.#vendor)
     return described.type === 'any' ? this.#any() : this.#value(described, before)
   }
 
   /** A schema or list takes precedence over the boolean, which is also present next to a schema. */
-  #chosen({ boolean, list, object }: Alternatives, before: Json | undefined): Json | undefined {
+  #readAlternative({ boolean, list, object }: Alternatives, before: Json | undefined): Json | undefined {
     let allows = typeof before === 'boolean' ? before : undefined
     let items: Json[] | undefined = Array.isArray(before) ? before : undefined
     let inner: Json | undefined = isObject(before) ? before : undefined

@@ -27,11 +27,11 @@ export interface WriteOptions {
 
 /** Encodes the message without an envelope. */
 export function writeMessage(schema: ObjectSchema, object: JsonObject, options?: WriteOptions): Buffer {
-  return runToCompletion(writeSteps(schema, object, options))
+  return runToCompletion(writeSliced(schema, object, options))
 }
 
 /** Like `writeMessage`, but yields periodically so that other work can run. */
-export function writeSteps(
+export function writeSliced(
   schema: ObjectSchema,
   object: JsonObject,
   options: WriteOptions = {},
@@ -78,7 +78,7 @@ class MessageWriter {
   *#holder(number: number, schema: Holder, value: Json): Generator<void, void> {
     if (schema.type === 'list') yield* this.#list(number, schema, value as Json[])
     else if (schema.type === 'map') yield* this.#map(number, schema, value as JsonObject)
-    else if (schema.type === 'any') yield* this.#kept(number, schema, value)
+    else if (schema.type === 'any') yield* this.#writeAny(number, schema, value)
     else yield* this.#message(number, schema, value as JsonObject)
   }
 
@@ -89,14 +89,14 @@ class MessageWriter {
   }
 
   /** Encodes JSON that was kept as sent. */
-  *#kept(number: number, schema: AnySchema, value: Json): Generator<void, void> {
-    if (schema.alternatives !== undefined) return yield* this.#chosen(number, schema.alternatives, value)
+  *#writeAny(number: number, schema: AnySchema, value: Json): Generator<void, void> {
+    if (schema.alternatives !== undefined) return yield* this.#writeAlternative(number, schema.alternatives, value)
     const described = onWire(schema, this.#vendor) as ObjectSchema
     yield* this.#message(number, described, isObject(value) ? fitting(described, value) : {})
   }
 
   /** Encodes a boolean, a list or a schema. With a schema the boolean is also written, as true. */
-  *#chosen(number: number, { boolean, list, object }: Alternatives, value: Json): Generator<void, void> {
+  *#writeAlternative(number: number, { boolean, list, object }: Alternatives, value: Json): Generator<void, void> {
     const start = this.#wire.begin(number)
     if (boolean !== undefined) this.#wire.bool(boolean, value !== false)
     if (list !== undefined && Array.isArray(value)) yield* this.#items(list.tag, list.items, fittingItems(list, value))

@@ -13,7 +13,7 @@ export const mutatingWebhookOf = (version: WebhookVersion) =>
     {
       ...webhookFields(version, { objectSelector: 11, matchConditions: 12 }),
       reinvocationPolicy: field(10, s.oneOf('IfNeeded', 'Never'), {
-        zero: 'keep',
+        zeroValue: 'keep',
         default: 'Never',
         doc: 'Whether to call the webhook again after later changes of the object: Never (default) or IfNeeded.',
       }),
@@ -45,7 +45,7 @@ export const mutatingWebhookConfiguration = defineKind({
   doc: 'A set of admission webhooks that can change or reject objects before they are stored.',
   fields: fieldsOf('v1'),
   rules: configurationRules,
-  life: { needsVersion: true, plainFinalizers: true },
+  lifecycle: { needsVersion: true, plainFinalizers: true },
   views: { columns: configurationColumns },
 })
 

@@ -34,7 +34,7 @@ export const validatingWebhookConfiguration = defineKind({
   doc: 'A set of admission webhooks that can reject requests but not change objects.',
   fields: fieldsOf('v1'),
   rules: configurationRules,
-  life: { needsVersion: true, plainFinalizers: true },
+  lifecycle: { needsVersion: true, plainFinalizers: true },
   views: { columns: configurationColumns },
 })
 

@@ -70,7 +70,7 @@ export const customResourceDefinition = defineKind({
     warnings: ({ spec }, _, context) => warnOfRules(spec?.versions ?? [], context),
   }),
   reservations: definitionReservations,
-  life: {
+  lifecycle: {
     deleteAnswers: 'object',
     needsVersion: true,
     plainFinalizers: true,

@@ -9,9 +9,9 @@ import { jsonSchemaProps } from './json-schema-props.ts'
 
 const printerColumn = s.object(
   {
-    name: field(1, s.string(), { zero: 'write', published: 'required', doc: 'Heading of the column.' }),
+    name: field(1, s.string(), { zeroValue: 'write', published: 'required', doc: 'Heading of the column.' }),
     type: field(2, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'Type of the cells: boolean, date, integer, number or string.',
     }),
@@ -21,7 +21,7 @@ const printerColumn = s.object(
       doc: 'Priority of the column. Columns with a priority above 0 appear only in wide output.',
     }),
     jsonPath: field(6, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'JSON path of the cell value within an object. Starts with a dot, such as `.spec.size`.',
     }),
@@ -35,18 +35,18 @@ const printerColumn = s.object(
 const scaleSubresource = s.object(
   {
     specReplicasPath: field(1, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'JSON path of the desired number of replicas, below `.spec`.',
     }),
     statusReplicasPath: field(2, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'JSON path of the observed number of replicas, below `.status`.',
     }),
     labelSelectorPath: field(3, s.string(), {
       doc: 'JSON path of the label selector of the pods, in string form, below `.spec` or `.status`.',
-      zero: 'keep',
+      zeroValue: 'keep',
     }),
   },
   { name: 'CustomResourceSubresourceScale', doc: 'Settings of the scale subresource of a custom resource.' },
@@ -82,7 +82,7 @@ const validation = s.object(
 const selectableField = s.object(
   {
     jsonPath: field(1, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'JSON path of the field, such as `.spec.color`. The field must be a string, a boolean or an integer.',
     }),
   },
@@ -91,14 +91,18 @@ const selectableField = s.object(
 
 const version = s.object(
   {
-    name: field(1, s.string(), { zero: 'write', published: 'required', doc: 'Name of the version, such as `v1`.' }),
+    name: field(1, s.string(), {
+      zeroValue: 'write',
+      published: 'required',
+      doc: 'Name of the version, such as `v1`.',
+    }),
     served: field(2, s.boolean(), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'Whether the API serves this version.',
     }),
     storage: field(3, s.boolean(), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'Whether objects are stored in this version. Exactly one version is the storage version.',
     }),
@@ -106,7 +110,7 @@ const version = s.object(
       doc: 'Whether this version is deprecated. Requests to a deprecated version return a warning.',
     }),
     deprecationWarning: field(8, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Text of the deprecation warning, 1 to 256 printable characters. Only allowed if the version is deprecated.',
     }),
     schema: field(4, validation, { doc: 'Schema of objects in this version. Required.' }),
@@ -125,7 +129,7 @@ const version = s.object(
 
 const nameFields = {
   plural: field(1, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Plural name in lower case, used in URL paths.',
   }),
@@ -134,7 +138,7 @@ const nameFields = {
   }),
   shortNames: field(3, s.list(s.string()), { doc: 'Short names for command-line tools, at most 500.' }),
   kind: field(4, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Value of the `kind` field of the objects, usually CamelCase and singular.',
   }),
@@ -150,10 +154,10 @@ const names = s.object(nameFields, { name: 'CustomResourceDefinitionNames', doc:
 
 const serviceReference = s.object(
   {
-    namespace: field(1, s.string(), { zero: 'write', published: 'required', doc: 'Namespace of the Service.' }),
-    name: field(2, s.string(), { zero: 'write', published: 'required', doc: 'Name of the Service.' }),
-    path: field(3, s.string(), { zero: 'keep', doc: 'URL path to call on the Service.' }),
-    port: field(4, s.int32(), { zero: 'keep', doc: 'Port of the Service, from 1 to 65535. Defaults to 443.' }),
+    namespace: field(1, s.string(), { zeroValue: 'write', published: 'required', doc: 'Namespace of the Service.' }),
+    name: field(2, s.string(), { zeroValue: 'write', published: 'required', doc: 'Name of the Service.' }),
+    path: field(3, s.string(), { zeroValue: 'keep', doc: 'URL path to call on the Service.' }),
+    port: field(4, s.int32(), { zeroValue: 'keep', doc: 'Port of the Service, from 1 to 65535. Defaults to 443.' }),
   },
   { name: 'ServiceReference', doc: 'Reference to the Service that runs a conversion webhook.' },
 )
@@ -161,7 +165,7 @@ const serviceReference = s.object(
 const webhookClientConfig = s.object(
   {
     url: field(3, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'HTTPS URL of the webhook. Exactly one of `url` and `service` is required.',
     }),
     service: field(1, serviceReference, {
@@ -178,7 +182,7 @@ const webhookConversion = s.object(
   {
     clientConfig: field(2, webhookClientConfig, { doc: 'Address and CA bundle of the conversion webhook.' }),
     conversionReviewVersions: field(3, s.list(s.string()), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'ConversionReview versions that the webhook accepts. The server uses the first version that it supports.',
     }),
@@ -189,7 +193,7 @@ const webhookConversion = s.object(
 const conversion = s.object(
   {
     strategy: field(1, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'Conversion strategy. None changes only the apiVersion, Webhook calls a webhook. Defaults to None.',
     }),
@@ -203,18 +207,18 @@ const conversion = s.object(
 const spec = s.object(
   {
     group: field(1, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'API group of the custom resource, a domain name with at least one dot.',
     }),
-    names: field(3, names, { zero: 'write', published: 'required', doc: 'Names of the custom resource.' }),
+    names: field(3, names, { zeroValue: 'write', published: 'required', doc: 'Names of the custom resource.' }),
     scope: field(4, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'Scope of the custom resource: Namespaced or Cluster.',
     }),
     versions: field(7, s.list(version), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'Versions of the custom resource, at most 50. Exactly one of them is the storage version.',
     }),
@@ -231,17 +235,17 @@ const spec = s.object(
 const condition = s.object(
   {
     type: field(1, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'Type of the condition, such as Established, NamesAccepted or Terminating.',
     }),
     status: field(2, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'Status of the condition: True, False or Unknown.',
     }),
     lastTransitionTime: field(3, s.time(), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Time when the status of the condition last changed.',
     }),
     reason: field(4, s.string(), {
@@ -260,16 +264,16 @@ const condition = s.object(
 const status = s.object(
   {
     conditions: field(1, s.list(condition, { list: 'map', keys: ['type'] }), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'optional',
       doc: 'Current conditions of the CustomResourceDefinition, one per type.',
     }),
     acceptedNames: field(2, names, {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Names that the server has accepted. Discovery uses these names, which may differ from those in the spec.',
     }),
     storedVersions: field(3, s.list(s.string()), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'optional',
       doc: 'Versions that objects were ever stored in. Remove a version only after you have migrated its objects.',
     }),
@@ -283,9 +287,9 @@ const status = s.object(
 )
 
 export const fields = {
-  spec: field(2, spec, { zero: 'write', published: 'required', doc: 'Specification of the custom resource.' }),
+  spec: field(2, spec, { zeroValue: 'write', published: 'required', doc: 'Specification of the custom resource.' }),
   status: field(3, status, {
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'Observed status of the CustomResourceDefinition, set by the server.',
   }),
 }

@@ -18,11 +18,11 @@ export function kindNames({ kind = '', listKind = '' }: DefinitionNames): string
 }
 
 export const definitionReservations: KindReservations<CustomResourceDefinition> = {
-  held: ({ spec, status }) => {
+  reservationsOf: ({ spec, status }) => {
     const names = status?.acceptedNames ?? {}
-    const claims = (pool: string, all: string[]): Reservation[] =>
+    const reserve = (pool: string, all: string[]): Reservation[] =>
       [...new Set(all.filter(isName))].map((name) => ({ pool, value: `${spec?.group ?? ''}/${name}` }))
-    return [...claims('definition-resources', resourceNames(names)), ...claims('definition-kinds', kindNames(names))]
+    return [...reserve('definition-resources', resourceNames(names)), ...reserve('definition-kinds', kindNames(names))]
   },
   refusal: ({ value }): FieldError =>
     invalid(

@@ -48,13 +48,13 @@ export function checkDefinition(object: CustomResourceDefinition, { vendor, subr
 }
 
 export function checkNewDefinition({ metadata, spec = {} }: CustomResourceDefinition): FieldError[] {
-  const wanted = `${spec.names?.plural ?? ''}.${spec.group ?? ''}`
+  const expectedName = `${spec.names?.plural ?? ''}.${spec.group ?? ''}`
   // The checks that all kinds share report a missing name.
-  const { name = wanted, generateName = wanted } = metadata
+  const { name = expectedName, generateName = expectedName } = metadata
   const why = 'must be spec.names.plural+"."+spec.group'
   return [
-    ...(name === wanted ? [] : [invalid('metadata.name', name, why)]),
-    ...(generateName === wanted ? [] : [invalid('metadata.generateName', generateName, why)]),
+    ...(name === expectedName ? [] : [invalid('metadata.name', name, why)]),
+    ...(generateName === expectedName ? [] : [invalid('metadata.generateName', generateName, why)]),
   ]
 }
 
@@ -143,11 +143,11 @@ function checkVersions(versions: readonly DefinitionVersion[]): FieldError[] {
   const path = 'spec.versions'
   if (versions.length > maxVersions) return [forbidden(path, `must have at most ${maxVersions} versions`)]
   const names = versions.map(({ name = '' }) => name)
-  const shown = names
+  const namesText = names
   const stored = versions.filter(({ storage }) => storage).length
   return [
-    ...(stored === 1 ? [] : [invalid(path, shown, 'must have exactly one version marked as storage version')]),
-    ...(new Set(names).size === names.length ? [] : [invalid(path, shown, 'must contain unique version names')]),
+    ...(stored === 1 ? [] : [invalid(path, namesText, 'must have exactly one version marked as storage version')]),
+    ...(new Set(names).size === names.length ? [] : [invalid(path, namesText, 'must contain unique version names')]),
     ...versions.flatMap((version, i) => checkVersion(version, at(path, i))),
     ...(names[0] ? checkLabel('spec.version', names[0]) : []),
     ...eachOnce(versions, 'subresources').flatMap(({ version, place }) => checkScale(version, place)),
@@ -197,10 +197,10 @@ function checkStoredVersions({ spec = {}, status = {} }: CustomResourceDefinitio
   const { storedVersions = [] } = status
   if (storedVersions.length === 0) return [invalid(path, [], 'must have at least one stored version')]
   const { versions = [] } = spec
-  const known = new Set(versions.map(({ name }) => name))
+  const versionNames = new Set(versions.map(({ name }) => name))
   const missing = versions.filter(({ name = '', storage }) => storage && !storedVersions.includes(name))
   const unknown = storedVersions.flatMap((name, i) =>
-    known.has(name) ? [] : [invalid(at(path, i), name, 'must appear in spec.versions')],
+    versionNames.has(name) ? [] : [invalid(at(path, i), name, 'must appear in spec.versions')],
   )
   return [
     ...unknown,

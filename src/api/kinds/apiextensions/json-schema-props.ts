@@ -56,7 +56,7 @@ const externalDocumentation = s.object(
 const ruleFields = s.object(
   {
     rule: field(1, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'CEL expression that must evaluate to true for the value to be valid.',
     }),
     message: field(2, s.string(), { doc: 'Error message for a value that violates the rule.' }),
@@ -65,7 +65,7 @@ const ruleFields = s.object(
       doc: 'CEL expression that returns the error message. Takes precedence over message.',
     }),
     reason: field(4, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       since: '1.28',
       doc: 'Machine-readable reason of the error, such as FieldValueInvalid (the default) or FieldValueForbidden.',
     }),
@@ -74,7 +74,7 @@ const ruleFields = s.object(
       doc: 'Path of the field that the error names, relative to the value, such as `.spec.color`.',
     }),
     optionalOldSelf: field(6, s.boolean(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       since: '1.29',
       gate: 'CRDValidationRatcheting',
       doc: 'Whether a transition rule also runs without an old value. `oldSelf` is then an optional value.',
@@ -92,52 +92,52 @@ const validationRule = s.any({
 })
 
 const numbers = {
-  maximum: field(9, s.number(), { zero: 'keep', doc: 'Maximum value of a number.' }),
+  maximum: field(9, s.number(), { zeroValue: 'keep', doc: 'Maximum value of a number.' }),
   exclusiveMaximum: field(10, s.boolean(), {
     doc: 'Whether a number must be less than `maximum` instead of at most `maximum`.',
   }),
-  minimum: field(11, s.number(), { zero: 'keep', doc: 'Minimum value of a number.' }),
+  minimum: field(11, s.number(), { zeroValue: 'keep', doc: 'Minimum value of a number.' }),
   exclusiveMinimum: field(12, s.boolean(), {
     doc: 'Whether a number must be greater than `minimum` instead of at least `minimum`.',
   }),
-  multipleOf: field(19, s.number(), { zero: 'keep', doc: 'Number that a numeric value must be a multiple of.' }),
+  multipleOf: field(19, s.number(), { zeroValue: 'keep', doc: 'Number that a numeric value must be a multiple of.' }),
 }
 
 const counts = {
-  maxLength: field(13, s.int64(), { zero: 'keep', doc: 'Maximum number of characters of a string.' }),
-  minLength: field(14, s.int64(), { zero: 'keep', doc: 'Minimum number of characters of a string.' }),
-  maxItems: field(16, s.int64(), { zero: 'keep', doc: 'Maximum number of items of an array.' }),
-  minItems: field(17, s.int64(), { zero: 'keep', doc: 'Minimum number of items of an array.' }),
-  maxProperties: field(21, s.int64(), { zero: 'keep', doc: 'Maximum number of properties of an object.' }),
-  minProperties: field(22, s.int64(), { zero: 'keep', doc: 'Minimum number of properties of an object.' }),
+  maxLength: field(13, s.int64(), { zeroValue: 'keep', doc: 'Maximum number of characters of a string.' }),
+  minLength: field(14, s.int64(), { zeroValue: 'keep', doc: 'Minimum number of characters of a string.' }),
+  maxItems: field(16, s.int64(), { zeroValue: 'keep', doc: 'Maximum number of items of an array.' }),
+  minItems: field(17, s.int64(), { zeroValue: 'keep', doc: 'Minimum number of items of an array.' }),
+  maxProperties: field(21, s.int64(), { zeroValue: 'keep', doc: 'Maximum number of properties of an object.' }),
+  minProperties: field(22, s.int64(), { zeroValue: 'keep', doc: 'Minimum number of properties of an object.' }),
 }
 
 const plain = {
   id: field(1, s.string(), { doc: 'Identifier of the schema. Not supported in new schemas.' }),
   $schema: field(2, s.string(), { doc: 'URI of the schema dialect.' }),
-  $ref: field(3, s.string(), { zero: 'keep', doc: 'Reference to another schema. Not supported.' }),
+  $ref: field(3, s.string(), { zeroValue: 'keep', doc: 'Reference to another schema. Not supported.' }),
   description: field(4, s.string(), { doc: 'Description of the value.' }),
   type: field(5, s.string(), { doc: 'Type of the value: object, array, string, integer, number or boolean.' }),
   format: field(6, s.string(), {
     doc: 'Format of a string or number, such as date-time or int64. Only known string formats are checked.',
   }),
   title: field(7, s.string(), { doc: 'Title of the value.' }),
-  default: field(8, json, { zero: 'keep', doc: 'Default for a value that is not set.' }),
+  default: field(8, json, { zeroValue: 'keep', doc: 'Default for a value that is not set.' }),
   pattern: field(15, s.string(), { doc: 'Regular expression that a string must match.' }),
   uniqueItems: field(18, s.boolean(), {
     doc: 'Whether the items of an array must be unique. Must not be true: use a list type of `set` instead.',
   }),
   enum: field(20, s.list(json), { doc: 'Allowed values.' }),
   required: field(23, s.list(s.string()), { doc: 'Names of the required properties of an object.' }),
-  items: field(24, orArray, { zero: 'keep', doc: 'Schema of the items of an array.' }),
+  items: field(24, orArray, { zeroValue: 'keep', doc: 'Schema of the items of an array.' }),
   additionalProperties: field(30, orBool, {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Schema of the properties of an object that are not listed in `properties`.',
   }),
   dependencies: field(32, s.map(orStrings), { doc: 'Properties that require other properties. Not supported.' }),
-  additionalItems: field(33, orBool, { zero: 'keep', doc: 'Schema of additional array items. Not supported.' }),
+  additionalItems: field(33, orBool, { zeroValue: 'keep', doc: 'Schema of additional array items. Not supported.' }),
   externalDocs: field(35, externalDocumentation, { doc: 'External documentation of the value.' }),
-  example: field(36, json, { zero: 'keep', doc: 'Example of a value.' }),
+  example: field(36, json, { zeroValue: 'keep', doc: 'Example of a value.' }),
   nullable: field(37, s.boolean(), { doc: 'Whether null is a valid value.' }),
 }
 
@@ -145,7 +145,7 @@ const nested = {
   allOf: field(25, s.list(jsonSchemaProps), { doc: 'Schemas that must all match the value.' }),
   oneOf: field(26, s.list(jsonSchemaProps), { doc: 'Alternative schemas. Exactly one of them must match the value.' }),
   anyOf: field(27, s.list(jsonSchemaProps), { doc: 'Alternative schemas. At least one of them must match the value.' }),
-  not: field(28, jsonSchemaProps, { zero: 'keep', doc: 'Schema that must not match the value.' }),
+  not: field(28, jsonSchemaProps, { zeroValue: 'keep', doc: 'Schema that must not match the value.' }),
   properties: field(29, s.map(jsonSchemaProps), { doc: 'Schemas of the properties of an object, by property name.' }),
   patternProperties: field(31, s.map(jsonSchemaProps), {
     doc: 'Schemas of properties by regular expression. Not supported.',
@@ -157,7 +157,7 @@ const nested = {
 function schemaFor({ extensionPrefix }: Vendor): ObjectSchema {
   const extensions = {
     'preserve-unknown-fields': field(38, s.boolean(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Whether to keep fields that the schema does not specify. By default, they are pruned.',
     }),
     'embedded-resource': field(39, s.boolean(), {
@@ -168,11 +168,11 @@ function schemaFor({ extensionPrefix }: Vendor): ObjectSchema {
       doc: 'Names of the properties that together identify an item of a list of type `map`.',
     }),
     'list-type': field(42, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Merge strategy of a list: atomic, set or map. Defaults to atomic.',
     }),
     'map-type': field(43, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Merge strategy of an object: granular or atomic. Defaults to granular.',
     }),
     validations: field(44, s.list(validationRule, mergedBy('rule')), {

@@ -19,7 +19,7 @@ const serviceFields = {
   namespace: field(1, s.string(), { doc: 'Namespace of the Service.' }),
   name: field(2, s.string(), { doc: 'Name of the Service.' }),
   port: field(3, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     default: 443,
     doc: 'Port of the Service, from 1 to 65535. Defaults to 443.',
   }),
@@ -40,11 +40,11 @@ const specFields = {
     doc: 'PEM-encoded CA bundle that verifies the certificate of the Service. Defaults to the system trust roots.',
   }),
   groupPriorityMinimum: field(7, s.int32(), {
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'Priority of the API group, from 1 to 20000. Clients prefer groups with higher priorities.',
   }),
   versionPriority: field(8, s.int32(), {
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'Priority of the version within its API group, from 1 to 1000. Clients prefer higher priorities.',
   }),
 }
@@ -65,8 +65,8 @@ const status = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'API group and version, its backend and its priority.' }),
-  status: field(3, status, { zero: 'write', doc: 'Observed status of the APIService, set by the server.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'API group and version, its backend and its priority.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Observed status of the APIService, set by the server.' }),
 }
 
 export type APIService = ObjectOf<typeof fields>
@@ -80,7 +80,7 @@ export const apiService = defineKind({
     plural: 'apiservices',
     categories: ['api-extensions'],
     scope: 'Cluster',
-    form: checkPathSegment,
+    nameFormat: checkPathSegment,
   },
   doc: 'Registration of the server that serves one version of an API group.',
   fields,
@@ -92,7 +92,7 @@ export const apiService = defineKind({
         states.includes(value) ? [] : [notSupported(`status.conditions[${i}].status`, value, states)],
       ),
   }),
-  life: { needsVersion: true, plainFinalizers: true },
+  lifecycle: { needsVersion: true, plainFinalizers: true },
   views: {
     columns: [
       nameColumn,
@@ -130,11 +130,11 @@ function availability({ status }: APIService): string {
 
 /** Checks `metadata.name` and, if set, `metadata.generateName`: both must have the form `<version>.<group>`. */
 function checkName({ metadata, spec: { group = '', version = '' } = {} }: APIService): FieldError[] {
-  const wanted = `${version}.${group}`
+  const expectedName = `${version}.${group}`
   return (['name', 'generateName'] as const).flatMap((member) => {
-    const text = metadata[member] ?? (member === 'name' ? '' : wanted)
-    if (text === wanted || checkPathSegment(text).length > 0) return []
-    const why = `must be \`spec.version+"."+spec.group\`: ${JSON.stringify(wanted)}`
+    const text = metadata[member] ?? (member === 'name' ? '' : expectedName)
+    if (text === expectedName || checkPathSegment(text).length > 0) return []
+    const why = `must be \`spec.version+"."+spec.group\`: ${JSON.stringify(expectedName)}`
     return [invalid(child('metadata', member), text, why)]
   })
 }

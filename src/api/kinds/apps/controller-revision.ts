@@ -19,11 +19,11 @@ const rawExtension = s.any({
 
 const fields = {
   data: field(2, rawExtension, {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Serialized state, in a format that the controller defines. Immutable.',
   }),
   revision: field(3, s.int64(), {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Revision number of the state. Later states have higher numbers.',
   }),

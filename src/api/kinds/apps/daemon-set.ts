@@ -28,11 +28,11 @@ import { readInt64 } from './annotated-number.ts'
 
 const rollingUpdateFields = {
   maxUnavailable: field(1, s.intOrString(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Maximum number or percentage of nodes without an available daemon pod during an update. Defaults to 1.',
   }),
   maxSurge: field(2, s.intOrString(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Maximum number or percentage of nodes that run an old and a new daemon pod during an update. Defaults to 0.',
   }),
 }
@@ -60,16 +60,19 @@ const specFields = {
     doc: 'Label selector for the pods of the DaemonSet. Must match the labels of the template. Immutable.',
   }),
   template: field(2, podTemplateSpec, {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Template of the daemon pods. Its node selector, affinity and tolerations decide which nodes are eligible.',
   }),
-  updateStrategy: field(3, strategy, { zero: 'write', doc: 'Strategy for replacing pods when the template changes.' }),
+  updateStrategy: field(3, strategy, {
+    zeroValue: 'write',
+    doc: 'Strategy for replacing pods when the template changes.',
+  }),
   minReadySeconds: field(4, s.int32(), {
     doc: 'Seconds that a new pod must be ready without crashing before it counts as available. Defaults to 0.',
   }),
   revisionHistoryLimit: field(6, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     default: 10,
     doc: 'Number of old ControllerRevisions to keep for rollback. Defaults to 10.',
   }),
@@ -77,7 +80,7 @@ const specFields = {
 
 const spec = s.object(specFields, { name: 'DaemonSetSpec', doc: 'Specification of a DaemonSet.' })
 
-const number = (tag: number, doc: string) => field(tag, s.int32(), { zero: 'write', published: 'required', doc })
+const number = (tag: number, doc: string) => field(tag, s.int32(), { zeroValue: 'write', published: 'required', doc })
 
 const statusFields = {
   currentNumberScheduled: number(1, 'Number of eligible nodes that run a daemon pod.'),
@@ -93,7 +96,7 @@ const statusFields = {
   }),
   numberUnavailable: field(8, s.int32(), { doc: 'Number of eligible nodes without an available daemon pod.' }),
   collisionCount: field(9, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Number of hash collisions in the names of new ControllerRevisions. Never decreases.',
   }),
   conditions: field(10, conditionsOf('DaemonSetCondition', 'DaemonSet'), {
@@ -104,8 +107,8 @@ const statusFields = {
 const status = s.object(statusFields, { name: 'DaemonSetStatus', doc: 'Observed status of a DaemonSet.' })
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Desired state of the DaemonSet.' }),
-  status: field(3, status, { zero: 'write', doc: 'Observed status of the DaemonSet, set by the controller.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Desired state of the DaemonSet.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Observed status of the DaemonSet, set by the controller.' }),
 }
 
 /**

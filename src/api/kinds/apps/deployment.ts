@@ -36,12 +36,12 @@ import { readInt64 } from './annotated-number.ts'
 
 const rollingUpdateFields = {
   maxUnavailable: field(1, s.intOrString(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     default: '25%',
     doc: 'Maximum number or percentage of unavailable pods during an update. Percentages round down. Defaults to 25%.',
   }),
   maxSurge: field(2, s.intOrString(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     default: '25%',
     doc: 'Maximum number or percentage of extra pods during an update. Percentages round up. Defaults to 25%.',
   }),
@@ -70,18 +70,18 @@ const strategy = s.object(strategyFields, {
 })
 
 const specFields = {
-  replicas: field(1, s.int32(), { zero: 'keep', default: 1, doc: 'Desired number of pods. Defaults to 1.' }),
+  replicas: field(1, s.int32(), { zeroValue: 'keep', default: 1, doc: 'Desired number of pods. Defaults to 1.' }),
   selector: field(2, labelSelector, {
     required: true,
     doc: 'Label selector for the pods of the Deployment. Must match the labels of the template. Immutable.',
   }),
   template: field(3, podTemplateSpec, {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Template of the pods that the Deployment creates.',
   }),
   strategy: field(4, strategy, {
-    zero: 'write',
+    zeroValue: 'write',
     patch: 'retainKeys',
     doc: 'Strategy for replacing old pods with new pods.',
   }),
@@ -89,7 +89,7 @@ const specFields = {
     doc: 'Seconds that a new pod must be ready without crashing before it counts as available. Defaults to 0.',
   }),
   revisionHistoryLimit: field(6, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     default: 10,
     doc: 'Number of old ReplicaSets to keep for rollback. Defaults to 10.',
   }),
@@ -97,7 +97,7 @@ const specFields = {
     doc: 'Whether the rollout is paused. Template changes take effect after it is resumed.',
   }),
   progressDeadlineSeconds: field(9, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     default: 600,
     doc: 'Seconds without progress before a rollout counts as failed. Defaults to 600, must exceed minReadySeconds.',
   }),
@@ -115,9 +115,9 @@ const condition = s.object(
   {
     type,
     status: isTrue,
-    lastUpdateTime: field(6, s.time(), { zero: 'write', doc: 'Time when the condition was last updated.' }),
+    lastUpdateTime: field(6, s.time(), { zeroValue: 'write', doc: 'Time when the condition was last updated.' }),
     lastTransitionTime: field(7, s.time(), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Time when the status of the condition last changed.',
     }),
     reason,
@@ -135,11 +135,11 @@ const statusFields = {
   unavailableReplicas: field(5, s.int32(), { doc: 'Number of pods that are missing or not yet available.' }),
   conditions: field(6, s.list(condition, byType), { doc: 'Current conditions of the Deployment, one per type.' }),
   collisionCount: field(8, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Number of hash collisions in the names of new ReplicaSets. Never decreases.',
   }),
   terminatingReplicas: field(9, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.33',
     gate: 'DeploymentReplicaSetTerminatingReplicas',
     doc: 'Number of terminating pods of the Deployment.',
@@ -149,8 +149,8 @@ const statusFields = {
 const status = s.object(statusFields, { name: 'DeploymentStatus', doc: 'Observed status of a Deployment.' })
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Desired state of the Deployment.' }),
-  status: field(3, status, { zero: 'write', doc: 'Observed status of the Deployment, set by the controller.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Desired state of the Deployment.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Observed status of the Deployment, set by the controller.' }),
 }
 
 export type Deployment = ObjectOf<typeof fields>

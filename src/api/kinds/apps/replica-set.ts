@@ -26,7 +26,7 @@ import { scaleOf } from '../scalable.ts'
 import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 
 const specFields = {
-  replicas: field(1, s.int32(), { zero: 'keep', default: 1, doc: 'Desired number of pods. Defaults to 1.' }),
+  replicas: field(1, s.int32(), { zeroValue: 'keep', default: 1, doc: 'Desired number of pods. Defaults to 1.' }),
   minReadySeconds: field(4, s.int32(), {
     doc: 'Seconds that a new pod must be ready without crashing before it counts as available. Defaults to 0.',
   }),
@@ -35,7 +35,7 @@ const specFields = {
     doc: 'Label selector for the pods of the ReplicaSet. Must match the labels of the template. Immutable.',
   }),
   template: field(3, podTemplateSpec, {
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'Template of the pods that the ReplicaSet creates. A change does not affect existing pods.',
   }),
 }
@@ -47,7 +47,11 @@ const spec = s.object(specFields, {
 })
 
 const statusFields = {
-  replicas: field(1, s.int32(), { zero: 'write', published: 'required', doc: 'Number of pods of the ReplicaSet.' }),
+  replicas: field(1, s.int32(), {
+    zeroValue: 'write',
+    published: 'required',
+    doc: 'Number of pods of the ReplicaSet.',
+  }),
   fullyLabeledReplicas: field(2, s.int32(), { doc: 'Number of pods that have all labels of the template.' }),
   readyReplicas: field(4, s.int32(), { doc: 'Number of ready pods.' }),
   availableReplicas: field(5, s.int32(), { doc: 'Number of pods that have been ready for at least minReadySeconds.' }),
@@ -56,7 +60,7 @@ const statusFields = {
     doc: 'Current conditions of the ReplicaSet, one per type.',
   }),
   terminatingReplicas: field(7, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.33',
     gate: 'DeploymentReplicaSetTerminatingReplicas',
     doc: 'Number of terminating pods of the ReplicaSet.',
@@ -66,8 +70,8 @@ const statusFields = {
 const status = s.object(statusFields, { name: 'ReplicaSetStatus', doc: 'Observed status of a ReplicaSet.' })
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Desired state of the ReplicaSet.' }),
-  status: field(3, status, { zero: 'write', doc: 'Observed status of the ReplicaSet, set by the controller.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Desired state of the ReplicaSet.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Observed status of the ReplicaSet, set by the controller.' }),
 }
 
 export type ReplicaSet = ObjectOf<typeof fields>

@@ -33,11 +33,11 @@ import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 const rollingUpdate = s.object(
   {
     partition: field(1, s.int32(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Lowest ordinal of the pods to update. Pods with lower ordinals are not updated. Defaults to 0.',
     }),
     maxUnavailable: field(2, s.intOrString(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       since: '1.24',
       gate: 'MaxUnavailableStatefulSet',
       doc: 'Number or percentage of pods that may be unavailable during the update. Defaults to 1.',
@@ -80,18 +80,18 @@ const retentionPolicy = s.object(
 )
 
 const ordinals = s.object(
-  { start: field(1, s.int32(), { zero: 'write', doc: 'Ordinal of the first pod. Defaults to 0.' }) },
+  { start: field(1, s.int32(), { zeroValue: 'write', doc: 'Ordinal of the first pod. Defaults to 0.' }) },
   { name: 'StatefulSetOrdinals', doc: 'Numbering of the pods of a StatefulSet.' },
 )
 
 const specFields = {
-  replicas: field(1, s.int32(), { zero: 'keep', default: 1, doc: 'Desired number of pods. Defaults to 1.' }),
+  replicas: field(1, s.int32(), { zeroValue: 'keep', default: 1, doc: 'Desired number of pods. Defaults to 1.' }),
   selector: field(2, labelSelector, {
     required: true,
     doc: 'Label selector for the pods of the StatefulSet. Must match the labels of the template. Immutable.',
   }),
   template: field(3, unjudgedTemplateSpec, {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Template of the pods. Each pod also gets its own name and its own volume claims.',
   }),
@@ -99,16 +99,19 @@ const specFields = {
     doc: 'PersistentVolumeClaims to create for each pod. Volume mounts can refer to them by name. Immutable.',
   }),
   serviceName: field(5, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'Name of the Service that gives the pods DNS names of the form pod.serviceName.namespace. Immutable.',
   }),
   podManagementPolicy: field(6, s.string(), {
     default: 'OrderedReady',
     doc: 'Order of creating and deleting pods: OrderedReady (one at a time, default) or Parallel. Immutable.',
   }),
-  updateStrategy: field(7, strategy, { zero: 'write', doc: 'Strategy for replacing pods when the template changes.' }),
+  updateStrategy: field(7, strategy, {
+    zeroValue: 'write',
+    doc: 'Strategy for replacing pods when the template changes.',
+  }),
   revisionHistoryLimit: field(8, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     default: 10,
     doc: 'Number of old ControllerRevisions to keep for rollback. Defaults to 10. Immutable.',
   }),
@@ -134,7 +137,11 @@ const spec = s.object(specFields, {
 
 const statusFields = {
   observedGeneration: field(1, s.int64(), { doc: 'Most recent generation that the controller has observed.' }),
-  replicas: field(2, s.int32(), { zero: 'write', published: 'required', doc: 'Number of pods of the StatefulSet.' }),
+  replicas: field(2, s.int32(), {
+    zeroValue: 'write',
+    published: 'required',
+    doc: 'Number of pods of the StatefulSet.',
+  }),
   readyReplicas: field(3, s.int32(), { doc: 'Number of ready pods.' }),
   currentReplicas: field(4, s.int32(), { doc: 'Number of pods created from currentRevision.' }),
   updatedReplicas: field(5, s.int32(), { doc: 'Number of pods created from updateRevision.' }),
@@ -143,14 +150,14 @@ const statusFields = {
   }),
   updateRevision: field(7, s.string(), { doc: 'Name of the ControllerRevision of the current template.' }),
   collisionCount: field(9, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Number of hash collisions in the names of new ControllerRevisions. Never decreases.',
   }),
   conditions: field(10, conditionsOf('StatefulSetCondition', 'StatefulSet'), {
     doc: 'Current conditions of the StatefulSet, one per type.',
   }),
   availableReplicas: field(11, s.int32(), {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'optional',
     doc: 'Number of pods that have been ready for at least minReadySeconds.',
   }),
@@ -159,8 +166,8 @@ const statusFields = {
 const status = s.object(statusFields, { name: 'StatefulSetStatus', doc: 'Observed status of a StatefulSet.' })
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Desired state of the StatefulSet.' }),
-  status: field(3, status, { zero: 'write', doc: 'Observed status of the StatefulSet, set by the controller.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Desired state of the StatefulSet.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Observed status of the StatefulSet, set by the controller.' }),
 }
 
 export type StatefulSet = ObjectOf<typeof fields>

@@ -22,11 +22,11 @@ const boundObjectReference = s.object(
 const specFields = {
   audiences: field(1, s.list(s.string()), {
     published: 'required',
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'Intended audiences of the token. Other recipients must reject the token. Defaults to the API server.',
   }),
   expirationSeconds: field(4, s.int64(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     default: 3600,
     doc: 'Requested lifetime of the token in seconds, at least 600. Defaults to 3600. The server may shorten it.',
   }),
@@ -43,15 +43,15 @@ const spec = s.object(specFields, {
 
 const status = s.object(
   {
-    token: field(1, s.string(), { required: false, published: 'required', zero: 'write', doc: 'Issued token.' }),
+    token: field(1, s.string(), { required: false, published: 'required', zeroValue: 'write', doc: 'Issued token.' }),
     expirationTimestamp: field(2, s.time(), { published: 'required', doc: 'Time when the token expires.' }),
   },
   { name: 'TokenRequestStatus', doc: 'Result of a TokenRequest: the token and its expiration time.' },
 )
 
 const fields = {
-  spec: field(2, spec, { published: 'required', zero: 'write', doc: 'Properties of the requested token.' }),
-  status: field(3, status, { zero: 'write', doc: 'Issued token and its expiration time, set by the server.' }),
+  spec: field(2, spec, { published: 'required', zeroValue: 'write', doc: 'Properties of the requested token.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Issued token and its expiration time, set by the server.' }),
 }
 
 export type TokenRequest = ObjectOf<typeof fields>
@@ -66,7 +66,7 @@ export const tokenRequest = defineKind({
   },
   doc: 'A request for a service account token. The request is not stored.',
   fields,
-  life: { virtual: true },
+  lifecycle: { virtual: true },
 })
 
 function checkSpec({ expirationSeconds }: InferFields<typeof specFields>, path: FieldPath): FieldError[] {

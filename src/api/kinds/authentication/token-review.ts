@@ -30,7 +30,7 @@ const spec = s.object(
 const status = s.object(
   {
     authenticated: field(1, s.boolean(), { doc: 'Whether the token is valid and belongs to a known user.' }),
-    user: field(2, userInfo, { zero: 'write', doc: 'User that the token belongs to.' }),
+    user: field(2, userInfo, { zeroValue: 'write', doc: 'User that the token belongs to.' }),
     audiences: field(4, s.list(s.string()), { doc: 'Accepted audiences that the token is intended for.' }),
     error: field(3, s.string(), { doc: 'Reason why the token is invalid or could not be checked.' }),
   },
@@ -38,8 +38,12 @@ const status = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { required: true, zero: 'write', doc: 'Token to authenticate and the accepted audiences.' }),
-  status: field(3, status, { zero: 'write', doc: 'Result of the review, set by the server.' }),
+  spec: field(2, spec, {
+    required: true,
+    zeroValue: 'write',
+    doc: 'Token to authenticate and the accepted audiences.',
+  }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Result of the review, set by the server.' }),
 }
 
 export type TokenReview = ObjectOf<typeof fields>
@@ -54,7 +58,7 @@ export const tokenReview = defineKind({
   },
   doc: 'A request to authenticate a token. The returned status identifies the user. The review is not stored.',
   fields,
-  life: {
+  lifecycle: {
     virtual: true,
   },
 })

@@ -116,7 +116,11 @@ export function checkSubjectSpec(spec: SubjectSpec | undefined): FieldError[] {
 
 const accessStatus = s.object(
   {
-    allowed: field(1, s.boolean(), { zero: 'write', published: 'required', doc: 'Whether the action is allowed.' }),
+    allowed: field(1, s.boolean(), {
+      zeroValue: 'write',
+      published: 'required',
+      doc: 'Whether the action is allowed.',
+    }),
     denied: field(4, s.boolean(), {
       doc: 'Whether an authorizer explicitly denied the action, so that no other authorizer can allow it.',
     }),
@@ -129,6 +133,6 @@ const accessStatus = s.object(
 )
 
 export const accessStatusField = field(3, accessStatus, {
-  zero: 'write',
+  zeroValue: 'write',
   doc: 'Authorization decision, set by the server.',
 })

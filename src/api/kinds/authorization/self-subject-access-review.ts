@@ -12,7 +12,11 @@ const spec = s.object(questionFields, {
 })
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', published: 'required', doc: 'Action to authorize for the requesting user.' }),
+  spec: field(2, spec, {
+    zeroValue: 'write',
+    published: 'required',
+    doc: 'Action to authorize for the requesting user.',
+  }),
   status: accessStatusField,
 }
 
@@ -29,5 +33,5 @@ export const selfSubjectAccessReview = defineKind({
   doc: 'A check of whether the requesting user may perform an action. The review is not stored.',
   fields,
   rules: { validate: ({ metadata, spec = {} }) => [...checkQuestion(spec), ...checkNoMetadata(metadata)] },
-  life: { virtual: true, nameless: true },
+  lifecycle: { virtual: true, nameless: true },
 })

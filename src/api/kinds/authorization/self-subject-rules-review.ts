@@ -14,7 +14,7 @@ const spec = s.object(
 
 export const resourceRuleType = s.object(
   {
-    verbs: field(1, words, { zero: 'write', published: 'required', doc: 'Allowed verbs. `*` means all verbs.' }),
+    verbs: field(1, words, { zeroValue: 'write', published: 'required', doc: 'Allowed verbs. `*` means all verbs.' }),
     apiGroups: field(2, words, { doc: 'API groups of the resources. `*` means all groups.' }),
     resources: field(3, words, { doc: 'Resources that the rule covers. `*` means all resources.' }),
     resourceNames: field(4, words, { doc: 'Names of the objects that the rule covers. Empty means all names.' }),
@@ -25,7 +25,7 @@ export const resourceRuleType = s.object(
 export const nonResourceRuleType = s.object(
   {
     verbs: field(1, words, {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'Allowed verbs: HTTP methods in lower case. `*` means all verbs.',
     }),
@@ -37,17 +37,17 @@ export const nonResourceRuleType = s.object(
 const status = s.object(
   {
     resourceRules: field(1, s.list(resourceRuleType), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'Actions that the user may perform on resources, in no particular order.',
     }),
     nonResourceRules: field(2, s.list(nonResourceRuleType), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'Actions that the user may perform on URL paths, in no particular order.',
     }),
     incomplete: field(3, s.boolean(), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'Whether the lists of rules may be incomplete.',
     }),
@@ -57,8 +57,8 @@ const status = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', published: 'required', doc: 'Namespace to list the permissions for.' }),
-  status: field(3, status, { zero: 'write', doc: 'Permissions of the requesting user, set by the server.' }),
+  spec: field(2, spec, { zeroValue: 'write', published: 'required', doc: 'Namespace to list the permissions for.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Permissions of the requesting user, set by the server.' }),
 }
 
 export type SelfSubjectRulesReview = ObjectOf<typeof fields>
@@ -73,5 +73,5 @@ export const selfSubjectRulesReview = defineKind({
   },
   doc: 'Permissions of the requesting user in a namespace, for display only. The review is not stored.',
   fields,
-  life: { virtual: true },
+  lifecycle: { virtual: true },
 })

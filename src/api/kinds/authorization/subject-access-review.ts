@@ -9,7 +9,7 @@ import { field } from '../../schema/schema.ts'
 import { accessStatusField, checkNoMetadata, checkSubjectSpec, subjectSpec } from './review.ts'
 
 const fields = {
-  spec: field(2, subjectSpec, { zero: 'write', published: 'required', doc: 'User and action to authorize.' }),
+  spec: field(2, subjectSpec, { zeroValue: 'write', published: 'required', doc: 'User and action to authorize.' }),
   status: accessStatusField,
 }
 
@@ -26,7 +26,7 @@ export const subjectAccessReview = defineKind({
   doc: 'A check of whether a user may perform an action. The review is not stored.',
   fields,
   rules: { validate: ({ metadata, spec }) => [...checkSubjectSpec(spec), ...checkNoMetadata(metadata)] },
-  life: { virtual: true, nameless: true },
+  lifecycle: { virtual: true, nameless: true },
 })
 
 export const localSubjectAccessReview = defineKind({
@@ -40,18 +40,18 @@ export const localSubjectAccessReview = defineKind({
   doc: 'A check of whether a user may perform an action in the namespace of the review. The review is not stored.',
   fields,
   rules: { validate: (object) => [...checkSubjectSpec(object.spec), ...checkPlace(object)] },
-  life: { virtual: true, nameless: true },
+  lifecycle: { virtual: true, nameless: true },
 })
 
 /** Requires that the review is about resources in its own namespace. */
 function checkPlace({ metadata, spec = {} }: SubjectAccessReview): FieldError[] {
   const { namespace = '', ...rest } = metadata
   const { resourceAttributes: asked, nonResourceAttributes: path } = spec
-  const elsewhere = asked !== undefined && (asked.namespace ?? '') !== namespace
+  const isOtherNamespace = asked !== undefined && (asked.namespace ?? '') !== namespace
   const why = 'must match metadata.namespace'
   return [
     ...checkNoMetadata(rest),
-    ...(elsewhere ? [invalid('spec.resourceAttributes.namespace', asked.namespace ?? '', why)] : []),
+    ...(isOtherNamespace ? [invalid('spec.resourceAttributes.namespace', asked.namespace ?? '', why)] : []),
     ...(path === undefined ? [] : [invalid('spec.nonResourceAttributes', null, 'disallowed on this kind of request')]),
   ]
 }

@@ -8,12 +8,15 @@ const selectPolicies = ['Disabled', 'Max', 'Min']
 const policyTypes = ['Percent', 'Pods']
 
 const policyFields = {
-  type: field(1, s.string(), { zero: 'write', doc: 'Unit of the value: Pods, or Percent of the current replicas.' }),
+  type: field(1, s.string(), {
+    zeroValue: 'write',
+    doc: 'Unit of the value: Pods, or Percent of the current replicas.',
+  }),
   value: field(2, s.int32(), {
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'Maximum change of the number of replicas within the period. Must be greater than 0.',
   }),
-  periodSeconds: field(3, s.int32(), { zero: 'write', doc: 'Length of the period in seconds, from 1 to 1800.' }),
+  periodSeconds: field(3, s.int32(), { zeroValue: 'write', doc: 'Length of the period in seconds, from 1 to 1800.' }),
 }
 
 const policy = s.object(policyFields, {
@@ -24,16 +27,16 @@ const policy = s.object(policyFields, {
 
 const ruleFields = {
   stabilizationWindowSeconds: field(3, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Seconds of past recommendations to consider, to prevent flapping. From 0 to 3600.',
   }),
   selectPolicy: field(1, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Choice of policy: Max (largest change, default), Min (smallest change) or Disabled (no scaling).',
   }),
-  policies: field(2, s.list(policy), { zero: 'keep', doc: 'Scaling policies, at least one.' }),
+  policies: field(2, s.list(policy), { zeroValue: 'keep', doc: 'Scaling policies, at least one.' }),
   tolerance: field(4, s.quantity(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.33',
     gate: 'HPAConfigurableTolerance',
     doc: 'Relative difference between the metric and its target below which nothing is scaled. Unset means 0.1.',

@@ -13,30 +13,30 @@ import type { MetricIdentifier, MetricSpec, MetricStatus, MetricTarget } from '.
 import { type ObjectReference, objectReference } from './object-reference.ts'
 
 const type = field(1, s.string(), {
-  zero: 'write',
+  zeroValue: 'write',
   doc: 'Type of the metric: Object, Pods, Resource, ContainerResource or External. Requires the field of this name.',
 })
-const name = field(1, s.string(), { zero: 'write', doc: 'Name of the resource, such as cpu.' })
+const name = field(1, s.string(), { zeroValue: 'write', doc: 'Name of the resource, such as cpu.' })
 const described = field(1, objectReference, {
-  zero: 'write',
+  zeroValue: 'write',
   published: 'required',
   doc: 'Object that the metric describes.',
 })
-const metricName = (tag: number) => field(tag, s.string(), { zero: 'write', doc: 'Name of the metric.' })
+const metricName = (tag: number) => field(tag, s.string(), { zeroValue: 'write', doc: 'Name of the metric.' })
 const narrowed = (tag: number) =>
   field(tag, selector, { doc: 'Label selector that restricts the metric. The metrics API interprets it.' })
-const container = field(4, s.string(), { zero: 'write', doc: 'Name of the container in the pods.' })
+const container = field(4, s.string(), { zeroValue: 'write', doc: 'Name of the container in the pods.' })
 
-const asked = { doc: 'Target value of the metric.' }
+const targetOptions = { doc: 'Target value of the metric.' }
 const askedPerPod = { doc: 'Target average value of the metric per pod.' }
 const askedUse = field(2, s.int32(), {
-  zero: 'keep',
+  zeroValue: 'keep',
   doc: 'Target average usage of the resource, as a percentage of the resource requests of the pods.',
 })
-const seen = { zero: 'write', doc: 'Last observed value of the metric.' } as const
+const observedOptions = { zeroValue: 'write', doc: 'Last observed value of the metric.' } as const
 const seenPerPod = { doc: 'Last observed average value of the metric per pod.' }
 const seenUse = field(2, s.int32(), {
-  zero: 'keep',
+  zeroValue: 'keep',
   doc: 'Last observed average usage of the resource, as a percentage of the resource requests of the pods.',
 })
 
@@ -44,7 +44,7 @@ const objectSource = s.object(
   {
     target: described,
     metricName: metricName(2),
-    targetValue: field(3, s.quantity(), { ...asked, zero: 'write' }),
+    targetValue: field(3, s.quantity(), { ...targetOptions, zeroValue: 'write' }),
     selector: narrowed(4),
     averageValue: field(5, s.quantity(), askedPerPod),
   },
@@ -56,7 +56,7 @@ const objectSource = s.object(
 const podsSource = s.object(
   {
     metricName: metricName(1),
-    targetAverageValue: field(2, s.quantity(), { ...askedPerPod, zero: 'write' }),
+    targetAverageValue: field(2, s.quantity(), { ...askedPerPod, zeroValue: 'write' }),
     selector: narrowed(3),
   },
   { name: 'PodsMetricSource', doc: 'Source of a metric that describes each pod and is averaged over all pods.' },
@@ -81,7 +81,7 @@ const externalSource = s.object(
   {
     metricName: metricName(1),
     metricSelector: narrowed(2),
-    targetValue: field(3, s.quantity(), asked),
+    targetValue: field(3, s.quantity(), targetOptions),
     targetAverageValue: field(4, s.quantity(), askedPerPod),
   },
   {
@@ -110,20 +110,20 @@ const objectStatus = s.object(
   {
     target: described,
     metricName: metricName(2),
-    currentValue: field(3, s.quantity(), seen),
+    currentValue: field(3, s.quantity(), observedOptions),
     selector: narrowed(4),
     averageValue: field(5, s.quantity(), seenPerPod),
   },
   { name: 'ObjectMetricStatus', doc: 'Last observed value of a metric that describes one object.' },
 )
 const podsStatus = s.object(
-  { metricName: metricName(1), currentAverageValue: field(2, s.quantity(), seen), selector: narrowed(3) },
+  { metricName: metricName(1), currentAverageValue: field(2, s.quantity(), observedOptions), selector: narrowed(3) },
   { name: 'PodsMetricStatus', doc: 'Last observed value of a metric that describes each pod.' },
 )
 const resourceSeen = {
   name,
   currentAverageUtilization: seenUse,
-  currentAverageValue: field(3, s.quantity(), seen),
+  currentAverageValue: field(3, s.quantity(), observedOptions),
 }
 const resourceStatus = s.object(resourceSeen, {
   name: 'ResourceMetricStatus',
@@ -137,7 +137,7 @@ const externalStatus = s.object(
   {
     metricName: metricName(1),
     metricSelector: narrowed(2),
-    currentValue: field(3, s.quantity(), seen),
+    currentValue: field(3, s.quantity(), observedOptions),
     currentAverageValue: field(4, s.quantity(), seenPerPod),
   },
   { name: 'ExternalMetricStatus', doc: 'Last observed value of a metric for something outside the cluster.' },
@@ -285,13 +285,17 @@ export function statusFromV1({
  * client sent back unchanged, in stored order, followed by the new metrics. The stored list therefore stays the same if
  * a client writes back the object that it read.
  */
-export function restoreMetrics<M>(said: readonly M[], stored: readonly M[], toV1: (metric: M) => JsonObject): M[] {
-  const words = said.map((metric) => JSON.stringify(toV1(metric)))
+export function restoreMetrics<M>(
+  sentMetrics: readonly M[],
+  stored: readonly M[],
+  toV1: (metric: M) => JsonObject,
+): M[] {
+  const words = sentMetrics.map((metric) => JSON.stringify(toV1(metric)))
   const left = new Map<string, number>()
   for (const each of words) left.set(each, (left.get(each) ?? 0) + 1)
   const kept = stored.filter((metric) => takeOne(left, JSON.stringify(toV1(metric))))
   // Among metrics with the same flat form, the last ones are new.
-  const added = said.toReversed().filter((_, i) => takeOne(left, words.at(-1 - i)!))
+  const added = sentMetrics.toReversed().filter((_, i) => takeOne(left, words.at(-1 - i)!))
   return [...kept, ...added.toReversed()]
 }
 

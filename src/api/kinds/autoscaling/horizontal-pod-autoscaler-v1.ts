@@ -32,13 +32,13 @@ import { wholeObjectReference } from './object-reference.ts'
 const spec = s.object(
   {
     scaleTargetRef: field(1, wholeObjectReference, {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'Object to scale. It must support the scale subresource.',
     }),
     ...replicaFields,
     targetCPUUtilizationPercentage: field(4, s.int32(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Target average CPU utilization, as a percentage of the CPU requests of the pods. Defaults to 80.',
     }),
   },
@@ -48,13 +48,13 @@ const spec = s.object(
 const status = s.object(
   {
     ...observedFields,
-    currentReplicas: field(3, s.int32(), { zero: 'write', doc: 'Observed number of replicas.' }),
+    currentReplicas: field(3, s.int32(), { zeroValue: 'write', doc: 'Observed number of replicas.' }),
     desiredReplicas: field(4, s.int32(), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Number of replicas that the autoscaler last computed.',
     }),
     currentCPUUtilizationPercentage: field(5, s.int32(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Observed average CPU utilization, as a percentage of the CPU requests of the pods.',
     }),
   },
@@ -62,8 +62,8 @@ const status = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Desired behavior of the autoscaler.' }),
-  status: field(3, status, { zero: 'write', doc: 'Observed status of the autoscaler, set by the controller.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Desired behavior of the autoscaler.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Observed status of the autoscaler, set by the controller.' }),
 }
 
 export type HorizontalPodAutoscalerV1 = ObjectOf<typeof fields>
@@ -84,7 +84,7 @@ function fromStored(object: HorizontalPodAutoscaler, vendor: Vendor): Horizontal
     metrics: others.length > 0 ? JSON.stringify(others.map(specToV1)) : undefined,
     behavior: writeBehavior(rules),
     'current-metrics': currentMetrics.length > 0 ? JSON.stringify(currentMetrics.map(statusToV1)) : undefined,
-    conditions: conditions.length > 0 ? JSON.stringify(conditions.map(inOrder)) : undefined,
+    conditions: conditions.length > 0 ? JSON.stringify(conditions.map(orderedCondition)) : undefined,
   }
   return {
     ...object,
@@ -108,7 +108,7 @@ function toStored(
   const { currentCPUUtilizationPercentage: current, ...status } = object.status ?? {}
   const metrics =
     readCarried(metadata, { part: 'metrics', schema: s.list(metricSpecV1), vendor })?.map(specFromV1) ?? []
-  const said = target === undefined ? metrics : [...metrics, cpuMetric(target)]
+  const allMetrics = target === undefined ? metrics : [...metrics, cpuMetric(target)]
   const currentMetrics =
     readCarried(metadata, { part: 'current-metrics', schema: s.list(metricStatusV1), vendor })?.map(statusFromV1) ??
     (current === undefined ? [] : [cpuStatus(current)])
@@ -117,7 +117,7 @@ function toStored(
     metadata: withCarried(metadata, {}, vendor),
     spec: {
       ...spec,
-      metrics: restoreMetrics(said, previous?.spec?.metrics ?? [], specToV1),
+      metrics: restoreMetrics(allMetrics, previous?.spec?.metrics ?? [], specToV1),
       ...defined({ behavior: readCarried(metadata, { part: 'behavior', schema: behavior, vendor }) }),
     },
     status: {
@@ -138,6 +138,6 @@ function cpuStatus(averageUtilization: number): MetricStatus {
 }
 
 /** Returns the members in the order in which they are encoded. */
-function inOrder({ type, status, lastTransitionTime, reason, message }: InferFields<typeof condition.fields>) {
+function orderedCondition({ type, status, lastTransitionTime, reason, message }: InferFields<typeof condition.fields>) {
   return { type, status, lastTransitionTime, reason, message }
 }

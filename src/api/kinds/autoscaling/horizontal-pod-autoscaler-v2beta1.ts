@@ -27,7 +27,7 @@ import { objectReference } from './object-reference.ts'
 const spec = s.object(
   {
     scaleTargetRef: field(1, objectReference, {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'Object to scale. It must support the scale subresource.',
     }),
@@ -56,8 +56,8 @@ const status = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Desired behavior of the autoscaler.' }),
-  status: field(3, status, { zero: 'write', doc: 'Observed status of the autoscaler, set by the controller.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Desired behavior of the autoscaler.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Observed status of the autoscaler, set by the controller.' }),
 }
 
 type HorizontalPodAutoscalerV2beta1 = ObjectOf<typeof fields>
@@ -95,7 +95,7 @@ function toStored(
   const { metrics = [], ...spec } = object.spec ?? {}
   const { currentMetrics = [], ...status } = object.status ?? {}
   const stored: readonly MetricSpec[] = previous?.spec?.metrics ?? []
-  const seen: readonly MetricStatus[] = previous?.status?.currentMetrics ?? []
+  const observedMetrics: readonly MetricStatus[] = previous?.status?.currentMetrics ?? []
   return {
     ...object,
     metadata: withCarried(metadata, {}, vendor),
@@ -104,7 +104,10 @@ function toStored(
       metrics: restoreMetrics(metrics.map(specFromV2beta1), stored, specToV1),
       ...defined({ behavior: readCarried(metadata, { part: 'behavior', schema: behavior, vendor }) }),
     },
-    status: { ...status, currentMetrics: restoreMetrics(currentMetrics.map(statusFromV1), seen, statusToV1) },
+    status: {
+      ...status,
+      currentMetrics: restoreMetrics(currentMetrics.map(statusFromV1), observedMetrics, statusToV1),
+    },
   }
 }
 

@@ -16,8 +16,11 @@ import { metricStatus } from './metrics.ts'
 /** The first fields of the status in the versions before v2. */
 export const olderStatusFields = {
   ...observedFields,
-  currentReplicas: field(3, s.int32(), { zero: 'write', doc: 'Observed number of replicas.' }),
-  desiredReplicas: field(4, s.int32(), { zero: 'write', doc: 'Number of replicas that the autoscaler last computed.' }),
+  currentReplicas: field(3, s.int32(), { zeroValue: 'write', doc: 'Observed number of replicas.' }),
+  desiredReplicas: field(4, s.int32(), {
+    zeroValue: 'write',
+    doc: 'Number of replicas that the autoscaler last computed.',
+  }),
 }
 
 /** The conditions are an atomic list in the versions before v2. */
@@ -33,8 +36,8 @@ const status = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Desired behavior of the autoscaler.' }),
-  status: field(3, status, { zero: 'write', doc: 'Observed status of the autoscaler, set by the controller.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Desired behavior of the autoscaler.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Observed status of the autoscaler, set by the controller.' }),
 }
 
 export const horizontalPodAutoscalerV2beta2 = defineVersion(horizontalPodAutoscaler, {

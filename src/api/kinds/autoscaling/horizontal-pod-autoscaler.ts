@@ -24,13 +24,20 @@ import { objectReference } from './object-reference.ts'
 import { describeTargets } from './targets-column.ts'
 
 export const replicaFields = {
-  minReplicas: field(2, s.int32(), { zero: 'keep', default: 1, doc: 'Minimum number of replicas. Defaults to 1.' }),
-  maxReplicas: field(3, s.int32(), { zero: 'write', doc: 'Maximum number of replicas. Must be at least minReplicas.' }),
+  minReplicas: field(2, s.int32(), {
+    zeroValue: 'keep',
+    default: 1,
+    doc: 'Minimum number of replicas. Defaults to 1.',
+  }),
+  maxReplicas: field(3, s.int32(), {
+    zeroValue: 'write',
+    doc: 'Maximum number of replicas. Must be at least minReplicas.',
+  }),
 }
 
 const specFields = {
   scaleTargetRef: field(1, objectReference, {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Object to scale. It must support the scale subresource.',
   }),
@@ -53,12 +60,12 @@ export const spec = s.object(specFields, {
 export const condition = s.object(
   {
     type: field(1, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Type of the condition, such as AbleToScale, ScalingActive or ScalingLimited.',
     }),
-    status: field(2, s.string(), { zero: 'write', doc: 'Status of the condition: True, False or Unknown.' }),
+    status: field(2, s.string(), { zeroValue: 'write', doc: 'Status of the condition: True, False or Unknown.' }),
     lastTransitionTime: field(3, s.time(), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Time when the status of the condition last changed.',
     }),
     reason: field(4, s.string(), {
@@ -73,7 +80,7 @@ const conditions = s.list(condition, byType)
 
 export const observedFields = {
   observedGeneration: field(1, s.int64(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Most recent generation that the controller has observed.',
   }),
   lastScaleTime: field(2, s.time(), { doc: 'Time when the autoscaler last changed the number of replicas.' }),
@@ -82,7 +89,10 @@ export const observedFields = {
 const statusFields = {
   ...observedFields,
   currentReplicas: field(3, s.int32(), { doc: 'Observed number of replicas.' }),
-  desiredReplicas: field(4, s.int32(), { zero: 'write', doc: 'Number of replicas that the autoscaler last computed.' }),
+  desiredReplicas: field(4, s.int32(), {
+    zeroValue: 'write',
+    doc: 'Number of replicas that the autoscaler last computed.',
+  }),
   currentMetrics: field(5, s.list(metricStatus), { doc: 'Last observed value of each metric.' }),
   conditions: field(6, conditions, { doc: 'Current conditions of the autoscaler, one per type.' }),
 }
@@ -93,8 +103,8 @@ const status = s.object(statusFields, {
 })
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Desired behavior of the autoscaler.' }),
-  status: field(3, status, { zero: 'write', doc: 'Observed status of the autoscaler, set by the controller.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Desired behavior of the autoscaler.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Observed status of the autoscaler, set by the controller.' }),
 }
 
 export type HorizontalPodAutoscaler = ObjectOf<typeof fields>

@@ -18,7 +18,7 @@ import { freeLabelSelector } from '../meta/label-selector.ts'
 import { checkSegment, freeObjectReference, objectReference } from './object-reference.ts'
 
 const identifierFields = {
-  name: field(1, s.string(), { zero: 'write', doc: 'Name of the metric.' }),
+  name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the metric.' }),
   selector: field(2, freeLabelSelector, {
     doc: 'Label selector that restricts the metric. The metrics API interprets it.',
   }),
@@ -35,11 +35,11 @@ const identifier = s.object(identifierFields, {
 const seenIdentifier = s.object(identifierFields, identifierNames)
 
 const targetFields = {
-  type: field(1, s.string(), { zero: 'write', doc: 'Type of the target: Utilization, Value or AverageValue.' }),
+  type: field(1, s.string(), { zeroValue: 'write', doc: 'Type of the target: Utilization, Value or AverageValue.' }),
   value: field(2, s.quantity(), { doc: 'Target value of the metric. Must be positive.' }),
   averageValue: field(3, s.quantity(), { doc: 'Target average value of the metric per pod. Must be positive.' }),
   averageUtilization: field(4, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Target average usage of a resource, as a percentage of the resource requests of the pods. At least 1.',
   }),
 }
@@ -58,7 +58,7 @@ const metricValue = s.object(
     value: field(1, s.quantity(), { doc: 'Last observed value of the metric.' }),
     averageValue: field(2, s.quantity(), { doc: 'Last observed average value of the metric per pod.' }),
     averageUtilization: field(3, s.int32(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Last observed average usage of the resource, as a percentage of the resource requests of the pods.',
     }),
   },
@@ -66,12 +66,12 @@ const metricValue = s.object(
 )
 
 /** Options of fields that are encoded even if empty and that the published schema requires. */
-const part = { zero: 'write', published: 'required' } as const
+const part = { zeroValue: 'write', published: 'required' } as const
 
 const target = field(2, metricTarget, { ...part, doc: 'Target of the metric.' })
 const current = field(2, metricValue, { ...part, doc: 'Last observed value of the metric.' })
-const name = field(1, s.string(), { zero: 'write', doc: 'Name of the resource, such as cpu.' })
-const container = field(3, s.string(), { zero: 'write', doc: 'Name of the container in the pods.' })
+const name = field(1, s.string(), { zeroValue: 'write', doc: 'Name of the resource, such as cpu.' })
+const container = field(3, s.string(), { zeroValue: 'write', doc: 'Name of the container in the pods.' })
 const metric = field(1, identifier, { ...part, doc: 'Name and label selector of the metric.' })
 const describedObject = field(1, objectReference, { ...part, doc: 'Object that the metric describes.' })
 const seenMetric = field(1, seenIdentifier, { ...part, doc: 'Name and label selector of the metric.' })
@@ -115,7 +115,7 @@ const externalSource = s.object(
 )
 
 const type = field(1, s.string(), {
-  zero: 'write',
+  zeroValue: 'write',
   doc: 'Type of the metric: Object, Pods, Resource, ContainerResource or External. Requires the field of this name.',
 })
 

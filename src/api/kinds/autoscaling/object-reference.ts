@@ -4,8 +4,8 @@ import { checkPathSegment } from '../../model/names.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 
 const fields = {
-  kind: field(1, s.string(), { zero: 'write', doc: 'Kind of the object.' }),
-  name: field(2, s.string(), { zero: 'write', doc: 'Name of the object.' }),
+  kind: field(1, s.string(), { zeroValue: 'write', doc: 'Kind of the object.' }),
+  name: field(2, s.string(), { zeroValue: 'write', doc: 'Name of the object.' }),
   apiVersion: field(3, s.string(), { doc: 'API version of the object.' }),
 }
 

@@ -12,7 +12,7 @@ const spec = s.object(
 
 const status = s.object(
   {
-    replicas: field(1, s.int32(), { zero: 'write', published: 'required', doc: 'Observed number of replicas.' }),
+    replicas: field(1, s.int32(), { zeroValue: 'write', published: 'required', doc: 'Observed number of replicas.' }),
     selector: field(2, s.string(), {
       doc: 'Label selector for the pods of the object, in the string form of query parameters.',
     }),
@@ -21,8 +21,8 @@ const status = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Desired scale of the object.' }),
-  status: field(3, status, { zero: 'write', doc: 'Observed scale of the object. Read-only.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Desired scale of the object.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Observed scale of the object. Read-only.' }),
 }
 
 export type Scale = ObjectOf<typeof fields>
@@ -37,7 +37,7 @@ export const scale = defineKind({
   },
   doc: 'Desired and observed number of replicas of an object.',
   fields,
-  life: {
+  lifecycle: {
     virtual: true,
   },
 })

@@ -1,12 +1,12 @@
 /** Formats the current and target values of metrics for a table, such as `40%/80%, <unknown>/1k (avg) + 1 more...`. */
 import { type MetricSpec, type MetricStatus, type MetricTarget, sourceField } from './metrics.ts'
 
-const shown = 2
+const maxShownTargets = 2
 
 export function describeTargets(specs: readonly MetricSpec[], statuses: readonly MetricStatus[]): string {
   if (specs.length === 0) return '<none>'
-  const texts = specs.slice(0, shown).map((spec, i) => describe(spec, statuses[i]))
-  const rest = specs.length - shown
+  const texts = specs.slice(0, maxShownTargets).map((spec, i) => describe(spec, statuses[i]))
+  const rest = specs.length - maxShownTargets
   return rest > 0 ? `${texts.join(', ')} + ${rest} more...` : texts.join(', ')
 }
 

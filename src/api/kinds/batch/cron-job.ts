@@ -1,6 +1,6 @@
 /** CronJob: creates Jobs on a schedule. */
 
-import { scheduleFault } from '../../model/cron-schedule.ts'
+import { scheduleFault } from '../../model/cron-expression.ts'
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import { ageColumn, ago, type Column, column, nameColumn } from '../../schema/columns.ts'
@@ -21,10 +21,10 @@ const templateSpec: typeof jobSpec = { ...jobSpec, leavesUnjudged: () => ['selec
 const jobTemplate = s.object(
   {
     metadata: field(1, objectMeta, {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Metadata of the Jobs. Only labels and annotations are used.',
     }),
-    spec: field(2, templateSpec, { zero: 'write', doc: 'Specification of the Jobs.' }),
+    spec: field(2, templateSpec, { zeroValue: 'write', doc: 'Specification of the Jobs.' }),
   },
   {
     name: 'JobTemplateSpec',
@@ -37,12 +37,12 @@ const policies = ['Allow', 'Forbid', 'Replace'] as const
 
 const specFields = {
   schedule: field(1, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Cron schedule: minute, hour, day of month, month and day of week, or a macro such as @daily.',
   }),
   startingDeadlineSeconds: field(2, s.int64(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Seconds after its scheduled time in which a delayed Job may still start. No limit if unset.',
   }),
   concurrencyPolicy: field(3, s.string(), {
@@ -50,27 +50,27 @@ const specFields = {
     doc: 'Handling of overlapping Jobs: Allow both, Forbid the new one or Replace the old one. Defaults to Allow.',
   }),
   suspend: field(4, s.boolean(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     default: false,
     doc: 'Whether the schedule is suspended. Jobs that already run are not affected. Defaults to false.',
   }),
   jobTemplate: field(5, jobTemplate, {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Template of the Jobs that the CronJob creates.',
   }),
   successfulJobsHistoryLimit: field(6, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     default: 3,
     doc: 'Number of succeeded Jobs to keep. Defaults to 3.',
   }),
   failedJobsHistoryLimit: field(7, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     default: 1,
     doc: 'Number of failed Jobs to keep. Defaults to 1.',
   }),
   timeZone: field(8, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.24',
     gate: 'CronJobTimeZone',
     doc: 'Time zone of the schedule, such as `Europe/Berlin`. Unset means the time zone of the controller.',
@@ -89,8 +89,8 @@ const status = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Desired schedule and Job template.' }),
-  status: field(3, status, { zero: 'write', doc: 'Observed status of the CronJob, set by the controller.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Desired schedule and Job template.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Observed status of the CronJob, set by the controller.' }),
 }
 
 export type CronJob = ObjectOf<typeof fields>
@@ -150,7 +150,7 @@ export const cronJobV1beta1 = defineVersion(cronJob, {
   fields,
   until: '1.25',
   deprecated: { since: '1.21', instead: { group: 'batch', version: 'v1', kind: 'CronJob' } },
-  life: { orphansByDefault: true },
+  lifecycle: { orphansByDefault: true },
 })
 
 function templateOf({ spec }: CronJob) {

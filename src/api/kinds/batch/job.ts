@@ -28,9 +28,9 @@ const condition = s.object(
   {
     type: conditionFields.type,
     status: conditionFields.status,
-    lastProbeTime: field(3, s.time(), { zero: 'write', doc: 'Time when the condition was last probed.' }),
+    lastProbeTime: field(3, s.time(), { zeroValue: 'write', doc: 'Time when the condition was last probed.' }),
     lastTransitionTime: field(4, s.time(), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Time when the status of the condition last changed.',
     }),
     reason: field(5, s.string(), {
@@ -64,15 +64,15 @@ const statusFields = {
     doc: 'Completed indexes of an Indexed Job, as numbers and ranges such as `1,3-5,7`.',
   }),
   uncountedTerminatedPods: field(8, uncounted, { doc: 'Terminated pods that the status does not count yet.' }),
-  ready: field(9, s.int32(), { zero: 'keep', doc: 'Number of ready pods.' }),
+  ready: field(9, s.int32(), { zeroValue: 'keep', doc: 'Number of ready pods.' }),
   failedIndexes: field(10, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.28',
     gate: 'JobBackoffLimitPerIndex',
     doc: 'Failed indexes of an Indexed Job, as numbers and ranges such as `1,3-5,7`.',
   }),
   terminating: field(11, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.28',
     gate: 'JobPodReplacementPolicy',
     doc: 'Number of terminating pods.',
@@ -82,8 +82,8 @@ const statusFields = {
 const status = s.object(statusFields, { name: 'JobStatus', doc: 'Observed status of a Job.' })
 
 const fields = {
-  spec: field(2, jobSpec, { zero: 'write', doc: 'Desired behavior of the Job.' }),
-  status: field(3, status, { zero: 'write', doc: 'Observed status of the Job, set by the controller.' }),
+  spec: field(2, jobSpec, { zeroValue: 'write', doc: 'Desired behavior of the Job.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Observed status of the Job, set by the controller.' }),
 }
 
 export type Job = ObjectOf<typeof fields>
@@ -121,7 +121,7 @@ export const job = defineKind({
         ? templateWarnings(object.spec?.template, { path: 'spec.template', vendor })
         : [],
   }),
-  life: {
+  lifecycle: {
     orphansByDefault: true,
     orphanWarning:
       'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',

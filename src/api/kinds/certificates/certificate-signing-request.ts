@@ -38,12 +38,15 @@ const decisions = ['Approved', 'Denied']
 const spec = s.object(
   {
     request: field(1, s.bytes({ atomic: true }), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'PKCS #10 certificate request in PEM format, in a CERTIFICATE REQUEST block.',
     }),
-    signerName: field(7, s.string(), { zero: 'write', doc: 'Name of the signer: a domain name, a slash and a path.' }),
+    signerName: field(7, s.string(), {
+      zeroValue: 'write',
+      doc: 'Name of the signer: a domain name, a slash and a path.',
+    }),
     expirationSeconds: field(8, s.int32(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Requested validity of the certificate in seconds, at least 600. The signer may choose another value.',
     }),
     usages: field(5, s.list(s.string()), {
@@ -66,19 +69,19 @@ const condition = s.object(
   {
     type: field(1, s.string(), {
       required: true,
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Type of the condition, such as Approved, Denied or Failed. These three cannot be removed.',
     }),
     status: field(6, s.string(), {
       required: true,
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Status of the condition: True, False or Unknown. Must be True for Approved, Denied and Failed.',
     }),
     reason: field(2, s.string(), { doc: 'Machine-readable reason for the condition, one word in CamelCase.' }),
     message: field(3, s.string(), { doc: 'Human-readable details about the condition.' }),
-    lastUpdateTime: field(4, s.time(), { zero: 'write', doc: 'Time when the condition was last updated.' }),
+    lastUpdateTime: field(4, s.time(), { zeroValue: 'write', doc: 'Time when the condition was last updated.' }),
     lastTransitionTime: field(5, s.time(), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Time when the status of the condition last changed.',
     }),
   },
@@ -107,11 +110,11 @@ const status = s.object(
 
 const fields = {
   spec: field(2, spec, {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Certificate request, requesting user and signer. Immutable.',
   }),
-  status: field(3, status, { zero: 'write', doc: 'Status of the request, and the issued certificate.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Status of the request, and the issued certificate.' }),
 }
 
 type Condition = Infer<typeof condition>
@@ -125,7 +128,7 @@ export const certificateSigningRequest = defineKind({
     plural: 'certificatesigningrequests',
     shortNames: ['csr'],
     scope: 'Cluster',
-    form: () => [],
+    nameFormat: () => [],
   },
   doc: 'A request for a certificate. After an approver has approved the request, the signer issues the certificate.',
   fields,

@@ -8,27 +8,27 @@ import { field, type InferFields, s } from '../../schema/schema.ts'
 
 const specFields = {
   holderIdentity: field(1, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Identity of the current holder. Empty if the lease is free.',
   }),
   leaseDurationSeconds: field(2, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Seconds after renewTime when the lease expires and others may acquire it. Must be greater than 0.',
   }),
   acquireTime: field(3, s.microTime(), { doc: 'Time when the current holder acquired the lease.' }),
   renewTime: field(4, s.microTime(), { doc: 'Time when the current holder last renewed the lease.' }),
   leaseTransitions: field(5, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Number of times that the lease has changed its holder.',
   }),
   strategy: field(6, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.31',
     gate: 'CoordinatedLeaderElection',
     doc: 'Strategy of coordinated leader election, such as `OldestEmulationVersion`.',
   }),
   preferredHolder: field(7, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.31',
     gate: 'CoordinatedLeaderElection',
     doc: 'Candidate that should hold the lease next. Requires a strategy.',
@@ -41,7 +41,7 @@ const spec = s.object(specFields, {
   check: checkSpec,
 })
 
-const fields = { spec: field(2, spec, { zero: 'write', doc: 'Holder of the lease, and its duration.' }) }
+const fields = { spec: field(2, spec, { zeroValue: 'write', doc: 'Holder of the lease, and its duration.' }) }
 
 export type Lease = ObjectOf<typeof fields>
 
@@ -55,7 +55,7 @@ export const lease = defineKind({
   },
   doc: 'A lock that one holder owns for a limited time, for example the leader among several processes.',
   fields,
-  life: {
+  lifecycle: {
     createOnUpdate: true,
     needsVersion: true,
     plainFinalizers: true,

@@ -9,7 +9,7 @@ import { objectReference } from './types/references.ts'
 
 const fields = {
   target: field(2, objectReference, {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Reference to the node that the pod is assigned to.',
   }),
@@ -22,7 +22,7 @@ export const binding = defineKind({
   doc: 'Assigns a pod to a node. The Binding has the name of the pod.',
   fields,
   rules: { validate: checkTarget },
-  life: { virtual: true, verbs: ['create'] },
+  lifecycle: { virtual: true, verbs: ['create'] },
 })
 
 function checkTarget({ target = {} }: Binding): FieldError[] {

@@ -10,12 +10,12 @@ import { byType } from '../list-keys.ts'
 const condition = s.object(
   {
     type: field(1, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'Type of the condition. The only type is Healthy.',
     }),
     status: field(2, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'Status of the condition: True, False or Unknown.',
     }),
@@ -59,7 +59,7 @@ export const componentStatus = defineKind({
   },
   doc: 'Health of a component that the server depends on. Deprecated since v1.19. Use the health endpoints instead.',
   fields,
-  life: { verbs: ['get', 'list'], virtual: true },
+  lifecycle: { verbs: ['get', 'list'], virtual: true },
   views: { columns },
   deprecated: { since: '1.19' },
 })

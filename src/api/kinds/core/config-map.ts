@@ -10,7 +10,7 @@ const maxTotalBytes = 1024 * 1024
 
 const fields = {
   immutable: field(4, s.boolean(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'If true, data and binaryData cannot change, and this field cannot be unset. Metadata can still change.',
   }),
   data: field(2, s.map(s.string(), { key: checkConfigKey }), {

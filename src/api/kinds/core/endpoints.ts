@@ -12,12 +12,12 @@ import { objectReference } from './types/references.ts'
 
 const addressFields = {
   ip: field(1, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'IP address of the endpoint. Must not be an unspecified, loopback or link-local address.',
   }),
   hostname: field(3, s.string(), { doc: 'Host name of the endpoint. Must be a DNS label.' }),
-  nodeName: field(4, s.string(), { zero: 'keep', doc: 'Name of the node that hosts the endpoint.' }),
+  nodeName: field(4, s.string(), { zeroValue: 'keep', doc: 'Name of the node that hosts the endpoint.' }),
   targetRef: field(2, objectReference, { doc: 'Object that provides the endpoint, usually a Pod.' }),
 }
 
@@ -34,10 +34,10 @@ const portFields = {
   name: field(1, s.string(), {
     doc: 'Name of the port, matching the port name in the Service. Required if there is more than one port.',
   }),
-  port: field(2, s.int32(), { zero: 'write', published: 'required', doc: 'Port number, from 1 to 65535.' }),
+  port: field(2, s.int32(), { zeroValue: 'write', published: 'required', doc: 'Port number, from 1 to 65535.' }),
   protocol: field(3, s.string(), { default: 'TCP', doc: 'Transport protocol: TCP, UDP or SCTP. Defaults to TCP.' }),
   appProtocol: field(4, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Application protocol of the port, such as `http` or `example.com/my-protocol`.',
   }),
 }
@@ -90,7 +90,7 @@ export const endpoints = defineKind({
   },
   doc: 'Addresses and ports of the pods behind the Service of the same name.',
   fields,
-  life: {
+  lifecycle: {
     createOnUpdate: true,
   },
   views: {

@@ -24,52 +24,52 @@ export const eventSource = s.object(
 const series = s.object(
   {
     count: field(1, s.int32(), { doc: 'Number of occurrences up to lastObservedTime.' }),
-    lastObservedTime: field(2, s.microTime(), { zero: 'write', doc: 'Time of the last observed occurrence.' }),
+    lastObservedTime: field(2, s.microTime(), { zeroValue: 'write', doc: 'Time of the last observed occurrence.' }),
   },
   { name: 'EventSeries', doc: 'Count and last time of a repeated event.' },
 )
 
 const fields = {
   metadata: field(1, objectMeta, {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Standard object metadata, such as name and labels.',
   }),
   involvedObject: field(2, objectReference, {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'The object that the event is about. Events about cluster-scoped objects belong in the namespace default.',
   }),
   reason: field(3, s.string(), { doc: 'Machine-readable reason for the event, in CamelCase.' }),
   message: field(4, s.string(), { doc: 'Human-readable description of the event.' }),
   source: field(5, eventSource, {
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'Component that reports the event. Newer reporters set reportingComponent instead.',
   }),
   firstTimestamp: field(6, s.time(), {
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'Time of the first occurrence. Newer reporters set eventTime instead.',
   }),
   lastTimestamp: field(7, s.time(), {
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'Time of the last occurrence. Newer reporters set series instead.',
   }),
   count: field(8, s.int32(), { doc: 'Number of occurrences. Newer reporters set series instead.' }),
   type: field(9, s.string(), { doc: 'Type of the event: Normal or Warning. More types may be added in the future.' }),
   eventTime: field(10, s.microTime(), {
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'Time of the first occurrence. If set, reportingComponent, reportingInstance, action and reason are required.',
   }),
   series: field(11, series, { doc: 'Number of occurrences and time of the last one, for a repeated event.' }),
   action: field(12, s.string(), { doc: 'Action that was taken or that failed. At most 128 bytes.' }),
   related: field(13, objectReference, { doc: 'Second object that is involved in the event.' }),
   reportingComponent: field(14, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'optional',
     doc: 'Name of the reporting controller as a qualified name, such as `example.com/scheduler`.',
   }),
   reportingInstance: field(15, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'optional',
     doc: 'Instance of the reporting controller, such as its pod name. At most 128 bytes.',
   }),
@@ -85,7 +85,7 @@ export const event = defineKind({
     plural: 'events',
     shortNames: ['ev'],
     scope: 'Namespaced',
-    form: () => [],
+    nameFormat: () => [],
   },
   doc: 'A report of something that happened to an object. Events may be missing, so programs should not rely on them.',
   fields,
@@ -98,7 +98,7 @@ export const event = defineKind({
     validateCreate: (object, { through }) =>
       through === 'events/v1' ? [...checkStrictly(object), ...checkNames(object)] : [],
   },
-  life: {
+  lifecycle: {
     createOnUpdate: true,
     expires: true,
     ownsNothing: true,

@@ -26,7 +26,7 @@ import { quantityIn } from './types/resources.ts'
 
 const itemFields = {
   type: field(1, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Type of object that the limits apply to: Container, Pod, PersistentVolumeClaim, or a qualified custom type.',
   }),
@@ -55,7 +55,7 @@ const item = s.object(itemFields, {
 const spec = s.object(
   {
     limits: field(1, s.list(item), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'Resource bounds, at most one entry per type.',
     }),
@@ -63,7 +63,7 @@ const spec = s.object(
   { name: 'LimitRangeSpec', doc: 'Specification of a LimitRange.', check: checkTypes },
 )
 
-const fields = { spec: field(2, spec, { zero: 'write', doc: 'Resource bounds and defaults for the namespace.' }) }
+const fields = { spec: field(2, spec, { zeroValue: 'write', doc: 'Resource bounds and defaults for the namespace.' }) }
 
 export type LimitRange = ObjectOf<typeof fields>
 
@@ -79,7 +79,7 @@ export const limitRange = defineKind({
   doc: 'Resource limits and defaults for the containers, pods and claims of a namespace.',
   fields,
   rules: { prepareForCreate: ({ metadata }) => nameIt(metadata) },
-  life: {
+  lifecycle: {
     createOnUpdate: true,
   },
 })
@@ -232,23 +232,23 @@ function checkRatio(name: string, { maxLimitRequestRatio, min, max }: Item, path
   if (ratio === undefined) return []
   const place = at(child(path, 'maxLimitRequestRatio'), name)
   const text = maxLimitRequestRatio![name]
-  const least = quantityIn(min, name)
-  const most = quantityIn(max, name)
+  const lower = quantityIn(min, name)
+  const upper = quantityIn(max, name)
   return [
     ...(compareQuantities(ratio, one) < 0 ? [invalid(place, text, `ratio ${text} is less than 1`)] : []),
-    ...(least && most && isAbove(ratio, most, least)
-      ? [invalid(place, text, `ratio ${text} is greater than max/min = ${shown(most, least)}`)]
+    ...(lower && upper && isAbove(ratio, upper, lower)
+      ? [invalid(place, text, `ratio ${text} is greater than max/min = ${formatRatio(upper, lower)}`)]
       : []),
   ]
 }
 
-/** Whether the ratio exceeds `most` divided by `least`. Always false if `least` is zero. */
-function isAbove(ratio: Quantity, most: Quantity, least: Quantity): boolean {
-  return least.nanos !== 0n && Number(ratio.nanos) / Number(one.nanos) > Number(most.nanos) / Number(least.nanos)
+/** Whether the ratio exceeds `upper` divided by `lower`. Always false if `lower` is zero. */
+function isAbove(ratio: Quantity, upper: Quantity, lower: Quantity): boolean {
+  return lower.nanos !== 0n && Number(ratio.nanos) / Number(one.nanos) > Number(upper.nanos) / Number(lower.nanos)
 }
 
-function shown(most: Quantity, least: Quantity): string {
-  return (Number(most.nanos) / Number(least.nanos)).toFixed(6)
+function formatRatio(upper: Quantity, lower: Quantity): string {
+  return (Number(upper.nanos) / Number(lower.nanos)).toFixed(6)
 }
 
 /** Requires the default request to equal the default limit for resources that cannot be overcommitted. */

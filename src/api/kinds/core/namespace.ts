@@ -17,9 +17,12 @@ import { keep, plainStatus, specAndStatus } from '../spec-and-status.ts'
 
 const condition = s.object(
   {
-    type: field(1, s.string(), { zero: 'write', doc: 'Type of the condition.' }),
-    status: field(2, s.string(), { zero: 'write', doc: 'Status of the condition: True, False or Unknown.' }),
-    lastTransitionTime: field(4, s.time(), { zero: 'write', doc: 'Time the status of the condition last changed.' }),
+    type: field(1, s.string(), { zeroValue: 'write', doc: 'Type of the condition.' }),
+    status: field(2, s.string(), { zeroValue: 'write', doc: 'Status of the condition: True, False or Unknown.' }),
+    lastTransitionTime: field(4, s.time(), {
+      zeroValue: 'write',
+      doc: 'Time the status of the condition last changed.',
+    }),
     reason: field(5, s.string(), { doc: 'Machine-readable reason for the last transition, in CamelCase.' }),
     message: field(6, s.string(), { doc: 'Human-readable message about the last transition.' }),
   },
@@ -49,8 +52,8 @@ const status = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Finalizers that block deletion of the namespace.' }),
-  status: field(3, status, { zero: 'write', doc: 'Observed status of the namespace. Set by the system.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Finalizers that block deletion of the namespace.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Observed status of the namespace. Set by the system.' }),
 }
 
 export type Namespace = ObjectOf<typeof fields>
@@ -63,7 +66,7 @@ export const namespace = defineKind({
     plural: 'namespaces',
     shortNames: ['ns'],
     scope: 'Cluster',
-    form: checkDnsLabel,
+    nameFormat: checkDnsLabel,
   },
   doc: 'A scope for object names and access control. Deleting a namespace deletes all objects in it.',
   fields,
@@ -75,7 +78,7 @@ export const namespace = defineKind({
     validate: checkFinalizers,
     validateUpdate: (next, _, { subresource }) => (subresource === 'status' ? checkPhase(next) : []),
   }),
-  life: {
+  lifecycle: {
     verbs: verbsWithout('deletecollection'),
     holdsDeletion: (object) => (object.spec?.finalizers ?? []).length > 0,
     beginDeletion: (object) => {

@@ -56,8 +56,8 @@ type NodeSpec = InferFields<typeof specFields>
 const spec = s.object(specFields, { name: 'NodeSpec', doc: 'Specification of a Node.', fill: agreeOnRanges })
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Desired configuration of the node.' }),
-  status: field(3, nodeStatus, { zero: 'write', doc: 'Observed status, reported by the node agent.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Desired configuration of the node.' }),
+  status: field(3, nodeStatus, { zeroValue: 'write', doc: 'Observed status, reported by the node agent.' }),
 }
 
 export type Node = ObjectOf<typeof fields>

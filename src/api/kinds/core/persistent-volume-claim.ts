@@ -24,17 +24,20 @@ import { quantityIn } from './types/resources.ts'
 const condition = s.object(
   {
     type: field(1, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'Type of the condition: Resizing or FileSystemResizePending.',
     }),
     status: field(2, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'Status of the condition: True, False or Unknown.',
     }),
-    lastProbeTime: field(3, s.time(), { zero: 'write', doc: 'Time the condition was last probed.' }),
-    lastTransitionTime: field(4, s.time(), { zero: 'write', doc: 'Time the status of the condition last changed.' }),
+    lastProbeTime: field(3, s.time(), { zeroValue: 'write', doc: 'Time the condition was last probed.' }),
+    lastTransitionTime: field(4, s.time(), {
+      zeroValue: 'write',
+      doc: 'Time the status of the condition last changed.',
+    }),
     reason: field(5, s.string(), { doc: 'Machine-readable reason for the last transition, in CamelCase.' }),
     message: field(6, s.string(), { doc: 'Human-readable message about the last transition.' }),
   },
@@ -46,7 +49,10 @@ const conditions = s.list(condition, byType)
 const modifyVolumeStatus = s.object(
   {
     targetVolumeAttributesClassName: field(1, s.string(), { doc: 'Name of the VolumeAttributesClass to apply.' }),
-    status: field(2, s.string(), { zero: 'write', doc: 'Progress of the change: Pending, InProgress or Infeasible.' }),
+    status: field(2, s.string(), {
+      zeroValue: 'write',
+      doc: 'Progress of the change: Pending, InProgress or Infeasible.',
+    }),
   },
   { name: 'ModifyVolumeStatus', doc: 'Progress of a change of the VolumeAttributesClass of a claim.' },
 )
@@ -63,7 +69,7 @@ const statusFields = {
     doc: 'Storage allocated to the claim during a resize. Requires the feature RecoverVolumeExpansionFailure.',
   }),
   resizeStatus: field(6, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     until: '1.28',
     doc: 'Progress of a resize operation. Requires the feature RecoverVolumeExpansionFailure.',
   }),
@@ -73,7 +79,7 @@ const statusFields = {
     doc: 'Progress of the resize of each resource.',
   }),
   currentVolumeAttributesClassName: field(8, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.29',
     gate: 'VolumeAttributesClass',
     doc: 'Name of the VolumeAttributesClass that the volume currently has.',
@@ -97,8 +103,8 @@ const status = s.object(statusFields, {
 })
 
 const fields = {
-  spec: field(2, persistentVolumeClaimSpec, { zero: 'write', doc: 'Requested storage.' }),
-  status: field(3, status, { zero: 'write', doc: 'Observed status of the claim, set by the volume controller.' }),
+  spec: field(2, persistentVolumeClaimSpec, { zeroValue: 'write', doc: 'Requested storage.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Observed status of the claim, set by the volume controller.' }),
 }
 
 export type PersistentVolumeClaim = ObjectOf<typeof fields>
@@ -110,10 +116,10 @@ const columns: readonly Column<PersistentVolumeClaim>[] = [
   ),
   column('Volume', 'Name of the bound volume.', ({ spec }) => spec?.volumeName ?? ''),
   column('Capacity', 'Capacity of the bound volume.', (claim) =>
-    isNamed(claim) ? (claim.status?.capacity?.storage ?? '0') : '',
+    hasVolumeName(claim) ? (claim.status?.capacity?.storage ?? '0') : '',
   ),
   column('Access Modes', 'Access modes of the bound volume.', (claim) =>
-    isNamed(claim) ? abbreviateModes(claim.status?.accessModes) : '',
+    hasVolumeName(claim) ? abbreviateModes(claim.status?.accessModes) : '',
   ),
   column('StorageClass', 'StorageClass of the claim.', (claim, _, vendor) => classOf(claim, vendor)),
   ageColumn,
@@ -140,7 +146,7 @@ export const persistentVolumeClaim = defineKind({
         ? checkStatus(next.status ?? {}, context)
         : [...checkClass(next, previous, context.vendor), ...checkSpecUpdate(next, previous, context)],
   }),
-  life: {
+  lifecycle: {
     deleteAnswers: 'object',
   },
   views: {
@@ -149,7 +155,7 @@ export const persistentVolumeClaim = defineKind({
   },
 })
 
-function isNamed({ spec }: PersistentVolumeClaim): boolean {
+function hasVolumeName({ spec }: PersistentVolumeClaim): boolean {
   return !!spec?.volumeName
 }
 

@@ -36,8 +36,8 @@ const status = s.object(
 )
 
 const fields = {
-  spec: field(2, persistentVolumeSpec, { zero: 'write', doc: 'Properties and source of the volume.' }),
-  status: field(3, status, { zero: 'write', doc: 'Observed status of the volume, set by the volume controller.' }),
+  spec: field(2, persistentVolumeSpec, { zeroValue: 'write', doc: 'Properties and source of the volume.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Observed status of the volume, set by the volume controller.' }),
 }
 
 export type PersistentVolume = ObjectOf<typeof fields>
@@ -89,7 +89,7 @@ export const persistentVolume = defineKind({
       ...(previous.nodeAffinity ? immutableField('spec.nodeAffinity', next.nodeAffinity, previous.nodeAffinity) : []),
     ],
   }),
-  life: {
+  lifecycle: {
     deleteAnswers: 'object',
   },
   views: {

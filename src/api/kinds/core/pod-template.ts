@@ -7,7 +7,7 @@ import { templateWarnings } from '../pod-templates.ts'
 import { resetGated } from './types/pod-spec.ts'
 import { podTemplateSpec } from './types/pod-template-spec.ts'
 
-const fields = { template: field(2, podTemplateSpec, { zero: 'write', doc: 'Template for the pods.' }) }
+const fields = { template: field(2, podTemplateSpec, { zeroValue: 'write', doc: 'Template for the pods.' }) }
 
 export type PodTemplate = ObjectOf<typeof fields>
 
@@ -27,7 +27,7 @@ export const podTemplate = defineKind({
     warnings: (object, previous, { vendor }) =>
       isNewGeneration(object, previous) ? templateWarnings(object.template, { path: 'template', vendor }) : [],
   }),
-  life: {
+  lifecycle: {
     deleteAnswers: 'object',
   },
   views: {

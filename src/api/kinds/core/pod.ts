@@ -30,8 +30,8 @@ import { qosClassOf } from './types/qos-class.ts'
 import type { Volume } from './types/volume.ts'
 
 const fields = {
-  spec: field(2, podSpec, { zero: 'write', doc: 'Desired behavior of the pod.' }),
-  status: field(3, podStatus, { zero: 'write', doc: 'Observed status, reported by the node agent.' }),
+  spec: field(2, podSpec, { zeroValue: 'write', doc: 'Desired behavior of the pod.' }),
+  status: field(3, podStatus, { zeroValue: 'write', doc: 'Observed status, reported by the node agent.' }),
 }
 
 export type Pod = ObjectOf<typeof fields>
@@ -59,7 +59,7 @@ export const pod = defineKind({
     warnings: ({ spec, metadata }, previous, { vendor }) =>
       previous === undefined ? podWarnings({ spec, annotations: metadata.annotations }, '', vendor) : [],
   }),
-  life: {
+  lifecycle: {
     deleteAnswers: 'object',
     gracePeriod,
   },
@@ -166,14 +166,14 @@ function checkNoTokens(volumes: readonly Volume[]): FieldError[] {
 /** The claim of an ephemeral volume is named after the pod and the volume. No other volume may use that claim. */
 function checkClaims(pod: string, volumes: readonly Volume[]): FieldError[] {
   const nameOf = ({ name = '', ephemeral }: Volume) => (ephemeral ? `${pod}-${name}` : undefined)
-  const made = new Set(volumes.map(nameOf))
+  const volumeNames = new Set(volumes.map(nameOf))
   return volumes.flatMap((volume, i) => {
     const path = at('spec.volumes', i)
     const { name, persistentVolumeClaim: claim } = volume
     const own = name ? nameOf(volume) : undefined
     return [
       ...(own === undefined ? [] : checkDnsSubdomain(own).map((text) => invalid(child(path, 'name'), name, text))),
-      ...(claim?.claimName !== undefined && made.has(claim.claimName)
+      ...(claim?.claimName !== undefined && volumeNames.has(claim.claimName)
         ? [invalid(child(path, 'persistentVolumeClaim.claimName'), claim.claimName, 'is made for an ephemeral volume')]
         : []),
     ]

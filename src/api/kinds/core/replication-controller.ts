@@ -21,7 +21,7 @@ import { podTemplateSpec } from './types/pod-template-spec.ts'
 
 const spec = s.object(
   {
-    replicas: field(1, s.int32(), { zero: 'keep', default: 1, doc: 'Desired number of pods. Defaults to 1.' }),
+    replicas: field(1, s.int32(), { zeroValue: 'keep', default: 1, doc: 'Desired number of pods. Defaults to 1.' }),
     minReadySeconds: field(4, s.int32(), {
       doc: 'Seconds a pod must be ready, without a container crashing, before it counts as available. Defaults to 0.',
     }),
@@ -37,7 +37,7 @@ const conditions = conditionsOf('ReplicationControllerCondition', 'ReplicationCo
 
 const status = s.object(
   {
-    replicas: field(1, s.int32(), { zero: 'write', published: 'required', doc: 'Number of existing pods.' }),
+    replicas: field(1, s.int32(), { zeroValue: 'write', published: 'required', doc: 'Number of existing pods.' }),
     fullyLabeledReplicas: field(2, s.int32(), { doc: 'Number of existing pods that have all labels of the template.' }),
     readyReplicas: field(4, s.int32(), { doc: 'Number of ready pods.' }),
     availableReplicas: field(5, s.int32(), {
@@ -50,8 +50,8 @@ const status = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Desired number of pods and their template.' }),
-  status: field(3, status, { zero: 'write', doc: 'Observed status, set by the replication controller.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Desired number of pods and their template.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Observed status, set by the replication controller.' }),
 }
 
 export type ReplicationController = ObjectOf<typeof fields>
@@ -81,7 +81,7 @@ export const replicationController = defineKind({
   doc: 'Keeps a specified number of identical pods running. A Deployment is recommended instead.',
   fields,
   rules,
-  life: {
+  lifecycle: {
     orphansByDefault: true,
   },
   views: {

@@ -20,12 +20,12 @@ import {
 
 const requirementFields = {
   scopeName: field(1, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Name of the scope that the requirement applies to.',
   }),
   operator: field(2, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Operator: In, NotIn, Exists or DoesNotExist. Scopes other than PriorityClass support only Exists.',
   }),
@@ -91,8 +91,11 @@ const status = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Desired limits.' }),
-  status: field(3, status, { zero: 'write', doc: 'Enforced limits and current usage. Set by the quota controller.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Desired limits.' }),
+  status: field(3, status, {
+    zeroValue: 'write',
+    doc: 'Enforced limits and current usage. Set by the quota controller.',
+  }),
 }
 
 export type ResourceQuota = ObjectOf<typeof fields>
@@ -123,7 +126,7 @@ export const resourceQuota = defineKind({
     newStatus: () => ({}),
     validateUpdate: ({ spec: next = {} }, { spec: previous = {} }) => checkSameScopes(next, previous),
   }),
-  life: {
+  lifecycle: {
     deleteAnswers: 'object',
   },
   views: {
@@ -188,8 +191,8 @@ function contradicts(scopes: ReadonlySet<string>): boolean {
   return contradictions.some((pair) => pair.every((scope) => scopes.has(scope)))
 }
 
-function checkScopes(wanted: Spec, path: FieldPath): FieldError[] {
-  const { scopes = [] } = wanted
+function checkScopes(quotaSpec: Spec, path: FieldPath): FieldError[] {
+  const { scopes = [] } = quotaSpec
   const distinct = new Set(scopes)
   return [
     ...[...distinct]
@@ -197,17 +200,17 @@ function checkScopes(wanted: Spec, path: FieldPath): FieldError[] {
       .slice(0, maxFaults)
       .map((scope) => invalid(path, scope, 'unsupported scope')),
     ...[...distinct]
-      .filter((scope) => !fitsLimits(scope, wanted))
+      .filter((scope) => !fitsLimits(scope, quotaSpec))
       .map((scope) => invalid(path, scope, 'unsupported scope applied to resource')),
     ...(contradicts(distinct) ? [invalid(path, scopes, 'conflicting scopes')] : []),
   ]
 }
 
 /** Errors name the list, not the element, because clients expect that path. */
-function checkSelector(wanted: Spec, path: FieldPath): FieldError[] {
-  const expressions = wanted.scopeSelector?.matchExpressions ?? []
+function checkSelector(quotaSpec: Spec, path: FieldPath): FieldError[] {
+  const expressions = quotaSpec.scopeSelector?.matchExpressions ?? []
   const names = new Set(expressions.map(({ scopeName = '' }) => scopeName))
-  const unfit = [...names].filter((scope) => !fitsLimits(scope, wanted))
+  const unfit = [...names].filter((scope) => !fitsLimits(scope, quotaSpec))
   return [
     ...expressions.slice(0, maxFaults).flatMap((expression) => checkRequirement(expression, path)),
     ...unfit.map((scope) => invalid(path, scope, 'unsupported scope applied to resource')),

@@ -14,7 +14,7 @@ const maxDataBytes = 1024 * 1024
 
 const fields = {
   immutable: field(5, s.boolean(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'If true, the data cannot change, and this field cannot be unset. Metadata can still change.',
   }),
   data: field(2, s.map(s.bytes(), { key: checkConfigKey }), {
@@ -50,7 +50,7 @@ export const secret = defineKind({
       ...(previous.immutable ? checkUnchanged(next, previous) : []),
     ],
   },
-  life: { secretFields: ['data'] },
+  lifecycle: { secretFields: ['data'] },
   views: {
     columns: [
       nameColumn,
@@ -59,7 +59,7 @@ export const secret = defineKind({
       ageColumn,
     ],
     selectable: (object) => ({ type: object.type ?? '' }),
-    confidential: true,
+    redactErrorValues: true,
   },
 })
 
@@ -94,10 +94,10 @@ function checkType(object: Secret, vendor: Vendor): FieldError[] {
     case vendorKey(vendor, 'basic-auth'):
       return checkOneKey(object, ['username', 'password'])
     case vendorKey(vendor, 'ssh-auth'):
-      return textOf(object, 'ssh-privatekey') ? [] : [required(at('data', 'ssh-privatekey'))]
+      return decodedText(object, 'ssh-privatekey') ? [] : [required(at('data', 'ssh-privatekey'))]
     case vendorKey(vendor, 'tls'):
       return ['tls.crt', 'tls.key']
-        .filter((key) => textOf(object, key) === undefined)
+        .filter((key) => decodedText(object, key) === undefined)
         .map((key) => required(at('data', key)))
     default:
       return []
@@ -109,7 +109,7 @@ function checkAccountName(object: Secret, annotation: string): FieldError[] {
 }
 
 function checkJsonKey(object: Secret, key: string): FieldError[] {
-  const text = textOf(object, key)
+  const text = decodedText(object, key)
   if (text === undefined) return [required(at('data', key))]
   return isJsonObject(text) ? [] : [invalid(at('data', key), '<secret contents redacted>', 'must be a JSON object')]
 }
@@ -125,11 +125,11 @@ function isJsonObject(text: string): boolean {
 }
 
 function checkOneKey(object: Secret, keys: readonly string[]): FieldError[] {
-  if (keys.some((key) => textOf(object, key) !== undefined)) return []
+  if (keys.some((key) => decodedText(object, key) !== undefined)) return []
   return keys.map((key) => required(at('data', key)))
 }
 
-function textOf({ data = {} }: Secret, key: string): string | undefined {
+function decodedText({ data = {} }: Secret, key: string): string | undefined {
   const value = own(data, key)
   return typeof value === 'string' ? Buffer.from(value, 'base64').toString() : undefined
 }

@@ -19,7 +19,7 @@ const fields = {
     doc: 'Secrets for pulling images, used by pods of this account that list no imagePullSecrets.',
   }),
   automountServiceAccountToken: field(4, s.boolean(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Whether to mount an API token into pods of this account. A pod can override the value. Unset means true.',
   }),
 }
@@ -47,7 +47,7 @@ export const serviceAccount = defineKind({
     prepareForCreate: keepNames,
     prepareForUpdate: keepNames,
   },
-  life: {
+  lifecycle: {
     deleteAnswers: 'object',
   },
   views: {

@@ -35,7 +35,7 @@ export const service = defineKind({
     shortNames: ['svc'],
     categories: ['all'],
     scope: 'Namespaced',
-    form: checkDns1035Label,
+    nameFormat: checkDns1035Label,
   },
   doc: 'A stable name and address for a set of pods.',
   fields: serviceFields,
@@ -54,13 +54,13 @@ export const service = defineKind({
         : [...checkUpdate(next, previous), ...checkOneProtocol(next.spec ?? {}, previous.spec ?? {})],
   }),
   reservations: {
-    held: ({ spec = {} }) => [...heldAddresses(spec), ...heldPorts(spec)],
+    reservationsOf: ({ spec = {} }) => [...heldAddresses(spec), ...heldPorts(spec)],
     allocate: ({ spec = {} }, previous, allocator) => {
       const faults = allocateAddresses(spec, previous?.spec, allocator)
       return faults.length > 0 ? faults : allocatePorts(spec, previous?.spec, allocator)
     },
   },
-  life: {
+  lifecycle: {
     createOnUpdate: true,
     deleteAnswers: 'object',
   },

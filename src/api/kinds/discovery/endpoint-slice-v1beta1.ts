@@ -28,12 +28,12 @@ const endpoint = s.object(endpointFields, { name: 'Endpoint', doc: 'An endpoint 
 const fields = {
   addressType,
   endpoints: field(2, s.list(endpoint), {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Endpoints of the slice, at most 1000.',
   }),
   ports: field(3, s.list(portOf({})), {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'optional',
     doc: 'Ports of every endpoint in the slice, each with a unique name.',
   }),

@@ -1,6 +1,6 @@
 /** EndpointSlice: a subset of the endpoints of a Service. All have the same address type and the same ports. */
 
-import type { Steps } from '../../../base/concurrency/time-slice.ts'
+import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 import { sameJson } from '../../json/json.ts'
 import {
   at,
@@ -31,18 +31,18 @@ const addressTypes = ['FQDN', 'IPv4', 'IPv6']
 
 const portFields = {
   name: field(1, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     default: '',
     doc: 'Name of the port, unique within the slice. Empty by default.',
   }),
   protocol: field(2, s.oneOf('SCTP', 'TCP', 'UDP'), {
-    zero: 'keep',
+    zeroValue: 'keep',
     default: 'TCP',
     doc: 'Transport protocol: `TCP` (the default), `UDP` or `SCTP`.',
   }),
-  port: field(3, s.int32(), { zero: 'keep', doc: 'Port number. Unset means all ports.' }),
+  port: field(3, s.int32(), { zeroValue: 'keep', doc: 'Port number. Unset means all ports.' }),
   appProtocol: field(4, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Application protocol of the port, such as `http` or `example.com/custom`.',
   }),
 }
@@ -59,7 +59,7 @@ export const portOf = (options: { readonly atomic?: boolean }) =>
   })
 
 export const addressType = field(4, s.string(), {
-  zero: 'write',
+  zeroValue: 'write',
   published: 'required',
   doc: 'Type of the addresses: `IPv4`, `IPv6` or `FQDN`. Immutable.',
 })
@@ -67,12 +67,12 @@ export const addressType = field(4, s.string(), {
 const fields = {
   addressType,
   endpoints: field(2, s.list(endpoint), {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Endpoints of the slice, at most 1000.',
   }),
   ports: field(3, s.list(portOf({ atomic: true })), {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'optional',
     doc: 'Ports of every endpoint in the slice, each with a unique name.',
   }),
@@ -86,11 +86,11 @@ const columns: readonly Column<EndpointSlice>[] = [
   column('AddressType', 'Type of the addresses.', ({ addressType }) => addressType ?? ''),
   column('Ports', 'Ports of the endpoints.', ({ ports = [] }) => {
     const shown = ports.map(({ port, name }) => (port === undefined ? (name ?? '*') : String(port)))
-    return joinSome(shown, { most: maxShown }) || '<unset>'
+    return joinSome(shown, { max: maxShown }) || '<unset>'
   }),
   column('Endpoints', 'Addresses of the endpoints.', ({ endpoints = [] }) => {
     const shown = endpoints.flatMap(({ addresses = [] }) => addresses)
-    return joinSome(shown, { most: maxShown }) || '<unset>'
+    return joinSome(shown, { max: maxShown }) || '<unset>'
   }),
   ageColumn,
 ]
@@ -105,7 +105,7 @@ export const endpointSlice = defineKind({
   },
   doc: 'A subset of the endpoints of a Service, with the same address type and ports.',
   fields,
-  rules: countsGeneration(counted, {
+  rules: countsGeneration(generationFields, {
     prepareForCreate: (object, context) => dropTopology(object, undefined, context),
     prepareForUpdate: dropTopology,
     *validate({ endpoints = [], ports = [], addressType: type = '' }) {
@@ -117,7 +117,7 @@ export const endpointSlice = defineKind({
 })
 
 /** The parts whose changes increment the generation. Labels are included because they assign the slice to a Service. */
-function counted({ metadata, endpoints, ports }: EndpointSlice) {
+function generationFields({ metadata, endpoints, ports }: EndpointSlice) {
   return [endpoints, ports, metadata.labels ?? {}]
 }
 
@@ -131,10 +131,10 @@ function dropTopology(next: EndpointSlice, previous: EndpointSlice | undefined, 
   if (previous !== undefined && sameJson(endpoints, previous.endpoints)) return
   const hostname = vendorKey(context.vendor, 'hostname')
   const nodeOf = ({ deprecatedTopology }: Endpoint) => deprecatedTopology?.[hostname]
-  const known = new Set((previous?.endpoints ?? []).map(nodeOf))
+  const previousNodes = new Set((previous?.endpoints ?? []).map(nodeOf))
   for (const each of endpoints) {
     const node = nodeOf(each)
-    const isKept = node !== undefined && known.has(node) && checkDnsSubdomain(node).length === 0
+    const isKept = node !== undefined && previousNodes.has(node) && checkDnsSubdomain(node).length === 0
     if (each.nodeName === undefined && isKept) each.nodeName = node
     delete each.deprecatedTopology
   }
@@ -146,7 +146,7 @@ function checkAddressType(type: string): FieldError[] {
   return [type === '' ? required(path) : notSupported(path, type, addressTypes)]
 }
 
-function* checkEndpoints(endpoints: readonly Endpoint[], type: string): Steps<FieldError[]> {
+function* checkEndpoints(endpoints: readonly Endpoint[], type: string): Sliced<FieldError[]> {
   const path = 'endpoints'
   if (endpoints.length > maxEndpoints) return [tooMany(path, endpoints.length, maxEndpoints)]
   const faults: FieldError[] = []

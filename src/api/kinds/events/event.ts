@@ -11,17 +11,25 @@ import { objectReference } from '../core/types/references.ts'
 const series = s.object(
   {
     count: field(1, s.int32(), {
-      zero: 'write',
+      zeroValue: 'write',
       required: true,
       doc: 'Number of occurrences in the series up to lastObservedTime.',
     }),
-    lastObservedTime: field(2, s.microTime(), { zero: 'write', required: true, doc: 'Time of the last occurrence.' }),
+    lastObservedTime: field(2, s.microTime(), {
+      zeroValue: 'write',
+      required: true,
+      doc: 'Time of the last occurrence.',
+    }),
   },
   { name: 'EventSeries', doc: 'Statistics of an event that occurs repeatedly.' },
 )
 
 const fields = {
-  eventTime: field(2, s.microTime(), { zero: 'write', published: 'required', doc: 'Time of the first occurrence.' }),
+  eventTime: field(2, s.microTime(), {
+    zeroValue: 'write',
+    published: 'required',
+    doc: 'Time of the first occurrence.',
+  }),
   series: field(3, series, { doc: 'Statistics of a repeated event. Unset if the event occurred once.' }),
   reportingController: field(4, s.string(), {
     doc: 'Name of the reporting controller as a qualified name, such as `example.com/scheduler`.',
@@ -31,13 +39,13 @@ const fields = {
   }),
   action: field(6, s.string(), { doc: 'Action taken or attempted on the object, at most 128 bytes.' }),
   reason: field(7, s.string(), { doc: 'Machine-readable reason for the action, at most 128 bytes.' }),
-  regarding: field(8, objectReference, { zero: 'write', doc: 'Object that the event is about.' }),
+  regarding: field(8, objectReference, { zeroValue: 'write', doc: 'Object that the event is about.' }),
   related: field(9, objectReference, { doc: 'Another object involved in the event.' }),
   note: field(10, s.string(), { doc: 'Human-readable description of the event, at most 1 kB.' }),
   type: field(11, s.string(), { doc: 'Type of the event: `Normal` or `Warning`. Future versions may add types.' }),
-  deprecatedSource: field(12, eventSource, { zero: 'write', doc: 'Source of the event in the core version.' }),
-  deprecatedFirstTimestamp: field(13, s.time(), { zero: 'write', doc: 'The firstTimestamp of the core version.' }),
-  deprecatedLastTimestamp: field(14, s.time(), { zero: 'write', doc: 'The lastTimestamp of the core version.' }),
+  deprecatedSource: field(12, eventSource, { zeroValue: 'write', doc: 'Source of the event in the core version.' }),
+  deprecatedFirstTimestamp: field(13, s.time(), { zeroValue: 'write', doc: 'The firstTimestamp of the core version.' }),
+  deprecatedLastTimestamp: field(14, s.time(), { zeroValue: 'write', doc: 'The lastTimestamp of the core version.' }),
   deprecatedCount: field(15, s.int32(), { doc: 'The count of the core version.' }),
 }
 

@@ -18,14 +18,14 @@ const lastPrecedence = 10_000
 const methods = ['ByNamespace', 'ByUser']
 
 const reference = s.object(
-  { name: field(1, s.string(), { zero: 'write', doc: 'Name of the PriorityLevelConfiguration.' }) },
+  { name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the PriorityLevelConfiguration.' }) },
   { name: 'PriorityLevelConfigurationReference', doc: 'Reference to a PriorityLevelConfiguration.' },
 )
 
 const distinguisher = s.object(
   {
     type: field(1, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'How requests are divided into flows: `ByUser` or `ByNamespace`.',
     }),
   },
@@ -38,7 +38,7 @@ const distinguisher = s.object(
 
 const specFields = {
   priorityLevelConfiguration: field(1, reference, {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Priority level of the matching requests.',
   }),
@@ -63,8 +63,8 @@ const spec = s.object(specFields, {
 })
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Requests that the schema matches and their priority level.' }),
-  status: field(3, conditionsStatus('FlowSchema'), { zero: 'write', doc: 'Observed status of the FlowSchema.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Requests that the schema matches and their priority level.' }),
+  status: field(3, conditionsStatus('FlowSchema'), { zeroValue: 'write', doc: 'Observed status of the FlowSchema.' }),
 }
 
 export type FlowSchema = ObjectOf<typeof fields>

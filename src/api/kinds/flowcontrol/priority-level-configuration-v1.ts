@@ -17,7 +17,7 @@ const { assuredConcurrencyShares: _, ...sharedFields } = limitedFields
 const limited = s.object(
   {
     nominalConcurrencyShares: field(1, s.int32(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: "Share of the server's concurrency, relative to the other priority levels. Defaults to 30.",
     }),
     ...sharedFields,

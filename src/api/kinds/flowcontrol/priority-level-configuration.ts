@@ -45,7 +45,10 @@ const queuing = s.object(queuingFields, {
 })
 
 const responseFields = {
-  type: field(1, s.string(), { zero: 'write', doc: 'What happens to requests over the limit: `Queue` or `Reject`.' }),
+  type: field(1, s.string(), {
+    zeroValue: 'write',
+    doc: 'What happens to requests over the limit: `Queue` or `Reject`.',
+  }),
   queuing: field(2, queuing, {
     doc: 'Configuration of the queues. Required for type `Queue`, forbidden for `Reject`.',
   }),
@@ -61,17 +64,17 @@ export const limitedFields = {
     doc: "Share of the server's concurrency, relative to the other priority levels. Must be positive; defaults to 30.",
   }),
   limitResponse: field(2, limitResponse, {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'optional',
     doc: 'Handling of requests that exceed the concurrency limit.',
   }),
   lendablePercent: field(3, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.26',
     doc: 'Percentage of the concurrency that other levels can borrow, from 0 to 100. Defaults to 0.',
   }),
   borrowingLimitPercent: field(4, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.26',
     doc: 'Limit on the concurrency borrowed from other levels, as a percentage. Unset means no limit.',
   }),
@@ -88,11 +91,11 @@ const limited = s.object(limitedFields, {
 const exempt = s.object(
   {
     nominalConcurrencyShares: field(1, s.int32(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: "Share of the server's concurrency that is reserved for the level. Defaults to 0.",
     }),
     lendablePercent: field(2, s.int32(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Percentage of the concurrency that other levels can borrow, from 0 to 100. Defaults to 0.',
     }),
   },
@@ -101,7 +104,7 @@ const exempt = s.object(
 
 export const specFields = {
   type: field(1, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     doc: '`Limited`, or `Exempt` for requests that are never queued or rejected.',
   }),
   limited: field(2, limited, { doc: 'Limits of the level. Required for type `Limited`, forbidden for `Exempt`.' }),
@@ -118,9 +121,9 @@ const spec = s.object(specFields, {
 })
 
 export const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Desired limits of the priority level.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Desired limits of the priority level.' }),
   status: field(3, conditionsStatus('PriorityLevelConfiguration'), {
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'Observed status of the priority level.',
   }),
 }

@@ -16,20 +16,20 @@ import { repeatedAt } from '../core/types/repeated.ts'
 import { byType } from '../list-keys.ts'
 
 const fields = {
-  type: field(1, s.string(), { zero: 'write', doc: 'Type of the condition, as a qualified name.' }),
-  status: field(2, s.string(), { zero: 'write', doc: 'Status of the condition: `True`, `False` or `Unknown`.' }),
+  type: field(1, s.string(), { zeroValue: 'write', doc: 'Type of the condition, as a qualified name.' }),
+  status: field(2, s.string(), { zeroValue: 'write', doc: 'Status of the condition: `True`, `False` or `Unknown`.' }),
   observedGeneration: field(3, s.int64(), { doc: 'Generation of the object on which the condition is based.' }),
   lastTransitionTime: field(4, s.time(), {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Time the status last changed.',
   }),
   reason: field(5, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'Machine-readable reason for the last transition, in CamelCase. At most 1024 characters.',
   }),
   message: field(6, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'Human-readable details about the last transition, at most 32768 characters.',
   }),
 }

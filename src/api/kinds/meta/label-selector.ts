@@ -4,8 +4,8 @@ import { field, type InferFields, s } from '../../schema/schema.ts'
 import { checkLabelKey, checkLabels } from '../../selectors/label-rules.ts'
 
 const requirementFields = {
-  key: field(1, s.string(), { zero: 'write', doc: 'Key of the label.' }),
-  operator: field(2, s.string(), { zero: 'write', doc: 'Operator: `In`, `NotIn`, `Exists` or `DoesNotExist`.' }),
+  key: field(1, s.string(), { zeroValue: 'write', doc: 'Key of the label.' }),
+  operator: field(2, s.string(), { zeroValue: 'write', doc: 'Operator: `In`, `NotIn`, `Exists` or `DoesNotExist`.' }),
   values: field(3, s.list(s.string()), {
     doc: 'Values to compare with. Required for `In` and `NotIn`, forbidden for `Exists` and `DoesNotExist`.',
   }),
@@ -22,8 +22,8 @@ export const labelSelectorRequirement = s.object(requirementFields, requirementN
 /** A requirement on a field, without validation. */
 export const fieldSelectorRequirement = s.object(
   {
-    key: field(1, s.string(), { zero: 'write', doc: 'Path of the field.' }),
-    operator: field(2, s.string(), { zero: 'write', doc: 'Operator: `In`, `NotIn`, `Exists` or `DoesNotExist`.' }),
+    key: field(1, s.string(), { zeroValue: 'write', doc: 'Path of the field.' }),
+    operator: field(2, s.string(), { zeroValue: 'write', doc: 'Operator: `In`, `NotIn`, `Exists` or `DoesNotExist`.' }),
     values: field(3, s.list(s.string()), {
       doc: 'Values to compare with. Required for `In` and `NotIn`, forbidden for `Exists` and `DoesNotExist`.',
     }),

@@ -21,18 +21,18 @@ const pathForm = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/
 
 const parametersFields = {
   apiGroup: field(1, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'API group of the referenced object. Unset means the core group.',
   }),
-  kind: field(2, s.string(), { zero: 'write', doc: 'Kind of the referenced object.' }),
-  name: field(3, s.string(), { zero: 'write', doc: 'Name of the referenced object.' }),
+  kind: field(2, s.string(), { zeroValue: 'write', doc: 'Kind of the referenced object.' }),
+  name: field(3, s.string(), { zeroValue: 'write', doc: 'Name of the referenced object.' }),
   scope: field(4, s.oneOf('Cluster', 'Namespace'), {
-    zero: 'keep',
+    zeroValue: 'keep',
     default: 'Cluster',
     doc: 'Scope of the referenced object: `Cluster` (the default) or `Namespace`.',
   }),
   namespace: field(5, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Namespace of the referenced object. Required if scope is `Namespace`, forbidden if scope is `Cluster`.',
   }),
 }
@@ -62,7 +62,7 @@ const spec = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Specification of the class: the controller and its parameters.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Specification of the class: the controller and its parameters.' }),
 }
 
 export type IngressClass = ObjectOf<typeof fields>

@@ -16,7 +16,7 @@ const status = s.object(
   {
     loadBalancer: field(1, ingressLoadBalancerStatus, {
       earlier: { until: '1.26', schema: loadBalancerStatus },
-      zero: 'write',
+      zeroValue: 'write',
       published: 'optional',
       doc: 'External addresses of the load balancer that serves the Ingress.',
     }),
@@ -25,8 +25,8 @@ const status = s.object(
 )
 
 const fields = {
-  spec: field(2, ingressSpec, { zero: 'write', doc: 'Desired routing: rules, default backend and TLS settings.' }),
-  status: field(3, status, { zero: 'write', doc: 'Observed status, reported by the ingress controller.' }),
+  spec: field(2, ingressSpec, { zeroValue: 'write', doc: 'Desired routing: rules, default backend and TLS settings.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Observed status, reported by the ingress controller.' }),
 }
 
 export type Ingress = ObjectOf<typeof fields>
@@ -68,7 +68,7 @@ const maxHosts = 3
 function hostsOf({ spec }: Ingress): string {
   const rules = spec?.rules ?? []
   const hosts = rules.flatMap(({ host = '' }) => (host === '' ? [] : [host]))
-  return joinSome(hosts, { most: maxHosts, of: rules.length }) || '*'
+  return joinSome(hosts, { max: maxHosts, total: rules.length }) || '*'
 }
 
 function addressesOf({ status }: Ingress): string {

@@ -19,13 +19,13 @@ const policyTypes = ['Egress', 'Ingress']
 
 const portFields = {
   protocol: field(1, s.oneOf('TCP', 'UDP', 'SCTP'), {
-    zero: 'keep',
+    zeroValue: 'keep',
     default: 'TCP',
     doc: 'Transport protocol: `TCP` (the default), `UDP` or `SCTP`.',
   }),
-  port: field(2, s.intOrString(), { zero: 'keep', doc: 'Port by number or by name. Unset means all ports.' }),
+  port: field(2, s.intOrString(), { zeroValue: 'keep', doc: 'Port by number or by name. Unset means all ports.' }),
   endPort: field(3, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Last port of a range that starts at `port`, which must then be a number. Must not be less than `port`.',
   }),
 }
@@ -58,7 +58,7 @@ const egressRule = s.object(
 
 const specFields = {
   podSelector: field(1, labelSelector, {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Label selector of the pods to which the policy applies. An empty selector matches all pods in the namespace.',
   }),
@@ -89,9 +89,9 @@ const status = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Selected pods and the traffic they are allowed.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Selected pods and the traffic they are allowed.' }),
   status: field(3, status, {
-    zero: 'write',
+    zeroValue: 'write',
     since: '1.24',
     until: '1.28',
     gate: 'NetworkPolicyStatus',

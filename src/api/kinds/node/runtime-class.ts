@@ -58,7 +58,7 @@ const scheduling = s.object(schedulingFields, {
 
 const fields = {
   handler: field(2, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'Name of the runtime handler in the configuration of the nodes, as a DNS label. Immutable.',
   }),
   overhead: field(3, overhead, { doc: 'Resource overhead of pods of this class.' }),
@@ -83,7 +83,7 @@ export const runtimeClass = defineKind({
     validate: ({ handler = '' }) => checkDnsLabel(handler).map((fault) => invalid('handler', handler, fault)),
     validateUpdate: (next, previous) => immutableField('handler', next.handler, previous.handler),
   },
-  life: {
+  lifecycle: {
     createOnUpdate: true,
     needsVersion: true,
     plainFinalizers: true,
@@ -107,11 +107,11 @@ function checkScheduling(
   const place = child(path, 'tolerations')
   return [
     ...checkLabels(nodeSelector, child(path, 'nodeSelector')),
-    ...[...repeatedAt(tolerations.map(textOf))].map((i) => duplicate(`${place}[${i}]`, tolerations[i]!)),
+    ...[...repeatedAt(tolerations.map(tolerationKey))].map((i) => duplicate(`${place}[${i}]`, tolerations[i]!)),
   ]
 }
 
 /** Identifies a toleration by all fields except `tolerationSeconds`. */
-function textOf({ key, operator, value, effect }: Toleration): string {
+function tolerationKey({ key, operator, value, effect }: Toleration): string {
   return JSON.stringify([key, operator, value, effect])
 }

@@ -34,7 +34,7 @@ const nearRule = s.object(
 
 const status = s.object(
   {
-    allowed: field(1, s.boolean(), { zero: 'write', doc: 'Whether the action is allowed.' }),
+    allowed: field(1, s.boolean(), { zeroValue: 'write', doc: 'Whether the action is allowed.' }),
     reason: field(2, s.string(), { doc: 'Reason for the decision.' }),
     nearRules: field(3, s.list(nearRule), {
       doc: 'Rules that come closest to permitting the action, if it is denied.',
@@ -50,8 +50,8 @@ const spec = s.object(subjectFields, {
 })
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'User and action to explain.' }),
-  status: field(3, status, { zero: 'write', doc: 'Explanation, filled in by the server.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'User and action to explain.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Explanation, filled in by the server.' }),
 }
 
 export type AccessExplanation = ObjectOf<typeof fields>
@@ -67,5 +67,5 @@ export const accessExplanation = defineKind({
   doc: 'Explains why a user may or may not perform an action. The answer is in the status; nothing is stored.',
   fields,
   rules: { validate: (object) => checkQuestion(object.spec ?? {}) },
-  life: { virtual: true },
+  lifecycle: { virtual: true },
 })

@@ -9,14 +9,14 @@ import { field, s } from '../../schema/schema.ts'
 const spec = s.object(
   {
     position: field(1, s.int32(), { doc: 'Position of the control in the order of execution.' }),
-    byDefault: field(2, s.boolean(), { zero: 'write', doc: 'Whether the control is enabled by default.' }),
+    byDefault: field(2, s.boolean(), { zeroValue: 'write', doc: 'Whether the control is enabled by default.' }),
   },
   { name: 'AdmissionControlSpec', doc: 'Description of an admission control.' },
 )
 
 const status = s.object(
   {
-    enabled: field(1, s.boolean(), { zero: 'write', doc: 'Whether the control is enabled on this server.' }),
+    enabled: field(1, s.boolean(), { zeroValue: 'write', doc: 'Whether the control is enabled on this server.' }),
     steps: field(2, s.list(s.string()), {
       doc: 'Admission phases in which the enabled control takes part: `mutate`, `validate`.',
     }),
@@ -25,8 +25,8 @@ const status = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Position and default of the control.' }),
-  status: field(3, status, { zero: 'write', doc: 'State of the control on the responding server.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Position and default of the control.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'State of the control on the responding server.' }),
 }
 
 export type AdmissionControl = ObjectOf<typeof fields>
@@ -42,6 +42,6 @@ export const admissionControl = defineKind({
   names: { group: 'ops', version: 'v1', kind: 'AdmissionControl', plural: 'admissioncontrols', scope: 'Cluster' },
   doc: 'A built-in admission control and whether it is enabled on the responding server.',
   fields,
-  life: { virtual: true, verbs: ['get', 'list'] },
+  lifecycle: { virtual: true, verbs: ['get', 'list'] },
   views: { columns },
 })

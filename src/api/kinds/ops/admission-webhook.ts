@@ -9,15 +9,15 @@ import { field, s } from '../../schema/schema.ts'
 const status = s.object(
   {
     breaker: field(1, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'State of the circuit breaker: `Closed`, or `Open` after five consecutive failures.',
     }),
-    consecutiveFailures: field(2, s.int32(), { zero: 'write', doc: 'Number of consecutive failed calls.' }),
-    calls: field(3, s.int32(), { zero: 'write', doc: 'Number of calls since the configuration last changed.' }),
+    consecutiveFailures: field(2, s.int32(), { zeroValue: 'write', doc: 'Number of consecutive failed calls.' }),
+    calls: field(3, s.int32(), { zeroValue: 'write', doc: 'Number of calls since the configuration last changed.' }),
     lastError: field(4, s.string(), { doc: 'Error of the last failed call.' }),
     lastFailureTime: field(5, s.string(), { doc: 'Time of the last failed call.' }),
     lastLatencyMilliseconds: field(6, s.int32(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Latency of the last successful call, in milliseconds.',
     }),
   },
@@ -36,8 +36,8 @@ const spec = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Identity and address of the webhook.' }),
-  status: field(3, status, { zero: 'write', doc: 'State of the webhook on the responding server.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Identity and address of the webhook.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'State of the webhook on the responding server.' }),
 }
 
 export type AdmissionWebhook = ObjectOf<typeof fields>
@@ -59,6 +59,6 @@ export const admissionWebhook = defineKind({
   },
   doc: 'State of an admission webhook on the responding server.',
   fields,
-  life: { virtual: true, verbs: ['get', 'list'] },
+  lifecycle: { virtual: true, verbs: ['get', 'list'] },
   views: { columns },
 })

@@ -40,6 +40,6 @@ export const auditEvent = defineKind({
   names: { group: 'ops', version: 'v1', kind: 'AuditEvent', plural: 'auditevents', scope: 'Cluster' },
   doc: 'A recent request that the responding server recorded.',
   fields,
-  life: { virtual: true, verbs: ['get', 'list'] },
+  lifecycle: { virtual: true, verbs: ['get', 'list'] },
   views: { columns },
 })

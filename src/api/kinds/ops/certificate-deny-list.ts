@@ -36,7 +36,7 @@ const spec = s.object(specFields, {
   check: checkCount,
 })
 
-const fields = { spec: field(2, spec, { zero: 'write', doc: 'Denied certificates.' }) }
+const fields = { spec: field(2, spec, { zeroValue: 'write', doc: 'Denied certificates.' }) }
 
 export type CertificateDenyList = ObjectOf<typeof fields>
 

@@ -12,7 +12,7 @@ const dependent = s.object(
     namespace: field(3, s.string(), { doc: 'Namespace of the dependent. Empty for cluster-scoped objects.' }),
     name: field(4, s.string(), { doc: 'Name of the dependent.' }),
     blocks: field(5, s.boolean(), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Whether the dependent blocks foreground deletion of its owner.',
     }),
     deletionTimestamp: field(6, s.string(), {
@@ -33,14 +33,14 @@ const reason = s.object(
 
 const status = s.object(
   {
-    deleting: field(1, s.boolean(), { zero: 'write', doc: 'Whether the object is being deleted.' }),
+    deleting: field(1, s.boolean(), { zeroValue: 'write', doc: 'Whether the object is being deleted.' }),
     since: field(2, s.string(), { doc: 'Time the deletion was requested.' }),
     reasons: field(3, s.list(reason), { doc: 'Reasons why the object has not been removed yet.' }),
     dependents: field(4, s.list(dependent), {
       doc: 'Dependents of the object, blocking ones first. At most 100 are listed.',
     }),
     dependentCount: field(5, s.int32(), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Total number of dependents that the requesting user may list.',
     }),
     hiddenTypes: field(6, s.list(s.string()), {
@@ -61,8 +61,8 @@ const spec = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Object whose deletion is explained.' }),
-  status: field(3, status, { zero: 'write', doc: 'Explanation, filled in by the server.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Object whose deletion is explained.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Explanation, filled in by the server.' }),
 }
 
 export type DeletionExplanation = ObjectOf<typeof fields>
@@ -77,5 +77,5 @@ export const deletionExplanation = defineKind({
   },
   doc: 'Explains what blocks the deletion of an object. The answer is in the status; nothing is stored.',
   fields,
-  life: { virtual: true },
+  lifecycle: { virtual: true },
 })

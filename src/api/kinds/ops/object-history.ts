@@ -49,7 +49,7 @@ const revision = s.object(
 
 const status = s.object(
   {
-    revisions: field(1, s.list(revision), { zero: 'write', doc: 'Changes to the object, newest first.' }),
+    revisions: field(1, s.list(revision), { zeroValue: 'write', doc: 'Changes to the object, newest first.' }),
     more: field(2, s.boolean(), {
       doc: 'Whether older changes exist. To get them, set `before` to the oldest revision in this response.',
     }),
@@ -73,8 +73,8 @@ const spec = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Object and range of changes to return.' }),
-  status: field(3, status, { zero: 'write', doc: 'Changes to the object, filled in by the server.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Object and range of changes to return.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Changes to the object, filled in by the server.' }),
 }
 
 export type ObjectHistory = ObjectOf<typeof fields>
@@ -83,5 +83,5 @@ export const objectHistory = defineKind({
   names: { group: 'ops', version: 'v1', kind: 'ObjectHistory', plural: 'objecthistories', scope: 'Cluster' },
   doc: 'Lists who changed an object, when and how. The answer is in the status; nothing is stored.',
   fields,
-  life: { virtual: true },
+  lifecycle: { virtual: true },
 })

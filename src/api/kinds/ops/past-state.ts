@@ -10,7 +10,7 @@ const object = s.any({ name: 'runtime.RawExtension', doc: 'An earlier state of a
 const status = s.object(
   {
     revision: field(1, s.string(), { doc: 'resourceVersion of the returned state.' }),
-    items: field(2, s.list(object), { zero: 'write', doc: 'Objects in that state, sorted by name.' }),
+    items: field(2, s.list(object), { zeroValue: 'write', doc: 'Objects in that state, sorted by name.' }),
     continue: field(3, s.string(), { doc: 'Token for requesting the next objects. Unset on the last page.' }),
   },
   { name: 'PastStateStatus', doc: 'Objects in an earlier state.' },
@@ -37,8 +37,8 @@ const spec = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Selection of objects and the point in time.' }),
-  status: field(3, status, { zero: 'write', doc: 'Objects in the requested state, filled in by the server.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Selection of objects and the point in time.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Objects in the requested state, filled in by the server.' }),
 }
 
 export type PastState = ObjectOf<typeof fields>
@@ -47,5 +47,5 @@ export const pastState = defineKind({
   names: { group: 'ops', version: 'v1', kind: 'PastState', plural: 'paststates', scope: 'Cluster' },
   doc: 'Returns objects as of an earlier resourceVersion or time. The answer is in the status; nothing is stored.',
   fields,
-  life: { virtual: true },
+  lifecycle: { virtual: true },
 })

@@ -8,9 +8,12 @@ import { mutatingWebhookOf } from '../admissionregistration/mutating-webhook-con
 
 const matchedType = s.object(
   {
-    group: field(1, s.string(), { zero: 'write', doc: 'API group of the objects. Empty means the core group.' }),
+    group: field(1, s.string(), { zeroValue: 'write', doc: 'API group of the objects. Empty means the core group.' }),
     resource: field(2, s.string(), { doc: 'Plural name of the resource type.' }),
-    count: field(3, s.int32(), { zero: 'write', doc: 'Number of matching objects that the requesting user may list.' }),
+    count: field(3, s.int32(), {
+      zeroValue: 'write',
+      doc: 'Number of matching objects that the requesting user may list.',
+    }),
     names: field(4, s.list(s.string()), {
       doc: 'Matching objects as `name` or `namespace/name`. At most 100 are listed.',
     }),
@@ -28,7 +31,7 @@ const previewed = s.object(
 
 const status = s.object(
   {
-    webhooks: field(1, s.list(previewed), { zero: 'write', doc: 'Matching objects, one entry per webhook.' }),
+    webhooks: field(1, s.list(previewed), { zeroValue: 'write', doc: 'Matching objects, one entry per webhook.' }),
     hiddenTypes: field(2, s.list(s.string()), {
       doc: 'Resource types that the rules match but that the requesting user may not list.',
     }),
@@ -45,8 +48,8 @@ const spec = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Webhook configuration to preview.' }),
-  status: field(3, status, { zero: 'write', doc: 'Matching objects, filled in by the server.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Webhook configuration to preview.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Matching objects, filled in by the server.' }),
 }
 
 export type WebhookPreview = ObjectOf<typeof fields>
@@ -61,5 +64,5 @@ export const webhookPreview = defineKind({
   },
   doc: 'Lists the objects that a webhook configuration would match. The answer is in the status; nothing is stored.',
   fields,
-  life: { virtual: true },
+  lifecycle: { virtual: true },
 })

@@ -14,7 +14,7 @@ const status = s.object(
 )
 
 const fields = {
-  status: field(3, status, { zero: 'write', doc: 'Identity of the requesting user, filled in by the server.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Identity of the requesting user, filled in by the server.' }),
 }
 
 export type WhoAmI = ObjectOf<typeof fields>
@@ -23,5 +23,5 @@ export const whoAmI = defineKind({
   names: { group: 'ops', version: 'v1', kind: 'WhoAmI', plural: 'whoamis', scope: 'Cluster' },
   doc: 'Returns the identity of the requesting user. The answer is in the status; nothing is stored.',
   fields,
-  life: { virtual: true },
+  lifecycle: { virtual: true },
 })

@@ -21,10 +21,10 @@ const subject = s.object(
 const status = s.object(
   {
     subjects: field(1, s.list(subject), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Subjects that may perform the action through roles and bindings.',
     }),
-    incomplete: field(2, s.boolean(), { zero: 'write', doc: 'Whether the list of subjects may be incomplete.' }),
+    incomplete: field(2, s.boolean(), { zeroValue: 'write', doc: 'Whether the list of subjects may be incomplete.' }),
     notes: field(3, s.list(s.string()), {
       doc: 'Other users who may perform the action, or reasons why the list may be incomplete.',
     }),
@@ -35,8 +35,11 @@ const status = s.object(
 const spec = s.object(questionFields, { name: 'WhoCanSpec', doc: 'Action to look up.' })
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Action to look up.' }),
-  status: field(3, status, { zero: 'write', doc: 'Subjects that may perform the action, filled in by the server.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Action to look up.' }),
+  status: field(3, status, {
+    zeroValue: 'write',
+    doc: 'Subjects that may perform the action, filled in by the server.',
+  }),
 }
 
 export type WhoCan = ObjectOf<typeof fields>
@@ -46,5 +49,5 @@ export const whoCan = defineKind({
   doc: 'Lists who may perform an action, and why. The answer is in the status; nothing is stored.',
   fields,
   rules: { validate: (object) => checkQuestion(object.spec ?? {}) },
-  life: { virtual: true },
+  lifecycle: { virtual: true },
 })

@@ -11,7 +11,7 @@ export const eviction = defineKind({
   names: { group: 'policy', version: 'v1', kind: 'Eviction', plural: 'evictions', scope: 'Namespaced' },
   doc: 'Requests the deletion of a pod, subject to its PodDisruptionBudgets.',
   fields,
-  life: { virtual: true },
+  lifecycle: { virtual: true },
 })
 
 /** The same kind in v1beta1, for older clients. */

@@ -22,11 +22,11 @@ import { countColumn } from '../pod-templates.ts'
 import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 
 const minAvailable = field(1, s.intOrString(), {
-  zero: 'keep',
+  zeroValue: 'keep',
   doc: 'Minimum number or percentage of pods that must stay available. Mutually exclusive with maxUnavailable.',
 })
 const maxUnavailable = field(3, s.intOrString(), {
-  zero: 'keep',
+  zeroValue: 'keep',
   doc: 'Maximum number or percentage of pods that may be unavailable. Mutually exclusive with minAvailable.',
 })
 
@@ -41,7 +41,7 @@ const specFields = {
   selector: field(2, labelSelector, { ...selector, patch: 'replace' }),
   maxUnavailable,
   unhealthyPodEvictionPolicy: field(4, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.26',
     gate: 'PDBUnhealthyPodEvictionPolicy',
     doc: 'When pods that are not ready may be evicted: IfHealthyBudget (default) or AlwaysAllow.',
@@ -51,7 +51,7 @@ const specFields = {
 const spec = s.object(specFields, { ...specNames, check: checkSpec })
 const specV1beta1 = s.object({ minAvailable, selector: field(2, labelSelector, selector), maxUnavailable }, specNames)
 
-const count = (tag: number, doc: string) => field(tag, s.int32(), { zero: 'write', published: 'required', doc })
+const count = (tag: number, doc: string) => field(tag, s.int32(), { zeroValue: 'write', published: 'required', doc })
 
 const statusFields = {
   observedGeneration: field(1, s.int64(), { doc: 'Generation that the controller last observed.' }),
@@ -73,9 +73,9 @@ const status = s.object(statusFields, {
   doc: 'Observed status of a PodDisruptionBudget.',
 })
 
-const specDoc = { zero: 'write', doc: 'Covered pods and how many of them may be unavailable.' } as const
+const specDoc = { zeroValue: 'write', doc: 'Covered pods and how many of them may be unavailable.' } as const
 const statusField = field(3, status, {
-  zero: 'write',
+  zeroValue: 'write',
   doc: 'Observed status. The controller computes it, and each eviction decrements the number of allowed disruptions.',
 })
 
@@ -93,7 +93,7 @@ export const podDisruptionBudget = defineKind({
     plural: 'poddisruptionbudgets',
     shortNames: ['pdb'],
     scope: 'Namespaced',
-    form: checkPathSegment,
+    nameFormat: checkPathSegment,
   },
   doc: 'Limits how many pods of a set can be evicted concurrently.',
   fields,
@@ -105,7 +105,7 @@ export const podDisruptionBudget = defineKind({
     validateUpdate: ({ status = {} }, _, context) =>
       context.subresource === 'status' ? checkStatus(status, context) : [],
   }),
-  life: { needsVersion: true, plainFinalizers: true },
+  lifecycle: { needsVersion: true, plainFinalizers: true },
   views: {
     columns: [
       nameColumn,

@@ -30,8 +30,8 @@ const texts = s.list(s.string())
 
 const hostPortRange = s.object(
   {
-    min: field(1, s.int32(), { zero: 'write', published: 'required', doc: 'First port of the range.' }),
-    max: field(2, s.int32(), { zero: 'write', published: 'required', doc: 'Last port of the range.' }),
+    min: field(1, s.int32(), { zeroValue: 'write', published: 'required', doc: 'First port of the range.' }),
+    max: field(2, s.int32(), { zeroValue: 'write', published: 'required', doc: 'Last port of the range.' }),
   },
   { name: 'HostPortRange', doc: 'An inclusive range of host ports.' },
 )
@@ -40,7 +40,7 @@ const seLinuxRules = ['MustRunAs', 'RunAsAny']
 
 const seLinux = s.object(
   {
-    rule: field(1, s.string(), { zero: 'write', doc: 'Rule for SELinux labels: `MustRunAs` or `RunAsAny`.' }),
+    rule: field(1, s.string(), { zeroValue: 'write', doc: 'Rule for SELinux labels: `MustRunAs` or `RunAsAny`.' }),
     seLinuxOptions: field(2, seLinuxOptions, { doc: 'SELinux labels that pods must use, for rule `MustRunAs`.' }),
   },
   {
@@ -85,7 +85,7 @@ const allowedHostPath = s.object(
   { name: 'AllowedHostPath', doc: 'Host paths that pods may mount.' },
 )
 const allowedFlexVolume = s.object(
-  { driver: field(1, s.string(), { zero: 'write', doc: 'Name of the FlexVolume driver.' }) },
+  { driver: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the FlexVolume driver.' }) },
   {
     name: 'AllowedFlexVolume',
     doc: 'A FlexVolume driver that pods may use.',
@@ -93,18 +93,18 @@ const allowedFlexVolume = s.object(
   },
 )
 const allowedCsiDriver = s.object(
-  { name: field(1, s.string(), { zero: 'write', doc: 'Name of the CSI driver.' }) },
+  { name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the CSI driver.' }) },
   { name: 'AllowedCSIDriver', doc: 'A CSI driver that pods may use for inline volumes.' },
 )
 
 const runtimeClassFields = {
   allowedRuntimeClassNames: field(1, texts, {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Names of the RuntimeClasses that pods may use. `*` allows all and must be the only entry.',
   }),
   defaultRuntimeClassName: field(2, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Name of the RuntimeClass for pods that specify none. Must be an allowed name.',
   }),
 }
@@ -116,7 +116,7 @@ const runtimeClass = s.object(runtimeClassFields, {
 })
 
 /** Options of fields that are always written and published as required. */
-const part = { zero: 'write', published: 'required' } as const
+const part = { zeroValue: 'write', published: 'required' } as const
 
 const specFields = {
   privileged: field(1, s.boolean(), { doc: 'Whether containers may run in privileged mode.' }),
@@ -144,11 +144,11 @@ const specFields = {
     doc: 'Whether containers must run with a read-only root filesystem.',
   }),
   defaultAllowPrivilegeEscalation: field(15, s.boolean(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Default for allowPrivilegeEscalation of containers that do not set it.',
   }),
   allowPrivilegeEscalation: field(16, s.boolean(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     default: true,
     doc: 'Whether containers may allow privilege escalation. Defaults to true.',
   }),
@@ -179,12 +179,12 @@ const spec = s.object(specFields, {
   check: checkSpec,
 })
 
-const fields = { spec: field(2, spec, { zero: 'write', doc: 'Security settings that pods may request.' }) }
+const fields = { spec: field(2, spec, { zeroValue: 'write', doc: 'Security settings that pods may request.' }) }
 
 export type PodSecurityPolicy = ObjectOf<typeof fields>
 type Spec = InferFields<typeof specFields>
 
-const shown = (name: string, doc: string, of: (spec: Spec) => Json) =>
+const specColumn = (name: string, doc: string, of: (spec: Spec) => Json) =>
   column(name, doc, ({ spec = {} }: PodSecurityPolicy) => of(spec))
 
 export const podSecurityPolicy = defineKind({
@@ -204,24 +204,26 @@ export const podSecurityPolicy = defineKind({
     prepareForUpdate: ({ spec = {} }) => dropUnoffered(spec),
     validate: ({ metadata }, { vendor }) => checkProfiles(metadata.annotations ?? {}, vendor),
   },
-  life: { deleteAnswers: 'object' },
+  lifecycle: { deleteAnswers: 'object' },
   views: {
     columns: [
       nameColumn,
-      shown('Priv', 'Whether containers may run in privileged mode.', ({ privileged = false }) => String(privileged)),
-      shown('Caps', 'Linux capabilities that containers may request.', ({ allowedCapabilities: all = [] }) =>
+      specColumn('Priv', 'Whether containers may run in privileged mode.', ({ privileged = false }) =>
+        String(privileged),
+      ),
+      specColumn('Caps', 'Linux capabilities that containers may request.', ({ allowedCapabilities: all = [] }) =>
         all.join(','),
       ),
-      shown('SELinux', 'Rule for SELinux labels.', ({ seLinux: { rule = '' } = {} }) => rule),
-      shown('RunAsUser', 'Rule for user IDs.', ({ runAsUser: { rule = '' } = {} }) => rule),
-      shown('FsGroup', 'Rule for the fsGroup.', ({ fsGroup: { rule = '' } = {} }) => rule),
-      shown('SupGroup', 'Rule for supplemental groups.', ({ supplementalGroups: { rule = '' } = {} }) => rule),
-      shown(
+      specColumn('SELinux', 'Rule for SELinux labels.', ({ seLinux: { rule = '' } = {} }) => rule),
+      specColumn('RunAsUser', 'Rule for user IDs.', ({ runAsUser: { rule = '' } = {} }) => rule),
+      specColumn('FsGroup', 'Rule for the fsGroup.', ({ fsGroup: { rule = '' } = {} }) => rule),
+      specColumn('SupGroup', 'Rule for supplemental groups.', ({ supplementalGroups: { rule = '' } = {} }) => rule),
+      specColumn(
         'ReadOnlyRootFs',
         'Whether the root filesystem must be read-only.',
         ({ readOnlyRootFilesystem = false }) => readOnlyRootFilesystem,
       ),
-      shown('Volumes', 'Volume types that pods may use.', ({ volumes = [] }) => volumes.join(',')),
+      specColumn('Volumes', 'Volume types that pods may use.', ({ volumes = [] }) => volumes.join(',')),
     ],
   },
   until: '1.25',

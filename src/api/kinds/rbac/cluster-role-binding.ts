@@ -12,7 +12,7 @@ export const clusterRoleBinding = defineKind({
     kind: 'ClusterRoleBinding',
     plural: 'clusterrolebindings',
     scope: 'Cluster',
-    form: checkPathSegment,
+    nameFormat: checkPathSegment,
   },
   doc: 'Grants a ClusterRole to users, groups and service accounts throughout the cluster.',
   fields: bindingFields,
@@ -20,6 +20,6 @@ export const clusterRoleBinding = defineKind({
     validate: (object, { vendor }) => checkBinding(object, { roles: ['ClusterRole'], namespaced: false }, vendor),
     validateUpdate: checkSameRole,
   },
-  life: { createOnUpdate: true },
+  lifecycle: { createOnUpdate: true },
   views: { columns: bindingColumns },
 })

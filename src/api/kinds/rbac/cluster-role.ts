@@ -35,14 +35,14 @@ export const clusterRole = defineKind({
     kind: 'ClusterRole',
     plural: 'clusterroles',
     scope: 'Cluster',
-    form: checkPathSegment,
+    nameFormat: checkPathSegment,
   },
   doc: 'Permissions in all namespaces and on cluster-scoped resources.',
   fields,
   rules: {
     validate: (object) => [...checkRules(object.rules ?? [], { namespaced: false }), ...checkAggregation(object)],
   },
-  life: { createOnUpdate: true },
+  lifecycle: { createOnUpdate: true },
 })
 
 function checkAggregation({ aggregationRule }: ClusterRole): FieldError[] {

@@ -14,7 +14,7 @@ export const roleBinding = defineKind({
     kind: 'RoleBinding',
     plural: 'rolebindings',
     scope: 'Namespaced',
-    form: checkPathSegment,
+    nameFormat: checkPathSegment,
   },
   doc: 'Grants a role to users, groups and service accounts within one namespace.',
   fields: bindingFields,
@@ -22,6 +22,6 @@ export const roleBinding = defineKind({
     validate: (object, { vendor }) => checkBinding(object, { roles, namespaced: true }, vendor),
     validateUpdate: checkSameRole,
   },
-  life: { createOnUpdate: true },
+  lifecycle: { createOnUpdate: true },
   views: { columns: bindingColumns },
 })

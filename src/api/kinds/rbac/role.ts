@@ -14,10 +14,10 @@ export const role = defineKind({
     kind: 'Role',
     plural: 'roles',
     scope: 'Namespaced',
-    form: checkPathSegment,
+    nameFormat: checkPathSegment,
   },
   doc: 'Permissions in one namespace.',
   fields,
   rules: { validate: ({ rules = [] }) => checkRules(rules, { namespaced: true }) },
-  life: { createOnUpdate: true },
+  lifecycle: { createOnUpdate: true },
 })

@@ -30,7 +30,7 @@ export const systemPriorityClasses = [
 
 const fields = {
   value: field(2, s.int32(), {
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'Priority of the pods: higher values take precedence. At most 1000000000 if user-defined. Immutable.',
   }),
   globalDefault: field(3, s.boolean(), {
@@ -38,7 +38,7 @@ const fields = {
   }),
   description: field(4, s.string(), { doc: 'Human-readable guidance on when to use the class.' }),
   preemptionPolicy: field(5, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     default: 'PreemptLowerPriority',
     doc: 'Whether the pods preempt pods of lower priority: `PreemptLowerPriority` (the default) or `Never`. Immutable.',
   }),
@@ -79,7 +79,7 @@ export const priorityClass = defineKind({
       ...immutableField('preemptionPolicy', next.preemptionPolicy, previous.preemptionPolicy),
     ],
   },
-  life: {
+  lifecycle: {
     permanent: ({ metadata }) => systemPriorityClasses.some(({ name }) => name === metadata.name),
   },
   views: {

@@ -14,10 +14,13 @@ const lifecycleModes = ['Persistent', 'Ephemeral']
 const tokenRequest = s.object(
   {
     audience: field(1, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Intended audience of the token. An empty string means the API server.',
     }),
-    expirationSeconds: field(2, s.int64(), { zero: 'keep', doc: 'Lifetime of the token in seconds, at least 600.' }),
+    expirationSeconds: field(2, s.int64(), {
+      zeroValue: 'keep',
+      doc: 'Lifetime of the token in seconds, at least 600.',
+    }),
   },
   {
     name: 'TokenRequest',
@@ -28,12 +31,12 @@ const tokenRequest = s.object(
 const spec = s.object(
   {
     attachRequired: field(1, s.boolean(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       default: true,
       doc: 'Whether a volume must be attached to a node before it can be mounted. Defaults to true. Immutable.',
     }),
     podInfoOnMount: field(2, s.boolean(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       default: false,
       doc: 'Whether the driver receives pod information when it mounts a volume. Defaults to false. Immutable.',
     }),
@@ -41,12 +44,12 @@ const spec = s.object(
       doc: 'Supported volume lifecycles: `Persistent` (the default) and `Ephemeral` (inline volumes). Immutable.',
     }),
     storageCapacity: field(4, s.boolean(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       default: false,
       doc: 'Whether the driver reports storage capacity and the scheduler takes it into account. Defaults to false.',
     }),
     fsGroupPolicy: field(5, s.oneOf('File', 'None', 'ReadWriteOnceWithFSType'), {
-      zero: 'keep',
+      zeroValue: 'keep',
       default: 'ReadWriteOnceWithFSType',
       doc: "When files get the pod's fsGroup: `ReadWriteOnceWithFSType` (the default), `File` or `None`. Immutable.",
     }),
@@ -54,30 +57,30 @@ const spec = s.object(
       doc: "Tokens of the pod's service account that the driver receives when it mounts a volume.",
     }),
     requiresRepublish: field(7, s.boolean(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       default: false,
       doc: 'Whether the node agent calls the driver periodically to update mounted volumes. Defaults to false.',
     }),
     seLinuxMount: field(8, s.boolean(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       since: '1.25',
       gate: 'SELinuxMountReadWriteOncePod',
       doc: 'Whether the driver supports the SELinux mount option. Defaults to false.',
     }),
     nodeAllocatableUpdatePeriodSeconds: field(9, s.int64(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       since: '1.33',
       gate: 'MutableCSINodeAllocatableCount',
       doc: 'Seconds between updates of the allocatable volumes of a node. At least 10. Unset means no updates.',
     }),
     serviceAccountTokenInSecrets: field(10, s.boolean(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       since: '1.35',
       gate: 'CSIServiceAccountTokenSecrets',
       doc: 'Whether the driver receives service account tokens in secrets instead of the volume context.',
     }),
     preventPodSchedulingIfMissing: field(11, s.boolean(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       since: '1.36',
       gate: 'VolumeLimitScaling',
       doc: 'Whether pods with volumes of the driver need a node on which the driver runs.',
@@ -98,7 +101,11 @@ const spec = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', published: 'required', doc: 'Capabilities and requirements of the driver.' }),
+  spec: field(2, spec, {
+    zeroValue: 'write',
+    published: 'required',
+    doc: 'Capabilities and requirements of the driver.',
+  }),
 }
 
 export type CSIDriver = ObjectOf<typeof fields>
@@ -126,7 +133,7 @@ export const csiDriver = defineKind({
         immutableField(child('spec', name), next[name], previous[name]),
       ),
   },
-  life: {
+  lifecycle: {
     needsVersion: true,
     deleteAnswers: 'object',
   },

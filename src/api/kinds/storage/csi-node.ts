@@ -24,7 +24,7 @@ const maxNodeIdLength = 256
 const allocatable = s.object(
   {
     count: field(1, s.int32(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Maximum number of volumes of the driver that the node can use at once. Unset means no limit.',
     }),
   },
@@ -37,14 +37,14 @@ const allocatable = s.object(
 )
 
 const driverFields = {
-  name: field(1, s.string(), { zero: 'write', doc: 'Name of the driver.' }),
+  name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the driver.' }),
   nodeID: field(2, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     required: true,
     doc: 'ID of the node in the terms of the driver, at most 256 characters.',
   }),
   topologyKeys: field(3, s.list(s.string()), {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'optional',
     doc: 'Keys of the node labels that the driver uses for topology.',
   }),
@@ -60,7 +60,7 @@ const drivers = s.list(driver, byName)
 const spec = s.object(
   {
     drivers: field(1, drivers, {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'CSI drivers on the node, each with a unique name.',
     }),
@@ -73,7 +73,7 @@ const spec = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', published: 'required', doc: 'CSI drivers on the node.' }),
+  spec: field(2, spec, { zeroValue: 'write', published: 'required', doc: 'CSI drivers on the node.' }),
 }
 
 export type CSINode = ObjectOf<typeof fields>
@@ -92,7 +92,7 @@ export const csiNode = defineKind({
     validateUpdate: ({ spec: next }, { spec: previous }) =>
       checkSameDrivers(next?.drivers ?? [], previous?.drivers ?? []),
   },
-  life: {
+  lifecycle: {
     needsVersion: true,
     deleteAnswers: 'object',
   },

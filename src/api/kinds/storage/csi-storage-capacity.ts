@@ -15,12 +15,12 @@ const fields = {
     doc: 'Label selector of the nodes with access to the storage. Unset matches no nodes, empty all nodes. Immutable.',
   }),
   storageClassName: field(3, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'Name of the StorageClass to which the capacity applies. Immutable.',
   }),
-  capacity: field(4, s.quantity(), { zero: 'keep', doc: 'Available capacity. Unset means unknown.' }),
+  capacity: field(4, s.quantity(), { zeroValue: 'keep', doc: 'Available capacity. Unset means unknown.' }),
   maximumVolumeSize: field(5, s.quantity(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Maximum size of a single volume. Unset means unknown.',
   }),
 }
@@ -47,7 +47,7 @@ export const csiStorageCapacity = defineKind({
       ...immutableField('storageClassName', next.storageClassName, previous.storageClassName),
     ],
   },
-  life: {
+  lifecycle: {
     needsVersion: true,
   },
   until: '1.27',

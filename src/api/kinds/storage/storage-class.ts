@@ -20,23 +20,26 @@ const reclaimPolicies = ['Delete', 'Retain']
 const fields = {
   provisioner: field(2, s.string(), {
     required: true,
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'Provisioner of the volumes as a qualified name, such as `example.com/disks`. Immutable.',
   }),
   parameters: field(3, s.map(s.string()), {
     doc: 'Parameters for the provisioner, at most 512 entries and 256 KiB in total. Immutable.',
   }),
   reclaimPolicy: field(4, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     default: 'Delete',
     doc: 'What happens to a volume when its claim is deleted: `Delete` (the default) or `Retain`. Immutable.',
   }),
   mountOptions: field(5, s.list(s.string()), {
     doc: 'Mount options of the volumes, such as `ro`. The server does not validate them.',
   }),
-  allowVolumeExpansion: field(6, s.boolean(), { zero: 'keep', doc: 'Whether claims of this class may be expanded.' }),
+  allowVolumeExpansion: field(6, s.boolean(), {
+    zeroValue: 'keep',
+    doc: 'Whether claims of this class may be expanded.',
+  }),
   volumeBindingMode: field(7, s.oneOf('Immediate', 'WaitForFirstConsumer'), {
-    zero: 'keep',
+    zeroValue: 'keep',
     default: 'Immediate',
     doc: 'When claims are bound: `Immediate` (the default) or, with `WaitForFirstConsumer`, once a pod uses them. Immutable.',
   }),
@@ -102,7 +105,7 @@ export const storageClass = defineKind({
       ...immutableField('volumeBindingMode', next.volumeBindingMode, previous.volumeBindingMode),
     ],
   },
-  life: {
+  lifecycle: {
     deleteAnswers: 'object',
   },
   views: {

@@ -27,7 +27,7 @@ const maxMetadataBytes = 256 * 1024
 
 const sourceFields = {
   persistentVolumeName: field(1, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Name of the PersistentVolume. Mutually exclusive with inlineVolumeSpec.',
   }),
   inlineVolumeSpec: field(2, inlineVolumeSpec, {
@@ -48,11 +48,11 @@ const spec = s.object(
   {
     attacher: field(1, s.string(), {
       required: true,
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Name of the driver that attaches the volume.',
     }),
-    source: field(2, source, { zero: 'write', published: 'required', doc: 'Volume to attach.' }),
-    nodeName: field(3, s.string(), { zero: 'write', doc: 'Name of the node to which the volume is attached.' }),
+    source: field(2, source, { zeroValue: 'write', published: 'required', doc: 'Volume to attach.' }),
+    nodeName: field(3, s.string(), { zeroValue: 'write', doc: 'Name of the node to which the volume is attached.' }),
   },
   {
     name: 'VolumeAttachmentSpec',
@@ -64,12 +64,12 @@ const spec = s.object(
 
 const volumeError = s.object(
   {
-    time: field(1, s.time(), { zero: 'write', published: 'optional', doc: 'Time of the error.' }),
+    time: field(1, s.time(), { zeroValue: 'write', published: 'optional', doc: 'Time of the error.' }),
     message: field(2, s.string(), {
       doc: 'Human-readable error message, at most 1024 bytes. Must not contain secrets.',
     }),
     errorCode: field(3, s.int32(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       since: '1.33',
       gate: 'MutableCSINodeAllocatableCount',
       doc: 'gRPC code of the error.',
@@ -85,7 +85,7 @@ const volumeError = s.object(
 
 const status = s.object(
   {
-    attached: field(1, s.boolean(), { zero: 'write', doc: 'Whether the volume is attached.' }),
+    attached: field(1, s.boolean(), { zeroValue: 'write', doc: 'Whether the volume is attached.' }),
     attachmentMetadata: field(2, s.map(s.string()), {
       doc: 'Information about the attached volume that is needed to mount it, at most 256 KiB.',
     }),
@@ -100,8 +100,8 @@ const status = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', published: 'required', doc: 'Volume and node. Immutable.' }),
-  status: field(3, status, { zero: 'write', doc: 'Observed status, reported by the attacher.' }),
+  spec: field(2, spec, { zeroValue: 'write', published: 'required', doc: 'Volume and node. Immutable.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Observed status, reported by the attacher.' }),
 }
 
 export type VolumeAttachment = ObjectOf<typeof fields>
@@ -133,7 +133,7 @@ export const volumeAttachment = defineKind({
     validateCreate: checkNames,
     validateUpdate: (next, previous) => immutableField('spec', next.spec, previous.spec),
   }),
-  life: {
+  lifecycle: {
     needsVersion: true,
     deleteAnswers: 'object',
   },
@@ -168,8 +168,8 @@ function checkInline(inline: PersistentVolumeSpec, path: FieldPath): FieldError[
   const place = child(path, 'inlineVolumeSpec')
   const { volumeMode = 'Filesystem', persistentVolumeReclaimPolicy: policy = 'Retain' } = inline
   const { claimRef, capacity = {}, nodeAffinity, storageClassName } = inline
-  const given = { claimRef, capacity: Object.keys(capacity).length > 0, nodeAffinity, storageClassName }
-  const notHere = keysOf(given).filter((name) => given[name])
+  const fieldsToCheck = { claimRef, capacity: Object.keys(capacity).length > 0, nodeAffinity, storageClassName }
+  const notHere = keysOf(fieldsToCheck).filter((name) => fieldsToCheck[name])
   return [
     ...notHere.map((name) => forbidden(child(place, name), 'may not be specified in the context of inline volumes')),
     ...(inline.csi ? [] : [required(child(place, 'csi'), 'has to be specified in the context of inline volumes')]),

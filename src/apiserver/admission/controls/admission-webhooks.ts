@@ -17,8 +17,8 @@ import type { AdmissionMetrics } from '../admission-metrics.ts'
 import { WebhookCalls } from '../webhook/calls.ts'
 import { WebhookConfigurations } from '../webhook/configurations.ts'
 import type { KnownWebhooks } from '../webhook/known-webhooks.ts'
-import { mutatingWebhooks, type WebhookControlParts } from '../webhook/mutating.ts'
-import { validatingWebhooks } from '../webhook/validating.ts'
+import { mutatingWebhooks, type WebhookControlParts } from '../webhook/mutating-webhooks.ts'
+import { validatingWebhooks } from '../webhook/validating-webhooks.ts'
 import type { Phase } from '../webhook/webhook.ts'
 
 /** The components that these controls need. */

@@ -8,7 +8,7 @@ import type { Ingress } from '../../../api/kinds/networking/ingress.ts'
 import { ingress as ingresses } from '../../../api/kinds/networking/ingress.ts'
 import { ingressClass as ingressClasses } from '../../../api/kinds/networking/ingress-class.ts'
 import { storageClass as storageClasses } from '../../../api/kinds/storage/storage-class.ts'
-import type { Found, Lookup, StoredType } from '../../../api/model/lookup.ts'
+import type { Lookup, StoredObject, StoredType } from '../../../api/model/lookup.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
@@ -77,7 +77,8 @@ interface Search {
 }
 
 function theDefault({ lookup, type, marks, request, several }: Search): string | undefined {
-  const isMarked = ({ object: { metadata } }: Found) => marks.some((mark) => metadata.annotations?.[mark] === 'true')
+  const isMarked = ({ object: { metadata } }: StoredObject) =>
+    marks.some((mark) => metadata.annotations?.[mark] === 'true')
   const [found, ...others] = lookup.list(type, { namespace: undefined }).filter(isMarked)
   if (others.length > 0) throw refusal(request, `Internal error occurred: ${others.length + 1} ${several}`)
   if (found !== undefined) request.dependOn?.(found)

@@ -13,8 +13,8 @@ export function denyServiceExternalIps(): Control<Service> {
     name: 'DenyServiceExternalIPs',
     handles: { operations: ['CREATE', 'UPDATE'], types: [services], subresources: [''] },
     validate: (request) => {
-      const known = new Set(addressesOf(request.oldObject))
-      const added = addressesOf(request.object).filter((address) => !known.has(address))
+      const previousAddresses = new Set(addressesOf(request.oldObject))
+      const added = addressesOf(request.object).filter((address) => !previousAddresses.has(address))
       if (added.length > 0)
         throw refusal(
           request,

@@ -29,9 +29,9 @@ const limitFields = {
     required: true,
     doc: 'Scope of the limit: events are counted per server, namespace, user, or source and object.',
   }),
-  qps: field(2, s.int32(), { zero: 'keep', doc: 'Maximum sustained number of events per second.' }),
-  burst: field(3, s.int32(), { zero: 'keep', doc: 'Maximum number of events in a burst.' }),
-  cacheSize: field(4, s.int32(), { zero: 'keep', doc: 'Number of counters to keep. Defaults to 4096.' }),
+  qps: field(2, s.int32(), { zeroValue: 'keep', doc: 'Maximum sustained number of events per second.' }),
+  burst: field(3, s.int32(), { zeroValue: 'keep', doc: 'Maximum number of events in a burst.' }),
+  cacheSize: field(4, s.int32(), { zeroValue: 'keep', doc: 'Number of counters to keep. Defaults to 4096.' }),
 }
 
 type Limit = InferFields<typeof limitFields>

@@ -172,11 +172,11 @@ function verdictOf(answer: Json): Verdict {
 function specOf({ object, subresource, namespace, vendor }: AdmissionRequest<Pod>): JsonObject {
   const { spec = {}, metadata } = object
   const { containers = [], initContainers = [], ephemeralContainers = [] } = spec
-  const asked = subresource === '' ? [...containers, ...initContainers] : ephemeralContainers
+  const checkedContainers = subresource === '' ? [...containers, ...initContainers] : ephemeralContainers
   const mark = `.image-policy.${vendor.groupDomain}/`
   const annotations = Object.entries(metadata.annotations ?? {}).filter(([key]) => key.includes(mark))
   return {
-    containers: asked.map(({ image = '' }) => ({ image })),
+    containers: checkedContainers.map(({ image = '' }) => ({ image })),
     ...(annotations.length === 0 ? {} : { annotations: Object.fromEntries(annotations) }),
     namespace,
   }

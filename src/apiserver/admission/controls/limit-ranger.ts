@@ -14,7 +14,7 @@ import type { Container } from '../../../api/kinds/core/types/container.ts'
 import type { ResourceList } from '../../../api/kinds/core/types/resource-list.ts'
 import { invalidObject } from '../../../api/model/api-error.ts'
 import { tooLong } from '../../../api/model/field-error.ts'
-import type { Found, Lookup } from '../../../api/model/lookup.ts'
+import type { Lookup, StoredObject } from '../../../api/model/lookup.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 import { maxAnnotationBytes } from '../../../api/selectors/label-rules.ts'
 import { runToCompletion, TimeSlice } from '../../../base/concurrency/time-slice.ts'
@@ -74,7 +74,7 @@ function isLarge(request: LimitedRequest): boolean {
  */
 const maxRestedOn = 20
 
-function rangesOf(lookup: Lookup, { namespace, dependOn }: LimitedRequest): Found<LimitRange>[] {
+function rangesOf(lookup: Lookup, { namespace, dependOn }: LimitedRequest): StoredObject<LimitRange>[] {
   const ranges = lookup.list(limitRanges, { namespace, whole: true })
   if (dependOn !== undefined) for (const range of ranges.slice(0, maxRestedOn)) dependOn(range)
   return ranges
@@ -88,7 +88,7 @@ function isClaim(request: LimitedRequest): request is AdmissionRequest<Persisten
   return request.type.plural === persistentVolumeClaims.plural
 }
 
-function boundsOf({ object }: Found<LimitRange>): readonly Bounds[] {
+function boundsOf({ object }: StoredObject<LimitRange>): readonly Bounds[] {
   return object.spec?.limits ?? []
 }
 
@@ -170,16 +170,16 @@ function without(defaults: ResourceList, given: ResourceList = {}): string[] {
 }
 
 /** Maximum number of violations in a rejection. */
-const maxTold = 20
+const maxReportedBreaches = 20
 
 /** Throws for the first violated range, with its violations. */
-function* judge(request: LimitedRequest, ranges: readonly Found<LimitRange>[]): Generator<void, void> {
+function* judge(request: LimitedRequest, ranges: readonly StoredObject<LimitRange>[]): Generator<void, void> {
   for (const range of ranges) {
     const breaches = new Set<string>()
     for (const bounds of boundsOf(range))
       for (const found of breachesOf(request, bounds)) {
-        for (const breach of found) if (breaches.size < maxTold) breaches.add(breach)
-        if (breaches.size === maxTold) break
+        for (const breach of found) if (breaches.size < maxReportedBreaches) breaches.add(breach)
+        if (breaches.size === maxReportedBreaches) break
         yield
       }
     if (breaches.size > 0) throw refusal(request, `${told([...breaches])} (LimitRange ${range.object.metadata.name})`)

@@ -3,7 +3,7 @@
  */
 import { namespace as namespaces } from '../../../api/kinds/core/namespace.ts'
 import { notFound } from '../../../api/model/api-error.ts'
-import type { Found, Lookup } from '../../../api/model/lookup.ts'
+import type { Lookup, StoredObject } from '../../../api/model/lookup.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 
 export function namespaceExists({ lookup }: { readonly lookup: Lookup }): Control {
@@ -24,7 +24,7 @@ export function namespaceExists({ lookup }: { readonly lookup: Lookup }): Contro
  * A create depends on the namespace so that it cannot outlive it. Existing objects may be deleted after their
  * namespace.
  */
-function assertThere({ operation, namespace, dependOn }: AdmissionRequest, found: Found | undefined): void {
+function assertThere({ operation, namespace, dependOn }: AdmissionRequest, found: StoredObject | undefined): void {
   if (found === undefined) throw notFound({ group: '', plural: 'namespaces' }, namespace)
   if (operation === 'CREATE') dependOn?.(found)
 }

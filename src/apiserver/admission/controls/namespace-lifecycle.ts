@@ -4,7 +4,7 @@
  */
 import { namespace as namespaces } from '../../../api/kinds/core/namespace.ts'
 import { ApiError, forbiddenError, notFound } from '../../../api/model/api-error.ts'
-import type { Found, Lookup } from '../../../api/model/lookup.ts'
+import type { Lookup, StoredObject } from '../../../api/model/lookup.ts'
 import { groupName, type Vendor } from '../../../api/model/vendor.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { refusedName } from '../refusal.ts'
@@ -45,7 +45,7 @@ function find(lookup: Lookup, { operation, namespace, dependOn }: AdmissionReque
   return known === undefined || (operation === 'CREATE' && isGoing(known)) ? lookup.getLatest(namespaces, name) : known
 }
 
-function isGoing({ object }: Found): boolean {
+function isGoing({ object }: StoredObject): boolean {
   return object.metadata.deletionTimestamp !== undefined
 }
 
@@ -59,7 +59,7 @@ function refuseImmortal({ operation, name }: AdmissionRequest): void {
   }
 }
 
-function assertPlace(request: AdmissionRequest, namespace: Found | undefined): undefined {
+function assertPlace(request: AdmissionRequest, namespace: StoredObject | undefined): undefined {
   if (namespace === undefined) throw notFound(namespacesRef, request.namespace)
   if (request.operation === 'CREATE' && isGoing(namespace)) throw terminating(request)
   // An existing object keeps its namespace alive, but a new one must not enter a terminating namespace.

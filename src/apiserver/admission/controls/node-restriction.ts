@@ -124,9 +124,9 @@ function assertPodStatus(request: AdmissionRequest<Pod | undefined>, node: strin
 
 async function assertEviction(lookup: Lookup, request: AdmissionRequest<Pod | undefined>, node: string): Promise<void> {
   const { namespace, name } = request
-  const found = await lookup.getLatest(pods, { namespace, name })
-  if (found === undefined) throw notFound({ group: '', plural: 'pods' }, name)
-  if (nodeOf(found.object) !== node)
+  const storedPod = await lookup.getLatest(pods, { namespace, name })
+  if (storedPod === undefined) throw notFound({ group: '', plural: 'pods' }, name)
+  if (nodeOf(storedPod.object) !== node)
     throw refusal(request, `node "${node}" can only evict pods with spec.nodeName set to itself`)
 }
 
@@ -165,14 +165,14 @@ async function assertAccount(request: AdmissionRequest, node: string, lookup: Lo
   const { kind, apiVersion = 'v1', name = '', uid = '' } = (object as TokenRequest).spec?.boundObjectRef ?? {}
   if (kind !== 'Pod' || apiVersion !== 'v1') throw refusal(request, 'node requested token not bound to a pod')
   if (uid === '') throw refusal(request, 'node requested token with a pod binding without a uid')
-  const found = await lookup.getLatest(pods, { namespace, name })
-  if (found === undefined) throw notFound({ group: '', plural: 'pods' }, name)
-  if (found.object.metadata.uid !== uid)
+  const storedPod = await lookup.getLatest(pods, { namespace, name })
+  if (storedPod === undefined) throw notFound({ group: '', plural: 'pods' }, name)
+  if (storedPod.object.metadata.uid !== uid)
     throw refusal(
       request,
       `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`,
     )
-  if (nodeOf(found.object) !== node)
+  if (nodeOf(storedPod.object) !== node)
     throw refusal(request, 'node requested token bound to a pod scheduled on a different node')
 }
 

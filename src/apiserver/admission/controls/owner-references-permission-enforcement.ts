@@ -57,13 +57,13 @@ async function assertMay(parts: Parts, request: AdmissionRequest, { next, previo
   if (request.oldObject !== undefined && !(await mayDelete(parts, request)))
     throw refusal(request, "cannot set an ownerRef on a resource you can't delete")
   const blockedBefore = new Set(previous.filter(({ blockOwnerDeletion }) => blockOwnerDeletion).map(({ uid }) => uid))
-  const asked = new Set<string>()
-  const pace = new TimeSlice()
+  const authorizedOwners = new Set<string>()
+  const timeSlice = new TimeSlice()
   for (const owner of next) {
     const place = `${owner.apiVersion} ${owner.kind} ${owner.name}`
-    if (!owner.blockOwnerDeletion || blockedBefore.has(owner.uid) || asked.has(place)) continue
-    asked.add(place)
-    await pace.yieldIfDue()
+    if (!owner.blockOwnerDeletion || blockedBefore.has(owner.uid) || authorizedOwners.has(place)) continue
+    authorizedOwners.add(place)
+    await timeSlice.yieldIfDue()
     await assertMayBlock(parts, request, owner)
   }
 }

@@ -4,7 +4,7 @@ import { persistentVolumeClaim as persistentVolumeClaims } from '../../../api/ki
 import { quantityIn } from '../../../api/kinds/core/types/resources.ts'
 import type { StorageClass } from '../../../api/kinds/storage/storage-class.ts'
 import { storageClass as storageClasses } from '../../../api/kinds/storage/storage-class.ts'
-import type { Found, Lookup } from '../../../api/model/lookup.ts'
+import type { Lookup, StoredObject } from '../../../api/model/lookup.ts'
 import { compareQuantities } from '../../../api/model/quantity.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
@@ -30,8 +30,8 @@ export function persistentVolumeClaimResize({ lookup, vendor }: Parts): Control<
       const name = metadata.annotations?.[older] ?? spec.storageClassName ?? ''
       if (name === '') return assertAllowed(request, undefined)
       const place = { namespace: '', name }
-      const found = lookup.getCached(storageClasses, place)
-      if (found !== undefined && allows(found)) return assertAllowed(request, found)
+      const storedClass = lookup.getCached(storageClasses, place)
+      if (storedClass !== undefined && allows(storedClass)) return assertAllowed(request, storedClass)
       const recent = lookup.getLatest(storageClasses, place)
       return recent instanceof Promise
         ? recent.then((later) => assertAllowed(request, later))
@@ -45,15 +45,18 @@ function grows({ object, oldObject }: AdmissionRequest<PersistentVolumeClaim>): 
   return next !== undefined && previous !== undefined && compareQuantities(next, previous) > 0
 }
 
-function allows({ object }: Found<StorageClass>): boolean {
+function allows({ object }: StoredObject<StorageClass>): boolean {
   return object.allowVolumeExpansion === true
 }
 
-function assertAllowed(request: AdmissionRequest<PersistentVolumeClaim>, found: Found<StorageClass> | undefined): void {
-  if (found === undefined || !allows(found))
+function assertAllowed(
+  request: AdmissionRequest<PersistentVolumeClaim>,
+  storedClass: StoredObject<StorageClass> | undefined,
+): void {
+  if (storedClass === undefined || !allows(storedClass))
     throw refusal(
       request,
       'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize',
     )
-  request.dependOn?.(found)
+  request.dependOn?.(storedClass)
 }

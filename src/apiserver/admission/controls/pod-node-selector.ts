@@ -18,7 +18,7 @@ import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 import { readFields } from '../../../api/schema/read-configuration.ts'
 import { field, s } from '../../../api/schema/schema.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
-import { inNamespace } from '../in-namespace.ts'
+import { decideByNamespace } from '../namespace-decision.ts'
 import { refusal } from '../refusal.ts'
 
 interface Parts {
@@ -70,10 +70,11 @@ function withSelectors({ vendor, lookup }: Parts, { usual, limits }: Selectors):
   return {
     name: 'PodNodeSelector',
     handles: { operations: ['CREATE'], types: [pods], subresources: [''] },
-    mutate: (request) => inNamespace(lookup, request, (namespace) => merged(request, selectorOf(request, namespace))),
+    mutate: (request) =>
+      decideByNamespace(lookup, request, (namespace) => merged(request, selectorOf(request, namespace))),
     validate: (request) => {
       const limit = limits.get(request.namespace) ?? {}
-      return inNamespace(lookup, request, (namespace) => {
+      return decideByNamespace(lookup, request, (namespace) => {
         const wanted = selectorOf(request, namespace)
         refuseConflict(request, wanted)
         if (Object.keys(limit).length > 0) refuseBeyond(request, wanted === usual ? [limit, usual] : [limit])

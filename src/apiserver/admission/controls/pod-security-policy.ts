@@ -9,13 +9,13 @@ import { pod as pods } from '../../../api/kinds/core/pod.ts'
 import type { PodSecurityPolicy } from '../../../api/kinds/policy/pod-security-policy.ts'
 import { podSecurityPolicy as podSecurityPolicies } from '../../../api/kinds/policy/pod-security-policy.ts'
 import { type FieldError, firstFaults, summary } from '../../../api/model/field-error.ts'
-import type { Found, Lookup } from '../../../api/model/lookup.ts'
+import type { Lookup, StoredObject } from '../../../api/model/lookup.ts'
 import { serviceAccountGroups, serviceAccountName, type User } from '../../../api/model/user.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 import type { Authorizer } from '../../authz/authorizer.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { changesOnlyGcFields } from '../gc-fields.ts'
-import { type JudgedPod, type Policy, policyIn } from '../pod-security-policy/effective.ts'
+import { type JudgedPod, type Policy, policyIn } from '../pod-security-policy/effective-settings.ts'
 import { filled } from '../pod-security-policy/fill.ts'
 import { faultsOf } from '../pod-security-policy/judge.ts'
 import { refusal } from '../refusal.ts'
@@ -37,8 +37,8 @@ export function podSecurityPolicy(parts: Parts): Control<Pod> {
     },
     mutate: async (request) => {
       if (request.operation !== 'CREATE') return undefined
-      const { found, pod } = await choose(parts, request, 'may change')
-      const annotations = { ...pod.annotations, [key]: found.object.metadata.name! }
+      const { storedPolicy, pod } = await choose(parts, request, 'may change')
+      const annotations = { ...pod.annotations, [key]: storedPolicy.object.metadata.name! }
       const { metadata } = request.object
       return { ...request.object, metadata: { ...metadata, annotations }, spec: pod.spec }
     },
@@ -50,7 +50,7 @@ export function podSecurityPolicy(parts: Parts): Control<Pod> {
 }
 
 interface Choice {
-  readonly found: Found<PodSecurityPolicy>
+  readonly storedPolicy: StoredObject<PodSecurityPolicy>
   /** The pod with the defaults of the policy. */
   readonly pod: JudgedPod
 }
@@ -76,26 +76,26 @@ async function tryAll(
   const pod: JudgedPod = { annotations: request.object.metadata.annotations ?? {}, spec: request.object.spec ?? {} }
   let changing: Choice | undefined
   const faults: FieldError[] = []
-  for (const found of byName(lookup.list(podSecurityPolicies, { namespace: undefined }))) {
-    const policy = policyIn(found.object, vendor)
+  for (const storedPolicy of byName(lookup.list(podSecurityPolicies, { namespace: undefined }))) {
+    const policy = policyIn(storedPolicy.object, vendor)
     const next = filled(policy, pod)
     const broken = faultsOf(policy, next)
     const isUseless = broken.length === 0 && next !== pod && (may === 'must fit' || changing !== undefined)
     if (isUseless || !(await mayUse(parts, request, policy))) continue
     faults.push(...broken)
     if (broken.length > 0) continue
-    if (next === pod) return [rested(request, { found, pod }), []]
-    changing = { found, pod: next }
+    if (next === pod) return [rested(request, { storedPolicy, pod }), []]
+    changing = { storedPolicy, pod: next }
   }
   return [changing && rested(request, changing), faults]
 }
 
-function byName<T>(found: readonly Found<T>[]): Found<T>[] {
-  return found.toSorted((a, b) => (a.key < b.key ? -1 : 1))
+function byName<T>(storedPolicy: readonly StoredObject<T>[]): StoredObject<T>[] {
+  return storedPolicy.toSorted((a, b) => (a.key < b.key ? -1 : 1))
 }
 
 function rested(request: AdmissionRequest<Pod>, choice: Choice): Choice {
-  request.dependOn?.(choice.found)
+  request.dependOn?.(choice.storedPolicy)
   return choice
 }
 

@@ -13,7 +13,7 @@ import type { ApiObject } from '../../../api/model/object.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import type { AdmissionMetrics } from '../admission-metrics.ts'
-import { inNamespace } from '../in-namespace.ts'
+import { decideByNamespace } from '../namespace-decision.ts'
 import { containersOf } from '../pod-security/check.ts'
 import { type PodSecurityConfiguration, readPodSecurity, usual } from '../pod-security/configuration.ts'
 import { detailsOf, violationsOf } from '../pod-security/evaluate.ts'
@@ -79,7 +79,7 @@ function judges({ vendor, lookup, metrics }: Parts, configuration: PodSecurityCo
   }
   const judgeWith = (request: AdmissionRequest, pod: DescribedPod, refuses: 'refuses' | 'tells') => {
     if (isExempt(request, pod)) return metrics.podSecurity.exempt(request)
-    return inNamespace(lookup, request, (namespace) =>
+    return decideByNamespace(lookup, request, (namespace) =>
       judge({ request, pod, refuses: refuses === 'refuses', metrics, policy: policyIn(namespace) }),
     )
   }

@@ -17,8 +17,8 @@ import { readConfiguration, readFields } from '../../../api/schema/read-configur
 import { field, s } from '../../../api/schema/schema.ts'
 import { messageOf } from '../../../base/text/errors.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
-import { inNamespace } from '../in-namespace.ts'
 import { covers, mergeTolerations } from '../merge-tolerations.ts'
+import { decideByNamespace } from '../namespace-decision.ts'
 import { refusal } from '../refusal.ts'
 
 interface Parts {
@@ -68,9 +68,10 @@ function withLists({ vendor, lookup }: Parts, usual: Lists): Control<Pod> {
   return {
     name: 'PodTolerationRestriction',
     handles: { operations: ['CREATE', 'UPDATE'], types: [pods], subresources: [''] },
-    mutate: (request) => inNamespace(lookup, request, (namespace) => tolerating(request, added(request, namespace))),
+    mutate: (request) =>
+      decideByNamespace(lookup, request, (namespace) => tolerating(request, added(request, namespace))),
     validate: (request) =>
-      inNamespace(lookup, request, (namespace) => {
+      decideByNamespace(lookup, request, (namespace) => {
         const own = listOf(request, namespace, 'tolerationsWhitelist')
         refuseBeyond(request, own ?? usual.whitelist ?? [], own === undefined ? 'cluster' : 'namespace')
       }),

@@ -11,7 +11,7 @@ import {
   priorityClass as priorityClasses,
   systemPriorityClasses,
 } from '../../../api/kinds/scheduling/priority-class.ts'
-import type { Found, Lookup } from '../../../api/model/lookup.ts'
+import type { Lookup, StoredObject } from '../../../api/model/lookup.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { refusal } from '../refusal.ts'
@@ -27,8 +27,10 @@ export function priority({ lookup }: { readonly lookup: Lookup }): Control<Pod |
     mutate: (request) => {
       if (!isPodWrite(request)) return undefined
       if (request.operation === 'UPDATE') return keepPriority(request)
-      const found = findClass(lookup, request)
-      return found instanceof Promise ? found.then((later) => setPriority(request, later)) : setPriority(request, found)
+      const storedClass = findClass(lookup, request)
+      return storedClass instanceof Promise
+        ? storedClass.then((later) => setPriority(request, later))
+        : setPriority(request, storedClass)
     },
     validate: (request) => {
       if (request.type.plural !== priorityClasses.plural) return
@@ -61,7 +63,7 @@ function keepPriority({ object, oldObject }: AdmissionRequest<Pod>): Pod | undef
   return Object.keys(kept).length === 0 ? undefined : { ...object, spec: { ...spec, ...kept } }
 }
 
-type FoundClass = Found<PriorityClass> | undefined
+type FoundClass = StoredObject<PriorityClass> | undefined
 
 /** Returns the class of the pod, or the default class; undefined if there is none. */
 function findClass(lookup: Lookup, request: AdmissionRequest<Pod>): FoundClass | Promise<FoundClass> {
@@ -79,18 +81,19 @@ function defaultClass(lookup: Lookup): FoundClass {
     .sort((a, b) => numberOf(a) - numberOf(b))[0]
 }
 
-function numberOf({ object }: Found<PriorityClass>): number {
+function numberOf({ object }: StoredObject<PriorityClass>): number {
   return object.value ?? 0
 }
 
 const without = { name: undefined, value: 0, policy: 'PreemptLowerPriority' }
 
-function setPriority(request: AdmissionRequest<Pod>, found: FoundClass): ApiObject {
+function setPriority(request: AdmissionRequest<Pod>, storedClass: FoundClass): ApiObject {
   const spec = specOf(request.object)
   const { priorityClassName: wanted = '', priority: number, preemptionPolicy } = spec
-  if (found === undefined && wanted !== '') throw refusal(request, `no PriorityClass with name ${wanted} was found`)
-  if (found !== undefined) request.dependOn?.(found)
-  const { name, value, policy } = found === undefined ? without : meaningOf(found)
+  if (storedClass === undefined && wanted !== '')
+    throw refusal(request, `no PriorityClass with name ${wanted} was found`)
+  if (storedClass !== undefined) request.dependOn?.(storedClass)
+  const { name, value, policy } = storedClass === undefined ? without : meaningOf(storedClass)
   const from = 'from the given PriorityClass name'
   if (number !== undefined && number !== value)
     throw refusal(
@@ -106,9 +109,9 @@ function setPriority(request: AdmissionRequest<Pod>, found: FoundClass): ApiObje
   return { ...request.object, spec: { ...spec, ...named, priority: value, preemptionPolicy: policy } }
 }
 
-function meaningOf(found: Found<PriorityClass>) {
-  const { metadata, preemptionPolicy: policy = without.policy } = found.object
-  return { name: metadata.name, value: numberOf(found), policy }
+function meaningOf(storedClass: StoredObject<PriorityClass>) {
+  const { metadata, preemptionPolicy: policy = without.policy } = storedClass.object
+  return { name: metadata.name, value: numberOf(storedClass), policy }
 }
 
 function refuseSystemClass(request: Handled): void {

@@ -11,7 +11,7 @@
 import type { ResourceQuota } from '../../../api/kinds/core/resource-quota.ts'
 import { resourceQuota as resourceQuotas } from '../../../api/kinds/core/resource-quota.ts'
 import { ApiError } from '../../../api/model/api-error.ts'
-import type { Found, Lookup, ObjectName } from '../../../api/model/lookup.ts'
+import type { Lookup, ObjectName, StoredObject } from '../../../api/model/lookup.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
 import { type Amounts, above, add, negative, only, readAmount } from '../../../api/model/quota/amounts.ts'
 import { asPod, containersOf } from '../../../api/model/quota/counted-pod.ts'
@@ -59,7 +59,7 @@ export function resourceQuota(parts: Parts, limited: readonly LimitedResource[] 
  * Returns the quotas of the namespace. If one is unreadable, its limits are unknown, so no usage may grow until it is
  * repaired or deleted.
  */
-function quotasOf(lookup: Lookup, request: AdmissionRequest): Found<ResourceQuota>[] {
+function quotasOf(lookup: Lookup, request: AdmissionRequest): StoredObject<ResourceQuota>[] {
   const { namespace, operation, subresource, object } = request
   const isEnding = operation === 'DELETE' || object?.metadata.deletionTimestamp !== undefined
   return lookup.list(resourceQuotas, { namespace, whole: !isEnding && subresource === '' })
@@ -96,7 +96,7 @@ function accountingOf(means: Means, request: AdmissionRequest): Accounting {
 
 /** The effect of a write on one quota. */
 interface Plan {
-  readonly quota: Found<ResourceQuota>
+  readonly quota: StoredObject<ResourceQuota>
   readonly name: ObjectName
   /** Additional usage. */
   readonly increase: Amounts
@@ -106,13 +106,13 @@ interface Plan {
   readonly before: Amounts
 }
 
-async function account(accounting: Accounting, known: readonly Found<ResourceQuota>[]): Promise<void> {
+async function account(accounting: Accounting, knownQuotas: readonly StoredObject<ResourceQuota>[]): Promise<void> {
   const { request, quotaActivity } = accounting
-  if (request.dryRun) return void (await judge(accounting, known))
+  if (request.dryRun) return void (await judge(accounting, knownQuotas))
   const end = await quotaActivity.begin(request.namespace)
   let plans: readonly Plan[]
   try {
-    plans = await judge(accounting, known)
+    plans = await judge(accounting, knownQuotas)
   } catch (error) {
     end()
     throw error
@@ -143,7 +143,7 @@ function oweWithCommit({ request }: Accounting, plan: Plan, { stored, removed }:
 
 function owe(request: AdmissionRequest, ending: Ending, { plan, change }: { plan: Plan; change: Amounts }): Debt {
   const debt = { key: newDebtKey(plan.name), quota: plan.name, uid: plan.quota.object.metadata.uid ?? '', change }
-  request.commitWith!(ending, { takes: [recordOf(debt)] })
+  request.commitWith!(ending, { reserves: [recordOf(debt)] })
   return debt
 }
 
@@ -167,10 +167,10 @@ async function charge({ request, ledger }: Accounting, plans: readonly Plan[], {
 }
 
 /** Checks the write against the cached quotas. Before rejecting it, checks against the latest state. */
-async function judge(accounting: Accounting, known: readonly Found<ResourceQuota>[]): Promise<Plan[]> {
+async function judge(accounting: Accounting, knownQuotas: readonly StoredObject<ResourceQuota>[]): Promise<Plan[]> {
   const { lookup, request } = accounting
   try {
-    return judgeBy(accounting, known)
+    return judgeBy(accounting, knownQuotas)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     await lookup.getLatest(resourceQuotas, { namespace: request.namespace, name: '' })
@@ -178,7 +178,7 @@ async function judge(accounting: Accounting, known: readonly Found<ResourceQuota
   }
 }
 
-function judgeBy(accounting: Accounting, quotas: readonly Found<ResourceQuota>[]): Plan[] {
+function judgeBy(accounting: Accounting, quotas: readonly StoredObject<ResourceQuota>[]): Plan[] {
   const { request } = accounting
   const plans = quotas.map((quota) => planFor(accounting, quota))
   if (request.operation === 'DELETE' || request.subresource !== '') return plans
@@ -192,7 +192,7 @@ function judgeBy(accounting: Accounting, quotas: readonly Found<ResourceQuota>[]
 /** Maximum number of unprocessed quotas that a write depends on. */
 const maxRestedOn = 20
 
-function planFor(accounting: Accounting, quota: Found<ResourceQuota>): Plan {
+function planFor(accounting: Accounting, quota: StoredObject<ResourceQuota>): Plan {
   const { request } = accounting
   const { hard = {} } = statusOf(quota)
   const after = isMeantFor(quota, request, request.object) ? only(accounting.after, hard) : new Map()
@@ -207,15 +207,15 @@ function planFor(accounting: Accounting, quota: Found<ResourceQuota>): Plan {
   }
 }
 
-function isMeantFor(quota: Found, { type }: AdmissionRequest, object: ApiObject | undefined): boolean {
+function isMeantFor(quota: StoredObject, { type }: AdmissionRequest, object: ApiObject | undefined): boolean {
   return object !== undefined && counts(specOf(quota), type, object)
 }
 
-function specOf({ object }: Found<ResourceQuota>): NonNullable<ResourceQuota['spec']> {
+function specOf({ object }: StoredObject<ResourceQuota>): NonNullable<ResourceQuota['spec']> {
   return object.spec ?? {}
 }
 
-function statusOf({ object }: Found<ResourceQuota>): NonNullable<ResourceQuota['status']> {
+function statusOf({ object }: StoredObject<ResourceQuota>): NonNullable<ResourceQuota['status']> {
   return object.status ?? {}
 }
 
@@ -229,7 +229,7 @@ function assertFits({ request, vendor }: Accounting, { quota, name, increase }: 
 /** If these are limited, every container must specify them. */
 const mustBeStated = ['cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory']
 
-function missingIn({ operation, type, object }: AdmissionRequest, quota: Found, vendor: Vendor): string[] {
+function missingIn({ operation, type, object }: AdmissionRequest, quota: StoredObject, vendor: Vendor): string[] {
   if (operation !== 'CREATE' || !isPods(type) || !counts(specOf(quota), type, object!)) return []
   const { hard = {} } = statusOf(quota)
   const wanted = mustBeStated.filter((name) => Object.hasOwn(hard, name))
@@ -238,7 +238,10 @@ function missingIn({ operation, type, object }: AdmissionRequest, quota: Found, 
   return wanted.filter((name) => stated.some((names) => !names.has(name))).sort()
 }
 
-function assertCovered({ request, limited, after, before }: Accounting, quotas: readonly Found<ResourceQuota>[]): void {
+function assertCovered(
+  { request, limited, after, before }: Accounting,
+  quotas: readonly StoredObject<ResourceQuota>[],
+): void {
   const { type, object } = request
   if (limited.length === 0 || object === undefined) return
   const why = uncovered(limited, {
@@ -254,7 +257,7 @@ function assertCovered({ request, limited, after, before }: Accounting, quotas: 
 }
 
 /** Whether the quota has limits that are not yet in its status. The write must not overtake them. */
-function isUnsettled(quota: Found, { request, after }: Accounting): boolean {
+function isUnsettled(quota: StoredObject, { request, after }: Accounting): boolean {
   const { hard: wanted = {} } = specOf(quota)
   const { hard = {} } = statusOf(quota)
   const unknown = [...only(after, wanted).keys()].some((name) => !Object.hasOwn(hard, name))
@@ -280,7 +283,7 @@ async function voidDebts({ ownWrites }: Parts, request: AdmissionRequest): Promi
   const isRecounted = (name: string) => readAmount(before, name)?.nanos !== readAmount(after, name)?.nanos
   if (!Object.keys(before!).some(isRecounted)) return
   const { namespace, name } = request
-  const releases = (await ownWrites.taken(debtsOf({ namespace, name }))).map(({ key }) => key)
+  const releases = (await ownWrites.reservedKeys(debtsOf({ namespace, name }))).map(({ key }) => key)
   if (releases.length > 0) request.commitWith?.('stored', { releases })
 }
 

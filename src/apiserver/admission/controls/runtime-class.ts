@@ -8,7 +8,7 @@ import type { ResourceList } from '../../../api/kinds/core/types/resource-list.t
 import { quantityIn } from '../../../api/kinds/core/types/resources.ts'
 import type { RuntimeClass } from '../../../api/kinds/node/runtime-class.ts'
 import { runtimeClass as runtimeClasses } from '../../../api/kinds/node/runtime-class.ts'
-import type { Found, Lookup } from '../../../api/model/lookup.ts'
+import type { Lookup, StoredObject } from '../../../api/model/lookup.ts'
 import { compareQuantities } from '../../../api/model/quantity.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { mergeTolerations } from '../merge-tolerations.ts'
@@ -22,8 +22,10 @@ export function runtimeClass({ lookup }: { readonly lookup: Lookup }): Control<P
       const { runtimeClassName: name } = specOf(request)
       if (name === undefined) return refuseOverhead(request)
       const place = { namespace: '', name }
-      const found = lookup.getCached(runtimeClasses, place) ?? lookup.getLatest(runtimeClasses, place)
-      return found instanceof Promise ? found.then((later) => applyClass(request, later)) : applyClass(request, found)
+      const storedClass = lookup.getCached(runtimeClasses, place) ?? lookup.getLatest(runtimeClasses, place)
+      return storedClass instanceof Promise
+        ? storedClass.then((later) => applyClass(request, later))
+        : applyClass(request, storedClass)
     },
   }
 }
@@ -39,14 +41,18 @@ function refuseOverhead(request: AdmissionRequest<Pod>): undefined {
     throw refusal(request, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
 }
 
-function applyClass(request: AdmissionRequest<Pod>, found: Found<RuntimeClass> | undefined): Pod | undefined {
+function applyClass(
+  request: AdmissionRequest<Pod>,
+  storedClass: StoredObject<RuntimeClass> | undefined,
+): Pod | undefined {
   const spec = specOf(request)
-  if (found === undefined) throw refusal(request, `pod rejected: RuntimeClass "${spec.runtimeClassName}" not found`)
-  request.dependOn?.(found)
-  const { overhead, scheduling } = found.object
+  if (storedClass === undefined)
+    throw refusal(request, `pod rejected: RuntimeClass "${spec.runtimeClassName}" not found`)
+  request.dependOn?.(storedClass)
+  const { overhead, scheduling } = storedClass.object
   if (overhead === undefined) refuseOverhead(request)
   const cost = overhead && { overhead: costOf(request, overhead.podFixed ?? {}) }
-  const place = scheduling && placeOf(request, scheduling)
+  const place = scheduling && schedulingOf(request, scheduling)
   return cost || place ? { ...request.object, spec: { ...spec, ...cost, ...place } } : undefined
 }
 
@@ -68,7 +74,7 @@ function isSame(a: ResourceList, b: ResourceList, name: string): boolean {
   return one !== undefined && other !== undefined && compareQuantities(one, other) === 0
 }
 
-function placeOf(
+function schedulingOf(
   request: AdmissionRequest<Pod>,
   { nodeSelector: wanted = {}, tolerations = [] }: NonNullable<RuntimeClass['scheduling']>,
 ): Pick<PodSpec, 'nodeSelector' | 'tolerations'> {

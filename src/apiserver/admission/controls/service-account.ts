@@ -11,7 +11,7 @@ import { pod as pods } from '../../../api/kinds/core/pod.ts'
 import type { ServiceAccount } from '../../../api/kinds/core/service-account.ts'
 import { serviceAccount as serviceAccounts } from '../../../api/kinds/core/service-account.ts'
 import { secretsOf, usesNamelessSecret } from '../../../api/kinds/core/types/pod-secrets.ts'
-import type { Found, Lookup } from '../../../api/model/lookup.ts'
+import type { Lookup, StoredObject } from '../../../api/model/lookup.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
 import { defaultAccount } from '../../../api/model/service-account.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
@@ -39,15 +39,19 @@ export function serviceAccount({ vendor, ...looking }: ServiceAccountParts): Con
     mutate: (request) => {
       if (request.operation !== 'CREATE') return undefined
       if (isMirror(request)) return checkMirror(request)
-      const found = findAccount(looking, request)
-      return found instanceof Promise ? found.then((later) => useAccount(request, later)) : useAccount(request, found)
+      const storedAccount = findAccount(looking, request)
+      return storedAccount instanceof Promise
+        ? storedAccount.then((later) => useAccount(request, later))
+        : useAccount(request, storedAccount)
     },
     // Other controls may have changed the pod, and ephemeral containers are added later.
     validate: (request) => {
       if (isMirror(request)) return checkMirror(request)
       if (request.operation === 'UPDATE' && request.subresource === '') return undefined
-      const found = findAccount(looking, request)
-      return found instanceof Promise ? found.then((later) => judge(request, later)) : judge(request, found)
+      const storedAccount = findAccount(looking, request)
+      return storedAccount instanceof Promise
+        ? storedAccount.then((later) => judge(request, later))
+        : judge(request, storedAccount)
     },
   }
 }
@@ -69,7 +73,10 @@ function checkMirror(request: AdmissionRequest<Pod>): undefined {
 
 type Looking = Pick<ServiceAccountParts, 'lookup' | 'clock'>
 
-function findAccount(looking: Looking, request: AdmissionRequest<Pod>): Found | Promise<Found | undefined> {
+function findAccount(
+  looking: Looking,
+  request: AdmissionRequest<Pod>,
+): StoredObject | Promise<StoredObject | undefined> {
   const place = { namespace: request.namespace, name: nameOf(request) }
   return looking.lookup.getCached(serviceAccounts, place) ?? awaitAccount(looking, place)
 }
@@ -87,29 +94,32 @@ const minLooks = 10
 async function awaitAccount(
   { lookup, clock }: Looking,
   place: { readonly namespace: string; readonly name: string },
-): Promise<Found | undefined> {
+): Promise<StoredObject | undefined> {
   const begun = clock.monotonic()
   for (let looks = 1; ; looks++) {
-    const found = await lookup.getLatest(serviceAccounts, place)
+    const storedAccount = await lookup.getLatest(serviceAccounts, place)
     const isOver = looks >= minLooks && clock.monotonic() - begun >= patienceMs
-    if (found !== undefined || place.name !== defaultAccount || isOver) return found
+    if (storedAccount !== undefined || place.name !== defaultAccount || isOver) return storedAccount
     await sleep(pauseMs)
   }
 }
 
-function accountOf(request: AdmissionRequest<Pod>, found: Found<ServiceAccount> | undefined): ServiceAccount {
+function accountOf(
+  request: AdmissionRequest<Pod>,
+  storedAccount: StoredObject<ServiceAccount> | undefined,
+): ServiceAccount {
   const name = nameOf(request)
-  if (found === undefined)
+  if (storedAccount === undefined)
     throw refusal(
       request,
       `error looking up service account ${request.namespace}/${name}: serviceaccount "${name}" not found`,
     )
-  request.dependOn?.(found)
-  return found.object
+  request.dependOn?.(storedAccount)
+  return storedAccount.object
 }
 
-function useAccount(request: AdmissionRequest<Pod>, found: Found<ServiceAccount> | undefined): Pod {
-  const account = accountOf(request, found)
+function useAccount(request: AdmissionRequest<Pod>, storedAccount: StoredObject<ServiceAccount> | undefined): Pod {
+  const account = accountOf(request, storedAccount)
   const name = nameOf(request)
   const { imagePullSecrets = [] } = account
   const spec: PodSpec = { ...specOf(request), serviceAccountName: name, serviceAccount: name }
@@ -119,14 +129,14 @@ function useAccount(request: AdmissionRequest<Pod>, found: Found<ServiceAccount>
     Object.assign(spec, mountToken(spec, request.vendor))
   const object = { ...request.object, spec }
   // Runs before pod validation, so that a forbidden pod is reported as such.
-  judge({ ...request, object }, found)
+  judge({ ...request, object }, storedAccount)
   return object
 }
 
 /** An account may restrict its pods to its own secrets. */
-function judge(request: AdmissionRequest<Pod>, found: Found | undefined): void {
-  if (found === undefined && request.operation === 'UPDATE') return
-  const account = accountOf(request, found)
+function judge(request: AdmissionRequest<Pod>, storedAccount: StoredObject | undefined): void {
+  if (storedAccount === undefined && request.operation === 'UPDATE') return
+  const account = accountOf(request, storedAccount)
   if (keepsSecrets(request, account)) refuseOtherSecrets(request, account)
 }
 

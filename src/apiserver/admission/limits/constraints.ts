@@ -7,13 +7,13 @@ import { compareQuantities, formatQuantity, type Quantity } from '../../../api/m
 export type Bounds = NonNullable<NonNullable<LimitRange['spec']>['limits']>[number]
 
 /** Requested and limited resources. */
-export interface Asked {
+export interface PodResources {
   readonly requests: ResourceList
   readonly limits: ResourceList
 }
 
 /** Returns the violations of a container or pod. */
-export function breaksOf(bounds: Bounds, asked: Asked): string[] {
+export function breaksOf(bounds: Bounds, asked: PodResources): string[] {
   return [
     ...each(bounds.min, (name, bound) => belowLeast(bounds, [name, bound], asked)),
     ...each(bounds.max, (name, bound) => aboveMost(bounds, [name, bound], asked)),
@@ -35,7 +35,7 @@ function each(list: ResourceList = {}, ask: (name: string, bound: Quantity) => s
   return Object.keys(list).flatMap((name) => ask(name, quantityIn(list, name)!) ?? [])
 }
 
-function belowLeast({ type }: Bounds, [name, bound]: Bound, { requests, limits }: Asked): string | undefined {
+function belowLeast({ type }: Bounds, [name, bound]: Bound, { requests, limits }: PodResources): string | undefined {
   const rule = `minimum ${name} usage per ${type} is ${formatQuantity(bound)}`
   const request = quantityIn(requests, name)
   const limit = quantityIn(limits, name)
@@ -45,7 +45,7 @@ function belowLeast({ type }: Bounds, [name, bound]: Bound, { requests, limits }
   return low ? `${rule}, but limit is ${formatQuantity(limit)}` : undefined
 }
 
-function aboveMost(bounds: Bounds, [name, bound]: Bound, { requests, limits }: Asked): string | undefined {
+function aboveMost(bounds: Bounds, [name, bound]: Bound, { requests, limits }: PodResources): string | undefined {
   const rule = `maximum ${name} usage per ${bounds.type} is ${formatQuantity(bound)}`
   const limit = quantityIn(limits, name)
   if (limit === undefined) return `${rule}.  No limit is specified`
@@ -62,7 +62,7 @@ function requestAboveMost({ type }: Bounds, [name, bound]: Bound, requests: Reso
 
 const nanosInOne = 1_000_000_000n
 
-function tooFarApart({ type }: Bounds, [name, bound]: Bound, { requests, limits }: Asked): string | undefined {
+function tooFarApart({ type }: Bounds, [name, bound]: Bound, { requests, limits }: PodResources): string | undefined {
   const rule = `${name} max limit to request ratio per ${type} is ${formatQuantity(bound)}`
   const [request = 0n, limit = 0n] = [requests, limits].map((list) => quantityIn(list, name)?.nanos)
   if (request === 0n) return `${rule}, but no request is specified or request is 0`

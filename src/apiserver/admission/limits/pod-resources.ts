@@ -3,7 +3,7 @@ import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { ResourceList } from '../../../api/kinds/core/types/resource-list.ts'
 import { formatQuantity, type Quantity } from '../../../api/model/quantity.ts'
 import { type Amounts, addTo, raiseTo, readAmounts } from '../../../api/model/quota/amounts.ts'
-import type { Asked } from './constraints.ts'
+import type { PodResources } from './constraints.ts'
 
 type PodSpec = NonNullable<Pod['spec']>
 
@@ -11,7 +11,7 @@ type PodSpec = NonNullable<Pod['spec']>
  * Returns the sum over the containers, or the maximum of the init containers, which run alone, if that is higher. A
  * resource that a container does not specify is unknown for the pod.
  */
-export function askedByPod(spec: PodSpec): Asked {
+export function askedByPod(spec: PodSpec): PodResources {
   return { requests: effective(spec, 'requests'), limits: effective(spec, 'limits') }
 }
 

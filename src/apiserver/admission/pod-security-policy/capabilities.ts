@@ -2,7 +2,7 @@
 
 import type { SecurityContext } from '../../../api/kinds/core/types/security-context.ts'
 import { child, type FieldError, type FieldPath, invalid } from '../../../api/model/field-error.ts'
-import type { PolicySpec } from './effective.ts'
+import type { PolicySpec } from './effective-settings.ts'
 
 type Capabilities = SecurityContext['capabilities']
 

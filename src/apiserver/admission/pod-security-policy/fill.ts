@@ -7,7 +7,7 @@ import type { PodSecurityContext, SecurityContext } from '../../../api/kinds/cor
 import { isExplicitlyEmpty } from '../../../api/schema/explicit-empty.ts'
 import { containersOf } from '../pod-security/check.ts'
 import { fillCapabilities } from './capabilities.ts'
-import { containerLists, effective, type JudgedPod, type Policy, type PolicySpec } from './effective.ts'
+import { containerLists, effective, type JudgedPod, type Policy, type PolicySpec } from './effective-settings.ts'
 import { idFrom, type Ran } from './ids.ts'
 import { missingProfiles } from './profiles.ts'
 
@@ -19,11 +19,11 @@ export function filled(policy: Policy, pod: JudgedPod): JudgedPod {
 }
 
 function fillSpec(policy: PolicySpec, spec: PodSpec): PodSpec {
-  const given = defined({
+  const defaults = defined({
     ...contextOf(policy, spec),
     ...(spec.runtimeClassName === undefined ? { runtimeClassName: policy.runtimeClass?.defaultRuntimeClassName } : {}),
   })
-  const next: PodSpec = Object.keys(given).length === 0 ? spec : { ...spec, ...given }
+  const next: PodSpec = Object.keys(defaults).length === 0 ? spec : { ...spec, ...defaults }
   const lists = containerLists.flatMap((list) => {
     const containers = spec[list] ?? []
     const changed = containers.map((one) => fillContainer(policy, next, one))
@@ -34,12 +34,12 @@ function fillSpec(policy: PolicySpec, spec: PodSpec): PodSpec {
 
 function contextOf(policy: PolicySpec, { securityContext: own = {} }: PodSpec): Pick<PodSpec, 'securityContext'> {
   const group = isExplicitlyEmpty(own, 'supplementalGroups') ? undefined : idFrom(policy.supplementalGroups)
-  const given: Partial<PodSecurityContext> = defined({
+  const defaults: Partial<PodSecurityContext> = defined({
     supplementalGroups: own.supplementalGroups === undefined && group !== undefined ? [group] : undefined,
     fsGroup: own.fsGroup === undefined ? idFrom(policy.fsGroup) : undefined,
     seLinuxOptions: own.seLinuxOptions === undefined ? seLinuxOf(policy) : undefined,
   })
-  return Object.keys(given).length === 0 ? {} : { securityContext: { ...own, ...given } }
+  return Object.keys(defaults).length === 0 ? {} : { securityContext: { ...own, ...defaults } }
 }
 
 function seLinuxOf({ seLinux }: PolicySpec) {

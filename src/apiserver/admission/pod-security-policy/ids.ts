@@ -18,12 +18,16 @@ export function idFrom({ rule, ranges = [] }: IdRule = {}): number | undefined {
 export function checkIds({ rule, ranges = [] }: IdRule = {}, ids: readonly number[], path: FieldPath): FieldError[] {
   if (rule !== 'MustRunAs' && rule !== 'MayRunAs') return []
   if (ids.length === 0)
-    return rule === 'MustRunAs' && ranges.length > 0 ? [required(path, `must be in the ranges ${shown(ranges)}`)] : []
+    return rule === 'MustRunAs' && ranges.length > 0
+      ? [required(path, `must be in the ranges ${formatRanges(ranges)}`)]
+      : []
   const isAllowed = (id: number) => ranges.some(({ min = 0, max = 0 }) => id >= min && id <= max)
-  return ids.filter((id) => !isAllowed(id)).map((id) => invalid(path, id, `must be in the ranges ${shown(ranges)}`))
+  return ids
+    .filter((id) => !isAllowed(id))
+    .map((id) => invalid(path, id, `must be in the ranges ${formatRanges(ranges)}`))
 }
 
-function shown(ranges: NonNullable<IdRule['ranges']>): string {
+function formatRanges(ranges: NonNullable<IdRule['ranges']>): string {
   return `[${ranges.map(({ min = 0, max = 0 }) => `${min}-${max}`).join(', ')}]`
 }
 

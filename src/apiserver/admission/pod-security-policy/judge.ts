@@ -6,7 +6,7 @@ import type { PodSpec } from '../../../api/kinds/core/types/pod-spec.ts'
 import { at, child, type FieldError, type FieldPath, forbidden, invalid } from '../../../api/model/field-error.ts'
 import { safeSysctls } from '../pod-security/checks/sysctls.ts'
 import { checkCapabilities } from './capabilities.ts'
-import { containerLists, effective, type JudgedPod, type Policy, type PolicySpec } from './effective.ts'
+import { containerLists, effective, type JudgedPod, type Policy, type PolicySpec } from './effective-settings.ts'
 import { checkIds, checkUser } from './ids.ts'
 import { checkAppArmor, checkContainerSeccomp, checkPodSeccomp, checkSeLinux } from './profiles.ts'
 import { checkVolumes } from './volumes.ts'
@@ -116,11 +116,15 @@ function checkRights(policy: PolicySpec, { securityContext = {} }: Container, pa
 
 function checkPorts({ hostPorts = [] }: PolicySpec, { ports = [] }: Container, path: FieldPath): FieldError[] {
   const isAllowed = (port: number) => hostPorts.some(({ min = 0, max = 0 }) => port >= min && port <= max)
-  const shown = hostPorts.map(({ min = 0, max = 0 }) => `${min}-${max}`).join(', ')
+  const rangesText = hostPorts.map(({ min = 0, max = 0 }) => `${min}-${max}`).join(', ')
   return ports
     .map(({ hostPort = 0 }) => hostPort)
     .filter((port) => port > 0 && !isAllowed(port))
     .map((port) =>
-      invalid(child(path, 'hostPort'), port, `Host port ${port} is not allowed to be used. Allowed ports: [${shown}]`),
+      invalid(
+        child(path, 'hostPort'),
+        port,
+        `Host port ${port} is not allowed to be used. Allowed ports: [${rangesText}]`,
+      ),
     )
 }

@@ -21,7 +21,7 @@ import {
   type JudgedPod,
   type Policy,
   seccompDomain as seccomp,
-} from './effective.ts'
+} from './effective-settings.ts'
 
 function defaultIn({ annotations, vendor }: Policy, system: string): string {
   return annotations[vendorKey(vendor, 'defaultProfileName', system)] ?? ''

@@ -4,7 +4,7 @@ import type { PodSpec } from '../../../api/kinds/core/types/pod-spec.ts'
 import type { Volume } from '../../../api/kinds/core/types/volume.ts'
 import { at, child, type FieldError, type FieldPath, invalid } from '../../../api/model/field-error.ts'
 import { trimEndOf } from '../../../base/text/trim-end.ts'
-import { containerLists, type PolicySpec } from './effective.ts'
+import { containerLists, type PolicySpec } from './effective-settings.ts'
 
 export function checkVolumes(policy: PolicySpec, spec: PodSpec): FieldError[] {
   return [...checkSources(policy, spec), ...checkMounts(policy, spec)]

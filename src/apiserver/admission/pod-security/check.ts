@@ -44,7 +44,7 @@ export function namesWhere({ spec }: CheckedPod, isBad: (container: Container) =
 }
 
 /** Formats names: `container "a"`, `containers "a", "b"`; '' for none. */
-export function told(noun: string, names: readonly string[]): string {
+export function nameList(noun: string, names: readonly string[]): string {
   if (names.length === 0) return ''
   return `${noun}${names.length === 1 ? '' : 's'} ${quotedList(names)}`
 }
@@ -54,17 +54,17 @@ export function quotedList(names: readonly string[]): string {
 }
 
 /** Maximum number of listed names. A pod may have thousands of violations. */
-const maxTold = 20
+const maxReportedNames = 20
 
 /** Formats a list as `a, b`, followed by the number of omitted entries. */
 export function list(words: readonly string[]): string {
-  const more = words.length - maxTold
-  return more > 0 ? `${words.slice(0, maxTold).join(', ')} and ${more} more` : words.join(', ')
+  const more = words.length - maxReportedNames
+  return more > 0 ? `${words.slice(0, maxReportedNames).join(', ')} and ${more} more` : words.join(', ')
 }
 
 /** Describes who set a value: `pod and container "a"`; '' for none. */
 export function setters({ pod, containers }: { pod: boolean; containers: readonly string[] }): string {
-  return [pod ? 'pod' : '', told('container', containers)].filter((who) => who !== '').join(' and ')
+  return [pod ? 'pod' : '', nameList('container', containers)].filter((who) => who !== '').join(' and ')
 }
 
 /** Returns the distinct values, sorted. */

@@ -31,12 +31,12 @@ const names = (check: NameCheck) => ({
 })
 
 const defaults = s.object({
-  enforce: field(1, text(levelFault), { zero: 'keep', doc: 'Level whose violations are rejected.' }),
-  'enforce-version': field(2, text(versionFault), { zero: 'keep', doc: 'Release of the rules for enforce.' }),
-  audit: field(3, text(levelFault), { zero: 'keep', doc: 'Level whose violations are recorded.' }),
-  'audit-version': field(4, text(versionFault), { zero: 'keep', doc: 'Release of the rules for audit.' }),
-  warn: field(5, text(levelFault), { zero: 'keep', doc: 'Level whose violations cause warnings.' }),
-  'warn-version': field(6, text(versionFault), { zero: 'keep', doc: 'Release of the rules for warn.' }),
+  enforce: field(1, text(levelFault), { zeroValue: 'keep', doc: 'Level whose violations are rejected.' }),
+  'enforce-version': field(2, text(versionFault), { zeroValue: 'keep', doc: 'Release of the rules for enforce.' }),
+  audit: field(3, text(levelFault), { zeroValue: 'keep', doc: 'Level whose violations are recorded.' }),
+  'audit-version': field(4, text(versionFault), { zeroValue: 'keep', doc: 'Release of the rules for audit.' }),
+  warn: field(5, text(levelFault), { zeroValue: 'keep', doc: 'Level whose violations cause warnings.' }),
+  'warn-version': field(6, text(versionFault), { zeroValue: 'keep', doc: 'Release of the rules for warn.' }),
 })
 
 const someName: NameCheck = (name) => (name === '' ? ['must not be empty'] : [])
@@ -82,10 +82,10 @@ export const usual: PodSecurityConfiguration = {
 }
 
 function checkNames(list: readonly string[], path: FieldPath, check: NameCheck): FieldError[] {
-  const seen = new Set<string>()
+  const seenNames = new Set<string>()
   return list.flatMap((name, i) => {
-    const repeated = seen.has(name)
-    seen.add(name)
+    const repeated = seenNames.has(name)
+    seenNames.add(name)
     return [
       ...check(name).map((why) => invalid(at(path, i), name, why)),
       ...(repeated ? [duplicate(at(path, i), name)] : []),

@@ -24,9 +24,11 @@ interface Search {
 /** Returns the warnings: a heading followed by the violations; empty if all pods comply. */
 export async function warningsOfExisting(search: Search): Promise<string[]> {
   const { namespace, level } = search
-  const { groups, seen, all } = await findViolating(search)
+  const { groups, checkedPods, all } = await findViolating(search)
   const partly =
-    seen === all ? [] : [`new PodSecurity enforce level only checked against the first ${seen} of ${all} existing pods`]
+    checkedPods === all
+      ? []
+      : [`new PodSecurity enforce level only checked against the first ${checkedPods} of ${all} existing pods`]
   if (groups.size === 0) return partly
   const head = `existing pods in namespace ${JSON.stringify(namespace)} violate the new PodSecurity enforce level ${JSON.stringify(levelText(level))}`
   return [...partly, head, ...[...groups].map(groupText).sort()]
@@ -41,12 +43,12 @@ interface Group {
 async function findViolating({ lookup, vendor, namespace, level, exemptRuntimeClasses }: Search) {
   const groups = new Map<string, Group>()
   const names = [...lookup.names(pods, namespace)].map(({ name }) => name)
-  const pace = new TimeSlice()
+  const timeSlice = new TimeSlice()
   const began = performance.now()
-  let seen = 0
-  for (; seen < Math.min(names.length, maxPods) && performance.now() - began < maxMs; seen++) {
-    await pace.yieldIfDue()
-    const name = names[seen]!
+  let checkedPods = 0
+  for (; checkedPods < Math.min(names.length, maxPods) && performance.now() - began < maxMs; checkedPods++) {
+    await timeSlice.yieldIfDue()
+    const name = names[checkedPods]!
     const pod = lookup.readUncached(pods, { namespace, name })
     if (pod === undefined || exemptRuntimeClasses.has(pod.spec?.runtimeClassName ?? '')) continue
     const annotations = pod.metadata.annotations ?? {}
@@ -55,7 +57,7 @@ async function findViolating({ lookup, vendor, namespace, level, exemptRuntimeCl
     if (group !== undefined) group.count++
     else if (reasons !== '') groups.set(reasons, { first: name, count: 1 })
   }
-  return { groups, seen, all: names.length }
+  return { groups, checkedPods, all: names.length }
 }
 
 function groupText([reasons, { first, count }]: [string, Group]): string {

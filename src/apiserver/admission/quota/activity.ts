@@ -38,7 +38,7 @@ export class QuotaActivity {
    * once.
    */
   async begin(namespace: string): Promise<() => void> {
-    const place = this.#placeOf(namespace)
+    const place = this.#namespaceActivity(namespace)
     if (place.gate !== undefined) await place.gate
     place.underWay++
     place.begun++
@@ -54,7 +54,7 @@ export class QuotaActivity {
    * whether no write has begun since, because a long run may outlast the time for which new writes wait.
    */
   async whileStill<T>(namespace: string, run: (isStill: () => boolean) => Promise<T>): Promise<T | undefined> {
-    const place = this.#placeOf(namespace)
+    const place = this.#namespaceActivity(namespace)
     if (place.gate !== undefined) return undefined
     const { promise, resolve: open } = Promise.withResolvers<void>()
     const timer = setTimeout(open, this.#bounds.holdMs)
@@ -84,7 +84,7 @@ export class QuotaActivity {
     return place.underWay === 0
   }
 
-  #placeOf(namespace: string): Place {
+  #namespaceActivity(namespace: string): Place {
     const found = this.#places.get(namespace)
     if (found !== undefined) return found
     const place: Place = { underWay: 0, begun: 0, gate: undefined, onStill: () => {} }

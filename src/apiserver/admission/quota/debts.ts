@@ -14,7 +14,7 @@ import { randomUUID } from 'node:crypto'
 import { isObject, own } from '../../../api/json/json.ts'
 import type { ObjectName } from '../../../api/model/lookup.ts'
 import { type Amounts, readAmounts, type WrittenAmounts, writeAmounts } from '../../../api/model/quota/amounts.ts'
-import type { TakenKey } from '../commit-terms.ts'
+import type { ReservedKey } from '../commit-terms.ts'
 
 /** Key prefix of all debts. */
 export const debtsPrefix = 'quota-debts/'
@@ -39,12 +39,12 @@ export function debtsOf({ namespace, name }: ObjectName): string {
 }
 
 /** Returns the key and value to store. */
-export function recordOf({ key, uid, change }: Debt): TakenKey {
+export function recordOf({ key, uid, change }: Debt): ReservedKey {
   return { key, value: Buffer.from(JSON.stringify({ quota: uid, change: writeAmounts(change) })) }
 }
 
 /** An unreadable record counts as an empty debt. Settling it deletes it. */
-export function readDebt({ key, value }: TakenKey): Debt {
+export function readDebt({ key, value }: ReservedKey): Debt {
   const [namespace = '', name = ''] = key.slice(debtsPrefix.length).split('/')
   const { uid, change } = readRecord(Buffer.from(value).toString())
   return { key, quota: { namespace, name }, uid, change }

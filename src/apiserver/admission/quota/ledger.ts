@@ -35,11 +35,11 @@ const maxTogether = 50
 
 /** Updates the recorded usage of quotas. */
 export class Ledger {
-  readonly #writes: Pick<OwnWrites, 'changeStatus' | 'taken' | 'release'>
+  readonly #writes: Pick<OwnWrites, 'changeStatus' | 'reservedKeys' | 'release'>
   /** Quotas being committed, each with the changes that wait for the next commit. */
   readonly #waiting = new Map<string, Entry[]>()
 
-  constructor(writes: Pick<OwnWrites, 'changeStatus' | 'taken' | 'release'>) {
+  constructor(writes: Pick<OwnWrites, 'changeStatus' | 'reservedKeys' | 'release'>) {
     this.#writes = writes
   }
 
@@ -53,10 +53,10 @@ export class Ledger {
     await this.#enter(debt.quota, { debt })
   }
 
-  #enter(quota: ObjectName, wanted: Pick<Entry, 'charge' | 'debt'>): Promise<Charge> {
+  #enter(quota: ObjectName, newEntry: Pick<Entry, 'charge' | 'debt'>): Promise<Charge> {
     const key = `${quota.namespace}/${quota.name}`
     return new Promise((resolve, reject) => {
-      const entry: Entry = { ...wanted, outcome: { debt: undefined }, resolve, reject }
+      const entry: Entry = { ...newEntry, outcome: { debt: undefined }, resolve, reject }
       const line = this.#waiting.get(key)
       if (line !== undefined) line.push(entry)
       else void this.#work(key, quota, [entry])
@@ -97,7 +97,7 @@ export class Ledger {
   /** Drops debts that another server has settled meanwhile. */
   async #due(quota: ObjectName, batch: readonly Entry[]): Promise<readonly Entry[]> {
     if (batch.every(({ debt }) => debt === undefined)) return batch
-    const there = new Set((await this.#writes.taken(debtsOf(quota))).map(({ key }) => key))
+    const there = new Set((await this.#writes.reservedKeys(debtsOf(quota))).map(({ key }) => key))
     return batch.filter(({ debt }) => debt === undefined || there.has(debt.key))
   }
 
@@ -135,7 +135,7 @@ function book(object: ResourceQuota, batch: readonly Entry[]): StatusChange {
   return {
     status: asJson(status),
     guards: [...settled].map((key) => ({ key, revision: 'present' })),
-    takes: debts.map(recordOf),
+    reserves: debts.map(recordOf),
     releases: [...settled],
   }
 }

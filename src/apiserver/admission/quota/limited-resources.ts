@@ -72,9 +72,11 @@ export function uncovered(limited: readonly LimitedResource[], coverage: Coverag
   const wanted = concerned
     .flatMap(({ matchScopes = [] }) => matchScopes)
     .filter((scope) => holds(scope, type, object) && !scopes.some(({ scopeName }) => scopeName === scope.scopeName))
-  return wanted.length === 0 ? undefined : `insufficient quota to match these scopes: ${wanted.map(tell).join(', ')}`
+  return wanted.length === 0
+    ? undefined
+    : `insufficient quota to match these scopes: ${wanted.map(formatRequirement).join(', ')}`
 }
 
-function tell({ scopeName, operator, values = [] }: ScopeRequirement): string {
+function formatRequirement({ scopeName, operator, values = [] }: ScopeRequirement): string {
   return `${scopeName} ${operator}${values.length === 0 ? '' : ` [${values.join(' ')}]`}`
 }

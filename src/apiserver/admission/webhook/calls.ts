@@ -16,7 +16,7 @@ import type { Candidate } from './configurations.ts'
 import { denial, dryRunRefused, notAsked, unaskable } from './denial.ts'
 import type { Reviews } from './review.ts'
 import { timeFor } from './time-share.ts'
-import { type Verdict, verdictSteps } from './verdict.ts'
+import { readVerdictSliced, type Verdict } from './verdict.ts'
 import type { Webhook } from './webhook.ts'
 import type { RejectionCause, WebhookMetrics } from './webhook-metrics.ts'
 
@@ -40,7 +40,7 @@ export interface Question extends Candidate {
 }
 
 /** `isLate` tells whether the webhook's timeout has passed, which includes applying its patch. */
-export type Use<T> = (verdict: Verdict, isLate: () => boolean) => T | Promise<T>
+export type VerdictHandler<T> = (verdict: Verdict, isLate: () => boolean) => T | Promise<T>
 
 /** Start, timeout and duration of a call in milliseconds. */
 interface SpentTime {
@@ -60,9 +60,9 @@ export class WebhookCalls {
   }
 
   /**
-   * Calls the webhook and passes an allowing verdict to `use`, which may throw CallError if the verdict is unusable.
+   * Calls the webhook and passes an allowing verdict to `onAllowed`, which may throw CallError if the verdict is unusable.
    */
-  async ask<T>(question: Question, use: Use<T>): Promise<T | undefined> {
+  async ask<T>(question: Question, onAllowed: VerdictHandler<T>): Promise<T | undefined> {
     const { webhook, request } = question
     const { clock, metrics } = this.#parts
     if (request.dryRun && !webhook.allowsDryRun) throw dryRunRefused(webhook)
@@ -73,7 +73,7 @@ export class WebhookCalls {
       request.explanation?.looked({ ...controlOf(webhook), webhook: webhook.name, ms, said })
     }
     try {
-      const { used, said } = await this.#consult(question, use)
+      const { used, said } = await this.#consult(question, onAllowed)
       record(said, 200)
       return used
     } catch (error) {
@@ -110,7 +110,7 @@ export class WebhookCalls {
   }
 
   /** Any response closes the breaker, even a denial or an invalid patch. */
-  async #consult<T>(question: Question, use: Use<T>): Promise<{ used: T; said: string }> {
+  async #consult<T>(question: Question, onAllowed: VerdictHandler<T>): Promise<{ used: T; said: string }> {
     const { webhook, request } = question
     const { reviewVersion, breaker } = webhook
     if (reviewVersion === undefined)
@@ -128,9 +128,9 @@ export class WebhookCalls {
       for (const [key, value] of Object.entries(verdict.auditAnnotations))
         request.audit?.annotate(`${webhook.name}/${key}`, value)
       if (!verdict.allowed) throw denial(webhook, verdict.status)
-      const used = await use(verdict, () => elapsed() > webhook.timeoutMs)
+      const used = await onAllowed(verdict, () => elapsed() > webhook.timeoutMs)
       breaker.answered(elapsed())
-      return { used, said: told(verdict) }
+      return { used, said: describeVerdict(verdict) }
     } catch (error) {
       if (error instanceof CallError) this.#note(question, error, { began, timeoutMs, elapsedMs: elapsed() })
       if (error instanceof ApiError) breaker.answered(elapsed())
@@ -154,7 +154,7 @@ export class WebhookCalls {
         headers: request.traceHeaders?.(),
       }),
     )
-    return await new TimeSlice().run(verdictSteps(answer, { vendor: request.vendor, phase, version, uid }))
+    return await new TimeSlice().run(readVerdictSliced(answer, { vendor: request.vendor, phase, version, uid }))
   }
 
   /**
@@ -194,7 +194,7 @@ function controlOf({ phase }: Webhook) {
 }
 
 /** Describes an allowing verdict with its audit annotations. */
-function told({ patch, auditAnnotations }: Verdict): string {
+function describeVerdict({ patch, auditAnnotations }: Verdict): string {
   const notes = Object.entries(auditAnnotations).map(([key, value]) => `; ${key}=${value}`)
   return `allowed${patch === undefined ? '' : ', with a patch'}${notes.join('')}`
 }

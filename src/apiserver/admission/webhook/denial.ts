@@ -17,8 +17,8 @@ const maxSeconds = 2 ** 31 - 1
 /** Uses the code, reason and details of the webhook. A code that is not an error becomes 400. */
 export function denial({ name }: Webhook, status: JsonObject): ApiError {
   const code = own(status, 'code')
-  const message = textOf(status, 'message')
-  const reason = textOf(status, 'reason')
+  const message = stringField(status, 'message')
+  const reason = stringField(status, 'reason')
   const why = message || reason
   const words = `admission webhook ${JSON.stringify(name)} denied the request`
   return new ApiError(
@@ -52,7 +52,7 @@ function detailsOf(value: Json | undefined): StatusDetails | undefined {
   if (!isObject(value)) return undefined
   const causes = own(value, 'causes')
   const seconds = own(value, 'retryAfterSeconds')
-  const texts = ['name', 'group', 'kind', 'uid'].map((field) => [field, textOf(value, field)] as const)
+  const texts = ['name', 'group', 'kind', 'uid'].map((field) => [field, stringField(value, field)] as const)
   return {
     ...Object.fromEntries(texts.filter(([, text]) => text !== '')),
     ...(Array.isArray(causes) ? { causes: causes.slice(0, maxCauses).filter(isObject).map(causeOf) } : {}),
@@ -66,16 +66,16 @@ function isSeconds(value: Json | undefined): value is number {
 }
 
 function causeOf(cause: JsonObject) {
-  const field = textOf(cause, 'field')
-  const reason = textOf(cause, 'reason')
+  const field = stringField(cause, 'field')
+  const reason = stringField(cause, 'reason')
   return {
     ...(reason === '' ? {} : { reason }),
-    message: textOf(cause, 'message'),
+    message: stringField(cause, 'message'),
     ...(field === '' ? {} : { field }),
   }
 }
 
-function textOf(object: JsonObject, field: string): string {
+function stringField(object: JsonObject, field: string): string {
   const value = own(object, field)
   return typeof value === 'string' ? value.slice(0, maxText) : ''
 }

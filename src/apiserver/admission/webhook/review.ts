@@ -8,10 +8,10 @@ import type { JsonObject } from '../../../api/json/json.ts'
 import { type ApiObject, asJson, copyWithout } from '../../../api/model/object.ts'
 import type { User } from '../../../api/model/user.ts'
 import { apiVersionOf } from '../../../api/model/vendor.ts'
-import { type Steps, TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import { type Sliced, TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { AdmissionRequest } from '../admission.ts'
 import type { ObjectForm } from '../object-forms.ts'
-import { namespaceOf } from './matching.ts'
+import { namespaceOf } from './select-webhooks.ts'
 import type { ReviewVersion } from './webhook.ts'
 
 /** Both objects as JSON. */
@@ -45,7 +45,7 @@ export class Reviews {
     return known
   }
 
-  *#write(form: ObjectForm): Steps<Written> {
+  *#write(form: ObjectForm): Sliced<Written> {
     const { object, oldObject } = this.#request
     return {
       object: object === undefined ? 'null' : stringifyJson(asJson(yield* shownObject(this.#request, form, object))),
@@ -58,7 +58,7 @@ export class Reviews {
  * Returns the object as webhooks see it. A generated name is omitted because a retry may change it. An unconditional
  * update carries the current resourceVersion.
  */
-export function* shownObject(request: AdmissionRequest, form: ObjectForm, object: ApiObject): Steps<ApiObject> {
+export function* shownObject(request: AdmissionRequest, form: ObjectForm, object: ApiObject): Sliced<ApiObject> {
   const { drawnFrom, oldObject } = request
   const shown = yield* form.show(object)
   if (drawnFrom !== undefined) return { ...shown, metadata: copyWithout(shown.metadata, 'name') }

@@ -3,14 +3,14 @@
  * v1beta1 requires neither uid nor type. Invalid responses throw CallError.
  */
 
-import { parseSteps } from '../../../api/codec/json.ts'
+import { parseSliced } from '../../../api/codec/json.ts'
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
 import { apiVersionOf, type Vendor } from '../../../api/model/vendor.ts'
-import type { Steps } from '../../../base/concurrency/time-slice.ts'
+import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 import { trimEndOf } from '../../../base/text/trim-end.ts'
 import { CallError } from '../../../wire/http/client/call-error.ts'
 import type { HttpsAnswer } from '../../outbound/https-caller.ts'
-import { fewValuesSteps } from '../../outbound/json-effort.ts'
+import { assertFewValuesSliced } from '../../outbound/json-effort.ts'
 import type { Phase, ReviewVersion } from './webhook.ts'
 
 export interface Verdict {
@@ -23,7 +23,7 @@ export interface Verdict {
   readonly auditAnnotations: { readonly [key: string]: string }
 }
 
-export interface Asked {
+export interface ReviewRequest {
   readonly vendor: Vendor
   readonly phase: Phase
   readonly version: ReviewVersion
@@ -34,35 +34,38 @@ export interface Asked {
 const maxValues = 200_000
 
 /** Reads the verdict in steps, because a hostile response may be large. Throws CallError if it is invalid. */
-export function* verdictSteps({ body, contentType, status }: HttpsAnswer, asked: Asked): Steps<Verdict> {
+export function* readVerdictSliced(
+  { body, contentType, status }: HttpsAnswer,
+  reviewRequest: ReviewRequest,
+): Sliced<Verdict> {
   if (body.length === 0)
     throw new CallError('answer', `0-length response with status code: ${status} and content type: ${contentType}`)
-  yield* fewValuesSteps(body, maxValues)
+  yield* assertFewValuesSliced(body, maxValues)
   const review = yield* parse(body)
   yield
-  assertType(review, asked)
+  assertType(review, reviewRequest)
   const response = own(review, 'response')
   if (!isObject(response)) throw faulty('webhook response was absent')
-  const uid = textOf(response, 'uid')
-  if (asked.version === 'v1' && uid !== asked.uid)
-    throw faulty(`expected response.uid=${JSON.stringify(asked.uid)}, got ${JSON.stringify(uid.slice(0, 100))}`)
+  const uid = stringField(response, 'uid')
+  if (reviewRequest.version === 'v1' && uid !== reviewRequest.uid)
+    throw faulty(`expected response.uid=${JSON.stringify(reviewRequest.uid)}, got ${JSON.stringify(uid.slice(0, 100))}`)
   const allowed = own(response, 'allowed') ?? false
   if (typeof allowed !== 'boolean') throw malformed('response.allowed is not a boolean')
-  const told = own(response, 'status') ?? {}
-  if (!isObject(told)) throw malformed('response.status is not an object')
+  const responseStatus = own(response, 'status') ?? {}
+  if (!isObject(responseStatus)) throw malformed('response.status is not an object')
   return {
     allowed,
-    status: told,
-    patch: patchOf(response, asked),
+    status: responseStatus,
+    patch: patchOf(response, reviewRequest),
     warnings: textsOf(response, 'warnings'),
     auditAnnotations: annotationsOf(response),
   }
 }
 
-function* parse(body: Buffer): Steps<JsonObject> {
+function* parse(body: Buffer): Sliced<JsonObject> {
   let value: Json
   try {
-    value = (yield* parseSteps(body, maxValues)).value
+    value = (yield* parseSliced(body, maxValues)).value
   } catch {
     // Hides the parser's message because it quotes the input.
     throw malformed('the answer is not valid JSON')
@@ -72,17 +75,17 @@ function* parse(body: Buffer): Steps<JsonObject> {
 }
 
 /** In v1beta1, a response without a type is accepted. */
-function assertType(review: JsonObject, { vendor, version }: Asked): void {
-  const wanted = apiVersionOf(vendor, 'admission', version)
-  const apiVersion = textOf(review, 'apiVersion')
-  const kind = textOf(review, 'kind')
-  if (apiVersion === wanted && kind === 'AdmissionReview') return
+function assertType(review: JsonObject, { vendor, version }: ReviewRequest): void {
+  const expectedVersion = apiVersionOf(vendor, 'admission', version)
+  const apiVersion = stringField(review, 'apiVersion')
+  const kind = stringField(review, 'kind')
+  if (apiVersion === expectedVersion && kind === 'AdmissionReview') return
   if (apiVersion === '' && kind === '' && version === 'v1beta1') return
   const got = `${apiVersion.slice(0, 100) || '/'}, Kind=${kind.slice(0, 100)}`
-  throw faulty(`expected webhook response of ${wanted}, Kind=AdmissionReview, got ${got}`)
+  throw faulty(`expected webhook response of ${expectedVersion}, Kind=AdmissionReview, got ${got}`)
 }
 
-function patchOf(response: JsonObject, { phase, version }: Asked): Buffer | undefined {
+function patchOf(response: JsonObject, { phase, version }: ReviewRequest): Buffer | undefined {
   const patch = bytesOf(response, 'patch')
   const type = own(response, 'patchType') ?? undefined
   if (type !== undefined && typeof type !== 'string') throw malformed('response.patchType is not a string')
@@ -107,7 +110,7 @@ function patchOf(response: JsonObject, { phase, version }: Asked): Buffer | unde
 }
 
 function bytesOf(response: JsonObject, field: string): Buffer {
-  const text = textOf(response, field)
+  const text = stringField(response, field)
   const bytes = Buffer.from(text, 'base64')
   // Node skips invalid base64 characters. Every valid character encodes six bits.
   const length = trimEndOf(text, '=').replaceAll(/[\r\n]/g, '').length
@@ -115,7 +118,7 @@ function bytesOf(response: JsonObject, field: string): Buffer {
   return bytes
 }
 
-function textOf(object: JsonObject, field: string): string {
+function stringField(object: JsonObject, field: string): string {
   const value = own(object, field) ?? ''
   if (typeof value !== 'string') throw malformed(`${field} is not a string`)
   return value

@@ -29,16 +29,16 @@ const knownMs = 60_000
 
 /** Authenticates with ID tokens of an OpenID Connect provider. */
 export function idTokens(parts: IdTokenParts): Authenticator {
-  let known = new TtlCache<AuthenticationOutcome>(parts.clock)
+  let outcomeCache = new TtlCache<AuthenticationOutcome>(parts.clock)
   let knownBy: LocalJWKSet | undefined
   return ({ authorization }) => {
     const token = bearerToken(authorization)
     if (token === undefined || issuerOf(token) !== parts.rules.issuer) return none
     const { keys } = parts.provider
     // With new keys, the results may change.
-    if (keys !== knownBy) known = new TtlCache(parts.clock)
+    if (keys !== knownBy) outcomeCache = new TtlCache(parts.clock)
     knownBy = keys
-    return known.get(hash('sha256', token, 'base64'), () => judge(parts, token))
+    return outcomeCache.get(hash('sha256', token, 'base64'), () => judge(parts, token))
   }
 }
 

@@ -27,9 +27,9 @@ const maxKeys = 100
 export class OpenidProvider {
   readonly #parts: ProviderParts
   #keys: LocalJWKSet | undefined
-  #asked = Number.NEGATIVE_INFINITY
+  #lastFetchAt = Number.NEGATIVE_INFINITY
   #found = Number.NEGATIVE_INFINITY
-  #asking: Promise<boolean> | undefined
+  #pendingFetch: Promise<boolean> | undefined
   #retry: NodeJS.Timeout | undefined
 
   constructor(parts: ProviderParts) {
@@ -56,14 +56,14 @@ export class OpenidProvider {
 
   /** Returns whether new keys were fetched. Never rejects. */
   refresh(): Promise<boolean> {
-    if (this.#asking !== undefined) return this.#asking
+    if (this.#pendingFetch !== undefined) return this.#pendingFetch
     const now = this.#parts.clock.monotonic()
-    if (now - this.#asked < minMs) return Promise.resolve(false)
-    this.#asked = now
-    this.#asking = this.#fetch().finally(() => {
-      this.#asking = undefined
+    if (now - this.#lastFetchAt < minMs) return Promise.resolve(false)
+    this.#lastFetchAt = now
+    this.#pendingFetch = this.#fetch().finally(() => {
+      this.#pendingFetch = undefined
     })
-    return this.#asking
+    return this.#pendingFetch
   }
 
   async #fetch(): Promise<boolean> {

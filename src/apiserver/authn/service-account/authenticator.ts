@@ -33,7 +33,7 @@ const skewMs = 60_000
 /** Authenticates with service account tokens. */
 export function serviceAccountTokens(parts: ServiceAccountParts): Authenticator {
   const judge = judgeOf(parts)
-  const known = new WeakMap<object, Known>()
+  const known = new WeakMap<object, CachedToken>()
   return ({ authorization, connection, audiences }) => {
     if (authorization === undefined) return none
     // The same header on the same connection has the same result.
@@ -52,7 +52,7 @@ export function serviceAccountTokens(parts: ServiceAccountParts): Authenticator 
   }
 }
 
-interface Known {
+interface CachedToken {
   readonly authorization: string
   readonly token: SignedToken | 'foreign'
 }
@@ -66,17 +66,17 @@ function judgeOf({ vendor, clock, holders, recency, audiences: own, metrics }: S
     users.set(token, outcome)
     return outcome
   }
-  return (token: SignedToken, asked: readonly string[] | undefined): Outcome => {
+  return (token: SignedToken, requestedAudiences: readonly string[] | undefined): Outcome => {
     const { claims } = token
     const now = clock.now()
     if (now >= claims.validUntil || now < claims.validFrom - skewMs) return refused
-    const meant = meantFor(claims, asked ?? own, own)
-    if (meant.length === 0) return refusedTo(claims, asked ?? own)
+    const meant = meantFor(claims, requestedAudiences ?? own, own)
+    if (meant.length === 0) return refusedTo(claims, requestedAudiences ?? own)
     const answer = (stands: boolean): AuthenticationOutcome => {
       if (!stands) return refused
       metrics.count(claims, now)
       const known = userOf(token)
-      return asked === undefined ? known : { ...known, audiences: meant }
+      return requestedAudiences === undefined ? known : { ...known, audiences: meant }
     }
     const stands = recency.decide(() => holders.exist(token))
     return typeof stands === 'boolean' ? answer(stands) : stands.then(answer)
@@ -84,15 +84,15 @@ function judgeOf({ vendor, clock, holders, recency, audiences: own, metrics }: S
 }
 
 /** Returns the requested audiences for which the token is valid. A token without audiences is valid for this server. */
-function meantFor({ audiences }: TokenClaims, asked: readonly string[], own: readonly string[]): string[] {
+function meantFor({ audiences }: TokenClaims, requestedAudiences: readonly string[], own: readonly string[]): string[] {
   const named = audiences.length === 0 ? own : audiences
-  return asked.filter((audience) => named.includes(audience))
+  return requestedAudiences.filter((audience) => named.includes(audience))
 }
 
-function refusedTo({ audiences }: TokenClaims, asked: readonly string[]): AuthenticationOutcome {
+function refusedTo({ audiences }: TokenClaims, requestedAudiences: readonly string[]): AuthenticationOutcome {
   const list = (names: readonly string[]) => names.slice(0, 10).map((name) => JSON.stringify(name.slice(0, 200)))
   const named = list(audiences).join(' ')
-  const target = list(asked).join(' ')
+  const target = list(requestedAudiences).join(' ')
   return { result: 'refused', why: `token audiences [${named}] is invalid for the target audiences [${target}]` }
 }
 

@@ -27,7 +27,7 @@ export interface SignatureOptions {
 }
 
 /** Maximum number of cached tokens. */
-const maxKnown = 4096
+const maxCachedTokens = 4096
 
 /** Verifies tokens and caches the results by hash. */
 export class Signatures {
@@ -35,7 +35,7 @@ export class Signatures {
   readonly #keys: readonly VerifyingKey[]
   readonly #issuers: ReadonlySet<string>
   /** Keyed by hash, most recently used last. */
-  readonly #known = new BoundedMap<string, SignedToken>(maxKnown)
+  readonly #verifiedTokens = new BoundedMap<string, SignedToken>(maxCachedTokens)
 
   constructor({ vendor, keys, issuers }: SignatureOptions) {
     this.#vendor = vendor
@@ -48,8 +48,8 @@ export class Signatures {
    */
   verify(token: string): SignedToken | 'foreign' | Promise<SignedToken | undefined> {
     const key = hash('sha256', token, 'base64')
-    const known = this.#known.use(key)
-    if (known !== undefined) return known
+    const verifiedTokens = this.#verifiedTokens.use(key)
+    if (verifiedTokens !== undefined) return verifiedTokens
     const header = this.#ownHeader(token)
     return header === undefined ? 'foreign' : this.#verifyAnew(token, key, header)
   }
@@ -73,7 +73,7 @@ export class Signatures {
       const claims = verified && this.#claimsOf(verified.payload)
       if (claims === undefined) continue
       const signed = { hash: key, claims }
-      this.#known.set(key, signed)
+      this.#verifiedTokens.set(key, signed)
       return signed
     }
     return undefined

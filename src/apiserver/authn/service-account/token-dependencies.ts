@@ -9,7 +9,7 @@ import { pod as pods } from '../../../api/kinds/core/pod.ts'
 import type { Secret } from '../../../api/kinds/core/secret.ts'
 import { secret as secrets } from '../../../api/kinds/core/secret.ts'
 import { serviceAccount as serviceAccounts } from '../../../api/kinds/core/service-account.ts'
-import type { Found, Lookup } from '../../../api/model/lookup.ts'
+import type { Lookup, StoredObject } from '../../../api/model/lookup.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import type { SignedToken } from './signatures.ts'
@@ -27,7 +27,7 @@ export class TokenDependencies {
   readonly #clock: Clock
   readonly #lookupLegacy: boolean
   /** Object states for which a token was valid, so that unchanged objects are not checked again. */
-  readonly #good = new WeakMap<SignedToken, readonly (Found | undefined)[]>()
+  readonly #good = new WeakMap<SignedToken, readonly (StoredObject | undefined)[]>()
 
   constructor({ lookup, clock, lookupLegacy }: HolderOptions) {
     this.#lookup = lookup
@@ -39,26 +39,26 @@ export class TokenDependencies {
   exist(token: SignedToken): boolean {
     const { namespace, account, pod, secret, legacy } = token.claims
     if (legacy && !this.#lookupLegacy) return true
-    const found = [
+    const dependencies = [
       this.#lookup.getCached(serviceAccounts, { namespace, name: account.name }),
       pod && this.#lookup.getCached(pods, { namespace, name: pod.name }),
       secret && this.#lookup.getCached(secrets, { namespace, name: secret.name }),
     ] as const
     const good = this.#good.get(token)
-    if (good?.every((each, i) => each === found[i])) return true
-    return this.#judge(token, found)
+    if (good?.every((each, i) => each === dependencies[i])) return true
+    return this.#judge(token, dependencies)
   }
 
-  #judge(token: SignedToken, found: readonly (Found | undefined)[]): boolean {
+  #judge(token: SignedToken, dependencies: readonly (StoredObject | undefined)[]): boolean {
     const { account, pod, secret, legacy } = token.claims
-    const [ofAccount, ofPod, ofSecret] = found.map((each) => each?.object)
+    const [ofAccount, ofPod, ofSecret] = dependencies.map((each) => each?.object)
     const stands =
       isThere(ofAccount, account.uid) &&
       (pod === undefined || this.#isPodThere(ofPod, pod.uid)) &&
       (secret === undefined || isThere(ofSecret, secret.uid)) &&
       (!legacy || holdsToken(ofSecret!, token.hash))
     // The end of a pod's grace period does not change the pod, so the result is not cached.
-    if (stands && !ofPod?.metadata.deletionTimestamp) this.#good.set(token, found)
+    if (stands && !ofPod?.metadata.deletionTimestamp) this.#good.set(token, dependencies)
     return stands
   }
 

@@ -15,7 +15,7 @@ import { DerivedIndex } from '../derived-index.ts'
 import { type PodNeeds, persistentVolumeNeeds, podNeeds, thing, type VolumeNeeds } from './references.ts'
 
 export class NodeGraph {
-  readonly #kept: DerivedIndex
+  readonly #index: DerivedIndex
   readonly #mirrorKey: string
   readonly #pods = new Map<string, PodNeeds>()
   /** Number of pods of each node that need an object. */
@@ -28,7 +28,7 @@ export class NodeGraph {
 
   constructor(lookup: Lookup, vendor: Vendor) {
     this.#mirrorKey = vendorKey(vendor, 'config.mirror')
-    this.#kept = new DerivedIndex(lookup, [
+    this.#index = new DerivedIndex(lookup, [
       {
         type: pods,
         take: (name, object) => this.#takePod(name, object),
@@ -58,7 +58,7 @@ export class NodeGraph {
    * queries.
    */
   current(): Promise<void> | undefined {
-    return this.#kept.current()
+    return this.#index.current()
   }
 
   /** Whether the node needs the object. */

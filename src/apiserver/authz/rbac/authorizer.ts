@@ -59,10 +59,10 @@ function danglingOf(bindings: readonly Binding[], vendor: Vendor): string {
   return `RBAC: ${missing.length === 1 ? missing[0] : `[${missing.join(', ')}]`}`
 }
 
-const maxTold = 5
+const maxReportedBindings = 5
 
 function missingRoles(bindings: readonly Binding[], vendor: Vendor): string[] {
-  return bindings.slice(0, maxTold).map(({ role }) => {
+  return bindings.slice(0, maxReportedBindings).map(({ role }) => {
     return `${role.kind.toLowerCase()}.${groupName(vendor, rbacGroup)} "${role.name}" not found`
   })
 }

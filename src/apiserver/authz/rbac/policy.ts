@@ -54,14 +54,14 @@ type Holdings = Map<string, Bound>
 
 /** All roles and bindings, indexed by subject. */
 export class Policy {
-  readonly #kept: DerivedIndex
+  readonly #index: DerivedIndex
   readonly #roles = new Map<string, readonly Rule[]>()
   readonly #bindings = new Map<string, Binding>()
   readonly #ofUsers = new Map<string, Holdings>()
   readonly #ofGroups = new Map<string, Holdings>()
 
   constructor(lookup: Lookup) {
-    this.#kept = new DerivedIndex(lookup, [
+    this.#index = new DerivedIndex(lookup, [
       this.#rolesFrom('roles', 'Role'),
       this.#rolesFrom('clusterroles', 'ClusterRole'),
       this.#bindingsFrom('rolebindings', 'RoleBinding'),
@@ -74,7 +74,7 @@ export class Policy {
    * queries.
    */
   current(): Promise<void> | undefined {
-    return this.#kept.current()
+    return this.#index.current()
   }
 
   /** Returns the first rule of the user in the namespace ('' for cluster scope) that passes the test. */

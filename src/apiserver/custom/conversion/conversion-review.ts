@@ -5,13 +5,13 @@
  * is restored.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { parseSteps, stringifyJson } from '../../../api/codec/json.ts'
+import { parseSliced, stringifyJson } from '../../../api/codec/json.ts'
 import { isObject, type Json, type JsonObject, own, typeName } from '../../../api/json/json.ts'
 import { summary } from '../../../api/model/field-error.ts'
 import { maxValues } from '../../../api/model/limits.ts'
 import { apiVersionOf, type Vendor } from '../../../api/model/vendor.ts'
 import { checkAnnotations, checkLabels } from '../../../api/selectors/label-rules.ts'
-import type { Steps } from '../../../base/concurrency/time-slice.ts'
+import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 import { CallError } from '../../../wire/http/client/call-error.ts'
 import type { HttpsAnswer } from '../../outbound/https-caller.ts'
 import { assertFewValues } from '../../outbound/json-effort.ts'
@@ -36,7 +36,7 @@ export function writeReview({ vendor, version, uid, apiVersion, objects }: Revie
  * Returns the converted objects. Throws CallError if the response is malformed, and ConversionFailed if an object is
  * invalid.
  */
-export function* readConverted({ body }: HttpsAnswer, review: Review): Steps<JsonObject[]> {
+export function* readConverted({ body }: HttpsAnswer, review: Review): Sliced<JsonObject[]> {
   const { objects } = review
   const converted = convertedObjects(yield* parseAnswer(body), review)
   if (converted.length !== objects.length)
@@ -51,14 +51,14 @@ export function* readConverted({ body }: HttpsAnswer, review: Review): Steps<Jso
 
 /** Returns the webhook's name for error messages. */
 export function webhookFor({ objects: [first = {}] }: Pick<Review, 'objects'>): string {
-  return `conversion webhook for ${textOf(first, 'apiVersion')}, Kind=${textOf(first, 'kind')}`
+  return `conversion webhook for ${stringField(first, 'apiVersion')}, Kind=${stringField(first, 'kind')}`
 }
 
-function* parseAnswer(body: Buffer): Steps<JsonObject> {
+function* parseAnswer(body: Buffer): Sliced<JsonObject> {
   assertFewValues(body, maxValues)
   let value: Json
   try {
-    value = (yield* parseSteps(body)).value
+    value = (yield* parseSliced(body)).value
   } catch {
     // Hides the parser's message because it quotes the input.
     throw new CallError('answer', 'the answer is not valid JSON')
@@ -70,12 +70,12 @@ function* parseAnswer(body: Buffer): Steps<JsonObject> {
 /** In v1beta1, the type and uid of the response are not checked. */
 function convertedObjects(answer: JsonObject, { vendor, version, uid }: Review): Json[] {
   const type = `${apiVersionOf(vendor, 'apiextensions', version)}, Kind=ConversionReview`
-  const answered = `${textOf(answer, 'apiVersion') || '/'}, Kind=${textOf(answer, 'kind')}`
+  const answered = `${stringField(answer, 'apiVersion') || '/'}, Kind=${stringField(answer, 'kind')}`
   if (version === 'v1' && answered !== type)
     throw new CallError('answer', `expected webhook response of ${type}, got ${short(answered)}`)
   const response = own(answer, 'response')
   if (!isObject(response)) throw new CallError('answer', 'no response provided')
-  const said = textOf(response, 'uid')
+  const said = stringField(response, 'uid')
   if (version === 'v1' && said !== uid)
     throw new CallError('answer', `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(short(said))}`)
   assertSuccess(own(response, 'result'))
@@ -87,9 +87,9 @@ function convertedObjects(answer: JsonObject, { vendor, version, uid }: Review):
 /** Includes the webhook's own message, if it has one. */
 function assertSuccess(result: Json | undefined): void {
   const said = isObject(result) ? result : {}
-  const status = textOf(said, 'status')
+  const status = stringField(said, 'status')
   if (status === 'Success') return
-  const message = textOf(said, 'message')
+  const message = stringField(said, 'message')
   throw new CallError('answer', short(message) || `response.result.status was '${short(status)}', not 'Success'`)
 }
 
@@ -106,11 +106,11 @@ function checkObject(converted: Json, index: number, review: Review): JsonObject
     return new ConversionFailed(`${webhookFor(review)} returned invalid ${place}: ${why}`)
   }
   if (!isObject(converted)) throw fail('object', `it is ${typeName(converted)}`)
-  const received = textOf(converted, 'apiVersion')
+  const received = stringField(converted, 'apiVersion')
   if (received !== apiVersion)
     throw fail('object', `invalid groupVersion (expected ${apiVersion}, received ${short(received)})`)
-  const expected = textOf(original, 'kind')
-  const kind = textOf(converted, 'kind')
+  const expected = stringField(original, 'kind')
+  const kind = stringField(converted, 'kind')
   if (kind !== expected) throw fail('object', `invalid kind (expected ${expected}, received ${short(kind)})`)
   const fault = identityFault(original, converted)
   if (fault !== undefined) throw fail('object', fault)
@@ -125,8 +125,8 @@ function identityFault(original: JsonObject, converted: JsonObject): string | un
   const before = metadataOf(original) ?? {}
   const after = metadataOf(converted) ?? {}
   for (const [field, called] of Object.entries(identifying)) {
-    const expected = textOf(before, field)
-    const found = textOf(after, field)
+    const expected = stringField(before, field)
+    const found = stringField(after, field)
     if (found !== expected) return `must have the same ${called}: ${expected} != ${short(found)}`
   }
   return undefined
@@ -170,7 +170,7 @@ function metadataOf(object: JsonObject): JsonObject | undefined {
   return isObject(metadata) ? metadata : undefined
 }
 
-function textOf(object: JsonObject, field: string): string {
+function stringField(object: JsonObject, field: string): string {
   const value = own(object, field)
   return typeof value === 'string' ? value : ''
 }

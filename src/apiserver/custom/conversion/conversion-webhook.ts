@@ -20,7 +20,7 @@ import {
   webhookAddress,
 } from '../../outbound/webhook-address.ts'
 import { ConversionFailed, ConversionNotTried } from '../../registry/reads/conversion-failed.ts'
-import type { Convert } from '../objects/evolution.ts'
+import type { Convert } from '../objects/upgrade-stored-objects.ts'
 import type { Conversion, ConversionMetrics } from './conversion-metrics.ts'
 import { type Review, readConverted, webhookFor, writeReview } from './conversion-review.ts'
 
@@ -67,13 +67,13 @@ interface WebhookOf {
 class ConversionWebhook {
   readonly #parts: ConversionParts
   readonly #webhook: WebhookOf
-  readonly #turns: Turns
+  readonly #concurrencyLimit: ConcurrencyLimit
   #failing = false
 
   constructor(parts: ConversionParts, webhook: WebhookOf) {
     this.#parts = parts
     this.#webhook = webhook
-    this.#turns = new Turns(webhook.timeoutMs)
+    this.#concurrencyLimit = new ConcurrencyLimit(webhook.timeoutMs)
   }
 
   async convert(objects: readonly JsonObject[], apiVersion: string): Promise<JsonObject[]> {
@@ -89,7 +89,7 @@ class ConversionWebhook {
     }
     const review = { vendor, version, uid: randomUUID(), apiVersion, objects }
     try {
-      const converted = await this.#turns.take(clock, (leftMs) => this.#call(review, leftMs))
+      const converted = await this.#concurrencyLimit.take(clock, (remainingMs) => this.#call(review, remainingMs))
       note({ succeeded: true })
       this.#failing = false
       return converted
@@ -106,12 +106,12 @@ class ConversionWebhook {
     }
   }
 
-  async #call(review: Review, leftMs: number): Promise<JsonObject[]> {
+  async #call(review: Review, remainingMs: number): Promise<JsonObject[]> {
     const { caller, destinations } = this.#parts
     const { address } = this.#webhook
     const answer = await inPlace(`Post ${JSON.stringify(address.url)}: `, async () => {
       const destination = destinations.of(address)
-      return await caller.post({ destination, path: address.path, body: writeReview(review), timeoutMs: leftMs })
+      return await caller.post({ destination, path: address.path, body: writeReview(review), timeoutMs: remainingMs })
     })
     return await new TimeSlice().run(readConverted(answer, review))
   }
@@ -126,9 +126,9 @@ async function inPlace<T>(place: string, work: () => Promise<T>): Promise<T> {
 }
 
 /** Limits concurrency. Excess calls wait in order of arrival. */
-class Turns {
+class ConcurrencyLimit {
   readonly #timeoutMs: number
-  #taken = 0
+  #usedSlots = 0
   readonly #waiting: (() => void)[] = []
 
   constructor(timeoutMs: number) {
@@ -136,19 +136,19 @@ class Turns {
   }
 
   /** Calls `work` with the remaining time once a slot is free. */
-  async take<T>(clock: Clock, work: (leftMs: number) => Promise<T>): Promise<T> {
+  async take<T>(clock: Clock, work: (remainingMs: number) => Promise<T>): Promise<T> {
     if (this.#waiting.length >= maxWaiting) throw new CallError('limit', 'too many conversions wait for it')
     const began = clock.monotonic()
-    if (this.#taken >= maxCalls) await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    else this.#taken++
+    if (this.#usedSlots >= maxCalls) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    else this.#usedSlots++
     try {
-      const leftMs = this.#timeoutMs - (clock.monotonic() - began)
-      if (leftMs <= 0)
+      const remainingMs = this.#timeoutMs - (clock.monotonic() - began)
+      if (remainingMs <= 0)
         throw new CallError('timeout', `no answer to the conversions before it within ${this.#timeoutMs} ms`)
-      return await work(leftMs)
+      return await work(remainingMs)
     } finally {
       const next = this.#waiting.shift()
-      if (next === undefined) this.#taken--
+      if (next === undefined) this.#usedSlots--
       else next()
     }
   }

@@ -67,11 +67,11 @@ const atOnce = 16
 
 async function deleteAll(resource: Resource, parts: CleanupParts): Promise<void> {
   const { waiting, signal } = parts
-  const pace = new TimeSlice()
+  const timeSlice = new TimeSlice()
   for (const some of placesIn(resource, (object) => isWaiting(object, waiting))) {
     if (signal.aborted) return
     await Promise.all(some.map((place) => deleteOne(resource, place, parts)))
-    await pace.yieldIfDue()
+    await timeSlice.yieldIfDue()
   }
 }
 

@@ -19,8 +19,8 @@ import type { Catalogue } from '../../registry/catalogue/catalogue.ts'
 import { assertSameLoad, type RegistryParts, type Resource, waitForCaches } from '../../registry/catalogue/resource.ts'
 import type { ConversionParts } from '../conversion/conversion-webhook.ts'
 import { cleanUp } from './cleanup.ts'
-import { type EstablishingParts, isUpToDate, namesFor, writeStatus } from './establishing.ts'
-import { groupOf, type KnownDefinition, KnownDefinitions } from './known-definitions.ts'
+import { type DefinitionStatusParts, isUpToDate, namesFor, writeStatus } from './definition-status.ts'
+import { DefinitionSummaries, type DefinitionSummary, groupOf } from './definition-summaries.ts'
 import { grantsAll } from './names.ts'
 import { ServedDefinitions } from './served-definitions.ts'
 
@@ -47,9 +47,9 @@ const backoff = { firstMs: 50, longestMs: 10_000 }
 /** Establishes, serves and cleans up all custom kinds according to their definitions. */
 export class CustomResources {
   readonly #parts: CustomResourcesParts
-  readonly #known: KnownDefinitions
+  readonly #known: DefinitionSummaries
   readonly #served: ServedDefinitions
-  readonly #establishing: EstablishingParts
+  readonly #establishing: DefinitionStatusParts
   #definitions: RunningLoop | undefined
   #cleanups: RunningLoop | undefined
   /** The names accepted for each definition at its last reconciliation. */
@@ -59,7 +59,7 @@ export class CustomResources {
   constructor(parts: CustomResourcesParts) {
     const { resource, catalogue, registry, conversion } = parts
     this.#parts = parts
-    this.#known = new KnownDefinitions(resource, catalogue)
+    this.#known = new DefinitionSummaries(resource, catalogue)
     this.#served = new ServedDefinitions({
       catalogue,
       registry,
@@ -102,7 +102,7 @@ export class CustomResources {
    * Resolves when a type that is defined but not yet served may be available. Undefined if the group cannot have custom
    * types.
    */
-  readonly arrival = ({ group, plural }: TypePlace): Promise<void> | undefined =>
+  readonly waitForType = ({ group, plural }: TypePlace): Promise<void> | undefined =>
     group.includes('.') ? this.#settled(`${plural}.${group}`) : undefined
 
   async #settled(name: string): Promise<void> {
@@ -123,7 +123,7 @@ export class CustomResources {
     const known = this.#known.get(name)
     if (definition === undefined || !known?.established) return
     try {
-      await this.#served.serve(definition, known.granted)
+      await this.#served.serve(definition, known.acceptedNames)
     } catch (error) {
       this.#parts.records.log.error('cannot serve custom resource definition', { name, ...errorFields(error) })
     }
@@ -137,13 +137,13 @@ export class CustomResources {
       this.#served.remove(name)
       return 'done'
     }
-    if (known.established) await this.#served.serve(definition, known.granted)
+    if (known.established) await this.#served.serve(definition, known.acceptedNames)
     if (known.cleanup) this.#cleanups?.add(name)
     if (!known.terminating) await this.#establish(definition, known, signal)
     return 'done'
   }
 
-  async #establish(definition: CustomResourceDefinition, known: KnownDefinition, signal: AbortSignal): Promise<void> {
+  async #establish(definition: CustomResourceDefinition, known: DefinitionSummary, signal: AbortSignal): Promise<void> {
     const granted = namesFor(this.#establishing, known)
     if (isUpToDate(definition, granted, this.#parts.registry.clock.now())) return
     // Serves the type before writing the status, so that a client that sees the condition Established can use it.
@@ -154,8 +154,8 @@ export class CustomResources {
   }
 
   /** When the accepted names of a definition change, requeues the definitions that wait for a name. */
-  #requeueCompetitors(name: string, known: KnownDefinition | undefined): void {
-    const granted = known === undefined ? undefined : JSON.stringify(known.granted)
+  #requeueCompetitors(name: string, known: DefinitionSummary | undefined): void {
+    const granted = known === undefined ? undefined : JSON.stringify(known.acceptedNames)
     if (this.#granted.get(name) === granted) return
     if (granted === undefined) this.#granted.delete(name)
     else this.#granted.set(name, granted)

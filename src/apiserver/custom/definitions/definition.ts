@@ -15,7 +15,7 @@ import type { JudgeContext } from '../../../api/schema/context.ts'
 import type { Evolution, Kind, Scope } from '../../../api/schema/kind.ts'
 import { defaultGates } from '../../../api/versions/feature-gates.ts'
 import { type CustomKindDefinition, customKind } from '../objects/custom-kind.ts'
-import type { Convert } from '../objects/evolution.ts'
+import type { Convert } from '../objects/upgrade-stored-objects.ts'
 import { judgeRules } from '../rules/rule-faults.ts'
 import { defaultFaults } from '../schema/default-faults.ts'
 
@@ -55,7 +55,7 @@ export async function kindsOf(
 async function schemaFaultsOf(
   definition: CustomResourceDefinition,
   previous: CustomResourceDefinition | undefined,
-  { vendor, pace, gates = defaultGates() }: JudgeContext,
+  { vendor, timeSlice, gates = defaultGates() }: JudgeContext,
 ): Promise<FieldError[]> {
   const { spec = {} } = definition
   const faults: FieldError[] = []
@@ -65,16 +65,16 @@ async function schemaFaultsOf(
   for (const [i, version] of versions.entries()) {
     if (version.schema?.openAPIV3Schema === undefined) continue
     if (previous !== undefined && known.has(schemaText(version))) continue
-    await pace.yieldIfDue()
+    await timeSlice.yieldIfDue()
     const path = child(at('spec.versions', i), 'schema.openAPIV3Schema')
     const hasStatus = version.subresources?.status !== undefined
-    const reading = { path, pace, hasStatus }
+    const reading = { path, timeSlice, hasStatus }
     const made = await customKind(definitionOf(definition, spec.names ?? {}, version), vendor, reading)
     if (made.outcome === 'invalid') faults.push(...made.faults)
     else {
-      faults.push(...(await pace.run(defaultFaults(made.kind.schema, vendor, path))))
+      faults.push(...(await timeSlice.run(defaultFaults(made.kind.schema, vendor, path))))
       if (gates.has('CustomResourceValidationExpressions'))
-        faults.push(...(await judgeRules(version.schema.openAPIV3Schema as Json, vendor, { path, pace })))
+        faults.push(...(await judgeRules(version.schema.openAPIV3Schema as Json, vendor, { path, timeSlice })))
     }
   }
   return faults

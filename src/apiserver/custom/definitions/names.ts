@@ -36,11 +36,11 @@ export function namesTaken(all: Iterable<DefinitionNames>): TakenNames {
  * Filters the names in a status to the names that can have been granted: no names of built-in kinds, and the plural and
  * kind only as requested, because they cannot change once granted.
  */
-export function credibleNames(reported: DefinitionNames, asked: DefinitionNames, own: TakenNames): DefinitionNames {
+export function credibleNames(reported: DefinitionNames, requested: DefinitionNames, own: TakenNames): DefinitionNames {
   const names: DefinitionNames = { ...reported }
   const { singular = '', listKind = '', shortNames } = reported
-  if (reported.plural !== asked.plural || own.resources.has(reported.plural ?? '')) names.plural = ''
-  if (reported.kind !== asked.kind || own.kinds.has(reported.kind ?? '')) names.kind = ''
+  if (reported.plural !== requested.plural || own.resources.has(reported.plural ?? '')) names.plural = ''
+  if (reported.kind !== requested.kind || own.kinds.has(reported.kind ?? '')) names.kind = ''
   if (own.resources.has(singular)) delete names.singular
   if (own.kinds.has(listKind)) delete names.listKind
   if (shortNames?.some((name) => own.resources.has(name))) delete names.shortNames
@@ -48,7 +48,7 @@ export function credibleNames(reported: DefinitionNames, asked: DefinitionNames,
 }
 
 /** Whether a type can be served under these names. */
-export function isNamed({ plural = '', kind = '' }: DefinitionNames): boolean {
+export function hasPluralAndKind({ plural = '', kind = '' }: DefinitionNames): boolean {
   return plural !== '' && kind !== ''
 }
 
@@ -57,25 +57,25 @@ export function grantsAll({ condition }: GrantedNames): boolean {
   return condition.status === 'True'
 }
 
-/** `held` are the names granted before. If several names conflict, the last conflict is reported. */
-export function grantNames(asked: DefinitionNames, held: DefinitionNames, taken: TakenNames): GrantedNames {
-  const names: DefinitionNames = { ...held }
+/** `current` are the names granted before. If several names conflict, the last conflict is reported. */
+export function grantNames(requested: DefinitionNames, current: DefinitionNames, takenNames: TakenNames): GrantedNames {
+  const names: DefinitionNames = { ...current }
   let conflict: Pick<DefinitionCondition, 'reason' | 'message'> | undefined
   const grant = (part: 'plural' | 'singular' | 'kind' | 'listKind', others: ReadonlySet<string>) => {
-    const name = asked[part] ?? ''
-    if (name === (held[part] ?? '') || !others.has(name)) names[part] = name
+    const name = requested[part] ?? ''
+    if (name === (current[part] ?? '') || !others.has(name)) names[part] = name
     else conflict = { reason: `${part.charAt(0).toUpperCase()}${part.slice(1)}Conflict`, message: inUse([name]) }
   }
-  grant('plural', taken.resources)
-  grant('singular', taken.resources)
-  const refused = (asked.shortNames ?? []).filter(
-    (name) => !(held.shortNames ?? []).includes(name) && taken.resources.has(name),
+  grant('plural', takenNames.resources)
+  grant('singular', takenNames.resources)
+  const refused = (requested.shortNames ?? []).filter(
+    (name) => !(current.shortNames ?? []).includes(name) && takenNames.resources.has(name),
   )
   if (refused.length > 0) conflict = { reason: 'ShortNamesConflict', message: inUse(refused) }
-  else setList(names, 'shortNames', asked.shortNames)
-  grant('kind', taken.kinds)
-  grant('listKind', taken.kinds)
-  setList(names, 'categories', asked.categories)
+  else setList(names, 'shortNames', requested.shortNames)
+  grant('kind', takenNames.kinds)
+  grant('listKind', takenNames.kinds)
+  setList(names, 'categories', requested.categories)
   return {
     names,
     condition: conflict === undefined ? granted : { type: 'NamesAccepted', status: 'False', ...conflict },

@@ -14,16 +14,16 @@ export function ownNames(catalogue: Catalogue, group: string): TakenNames {
 }
 
 const none = namesTaken([])
-const known = new WeakMap<Catalogue, ReadonlyMap<string, TakenNames>>()
+const namesByCatalogue = new WeakMap<Catalogue, ReadonlyMap<string, TakenNames>>()
 
 /** Computed once because built-in kinds never change. */
 function byGroup(catalogue: Catalogue): ReadonlyMap<string, TakenNames> {
-  const before = known.get(catalogue)
+  const before = namesByCatalogue.get(catalogue)
   if (before !== undefined) return before
   const own = catalogue.everyType().filter(({ kind }) => kind.origin === 'built-in')
   const named = Map.groupBy(own.flatMap(namesIn), ({ group }) => group)
   const made = new Map([...named].map(([group, all]) => [group, namesTaken(all.map(({ names }) => names))]))
-  known.set(catalogue, made)
+  namesByCatalogue.set(catalogue, made)
   return made
 }
 

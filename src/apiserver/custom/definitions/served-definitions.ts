@@ -11,7 +11,13 @@ import { type RegistryParts, type Resource, serveTogether, waitForCaches } from 
 import { TypeChanged } from '../../registry/writes/type-changed.ts'
 import { type ConversionParts, conversionOf } from '../conversion/conversion-webhook.ts'
 import { kindsOf } from './definition.ts'
-import { groupOf, type KnownDefinition, type KnownDefinitions, pluralOf, servedAs } from './known-definitions.ts'
+import {
+  type DefinitionSummaries,
+  type DefinitionSummary,
+  groupOf,
+  pluralOf,
+  servedAs,
+} from './definition-summaries.ts'
 
 interface Serving {
   readonly servedAs: string
@@ -21,7 +27,7 @@ interface Serving {
 export interface ServingParts {
   readonly catalogue: Catalogue
   readonly registry: RegistryParts
-  readonly known: KnownDefinitions
+  readonly known: DefinitionSummaries
   readonly conversion: ConversionParts
   /** Resolves when all known changes of a definition are processed. */
   readonly settled: (name: string) => Promise<void>
@@ -36,7 +42,7 @@ export class ServedDefinitions {
   }
 
   /** Whether this state of the definition is being served. */
-  isServed({ name, servedAs }: KnownDefinition): boolean {
+  isServed({ name, servedAs }: DefinitionSummary): boolean {
     return this.#serving.get(name)?.servedAs === servedAs
   }
 
@@ -48,9 +54,9 @@ export class ServedDefinitions {
     if (before?.servedAs === state) return
     const { registry, conversion } = this.#parts
     const { vendor, caches } = registry
-    const made = await kindsOf(definition, names, { vendor, convert: conversionOf(definition, conversion) })
-    if (made.outcome === 'invalid') throw new Error(`its schema cannot be used: ${summary(made.faults)}`)
-    const types = this.#typesOf(made.kinds, { name, uid: uid!, servedAs: state })
+    const newKinds = await kindsOf(definition, names, { vendor, convert: conversionOf(definition, conversion) })
+    if (newKinds.outcome === 'invalid') throw new Error(`its schema cannot be used: ${summary(newKinds.faults)}`)
+    const types = this.#typesOf(newKinds.kinds, { name, uid: uid!, servedAs: state })
     const [cache] = types.map((type) => type.cache)
     if (cache !== undefined) await caches.open(cache)
     this.#parts.catalogue.replace(before?.types ?? [], types)
@@ -76,15 +82,15 @@ export class ServedDefinitions {
     const [first, ...others] = kinds
     if (first === undefined) return []
     const ref = { group: first.group.slice(0, -1), plural: first.plural }
-    const standing = (write: 'create' | 'change') => this.#standing(write, definition, ref)
-    return serveTogether([first, ...others], { parts: { ...this.#parts.registry, standing } })
+    const definitionGuard = (write: 'create' | 'change') => this.#definitionGuard(write, definition, ref)
+    return serveTogether([first, ...others], { parts: { ...this.#parts.registry, definitionGuard } })
   }
 
   /**
    * Returns the guard for a write: the definition from which the type was created. For a create, the definition must
    * also be established and not terminating. Existing objects can be changed and deleted until it is removed.
    */
-  async #standing(
+  async #definitionGuard(
     write: 'create' | 'change',
     definition: DefinitionRef,
     type: ResourceRef,
@@ -104,14 +110,14 @@ export class ServedDefinitions {
 }
 
 /** Returns the error if the definition has changed or was removed; undefined if objects can be changed. */
-function whyUnchanged(known: KnownDefinition | undefined, { uid, servedAs }: DefinitionRef): ApiError | undefined {
+function whyUnchanged(known: DefinitionSummary | undefined, { uid, servedAs }: DefinitionRef): ApiError | undefined {
   if (known === undefined || known.uid !== uid) return noSuchPath()
   return known.servedAs === servedAs ? undefined : new TypeChanged()
 }
 
 /** Returns the error if no objects can be created; undefined if they can. */
 function whyNone(
-  known: KnownDefinition | undefined,
+  known: DefinitionSummary | undefined,
   definition: DefinitionRef,
   { group, plural }: ResourceRef,
 ): ApiError | undefined {

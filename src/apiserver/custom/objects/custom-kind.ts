@@ -24,9 +24,9 @@ import {
   type StructuralSchema,
 } from '../schema/structural-schema.ts'
 import { customScale, type ScalePaths } from './custom-scale.ts'
-import { type Convert, evolutionOf } from './evolution.ts'
 import { type ObjectRules, objectRules } from './object-rules.ts'
 import { columnsOf, type PrinterColumn } from './printer-columns.ts'
+import { type Convert, evolutionOf } from './upgrade-stored-objects.ts'
 
 export interface CustomKindDefinition {
   /** Full name of the API group: `stable.example.com`. */
@@ -93,7 +93,7 @@ function makeKind(definition: CustomKindDefinition, read: ReadSchema, vendor: Ve
     ...names,
     origin: 'custom',
     doc,
-    form: checkDnsSubdomain,
+    nameFormat: checkDnsSubdomain,
     schema,
     rules: {
       ...(status && { readOnly: ['status'] }),
@@ -105,7 +105,7 @@ function makeKind(definition: CustomKindDefinition, read: ReadSchema, vendor: Ve
       ...defined({ judge: judgeOf(objectRules(schema, scale), ruleJudge(text, vendor.extensionPrefix)) }),
       ...(unenforced.length > 0 && { warnings: () => unenforced.map(unenforcedWarning) }),
     },
-    life: { verbs, needsVersion: true, plainFinalizers: true, strategicPatch: false },
+    lifecycle: { verbs, needsVersion: true, plainFinalizers: true, strategicPatch: false },
     views: {
       columns: columnsOf(columns),
       // None besides name and namespace.
@@ -125,7 +125,7 @@ function makeKind(definition: CustomKindDefinition, read: ReadSchema, vendor: Ve
 function judgeOf(rules: ObjectRules | undefined, judge: Judge | undefined): Judge | undefined {
   if (rules === undefined) return judge
   return async (object, previous, context) => {
-    const faults = await context.pace.run(rules(object))
+    const faults = await context.timeSlice.run(rules(object))
     if (judge === undefined) return faults
     const isSound = context.isSound && faults.length === 0
     return [...faults, ...(await judge(object, previous, { ...context, isSound }))]

@@ -6,14 +6,14 @@
 
 import { goSyntax } from '../../../api/json/go-syntax.ts'
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
-import { isLarge, partsPerStep } from '../../../api/json/large-json.ts'
+import { isLarge, partsPerSlice } from '../../../api/json/large-json.ts'
 import { at, child, type FieldError, type FieldPath, invalid, maxFaults } from '../../../api/model/field-error.ts'
 import { type ApiObject, asJson } from '../../../api/model/object.ts'
 import { containsSchema } from '../../../api/schema/contains-schema.ts'
 import { PresentFields } from '../../../api/schema/present-fields.ts'
 import type { ListSchema, MapSchema, ObjectSchema, Schema } from '../../../api/schema/schema.ts'
 import { memoizeByObject } from '../../../base/collections/memoize-by-object.ts'
-import type { Steps } from '../../../base/concurrency/time-slice.ts'
+import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 import { namesIn, type ScalePaths } from './custom-scale.ts'
 import { embeddedFaults } from './embedded-objects.ts'
 
@@ -29,7 +29,7 @@ const ruledFields = memoizeByObject(({ fields }: ObjectSchema) => {
 })
 
 /** Finds the errors of an object in steps. */
-export type ObjectRules = (object: ApiObject) => Steps<FieldError[]>
+export type ObjectRules = (object: ApiObject) => Sliced<FieldError[]>
 
 /**
  * Creates the validation for a schema; undefined if no object can have errors. Metadata is excluded because the rules
@@ -40,7 +40,7 @@ export function objectRules(schema: ObjectSchema, scale: ScalePaths | undefined)
   if (parts.length === 0 && scale === undefined) return undefined
   return function* (object) {
     const search = new Search(scale === undefined ? [] : scaleFaults(asJson(object), scale))
-    for (const [name, field] of parts) yield* search.findSteps(field.schema, own(asJson(object), name), name)
+    for (const [name, field] of parts) yield* search.findSliced(field.schema, own(asJson(object), name), name)
     return search.faults
   }
 }
@@ -71,7 +71,7 @@ class Search {
    * Traverses large values in steps and small values at once. A list may have many small elements with many embedded
    * objects, so the objects are counted across elements.
    */
-  *findSteps(schema: Schema, value: Json | undefined, path: FieldPath): Generator<void, void> {
+  *findSliced(schema: Schema, value: Json | undefined, path: FieldPath): Generator<void, void> {
     if (!hasRules(schema)) return
     if (!isLarge(value)) {
       this.#find(schema, value, path)
@@ -86,27 +86,27 @@ class Search {
     else if (schema.type === 'object' && isObject(value)) {
       if (schema.embedded) this.add(embeddedFaults(value, path))
       for (const { name, schema: inner } of ruledFields(schema).of(value))
-        yield* this.findSteps(inner, own(value, name), child(path, name))
+        yield* this.findSliced(inner, own(value, name), child(path, name))
     }
   }
 
   *#findInList(schema: ListSchema, value: readonly Json[], path: FieldPath): Generator<void, void> {
     const elements = schema.list === 'atomic' ? undefined : new Elements(schema, path, this)
     for (let i = 0; elements !== undefined && i < value.length; i++) {
-      if (i % partsPerStep === 0) yield
+      if (i % partsPerSlice === 0) yield
       elements.add(value[i]!, i)
     }
     for (let i = 0; hasRules(schema.items) && i < value.length; i++) {
-      if (i % partsPerStep === 0) yield
-      yield* this.findSteps(schema.items, value[i], at(path, i))
+      if (i % partsPerSlice === 0) yield
+      yield* this.findSliced(schema.items, value[i], at(path, i))
     }
   }
 
   *#findInMap(schema: MapSchema, value: JsonObject, path: FieldPath): Generator<void, void> {
     let entries = 0
     for (const key of Object.keys(value)) {
-      if (++entries % partsPerStep === 0) yield
-      yield* this.findSteps(schema.values, value[key], at(path, key))
+      if (++entries % partsPerSlice === 0) yield
+      yield* this.findSliced(schema.values, value[key], at(path, key))
     }
   }
 
@@ -211,10 +211,10 @@ function selectorFaults(object: JsonObject, path: string): FieldError[] {
   return [invalid(path, '', notOfType(path, found.value, 'string'))]
 }
 
-type Found = { readonly value: Json | undefined } | { readonly blocked: Json }
+type FollowedPath = { readonly value: Json | undefined } | { readonly blocked: Json }
 
 /** Returns the value at a simple path, or the value that blocks the path. */
-function follow(object: JsonObject, path: string): Found {
+function follow(object: JsonObject, path: string): FollowedPath {
   let here: Json | undefined = object
   for (const name of namesIn(path)) {
     if (here === undefined) break

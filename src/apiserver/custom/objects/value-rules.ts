@@ -152,10 +152,10 @@ const stringKeywords: { readonly [keyword: string]: MakeRule } = {
     const compiled = compile(String(wanted))
     if (compiled.outcome === 'refused') return () => []
     const { matches, size } = compiled
-    const longest = Math.floor(maxMatchSteps / size)
+    const maxLength = Math.floor(maxMatchSteps / size)
     return (value, path, _context, effort) => {
       if (typeof value !== 'string') return []
-      if (value.length > longest) return [tooLong(path, longest)]
+      if (value.length > maxLength) return [tooLong(path, maxLength)]
       if (!mayTake(effort, size * value.length)) return [tooMuch(path)]
       return matches(value) ? [] : [broken(path, value, `should match '${wanted}'`)]
     }
@@ -165,8 +165,8 @@ const stringKeywords: { readonly [keyword: string]: MakeRule } = {
 /** A match cannot be interrupted. A step takes up to 50 nanoseconds. */
 const maxMatchSteps = 1_000_000
 
-function tooLong(path: FieldPath, longest: number): FieldError {
-  return forbidden(path, `must have at most ${longest} characters to be matched against its pattern`)
+function tooLong(path: FieldPath, maxLength: number): FieldError {
+  return forbidden(path, `must have at most ${maxLength} characters to be matched against its pattern`)
 }
 
 /** Returns the rule for the keywords of this schema, without logic; undefined if it has none. */

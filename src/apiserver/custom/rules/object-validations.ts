@@ -32,50 +32,50 @@ export type Judge = NonNullable<Kind['rules']['judge']>
  */
 export function ruleJudge(text: Buffer, prefix: string): Judge | undefined {
   if (!text.includes(`"${prefix}validations"`)) return undefined
-  const compile = async (pace: TimeSlice) => {
+  const compile = async (timeSlice: TimeSlice) => {
     const reader = { prefix, readPattern: await loadRulePatterns() }
-    return await pace.run(readRules(parseOwnJson(text) as JsonObject, reader, ''))
+    return await timeSlice.run(readRules(parseOwnJson(text) as JsonObject, reader, ''))
   }
   let compiled: ReturnType<typeof compile> | undefined
-  return async (object, previous, { pace, isSound, gates = defaultGates() }) => {
+  return async (object, previous, { timeSlice, isSound, gates = defaultGates() }) => {
     if (!isSound || !gates.has('CustomResourceValidationExpressions')) return []
-    compiled ??= compile(pace)
+    compiled ??= compile(timeSlice)
     const root = await compiled
     // The keyword may occur only in a description.
     if (root === undefined) return []
-    return await pace.run(
+    return await timeSlice.run(
       validationFaults(root, { value: asJson(object), previous: previous && asJson(previous), path: '' }),
     )
   }
 }
 
 /** Validates in steps, one per rule. */
-export function* validationFaults(root: RuleNode, judged: Judged): Steps {
-  const judging: Judging = { faults: [], left: maxObjectCost }
+export function* validationFaults(root: RuleNode, judged: ValueAtPath): SlicedErrors {
+  const judging: Judging = { faults: [], remainingCost: maxObjectCost }
   yield* judge(root, judging, judged)
   return judging.faults
 }
 
-type Steps = Generator<void, FieldError[]>
+type SlicedErrors = Generator<void, FieldError[]>
 
 interface Judging {
   readonly faults: FieldError[]
   /** Remaining cost budget of the object. Validation stops below 0. */
-  left: number
+  remainingCost: number
 }
 
-interface Judged {
+interface ValueAtPath {
   readonly value: Json
   /** The previous value, if known. */
   readonly previous: Json | undefined
   readonly path: FieldPath
 }
 
-function isOver({ faults, left }: Judging): boolean {
-  return left < 0 || faults.length >= maxFaults
+function isOver({ faults, remainingCost }: Judging): boolean {
+  return remainingCost < 0 || faults.length >= maxFaults
 }
 
-function* judge(node: RuleNode, judging: Judging, judged: Judged): Generator<void, void> {
+function* judge(node: RuleNode, judging: Judging, judged: ValueAtPath): Generator<void, void> {
   const { value, previous, path } = judged
   if (value === null || isOver(judging)) return
   if (node.rules.length > 0) yield* judgeRules(node, judging, judged)
@@ -103,7 +103,7 @@ function previousItems({ correlation, keys }: RuleNode, previous: Json | undefin
   return (item: Json) => known.get(identityOf(item, keys))
 }
 
-function* judgeRules(node: RuleNode, judging: Judging, judged: Judged): Generator<void, void> {
+function* judgeRules(node: RuleNode, judging: Judging, judged: ValueAtPath): Generator<void, void> {
   const { value, previous, path } = judged
   const report = (text: string) => judging.faults.push(invalid(path === '' ? nowhere : path, node.type, text))
   const values = lazily(() => [fromJson(value, node.declared!), fromJson(previous ?? null, node.declared!)])
@@ -116,9 +116,9 @@ function* judgeRules(node: RuleNode, judging: Judging, judged: Judged): Generato
     }
     const { program } = compiled
     if (program.used.has('oldSelf') && (previous === undefined || previous === null)) continue
-    if (judging.left <= 0) {
+    if (judging.remainingCost <= 0) {
       report(outOfBudget)
-      judging.left = -1
+      judging.remainingCost = -1
       return
     }
     const fault = runRule(program, rule, { values, judging })
@@ -142,7 +142,7 @@ function runRule(program: Program, rule: Rule, { values, judging }: Running): st
     return spend(judging, budget) ?? (holds ? undefined : failure(rule))
   } catch (error) {
     if (error instanceof BudgetExceeded) {
-      judging.left = -1
+      judging.remainingCost = -1
       return `'${error.message}': no further validation rules will be run due to call cost exceeds limit for rule: ${nameOf(rule)}`
     }
     if (!(error instanceof CelError)) throw error
@@ -151,8 +151,8 @@ function runRule(program: Program, rule: Rule, { values, judging }: Running): st
 }
 
 function spend(judging: Judging, { cost }: Budget): string | undefined {
-  judging.left = cost > judging.left ? -1 : judging.left - cost
-  return judging.left < 0 ? outOfBudget : undefined
+  judging.remainingCost = cost > judging.remainingCost ? -1 : judging.remainingCost - cost
+  return judging.remainingCost < 0 ? outOfBudget : undefined
 }
 
 function faultOf({ message }: CelError, rule: Rule): string {

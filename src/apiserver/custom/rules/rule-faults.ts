@@ -30,14 +30,14 @@ const maxNamed = 4
 export async function judgeRules(
   schema: Json,
   { extensionPrefix: prefix }: Vendor,
-  { path, pace }: { readonly path: FieldPath; readonly pace: TimeSlice },
+  { path, timeSlice }: { readonly path: FieldPath; readonly timeSlice: TimeSlice },
 ): Promise<FieldError[]> {
   if (!isObject(schema) || !hasRules(schema, prefix)) return []
   const reader = { prefix, readPattern: await loadRulePatterns() }
-  const root = await pace.run(readRules(schema, reader, path))
+  const root = await timeSlice.run(readRules(schema, reader, path))
   if (root === undefined) return []
   const faults = ruleFaults(root, prefix)
-  return faults.length > 0 ? faults : await pace.run(defaultFaults(root))
+  return faults.length > 0 ? faults : await timeSlice.run(defaultFaults(root))
 }
 
 /** Validates the defaults of a schema with its own rules. */
@@ -100,23 +100,25 @@ function within({ occurrences }: Around, limit: number | undefined): number | un
 }
 
 function formFaults({ rule, message }: Rule, place: FieldPath): FieldError[] {
-  const said = message.trim()
+  const trimmedMessage = message.trim()
   const faults = rule.trim() === '' ? [required(child(place, 'rule'), 'rule is not specified')] : []
   const atMessage = child(place, 'message')
-  if (message !== '' && said === '') faults.push(invalid(atMessage, message, 'message must be non-empty if specified'))
-  else if (said.includes('\n')) faults.push(invalid(atMessage, message, 'message must not contain line breaks'))
-  else if (rule.trim().includes('\n') && said === '')
+  if (message !== '' && trimmedMessage === '')
+    faults.push(invalid(atMessage, message, 'message must be non-empty if specified'))
+  else if (trimmedMessage.includes('\n'))
+    faults.push(invalid(atMessage, message, 'message must not contain line breaks'))
+  else if (rule.trim().includes('\n') && trimmedMessage === '')
     faults.push(required(atMessage, 'message must be specified if rule contains line breaks'))
   return faults
 }
 
-interface Judged {
+interface RuleAtNode {
   readonly node: RuleNode
   readonly rule: CompiledRule
   readonly place: FieldPath
 }
 
-function judgeRule({ node, rule, place }: Judged, judging: Judging, around: Around): void {
+function judgeRule({ node, rule, place }: RuleAtNode, judging: Judging, around: Around): void {
   const { compiled, rule: text, message } = rule
   const path = child(place, 'rule')
   if (compiled.outcome === 'invalid') {
@@ -144,14 +146,14 @@ const maxShown = 1000
 function totalFaults({ prefix, costs }: Judging, path: FieldPath): FieldError[] {
   const total = costs.reduce((sum, { cost }) => sum + cost, 0)
   if (total <= maxSchemaCost) return []
-  const named = costs
+  const expensiveRules = costs
     .filter(({ cost }) => cost >= maxSchemaCost / 100)
     .sort((a, b) => b.cost - a.cost)
     .slice(0, maxNamed)
   const share = 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema'
   const what = `${prefix}validations estimated rule cost total for entire OpenAPIv3 schema`
   return [
-    ...named.map(({ path: place }) => forbidden(place, share)),
+    ...expensiveRules.map(({ path: place }) => forbidden(place, share)),
     forbidden(path, excess(what, total / maxSchemaCost)),
   ]
 }

@@ -122,17 +122,19 @@ const unseen = 'rule declared on schema that does not support validation rules'
 function rulesOf(schema: JsonObject, prefix: string): Rule[] {
   const rules = schema[`${prefix}validations`]
   if (!Array.isArray(rules)) return []
-  return rules.filter(isObject).map(({ rule, message }) => ({ rule: textOf(rule), message: textOf(message) }))
+  return rules
+    .filter(isObject)
+    .map(({ rule, message }) => ({ rule: stringOrEmpty(rule), message: stringOrEmpty(message) }))
 }
 
-function textOf(value: Json | undefined): string {
+function stringOrEmpty(value: Json | undefined): string {
   return typeof value === 'string' ? value : ''
 }
 
 /** Whether a schema has rules, directly or below. */
 export function hasRules(schema: JsonObject, prefix: string): boolean {
-  const known = withRules.get(schema)
-  if (known !== undefined) return known
+  const cachedResult = withRules.get(schema)
+  if (cachedResult !== undefined) return cachedResult
   const { properties, items, additionalProperties } = schema
   const below = [items, additionalProperties, ...(isObject(properties) ? Object.values(properties) : [])]
   const found = rulesOf(schema, prefix).length > 0 || below.some((inner) => isObject(inner) && hasRules(inner, prefix))

@@ -9,17 +9,17 @@ import type { Vendor } from '../../../api/model/vendor.ts'
 import { copyOf, fillDefaults, Room, sizeOf } from '../../../api/schema/defaults.ts'
 import type { ObjectSchema, Schema } from '../../../api/schema/schema.ts'
 
-const most = { bytes: 1024 * 1024, values: 100_000 }
+const limits = { bytes: 1024 * 1024, values: 100_000 }
 
 /** Validates in steps because there may be many defaults. `path` is the path of the schema. */
 export function* defaultFaults(schema: ObjectSchema, vendor: Vendor, path: FieldPath): Generator<void, FieldError[]> {
-  const room = new Room(most)
+  const room = new Room(limits)
   const filling = { context: { vendor, subresource: '' }, room }
   const open: { readonly schema: Schema; readonly path: FieldPath }[] = [{ schema, path }]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     for (const part of partsOf(next)) {
-      if (part.given !== undefined) {
-        const value = copyOf(part.given)
+      if (part.defaultValue !== undefined) {
+        const value = copyOf(part.defaultValue)
         const fits = room.take(sizeOf(value)) && !fillDefaults(part.schema, value, filling)
         if (!fits) return [forbidden(child(part.path, 'default'), tooLarge)]
         yield
@@ -34,24 +34,24 @@ interface Part {
   readonly schema: Schema
   readonly path: FieldPath
   /** Default value. */
-  readonly given: Json | undefined
+  readonly defaultValue: Json | undefined
 }
 
 function partsOf({ schema, path }: Pick<Part, 'schema' | 'path'>): Part[] {
   switch (schema.type) {
     case 'list':
-      return [{ schema: schema.items, path: child(path, 'items'), given: schema.items.ifNull }]
+      return [{ schema: schema.items, path: child(path, 'items'), defaultValue: schema.items.ifNull }]
     case 'map':
-      return [{ schema: schema.values, path: child(path, 'additionalProperties'), given: schema.values.ifNull }]
+      return [{ schema: schema.values, path: child(path, 'additionalProperties'), defaultValue: schema.values.ifNull }]
     case 'object':
-      return Object.entries(schema.fields).map(([name, { schema: inner, default: given }]) => ({
+      return Object.entries(schema.fields).map(([name, { schema: inner, default: defaultValue }]) => ({
         schema: inner,
         path: `${path}.properties[${name}]`,
-        given,
+        defaultValue,
       }))
     default:
       return []
   }
 }
 
-const tooLarge = `the defaults of a schema, with those inside them, may have at most ${most.bytes} bytes and ${most.values} values`
+const tooLarge = `the defaults of a schema, with those inside them, may have at most ${limits.bytes} bytes and ${limits.values} values`

@@ -58,10 +58,10 @@ export function knownFormat(format: unknown): string | undefined {
 
 /** Whether a text has a known format. Very long texts are rejected without a match, except for base64 and passwords. */
 export function hasFormat(format: string, text: string): boolean {
-  return (text.length <= longestText || format === 'byte' || format === 'password') && texts[format]!(text)
+  return (text.length <= maxTextLength || format === 'byte' || format === 'password') && texts[format]!(text)
 }
 
-const longestText = 4096
+const maxTextLength = 4096
 
 function matches(form: RegExp): (text: string) => boolean {
   return (text) => form.test(text)

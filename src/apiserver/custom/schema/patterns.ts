@@ -25,7 +25,7 @@ interface Refusal {
 }
 
 /** Longer patterns are not written by hand and take milliseconds to compile. */
-const longestPattern = 4096
+const maxPatternLength = 4096
 /** Maximum estimated size of a pattern. Compiling cannot be interrupted and takes about two microseconds per step. */
 const maxSize = 10_000
 /** Maximum total size of the patterns in a schema. Each step takes about a hundred bytes of memory. */
@@ -43,7 +43,7 @@ export interface CompiledPatterns {
  */
 export async function compilePatterns(
   schema: Json,
-  { pace = new TimeSlice(), stored = false }: PatternOptions,
+  { timeSlice = new TimeSlice(), stored = false }: PatternOptions,
 ): Promise<CompiledPatterns> {
   const patterns = [...patternsIn(schema)]
   if (patterns.length === 0) return { compile: unknown, unenforced: [] }
@@ -58,13 +58,13 @@ export async function compilePatterns(
     if (made.outcome === 'pattern') sizes += Math.max(size, made.size)
     else if (stored) unenforced.add(pattern)
     compiled.set(pattern, unenforced.has(pattern) ? everything : made)
-    await pace.yieldIfDue()
+    await timeSlice.yieldIfDue()
   }
   return { compile: (pattern) => compiled.get(pattern) ?? unknown(pattern), unenforced: [...unenforced] }
 }
 
 interface PatternOptions {
-  readonly pace?: TimeSlice | undefined
+  readonly timeSlice?: TimeSlice | undefined
   /** Whether the schema was accepted before. */
   readonly stored?: boolean | undefined
 }
@@ -106,8 +106,8 @@ async function loadEngine(): Promise<CompilePattern> {
 export async function loadRulePatterns(): Promise<ReadPattern> {
   const { RE2JS, RE2JSException } = await import('re2js')
   return (source) => {
-    if (source.length > longestPattern)
-      return { outcome: 'refused', why: `must have at most ${longestPattern} characters` }
+    if (source.length > maxPatternLength)
+      return { outcome: 'refused', why: `must have at most ${maxPatternLength} characters` }
     if (estimateSize(source) > maxSize) return tooLarge
     try {
       return { outcome: 'pattern', pattern: patternOf(RE2JS.compile(source)) }

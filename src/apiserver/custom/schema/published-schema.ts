@@ -73,8 +73,8 @@ function write(schema: JsonObject, words: Words): JsonObject {
   const { prefix, publishing } = words
   const reduced = publishing.version === 2 ? reduce(schema, prefix) : schema
   const keywords = [...values, ...extensions.map((name) => `${prefix}${name}`)]
-  const said = keywords.filter((keyword) => keyword === 'default' || !saysNothing(own(reduced, keyword)))
-  const written = Object.fromEntries(said.map((keyword) => [keyword, own(reduced, keyword)!]))
+  const logicKeywords = keywords.filter((keyword) => keyword === 'default' || !saysNothing(own(reduced, keyword)))
+  const written = Object.fromEntries(logicKeywords.map((keyword) => [keyword, own(reduced, keyword)!]))
   if (written.default == null) delete written.default
   Object.assign(written, publishing.version === 2 ? {} : writeLogic(schema, words), writeBelow(reduced, words))
   return isEmbedded(schema, words) ? withMetadata(written, publishing) : written
@@ -95,10 +95,10 @@ function writeBelow({ properties, items, additionalProperties }: JsonObject, wor
 /** Writes the logic keywords and CEL rules, which only version 3 has. */
 function writeLogic(schema: JsonObject, words: Words): JsonObject {
   const rules = `${words.prefix}validations`
-  const said = logic.filter((keyword) => !saysNothing(own(schema, keyword)))
+  const logicKeywords = logic.filter((keyword) => !saysNothing(own(schema, keyword)))
   return {
     ...Object.fromEntries(
-      said.map((keyword) => [keyword, (schema[keyword] as JsonObject[]).map((inner) => write(inner, words))]),
+      logicKeywords.map((keyword) => [keyword, (schema[keyword] as JsonObject[]).map((inner) => write(inner, words))]),
     ),
     ...(isObject(schema.not) && { not: write(schema.not, words) }),
     ...(!saysNothing(own(schema, rules)) && { [rules]: schema[rules]! }),

@@ -20,9 +20,9 @@ const listTypes = ['atomic', 'set', 'map']
 
 export function extensionFaults(schema: JsonObject, reader: ExtensionReader, path: FieldPath): FieldError[] {
   const { prefix } = reader
-  const named = (name: string) => ({ place: child(path, `${prefix}${name}`), value: schema[`${prefix}${name}`] })
-  const preserve = named('preserve-unknown-fields')
-  const mapType = named('map-type')
+  const extension = (name: string) => ({ place: child(path, `${prefix}${name}`), value: schema[`${prefix}${name}`] })
+  const preserve = extension('preserve-unknown-fields')
+  const mapType = extension('map-type')
   return [
     ...(preserve.value != null && preserve.value !== true
       ? [invalid(preserve.place, preserve.value, 'must be true or undefined')]

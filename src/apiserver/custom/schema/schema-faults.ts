@@ -74,14 +74,14 @@ function rootFaults(schema: JsonObject, { prefix, isNew, hasStatus }: SchemaRead
   if (!isNew) return []
   const mayHave = (name: string) =>
     withStatus.has(name) || name === `${prefix}preserve-unknown-fields` || name === `${prefix}validations`
-  const tooMuch = Object.entries(schema).some(([name, value]) => isSaid(value) && !mayHave(name))
+  const tooMuch = Object.entries(schema).some(([name, value]) => isSet(value) && !mayHave(name))
   return [
     ...(hasStatus && tooMuch ? [invalid(path, '', 'only some keywords may stand at the root beside a status')] : []),
     ...(schema.nullable === true ? [forbidden(child(path, 'nullable'), 'an object itself is never null')] : []),
   ]
 }
 
-function isSaid(value: Json | undefined): boolean {
+function isSet(value: Json | undefined): boolean {
   return value !== undefined && value !== null && value !== false && value !== ''
 }
 

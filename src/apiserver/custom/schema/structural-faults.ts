@@ -106,10 +106,10 @@ function metadataFaults(schema: JsonObject, reader: StructureReader, path: Field
 
 function saysMore({ type: _, default: _d, properties, ...others }: JsonObject, isNew: boolean): boolean {
   if (membersOf(properties).some(([name]) => name !== 'name' && name !== 'generateName')) return true
-  return isNew && Object.values(others).some(isSaid)
+  return isNew && Object.values(others).some(isSet)
 }
 
-function isSaid(value: Json | undefined): boolean {
+function isSet(value: Json | undefined): boolean {
   return value !== undefined && value !== null && value !== false && value !== ''
 }
 
@@ -148,7 +148,7 @@ function* demandFaults(schema: JsonObject, reader: DemandReader, path: FieldPath
   yield
   const demands = { ...reader, place: 'demand' } as const
   const shaping = Object.entries(schema).filter(
-    ([key, value]) => isSaid(value) && (structural.includes(key) || key.startsWith(reader.prefix)),
+    ([key, value]) => isSet(value) && (structural.includes(key) || key.startsWith(reader.prefix)),
   )
   const faults = [
     ...shaping.map(([key]) => forbidden(child(path, key), 'must be empty to be structural')),

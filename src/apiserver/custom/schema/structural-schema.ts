@@ -29,16 +29,23 @@ import {
 import { typeMeta } from '../../../api/schema/type-meta.ts'
 import { validate } from '../../../api/schema/validate.ts'
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
-import { ReadAhead } from '../definitions/read-ahead.ts'
+import { ParsedSchemaCache } from '../definitions/parsed-schema-cache.ts'
 import { rawEmbeddedFaults, rawObjectFaults, withoutInnerMetadata } from '../objects/embedded-objects.ts'
 import { deepRule, nowhere, ruleOf } from '../objects/value-logic.ts'
 import { memberLimit, typeRule } from '../objects/value-rules.ts'
 import { knownFormat } from './formats.ts'
 import { compilePatterns } from './patterns.ts'
-import { plainField, plainPart, type Said, type ScalarType, scalarPart, scalarType } from './plain-parts.ts'
 import { publishedSchema } from './published-schema.ts'
 import { schemaFaults, sizeFaults } from './schema-faults.ts'
 import type { SchemaReader } from './schema-parts.ts'
+import {
+  type NodeProperties,
+  plainField,
+  plainPart,
+  type ScalarType,
+  scalarPart,
+  scalarType,
+} from './shared-scalar-schemas.ts'
 
 export type StructuralSchema = ReadSchema | { readonly outcome: 'invalid'; readonly faults: readonly FieldError[] }
 
@@ -54,7 +61,7 @@ export interface ReadSchema {
 export interface SchemaReading {
   /** Path of the schema, for errors. */
   readonly path: FieldPath
-  readonly pace?: TimeSlice | undefined
+  readonly timeSlice?: TimeSlice | undefined
   /** Whether the schema was accepted before. Newer rules and pattern limits are then not enforced. */
   readonly stored?: boolean | undefined
   /** Whether the status subresource is enabled. */
@@ -64,27 +71,27 @@ export interface SchemaReading {
 export async function readStructuralSchema(
   schema: Json,
   vendor: Vendor,
-  { path, pace = new TimeSlice(), stored, hasStatus = false }: SchemaReading,
+  { path, timeSlice = new TimeSlice(), stored, hasStatus = false }: SchemaReading,
 ): Promise<StructuralSchema> {
   const tooLarge = sizeFaults(schema, path)
   if (tooLarge.length > 0) return { outcome: 'invalid', faults: tooLarge }
   const text = stringifyJson(schema)
   const ahead = stored ? readAhead.take(`${vendor.extensionPrefix}${text}`) : undefined
   if (ahead !== undefined) return ahead
-  const { compile, unenforced } = await compilePatterns(schema, { pace, stored })
+  const { compile, unenforced } = await compilePatterns(schema, { timeSlice, stored })
   const isNew = stored !== true
   const reader: Reader = { vendor, prefix: vendor.extensionPrefix, compile, isNew, hasStatus, faults: [] }
-  const faults = await pace.run(schemaFaults(schema, reader, path))
+  const faults = await timeSlice.run(schemaFaults(schema, reader, path))
   if (faults.length > 0) return { outcome: 'invalid', faults }
   const bytes = Buffer.from(text)
-  const root = await pace.run(readRoot(schema as JsonObject, { ...reader, bytes }, path))
+  const root = await timeSlice.run(readRoot(schema as JsonObject, { ...reader, bytes }, path))
   if (reader.faults.length > 0) return { outcome: 'invalid', faults: reader.faults }
   const read: ReadSchema = { outcome: 'schema', schema: root, text: bytes, unenforced }
   if (!stored) readAhead.put(`${vendor.extensionPrefix}${text}`, read)
   return read
 }
 
-const readAhead = new ReadAhead<ReadSchema>()
+const readAhead = new ParsedSchemaCache<ReadSchema>()
 
 /** Wraps a value in the whole object that contains it. */
 type Surround = (value: Json) => JsonObject
@@ -112,7 +119,7 @@ function* readRoot(schema: JsonObject, reader: RootReader, path: FieldPath): Gen
     ...root,
     ...(typeof doc === 'string' && { doc }),
     publish: publishedSchema(reader.bytes, reader.prefix),
-    fields: { ...typeMeta, metadata: field(1, named, { zero: 'write' }), ...root.fields },
+    fields: { ...typeMeta, metadata: field(1, named, { zeroValue: 'write' }), ...root.fields },
   }
 }
 
@@ -120,14 +127,14 @@ function* readNode(schema: JsonObject, reader: Reader, path: FieldPath): Generat
   yield
   const type = scalarType(schema, reader.prefix)
   if (type !== undefined) return readScalar(type, schema, reader)
-  const said = saidOf(schema, reader)
+  const nodeProps = nodeProperties(schema, reader)
   switch (schema.type) {
     case 'array':
-      return { ...(yield* readList(schema, reader, path)), ...said }
+      return { ...(yield* readList(schema, reader, path)), ...nodeProps }
     case 'object':
-      return { ...(yield* readObject(schema, reader, path)), ...said }
+      return { ...(yield* readObject(schema, reader, path)), ...nodeProps }
     default:
-      return { ...(yield* readUntyped(schema, reader, path)), ...said }
+      return { ...(yield* readUntyped(schema, reader, path)), ...nodeProps }
   }
 }
 
@@ -135,11 +142,11 @@ function readScalar(type: ScalarType, schema: JsonObject, reader: Reader): Schem
   const check = ruleOf(schema, reader)
   if (check === undefined && memberLimit(schema) === undefined && knownFormat(schema.format) === undefined)
     return plainPart(type, schema, reader.prefix)
-  return scalarPart(type, saidOf(schema, reader))
+  return scalarPart(type, nodeProperties(schema, reader))
 }
 
 /** Returns the properties that apply to values of any type. */
-function saidOf(schema: JsonObject, reader: Reader): Said {
+function nodeProperties(schema: JsonObject, reader: Reader): NodeProperties {
   return {
     lenient: true,
     ...defined({ check: ruleOf(schema, reader), misfit: typeRule(schema, reader), skipsParts: memberLimit(schema) }),
@@ -235,7 +242,10 @@ function* readFields(properties: JsonObject, outer: Reader, path: FieldPath): Ge
     const reader = { ...outer, whole: wholeAround(outer, name) }
     const schema = yield* readNode(inner as JsonObject, reader, place)
     const given = defaultOf(inner as JsonObject, schema, reader, place)
-    fields.push([name, given === undefined ? plainField(schema) : field(0, schema, { zero: 'keep', default: given })])
+    fields.push([
+      name,
+      given === undefined ? plainField(schema) : field(0, schema, { zeroValue: 'keep', default: given }),
+    ])
   }
   return Object.fromEntries(fields)
 }
@@ -255,11 +265,11 @@ function unfit(schema: Schema, { value, place }: { value: Json; place: FieldPath
   const isKnown = whole !== undefined || decode(schema, withoutInnerMetadata(schema, value)).unknown.length === 0
   const inner =
     whole !== undefined ? unfitPart(whole, value, place) : isNew ? rawEmbeddedFaults(schema, value, place) : []
-  const said = inner.length > 0 ? [] : validate(schema, value, { vendor, subresource: '' })
+  const nodeProps = inner.length > 0 ? [] : validate(schema, value, { vendor, subresource: '' })
   return [
     ...(isKnown ? [] : [invalid(place, value, 'must not have unknown fields')]),
     ...inner,
-    ...said.map((fault) => ({ ...fault, path: below(place, fault.path) })),
+    ...nodeProps.map((fault) => ({ ...fault, path: below(place, fault.path) })),
   ]
 }
 
@@ -282,15 +292,15 @@ function below(place: FieldPath, path: FieldPath): FieldPath {
  */
 function embedded(schema: ObjectSchema, properties: Json | undefined, reader: Reader): ObjectSchema {
   const { apiVersion = typeMeta.apiVersion, kind = typeMeta.kind, metadata, ...fields } = schema.fields
-  const said = isObject(properties) ? properties.metadata : undefined
-  const own = metadata && isObject(said) ? withRules(metadata.schema, deepRule(said, reader)) : objectMeta
+  const nodeProps = isObject(properties) ? properties.metadata : undefined
+  const own = metadata && isObject(nodeProps) ? withRules(metadata.schema, deepRule(nodeProps, reader)) : objectMeta
   const whole = field(1, own, defined({ default: metadata?.default }))
   return { ...schema, embedded: true, fields: { ...fields, apiVersion, kind, metadata: whole } }
 }
 
 /** Returns the metadata schema with the defaults and the rule of the user's schema. */
-function withRules(said: Schema, check: ObjectSchema['check']): ObjectSchema {
-  const presets = said.type === 'object' ? said.fields : {}
+function withRules(nodeProps: Schema, check: ObjectSchema['check']): ObjectSchema {
+  const presets = nodeProps.type === 'object' ? nodeProps.fields : {}
   const fields = Object.entries(objectMeta.fields).map(([name, each]): [string, Field] => {
     const preset = Object.hasOwn(presets, name) ? presets[name]?.default : undefined
     return [name, preset === undefined ? each : { ...each, default: preset }]

@@ -46,7 +46,7 @@ export class Blocks<T> {
       paths.push(...block.paths)
       for (const [name, text] of block.types) if (!types.has(name)) types.set(name, text)
     }
-    for (const parts of described.elsewhere.documents) {
+    for (const parts of described.aggregated.documents) {
       const block = await this.#once(parts, () => this.#encode(parts, own.types))
       paths.push(...block.paths)
       for (const [name, text] of block.types) if (!types.has(name)) types.set(name, text)

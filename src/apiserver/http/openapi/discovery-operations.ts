@@ -45,14 +45,14 @@ export function versionPath(vendor: Vendor, { path, tag, name }: GroupVersion): 
   })
 }
 
-interface Told {
+interface DiscoveryOperation {
   readonly id: string
   readonly doc: string
   readonly schema: Schema
   readonly produces: readonly string[]
 }
 
-function discovery(path: string, tag: string, { id, doc, schema, produces }: Told): Path {
+function discovery(path: string, tag: string, { id, doc, schema, produces }: DiscoveryOperation): Path {
   const operation = { method: 'get', id, doc, query: [], answers: answers(schema, [200]), produces } as const
   return { path, tag, home: '', parameters: [], operations: [operation] }
 }

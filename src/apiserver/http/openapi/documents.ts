@@ -7,8 +7,8 @@ import { once } from 'node:events'
 import { buffer } from 'node:stream/consumers'
 import { createGzip } from 'node:zlib'
 import { sameTypes } from './blocks.ts'
+import type { MakerV2 } from './document-builder.ts'
 import { type Described, type GroupVersion, groupVersions } from './group-version.ts'
-import type { MakerV2 } from './make.ts'
 import type { DocumentText } from './parts.ts'
 
 export interface Document {
@@ -26,7 +26,7 @@ interface Made {
 export class Documents {
   readonly #describe: () => Described
   /** Documents by name: one for each group version, and three more. */
-  readonly #made = new Map<string, Made>()
+  readonly #documents = new Map<string, Made>()
   #maker: Promise<MakerV2> | undefined
 
   /** `describe` returns the types that are currently served. */
@@ -47,7 +47,7 @@ export class Documents {
   /** The index of version 3: the URL of each group version's document. The URL includes a hash of the content. */
   v3Index(): Promise<Document> {
     const described = this.#describe()
-    return this.#once(`v3 with ${JSON.stringify(described.elsewhere.v3)}`, described.types, async () => {
+    return this.#once(`v3 with ${JSON.stringify(described.aggregated.v3)}`, described.types, async () => {
       const versions = groupVersions(described)
       this.#forget(versions)
       const paths: { [place: string]: { serverRelativeURL: string } } = {}
@@ -56,7 +56,8 @@ export class Documents {
         const { hash } = await this.#v3Of(described, version)
         paths[place] = { serverRelativeURL: addressV3(place, hash) }
       }
-      for (const { place, hash } of described.elsewhere.v3) paths[place] = { serverRelativeURL: addressV3(place, hash) }
+      for (const { place, hash } of described.aggregated.v3)
+        paths[place] = { serverRelativeURL: addressV3(place, hash) }
       return [JSON.stringify({ paths })]
     })
   }
@@ -69,37 +70,38 @@ export class Documents {
   }
 
   #v3Of(described: Described, version: GroupVersion): Promise<Document> {
-    const make = async () => (await import('./make.ts')).makeV3Json(described, version)
+    const make = async () => (await import('./document-builder.ts')).makeV3Json(described, version)
     return this.#once(`v3 ${version.path}`, version.types, make)
   }
 
   /** Drops the documents of group versions that are no longer served. */
   #forget(versions: readonly GroupVersion[]): void {
     const served = new Set(versions.map(({ path }) => `v3 ${path}`))
-    for (const name of this.#made.keys()) if (name.startsWith('v3 ') && !served.has(name)) this.#made.delete(name)
+    for (const name of this.#documents.keys())
+      if (name.startsWith('v3 ') && !served.has(name)) this.#documents.delete(name)
   }
 
   #makerV2(): Promise<MakerV2> {
-    this.#maker ??= import('./make.ts').then(({ MakerV2 }) => new MakerV2())
+    this.#maker ??= import('./document-builder.ts').then(({ MakerV2 }) => new MakerV2())
     return this.#maker
   }
 
   /** Concurrent requests share one build. After a failed build, the next request tries again. */
   #once(name: string, sources: readonly object[], make: () => Promise<DocumentText>): Promise<Document> {
-    const made = this.#made.get(name)
-    if (made !== undefined && sameTypes(made.sources, sources)) return made.document
+    const documents = this.#documents.get(name)
+    if (documents !== undefined && sameTypes(documents.sources, sources)) return documents.document
     const making = { sources, document: make().then(pack) }
-    this.#made.set(name, making)
+    this.#documents.set(name, making)
     making.document.catch(() => {
-      if (this.#made.get(name) === making) this.#made.delete(name)
+      if (this.#documents.get(name) === making) this.#documents.delete(name)
     })
     return making.document
   }
 }
 
 /** All sources of a version 2 document. */
-function sourcesOf({ types, elsewhere }: Described): readonly object[] {
-  return [...types, ...elsewhere.documents]
+function sourcesOf({ types, aggregated }: Described): readonly object[] {
+  return [...types, ...aggregated.documents]
 }
 
 /** The URL of a group version's document, including the hash of its content. */

@@ -2,7 +2,7 @@
 import type { Vendor } from '../../../api/model/vendor.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
 import type { Served } from '../../registry/catalogue/served.ts'
-import type { DescribedElsewhere } from './published-elsewhere.ts'
+import type { AggregatedDocuments } from './aggregated-documents.ts'
 
 export interface GroupVersion {
   /** Group name as on the wire; '' for the core group. */
@@ -25,7 +25,7 @@ export interface Described {
   /** Version of the server. */
   readonly version: string
   readonly types: readonly Served[]
-  readonly elsewhere: DescribedElsewhere
+  readonly aggregated: AggregatedDocuments
 }
 
 /** The group versions of these types, ordered by their first type. */

@@ -15,8 +15,8 @@ import type { Exchange } from '../request/exchange.ts'
 import { warnKubectl } from '../response/kubectl-hint.ts'
 import { chooseType } from '../response/negotiate.ts'
 import { acceptsGzip, sendText } from '../response/responses.ts'
+import type { AggregatedDocuments } from './aggregated-documents.ts'
 import { addressV3, type Document, Documents } from './documents.ts'
-import type { DescribedElsewhere } from './published-elsewhere.ts'
 
 const json = 'application/json'
 const protobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
@@ -29,7 +29,7 @@ export interface OpenApiOptions {
   /** Version of the server. */
   readonly version: string
   /** The documents of aggregated servers. */
-  readonly published: () => DescribedElsewhere
+  readonly published: () => AggregatedDocuments
   /** Forwards a request for a version 3 document to the aggregated server that owns it. Returns false if it is ours. */
   readonly passOn: (exchange: Exchange, place: string) => false | Promise<void>
 }
@@ -37,7 +37,7 @@ export interface OpenApiOptions {
 /** Serves `/openapi/v2` and `/openapi/v3`. */
 export function openApiPaths({ catalogue, version, published, passOn }: OpenApiOptions): PathHandler {
   const { vendor } = catalogue
-  const documents = new Documents(() => ({ vendor, version, types: catalogue.all(), elsewhere: published() }))
+  const documents = new Documents(() => ({ vendor, version, types: catalogue.all(), aggregated: published() }))
   return (exchange, info) => {
     const path = info.path.replace(/\/$/, '')
     if (path !== '/openapi/v2' && path !== '/openapi/v3' && !path.startsWith('/openapi/v3/')) return false

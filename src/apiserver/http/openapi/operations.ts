@@ -50,7 +50,7 @@ export function* versionPaths(groupVersion: GroupVersion): Generator<Path> {
 /** The paths of one type: its collections, its objects, their subresources, and the legacy watch paths. */
 function typePaths(groupVersion: GroupVersion, served: Served): Path[] {
   const { kind } = served
-  const place = placeOf(groupVersion, kind)
+  const place = pathOfKind(groupVersion, kind)
   const operation = operationsOf(served)
   const { one, parameters } = place
   const name = groupVersion.name
@@ -86,7 +86,7 @@ function typePaths(groupVersion: GroupVersion, served: Served): Path[] {
 /** Verbs that are not served have no operation. */
 type Offered = Operation | undefined
 
-function placeOf({ path: base, name, tag, home }: GroupVersion, kind: Kind) {
+function pathOfKind({ path: base, name, tag, home }: GroupVersion, kind: Kind) {
   const namespaced = kind.scope === 'Namespaced'
   const place = namespaced ? `/namespaces/{namespace}/${kind.plural}` : `/${kind.plural}`
   const one = `${namespaced ? 'Namespaced' : ''}${kind.kind}`
@@ -115,7 +115,7 @@ interface NamedSubresource {
 }
 
 function subresourcePath(groupVersion: GroupVersion, served: Served, { sub, subresource }: NamedSubresource): Path {
-  const place = placeOf(groupVersion, served.kind)
+  const place = pathOfKind(groupVersion, served.kind)
   const type = subresource.type ?? served.kind
   const operation = operationsOf({ ...served, kind: type, verbs: subresource.verbs })
   const id = `${place.one}${sub.split('/').map(capital).join('')}`
@@ -142,7 +142,7 @@ function connectPaths(
   served: Served,
   { connects, subresource, verbs, doc }: Endpoint,
 ): Path[] {
-  const place = placeOf(groupVersion, served.kind)
+  const place = pathOfKind(groupVersion, served.kind)
   const { kind, options, takesPath } = connects!
   const operations = (suffix: string) =>
     verbs
@@ -267,7 +267,7 @@ function writings({ schema }: Kind, { noun, forms }: Words, make: Make) {
   }
 }
 
-function deletions({ schema, life }: Kind, { noun, all, forms }: Words, make: Make) {
+function deletions({ schema, lifecycle }: Kind, { noun, all, forms }: Words, make: Make) {
   const options = { schema: deleteOptions, required: false, types: forms.whole }
   return {
     remove: make('delete', {
@@ -276,7 +276,7 @@ function deletions({ schema, life }: Kind, { noun, all, forms }: Words, make: Ma
       doc: `Deletes ${noun}.`,
       query: queryOf.delete,
       body: options,
-      answers: answers(life.deleteAnswers === 'object' ? schema : status, [200, 202]),
+      answers: answers(lifecycle.deleteAnswers === 'object' ? schema : status, [200, 202]),
     }),
     removeAll: make('deletecollection', {
       method: 'delete',

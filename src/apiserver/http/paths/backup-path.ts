@@ -32,14 +32,14 @@ async function send(exchange: Exchange, chunks: AsyncIterable<Buffer>): Promise<
   for await (const chunk of chunks) {
     // Send no headers before the first chunk is available, so that an earlier failure gets a normal error response.
     if (!exchange.answered) exchange.open(200, 'application/octet-stream')
-    if (exchange.gone) return
+    if (exchange.disconnected) return
     exchange.sentBytes += chunk.length
-    if (!(await taken(transport.pass(chunk)))) return transport.cut()
+    if (!(await finishesInTime(transport.pass(chunk)))) return transport.cut()
   }
   transport.end()
 }
 
-async function taken(passing: Promise<void>): Promise<boolean> {
+async function finishesInTime(passing: Promise<void>): Promise<boolean> {
   const { promise: late, resolve } = Promise.withResolvers<false>()
   const timer = setTimeout(() => resolve(false), patienceMs)
   return await Promise.race([passing.then(() => true), late]).finally(() => clearTimeout(timer))

@@ -97,7 +97,7 @@ async function takeSnapshot(_: Session, exchange: Exchange): Promise<void> {
   nameFile(exchange, 'orch.heapsnapshot')
   exchange.open(200, 'application/json')
   for await (const chunk of getHeapSnapshot()) {
-    if (exchange.gone) return
+    if (exchange.disconnected) return
     exchange.sentBytes += chunk.length
     await exchange.transport.pass(chunk)
   }

@@ -12,7 +12,7 @@ export interface Priorities {
 }
 
 /** The group versions that aggregated servers serve. */
-export interface VersionsElsewhere {
+export interface AggregatedVersions {
   /** Increases with every change. */
   readonly generation: number
   all(): Iterable<{ readonly group: string; readonly version: string }>
@@ -26,12 +26,12 @@ export interface Group {
 }
 
 /** All groups except the core group. */
-export function orderedGroups(served: readonly Served[], elsewhere: VersionsElsewhere): Group[] {
+export function orderedGroups(served: readonly Served[], aggregated: AggregatedVersions): Group[] {
   const local = [...Map.groupBy(served, ({ group }) => group)].filter(([group]) => group !== '')
   const own = new Map<string, readonly string[]>(local.map(([group, types]) => [group, versionsOf(types)]))
-  const others = Map.groupBy(elsewhere.all(), ({ group }) => group)
+  const others = Map.groupBy(aggregated.all(), ({ group }) => group)
   if (others.size === 0) return [...own].map(([name, versions]) => ({ name, versions }))
-  const priorities = elsewhere.priorities()
+  const priorities = aggregated.priorities()
   const builtIn = new Set(served.filter(({ kind }) => kind.evolution === undefined).map(({ group }) => group))
   const names = [...own.keys(), ...[...others.keys()].filter((group) => !own.has(group)).sort()]
   const groups = names.map((name) => {

@@ -19,7 +19,7 @@ import { warnKubectl } from '../response/kubectl-hint.ts'
 import { negotiate } from '../response/negotiate.ts'
 import { protobufDiscovery } from '../response/protobuf-form.ts'
 import { sendBytes, sendPageNotFound } from '../response/responses.ts'
-import { type Group, orderedGroups, type VersionsElsewhere, versionsOf, withSpoken } from './discovery-groups.ts'
+import { type AggregatedVersions, type Group, orderedGroups, versionsOf, withSpoken } from './discovery-groups.ts'
 
 interface Document {
   readonly json: Buffer
@@ -29,7 +29,7 @@ interface Document {
 
 export interface DiscoveryOptions {
   readonly catalogue: Catalogue
-  readonly elsewhere: VersionsElsewhere
+  readonly aggregated: AggregatedVersions
   /**
    * Enabled versions, as `group/version`, that serve no resources. The server only sends objects of their kinds, for example to webhooks.
    */
@@ -40,8 +40,8 @@ export interface DiscoveryOptions {
 
 /** Serves `/api`, `/apis` and the paths below them, except for objects. */
 export function discoveryPaths(options: DiscoveryOptions): PathHandler {
-  const { catalogue, elsewhere } = options
-  const current = whileUnchanged([catalogue, elsewhere], () => new Documents(options))
+  const { catalogue, aggregated } = options
+  const current = whileUnchanged([catalogue, aggregated], () => new Documents(options))
   return (exchange, info) => {
     const path = info.path.length > 1 ? info.path.replace(/\/$/, '') : info.path
     if (path !== '/api' && path !== '/apis' && !path.startsWith('/api/') && !path.startsWith('/apis/')) return false
@@ -56,13 +56,13 @@ export function discoveryPaths(options: DiscoveryOptions): PathHandler {
 /** All documents of one catalogue generation. */
 class Documents {
   readonly #makers: ReadonlyMap<string, Maker>
-  readonly #made = new Map<string, Document>()
+  readonly #documents = new Map<string, Document>()
 
-  constructor({ catalogue, elsewhere, spoken, address }: DiscoveryOptions) {
+  constructor({ catalogue, aggregated, spoken, address }: DiscoveryOptions) {
     const served = catalogue.all()
     const lists = new Map<string, readonly Served[]>(spoken.map((apiVersion) => [apiVersion, []]))
     for (const [apiVersion, types] of Map.groupBy(served, (type) => type.apiVersion)) lists.set(apiVersion, types)
-    this.#makers = documents(lists, withSpoken(orderedGroups(served, elsewhere), spoken), address)
+    this.#makers = documents(lists, withSpoken(orderedGroups(served, aggregated), spoken), address)
   }
 
   has(path: string): boolean {
@@ -72,8 +72,8 @@ class Documents {
   find(path: string): Document | undefined {
     const maker = this.#makers.get(path)
     if (maker === undefined) return undefined
-    const document = this.#made.get(path) ?? encode(maker)
-    this.#made.set(path, document)
+    const document = this.#documents.get(path) ?? encode(maker)
+    this.#documents.set(path, document)
     return document
   }
 }

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../api/json/json.ts'
 import { noSuchPath } from '../../../api/model/api-error.ts'
 import { versionInfo } from '../../../api/schema/meta-types.ts'
 import type { ReleaseVersion } from '../../../api/versions/emulated-version.ts'
-import { builtFrom } from '../../../base/text/built-from.ts'
+import { buildInfo } from '../../../base/text/build-info.ts'
 import { notAllowed, type PathHandler } from '../dispatch.ts'
 import { sendBytes, sendPageNotFound } from '../response/responses.ts'
 
@@ -36,8 +36,8 @@ function versionDocument({ version, api }: VersionInfo): JsonObject {
     major: api.major,
     minor: api.minor,
     gitVersion: `v${api.major}.${api.minor}.${api.patch}+orch.${version}`,
-    gitCommit: builtFrom.commit,
-    gitTreeState: builtFrom.treeState,
+    gitCommit: buildInfo.commit,
+    gitTreeState: buildInfo.treeState,
     buildDate: '1970-01-01T00:00:00Z',
     goVersion: 'none',
     compiler: `node ${process.versions.node}`,

@@ -43,15 +43,15 @@ const isOfPage = (name: string) => name === 'origin' || name.startsWith('sec-fet
 export function requestHeaders(request: ForwardedRequest): string[] {
   const { rawHeaders, user, address, identityHeaders, via, added } = request
   const dropped = new Set([...connectionHeaders(rawHeaders), ...request.dropped, ...Object.keys(added)])
-  const claims = [...identityPrefixes, ...identityHeaders]
-  const kept = filterHeaders(rawHeaders, (name) => {
+  const identityNames = [...identityPrefixes, ...identityHeaders]
+  const forwarded = filterHeaders(rawHeaders, (name) => {
     // Some servers treat `_` as `-`.
     const read = name.replaceAll('_', '-')
     if (dropped.has(name) || isOfPage(name)) return false
-    return !credentials.has(read) && !claims.some((claim) => read.startsWith(claim))
+    return !credentials.has(read) && !identityNames.some((identityName) => read.startsWith(identityName))
   })
   return [
-    ...withoutTokens(kept),
+    ...withoutTokens(forwarded),
     ...(user === undefined ? [] : identityOf(user)),
     ...Object.entries(added).flat(),
     ...['x-forwarded-for', [...valuesOf(rawHeaders, 'x-forwarded-for'), address].join(', ')],

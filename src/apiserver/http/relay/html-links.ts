@@ -40,15 +40,15 @@ const linkAttributes = new Map(
 /** The end of a section without links, such as a comment, and how much of the match belongs to that section. */
 interface End {
   readonly pattern: RegExp
-  readonly longest: number
-  readonly taken: number
+  readonly maxLength: number
+  readonly consumedLength: number
 }
-const endOfComment: End = { pattern: /-->/, longest: 3, taken: 3 }
+const endOfComment: End = { pattern: /-->/, maxLength: 3, consumedLength: 3 }
 /** Elements whose content contains no tags. */
 const rawEnds = new Map<string, End>(
   ['script', 'style', 'textarea', 'title', 'xmp'].map((name) => [
     name,
-    { pattern: new RegExp(`</${name}`, 'i'), longest: name.length + 2, taken: 0 },
+    { pattern: new RegExp(`</${name}`, 'i'), maxLength: name.length + 2, consumedLength: 0 },
   ]),
 )
 const maxTag = 8192
@@ -64,7 +64,7 @@ export async function* withLinks(page: Readable, change: ChangeLink): AsyncGener
 class PageReader {
   readonly #change: ChangeLink
   /** Input that has not been passed on yet. */
-  #held = ''
+  #pendingText = ''
   /** End of the section that is being skipped; undefined outside such a section. */
   #until: End | undefined
   /** Scan state in the buffered tag: position, and the open quote character. */
@@ -76,12 +76,12 @@ class PageReader {
   }
 
   get rest(): string {
-    return this.#held
+    return this.#pendingText
   }
 
   /** Adds the text and returns the output that is ready. */
   read(text: string): string {
-    this.#held += text
+    this.#pendingText += text
     let passed = ''
     for (;;) {
       const part = this.#until === undefined ? this.#nextTag() : this.#skip(this.#until)
@@ -91,39 +91,40 @@ class PageReader {
   }
 
   #take(length: number): string {
-    const part = this.#held.slice(0, length)
-    this.#held = this.#held.slice(length)
+    const part = this.#pendingText.slice(0, length)
+    this.#pendingText = this.#pendingText.slice(length)
     return part
   }
 
-  #skip({ pattern, longest, taken }: End): string | undefined {
-    const end = this.#held.search(pattern)
+  #skip({ pattern, maxLength, consumedLength }: End): string | undefined {
+    const end = this.#pendingText.search(pattern)
     if (end >= 0) {
       this.#until = undefined
-      return this.#take(end + taken)
+      return this.#take(end + consumedLength)
     }
-    const length = this.#held.length - longest + 1
+    const length = this.#pendingText.length - maxLength + 1
     return length > 0 ? this.#take(length) : undefined
   }
 
   /** Returns the text before the next tag, or the tag. Returns undefined if more input is needed. */
   #nextTag(): string | undefined {
-    const start = this.#held.indexOf('<')
-    if (start !== 0) return this.#held === '' ? undefined : this.#take(start < 0 ? this.#held.length : start)
-    if (this.#held.length < '<!--'.length) return undefined
-    if (this.#held.startsWith('<!--')) {
+    const start = this.#pendingText.indexOf('<')
+    if (start !== 0)
+      return this.#pendingText === '' ? undefined : this.#take(start < 0 ? this.#pendingText.length : start)
+    if (this.#pendingText.length < '<!--'.length) return undefined
+    if (this.#pendingText.startsWith('<!--')) {
       this.#until = endOfComment
       return this.#take('<!--'.length)
     }
-    return /[a-z]/i.test(this.#held[1]!) ? this.#tag() : this.#take(1)
+    return /[a-z]/i.test(this.#pendingText[1]!) ? this.#tag() : this.#take(1)
   }
 
   #tag(): string | undefined {
     const end = this.#endOfTag()
-    if (end === undefined && this.#held.length <= maxTag) return undefined
+    if (end === undefined && this.#pendingText.length <= maxTag) return undefined
     this.#seen = 1
     this.#quote = ''
-    if (end === undefined || end > maxTag) return this.#take(end ?? this.#held.length)
+    if (end === undefined || end > maxTag) return this.#take(end ?? this.#pendingText.length)
     const tag = this.#take(end)
     const name = /^<([^\s/>]+)/.exec(tag)![1]!.toLowerCase()
     this.#until = rawEnds.get(name)
@@ -132,8 +133,8 @@ class PageReader {
   }
 
   #endOfTag(): number | undefined {
-    for (; this.#seen < this.#held.length; this.#seen++) {
-      const character = this.#held[this.#seen]!
+    for (; this.#seen < this.#pendingText.length; this.#seen++) {
+      const character = this.#pendingText[this.#seen]!
       if (this.#quote !== '') {
         if (character === this.#quote) this.#quote = ''
       } else if (character === '"' || character === "'") this.#quote = character

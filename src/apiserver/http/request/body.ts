@@ -28,12 +28,12 @@ export function readBody(exchange: Exchange): Promise<Buffer> {
   const body =
     bodyAtHand === undefined
       ? exchange.timings.time('body', gather(exchange, announced))
-      : Promise.resolve(taken(exchange, bodyAtHand, announced))
+      : Promise.resolve(acceptBody(exchange, bodyAtHand, announced))
   if (exchange.keepsBody) exchange.body = body
   return body
 }
 
-function taken(exchange: Exchange, body: Buffer, announced: number | undefined): Buffer {
+function acceptBody(exchange: Exchange, body: Buffer, announced: number | undefined): Buffer {
   if (body.length > maxBodyBytes) throw tooLarge()
   if (body.length !== (announced ?? body.length)) throw brokenOff()
   exchange.bodyRead = true

@@ -8,12 +8,12 @@ import { isTrue, type ResourceInfo } from './request-info.ts'
 
 /** Returns the options as an object for admission. Other parameters are forwarded to the backend. */
 export function connectOptions({ kind, options, takesPath }: Connection, { query, below }: ResourceInfo): ApiObject {
-  const given = Object.entries(options).filter(([name]) => query.has(name))
+  const sentOptions = Object.entries(options).filter(([name]) => query.has(name))
   return {
     apiVersion: 'v1',
     kind,
     metadata: {},
-    ...Object.fromEntries(given.map(([name, type]) => [name, readers[type](query, name)])),
+    ...Object.fromEntries(sentOptions.map(([name, type]) => [name, readers[type](query, name)])),
     ...(takesPath ? { path: `/${below}` } : {}),
   }
 }

@@ -4,9 +4,9 @@
  */
 
 import { largeDocument } from '../../../api/codec/document-worker.ts'
-import { type ParsedJson, parseSteps } from '../../../api/codec/json.ts'
+import { type ParsedJson, parseSliced } from '../../../api/codec/json.ts'
 import { type DocumentType, open } from '../../../api/codec/protobuf/envelope.ts'
-import { readSteps } from '../../../api/codec/protobuf/read.ts'
+import { readSliced } from '../../../api/codec/protobuf/read.ts'
 import { ApiError, badRequest, unsupportedMediaType } from '../../../api/model/api-error.ts'
 import type { ObjectSchema } from '../../../api/schema/schema.ts'
 import { shorten } from '../../../base/text/shorten.ts'
@@ -42,12 +42,12 @@ function refuseCharset(parameter: string): void {
 export async function readContent(exchange: Exchange, type: BodyType): Promise<ParsedJson> {
   assertReadable(exchange, type)
   const bytes = await readBody(exchange)
-  exchange.pace.begin()
-  return noted(exchange, await parseContent(exchange, type, bytes), bytes)
+  exchange.timeSlice.begin()
+  return recordForAudit(exchange, await parseContent(exchange, type, bytes), bytes)
 }
 
 /** Passes the parsed body to the audit record. */
-export function noted(exchange: Exchange, parsed: ParsedJson, { length }: Buffer): ParsedJson {
+export function recordForAudit(exchange: Exchange, parsed: ParsedJson, { length }: Buffer): ParsedJson {
   exchange.audit?.hasSent(parsed.value, length)
   return parsed
 }
@@ -57,8 +57,8 @@ export async function readOptionalContent(exchange: Exchange, type: BodyType): P
   const bytes = await readBody(exchange)
   if (bytes.length === 0) return undefined
   assertReadable(exchange, type)
-  exchange.pace.begin()
-  return noted(exchange, await parseContent(exchange, type, bytes), bytes)
+  exchange.timeSlice.begin()
+  return recordForAudit(exchange, await parseContent(exchange, type, bytes), bytes)
 }
 
 /** Throws 415 unless the server supports the content type. */
@@ -75,8 +75,8 @@ export function assertReadable(exchange: Exchange, offering: Offering): void {
 function parseContent(exchange: Exchange, type: BodyType, bytes: Buffer): Promise<ParsedJson> {
   const sent = mediaType(exchange).toLowerCase()
   if (sent === 'application/yaml') return readYaml(exchange, bytes)
-  if (sent === type.vendor.protobufMediaType) return exchange.pace.run(readProtobuf(type, bytes))
-  return exchange.pace.run(parseSteps(bytes))
+  if (sent === type.vendor.protobufMediaType) return exchange.timeSlice.run(readProtobuf(type, bytes))
+  return exchange.timeSlice.run(parseSliced(bytes))
 }
 
 /**
@@ -86,7 +86,7 @@ function parseContent(exchange: Exchange, type: BodyType, bytes: Buffer): Promis
 function* readProtobuf({ schemaOf, vendor }: BodyType, bytes: Buffer): Generator<void, ParsedJson> {
   try {
     const { apiVersion, kind, message } = open(bytes)
-    const value = yield* readSteps(schemaOf({ apiVersion, kind }), message, vendor)
+    const value = yield* readSliced(schemaOf({ apiVersion, kind }), message, vendor)
     return { value: Object.assign(value, { apiVersion, kind }), duplicates: [] }
   } catch (error) {
     if (!(error instanceof WireError)) throw error
@@ -95,10 +95,10 @@ function* readProtobuf({ schemaOf, vendor }: BodyType, bytes: Buffer): Generator
 }
 
 /** Reads YAML. If the text looks like JSON, tries the JSON parser first. The YAML parser is loaded on first use. */
-export async function readYaml({ documentWorker, pace }: Exchange, bytes: Buffer): Promise<ParsedJson> {
+export async function readYaml({ documentWorker, timeSlice }: Exchange, bytes: Buffer): Promise<ParsedJson> {
   if (bytes[0] === 0x7b /* { */) {
     try {
-      return await pace.run(parseSteps(bytes))
+      return await timeSlice.run(parseSliced(bytes))
     } catch (error) {
       // A YAML flow mapping also starts with a brace.
       if (!(error instanceof ApiError && error.cause instanceof SyntaxError)) throw error

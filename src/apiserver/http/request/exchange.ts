@@ -78,7 +78,7 @@ export class Exchange {
   #warnings: string[] | undefined
   #onFinish: (() => void) | undefined
   #abandoned: AbortController | undefined
-  #pace: TimeSlice | undefined
+  #timeSlice: TimeSlice | undefined
   #timings: Timings | undefined
 
   constructor(transport: ServerTransport, arrived: number) {
@@ -87,8 +87,8 @@ export class Exchange {
   }
 
   /** Whether the client is gone or the deadline has passed, so that nothing can be sent. */
-  get gone(): boolean {
-    return this.late || this.transport.gone
+  get disconnected(): boolean {
+    return this.late || this.transport.disconnected
   }
 
   /** Aborts when the client disconnects or the deadline passes. Created on first use. */
@@ -117,9 +117,9 @@ export class Exchange {
   }
 
   /** Splits the work on a large body into time slices, so that other requests can run in between. */
-  get pace(): TimeSlice {
-    this.#pace ??= new TimeSlice()
-    return this.#pace
+  get timeSlice(): TimeSlice {
+    this.#timeSlice ??= new TimeSlice()
+    return this.#timeSlice
   }
 
   /** Time spent in each part of the request. */
@@ -196,7 +196,7 @@ export class Exchange {
   }
 
   async #whenTaken(): Promise<void> {
-    await this.timings.time('client', this.transport.taken())
+    await this.timings.time('client', this.transport.responseRead())
     this.complete = true
   }
 
@@ -223,8 +223,8 @@ export class Exchange {
     if (contentType !== undefined) headers.push('content-type', contentType)
     if (this.explanation !== undefined) explain(headers, this.explanation)
     const warnings = this.#warnings ?? []
-    const longest = Math.max(shortestCut, Math.floor(warningRoom / warnings.length))
-    for (const text of warnings) headers.push('warning', warningHeader(text, longest))
+    const maxLength = Math.max(shortestCut, Math.floor(warningRoom / warnings.length))
+    for (const text of warnings) headers.push('warning', warningHeader(text, maxLength))
     return headers
   }
 }

@@ -9,13 +9,13 @@ import type { DocumentType } from '../../../api/codec/protobuf/envelope.ts'
 import { isObject, type Json, type JsonObject, own, typeName } from '../../../api/json/json.ts'
 import { invalidPatch, patchFault } from '../../../api/merge/patch-faults.ts'
 import { ApiError, badRequest, invalidObject } from '../../../api/model/api-error.ts'
-import { invalid, maxTold } from '../../../api/model/field-error.ts'
+import { invalid, maxReportedErrors } from '../../../api/model/field-error.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
 import { groupOfOtherProfile, profileHint } from '../../../api/model/vendor.ts'
 import { emulationOf } from '../../../api/schema/context.ts'
 import { decode } from '../../../api/schema/decode.ts'
 import { firstMisfit } from '../../../api/schema/matches-type.ts'
-import { type Normalized, normalizeSteps } from '../../../api/schema/normalize.ts'
+import { type Normalized, normalizeSliced } from '../../../api/schema/normalize.ts'
 import type { Availability } from '../../../api/versions/availability.ts'
 import { type EmulatedVersion, isAtLeast } from '../../../api/versions/emulated-version.ts'
 import { shorten } from '../../../base/text/shorten.ts'
@@ -33,9 +33,9 @@ export async function readObjectBody(
   const { value, duplicates } = await readContent(exchange, bodyTypeOf(preferred, others)).catch((error) => {
     throw isUnreadable(exchange, error) ? unrecognized(preferred, error.message) : error
   })
-  await exchange.pace.yieldIfDue()
+  await exchange.timeSlice.yieldIfDue()
   const resource = others.find((other) => isOfKind(other, value ?? {})) ?? preferred
-  const completed = await exchange.pace.run(normalizeSteps(resource, withType(resource, value ?? {})))
+  const completed = await exchange.timeSlice.run(normalizeSliced(resource, withType(resource, value ?? {})))
   reportFields(exchange, [...unknownFields(completed, resource), ...duplicateFields(duplicates)], badRequest)
   return accept(exchange, completed)
 }
@@ -63,7 +63,7 @@ export async function readPatched(
     throw invalidPatch(
       `a patch cannot change the kind or version: this is a ${resource.kind.kind} in ${resource.apiVersion}`,
     )
-  const completed = await exchange.pace.run(normalizeSteps(resource, value)).catch((error) => {
+  const completed = await exchange.timeSlice.run(normalizeSliced(resource, value)).catch((error) => {
     throw patchFault(error)
   })
   reportFields(exchange, [...faults, ...unknownFields(completed, resource)], invalidPatch)
@@ -73,7 +73,7 @@ export async function readPatched(
 /** Completes the result of an apply. Unknown fields are errors because an applied field is always intentional. */
 export async function readApplied(exchange: Exchange, resource: Served, value: JsonObject): Promise<ApiObject> {
   if (!isOfKind(resource, value)) throw otherKind(resource, value)
-  const completed = await exchange.pace.run(normalizeSteps(resource, value, { keepsNull: true }))
+  const completed = await exchange.timeSlice.run(normalizeSliced(resource, value, { keepsNull: true }))
   const faults = unknownFields(completed, resource)
   if (faults.length > 0) throw badRequest(`the configuration is invalid: ${faults.join(', ')}`)
   return accept(exchange, completed)
@@ -85,8 +85,10 @@ export async function readApplied(exchange: Exchange, resource: Served, value: J
  */
 export function assertAppliedFits({ kind, vendor }: Served, config: Json, parts: readonly string[]): void {
   if (!isObject(config)) return
-  const stated = parts.filter((name) => Object.hasOwn(kind.schema.fields, name) && own(config, name) !== undefined)
-  for (const name of stated) {
+  const presentParts = parts.filter(
+    (name) => Object.hasOwn(kind.schema.fields, name) && own(config, name) !== undefined,
+  )
+  for (const name of presentParts) {
     const { schema } = kind.schema.fields[name]!
     if (!schema.lenient) continue
     const { unknown } = decode(schema, own(config, name)!, { vendor })
@@ -106,7 +108,7 @@ function bodyTypeOf(preferred: Served, others: readonly Served[]): BodyType {
   const { vendor, hasProtobuf } = preferred
   const schemaOf = (sent: DocumentType) => {
     const resource = others.find((other) => isOfKind(other, { ...sent })) ?? preferred
-    assertSaid(resource, { ...sent })
+    assertTypeMetaMatches(resource, { ...sent })
     return resource.kind.schema
   }
   return { vendor, hasProtobuf, schemaOf }
@@ -118,28 +120,28 @@ function bodyTypeOf(preferred: Served, others: readonly Served[]): BodyType {
  */
 function withType(resource: Served, value: Json): JsonObject {
   if (!isObject(value)) throw unrecognized(resource, `the body must be a JSON object, not ${typeName(value)}`)
-  const wanted = { apiVersion: resource.apiVersion, kind: resource.kind.kind }
-  assertSaid(resource, value)
-  if (resource.kind.origin === 'custom') assertSays(resource, value)
+  const expectedType = { apiVersion: resource.apiVersion, kind: resource.kind.kind }
+  assertTypeMetaMatches(resource, value)
+  if (resource.kind.origin === 'custom') assertTypeMetaPresent(resource, value)
   // Modifies the body in place: nothing else uses it, and copying an object with very many fields is slow.
-  return Object.assign(value, wanted)
+  return Object.assign(value, expectedType)
 }
 
-function assertSaid(resource: Served, value: JsonObject): void {
+function assertTypeMetaMatches(resource: Served, value: JsonObject): void {
   for (const name of ['apiVersion', 'kind'] as const)
     if (typeof (own(value, name) ?? '') !== 'string')
       throw unrecognized(resource, `${name}: expected string, got ${typeName(own(value, name))}`)
-  const said = {
+  const sentType = {
     apiVersion: typeText(value, 'apiVersion') || resource.apiVersion,
     kind: typeText(value, 'kind') || resource.kind.kind,
   }
-  if (!isOfKind(resource, said)) throw otherKind(resource, Object.assign(value, said))
+  if (!isOfKind(resource, sentType)) throw otherKind(resource, Object.assign(value, sentType))
 }
 
 const shownOfBody = 100
 
 /** Clients match this text, too. */
-function assertSays({ kind }: Served, value: JsonObject): void {
+function assertTypeMetaPresent({ kind }: Served, value: JsonObject): void {
   for (const [name, title] of [
     ['kind', 'Kind'],
     ['apiVersion', 'apiVersion'],
@@ -157,11 +159,13 @@ export function assertAppliedKind(resource: Served, config: Json): void {
   throw otherKind(resource, { apiVersion: resource.apiVersion, kind: typeText(config, 'kind') })
 }
 
-function otherKind({ apiVersion, kind, group, vendor }: Served, said: JsonObject): Error {
-  const sentKind = typeText(said, 'kind')
-  const sentVersion = typeText(said, 'apiVersion')
+function otherKind({ apiVersion, kind, group, vendor }: Served, sentType: JsonObject): Error {
+  const sentKind = typeText(sentType, 'kind')
+  const sentVersion = typeText(sentType, 'apiVersion')
   if (kind.origin === 'custom' && sentVersion === apiVersion)
-    return invalidObject({ group, kind: sentKind }, nameIn(said), [invalid('kind', sentKind, `must be ${kind.kind}`)])
+    return invalidObject({ group, kind: sentKind }, nameIn(sentType), [
+      invalid('kind', sentKind, `must be ${kind.kind}`),
+    ])
   const told = `the object provided is of kind ${JSON.stringify(shorten(sentKind, 100))} in ${JSON.stringify(shorten(sentVersion, 100))}, this path takes ${kind.kind} in ${apiVersion}`
   const other = groupOfOtherProfile(vendor, sentVersion.slice(0, Math.max(sentVersion.indexOf('/'), 0)))
   return badRequest(other?.group === group ? `${told}: ${profileHint(vendor, other)}` : told)
@@ -185,7 +189,7 @@ function isOfKind(resource: Served, value: Json): value is JsonObject {
 const maxPathLength = 500
 
 function unknownFields({ unknown, otherVersions }: Normalized, { context }: Served): string[] {
-  return unknown.slice(0, maxTold).map((path) => {
+  return unknown.slice(0, maxReportedErrors).map((path) => {
     const other = otherVersions?.get(path)
     const hint = other === undefined ? '' : otherVersionHint(other, emulationOf(context).version)
     return `unknown field "${shorten(path, maxPathLength)}"${hint}`
@@ -200,7 +204,7 @@ function otherVersionHint({ since, until }: Availability, version: EmulatedVersi
 
 /** Error texts for fields that occur twice in a document. */
 export function duplicateFields(paths: readonly string[]): string[] {
-  return paths.slice(0, maxTold).map((path) => `duplicate field "${shorten(path, maxPathLength)}"`)
+  return paths.slice(0, maxReportedErrors).map((path) => `duplicate field "${shorten(path, maxPathLength)}"`)
 }
 
 /** Rejects the request, adds warnings, or does nothing, depending on `fieldValidation`. `refuse` creates the error. */

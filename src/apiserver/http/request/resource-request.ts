@@ -54,7 +54,7 @@ export function writeContext(
     warn: (text) => exchange.warn(text),
     onDropped: asksAboutFields(info.query) ? (field) => warnOfDropped(exchange, field) : undefined,
     abandoned: () => exchange.abandoned,
-    pace: exchange.pace,
+    timeSlice: exchange.timeSlice,
     timings: exchange.timings,
     // An update or apply may create a missing object, which needs the create permission.
     assertMayCreate: () => assertAllowed(authorizer, { user: exchange.user, attributes: { ...info, verb: 'create' } }),

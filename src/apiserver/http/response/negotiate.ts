@@ -35,7 +35,7 @@ export function streamed(offering: Offering): string[] {
 
 const maxClauses = 100
 
-export interface Asked {
+export interface NegotiationInput {
   readonly vendor: Vendor
   readonly headers: RequestHeaders
   readonly query: URLSearchParams
@@ -60,35 +60,35 @@ export interface Agreed {
  * Throws 406 if no format fits. `views` are the available projections; documents have none. For an unknown media type,
  * the 406 of a resource does not list the supported ones.
  */
-export function negotiate(asked: Asked, views: readonly ViewName[]): Agreed {
-  const accept = asked.headers.list('accept')
+export function negotiate(input: NegotiationInput, views: readonly ViewName[]): Agreed {
+  const accept = input.headers.list('accept')
   const clauses = clausesOf(accept)
   let matched = false
   for (const clause of clauses) {
-    const type = typeOf(clause, asked)
+    const type = typeOf(clause, input)
     // Protobuf is a known media type even if this type does not support it.
-    if (type !== undefined || covers(clause.type, asked.vendor.protobufMediaType)) matched = true
+    if (type !== undefined || covers(clause.type, input.vendor.protobufMediaType)) matched = true
     if (type === undefined) continue
     const projection = projectionOf(clause, views)
     if (projection === undefined && asksForView(clause)) continue
-    const form = isServed(clause, type, views.length > 0) ? formOf(type, clause, asked) : undefined
+    const form = isServed(clause, type, views.length > 0) ? formOf(type, clause, input) : undefined
     // A Table has no Protobuf encoding.
-    if (form !== undefined && !(type === asked.vendor.protobufMediaType && projection?.as === 'Table'))
+    if (form !== undefined && !(type === input.vendor.protobufMediaType && projection?.as === 'Table'))
       return { form, projection }
   }
-  throw matched || !(asked.ofResource ?? views.length > 0)
-    ? notServed(asked)
+  throw matched || !(input.ofResource ?? views.length > 0)
+    ? notServed(input)
     : new ApiError(406, 'NotAcceptable', '406: Not Acceptable', {})
 }
 
 /** The first of our media types that the clause matches. */
-function typeOf({ type }: Clause, { vendor: { protobufMediaType }, protobuf }: Asked): string | undefined {
+function typeOf({ type }: Clause, { vendor: { protobufMediaType }, protobuf }: NegotiationInput): string | undefined {
   if (covers(type, json)) return json
   if (covers(type, yaml)) return yaml
   return protobuf !== undefined && covers(type, protobufMediaType) ? protobufMediaType : undefined
 }
 
-function notServed({ watch, vendor, protobuf }: Asked): ApiError {
+function notServed({ watch, vendor, protobuf }: NegotiationInput): ApiError {
   const offering = { vendor, hasProtobuf: protobuf !== undefined }
   return notAcceptable(watch ? streamed(offering) : offered(offering))
 }
@@ -105,9 +105,9 @@ export function chooseType(headers: RequestHeaders, types: readonly string[]): s
 }
 
 /** The format for errors: one that the client accepts, or else JSON. */
-export function preferredForm(asked: Omit<Asked, 'protobuf'>): Form {
+export function preferredForm(input: Omit<NegotiationInput, 'protobuf'>): Form {
   try {
-    return negotiate({ ...asked, protobuf: () => protobufStatus(asked.vendor) }, viewNames).form
+    return negotiate({ ...input, protobuf: () => protobufStatus(input.vendor) }, viewNames).form
   } catch (error) {
     if (error instanceof ApiError) return jsonForm
     throw error
@@ -134,20 +134,20 @@ function isServed({ parameters }: Clause, type: string, isResource: boolean): bo
   return streams && (sv === undefined || (isResource && sv === 'v1'))
 }
 
-function formOf(type: string, clause: Clause, asked: Asked): Form | undefined {
-  if (type === yaml) return asked.watch ? undefined : yamlForm
-  if (type !== json) return asked.protobuf?.()
-  return !asked.watch && isPretty(clause, asked) ? prettyForm : jsonForm
+function formOf(type: string, clause: Clause, input: NegotiationInput): Form | undefined {
+  if (type === yaml) return input.watch ? undefined : yamlForm
+  if (type !== json) return input.protobuf?.()
+  return !input.watch && isPretty(clause, input) ? prettyForm : jsonForm
 }
 
 /** True values of `pretty`, which differ from those of other boolean parameters. */
 const yes = ['1', 't', 'T', 'true', 'True', 'TRUE']
 
 /** Indent if requested, or by default for curl, wget and browsers. */
-function isPretty({ parameters }: Clause, { headers, query }: Asked): boolean {
+function isPretty({ parameters }: Clause, { headers, query }: NegotiationInput): boolean {
   if (parameters.get('pretty') === '1') return true
-  const asked = query.get('pretty') ?? ''
-  if (asked !== '') return yes.includes(asked)
+  const input = query.get('pretty') ?? ''
+  if (input !== '') return yes.includes(input)
   return /^(?:curl|Wget|Mozilla\/5\.0)/.test(headers.first('user-agent') ?? '')
 }
 

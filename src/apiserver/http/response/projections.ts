@@ -236,8 +236,8 @@ function eventForm(view: View, name: string, show: (object: CachedObject) => Jso
   return {
     name,
     encode: (type, object) => write(type, show(object)),
-    tell: (type, document) =>
-      type === 'BOOKMARK' ? write(type, positionIn(view, document)) : jsonEvents.tell(type, document),
+    encodeBookmarkOrError: (type, document) =>
+      type === 'BOOKMARK' ? write(type, positionIn(view, document)) : jsonEvents.encodeBookmarkOrError(type, document),
   }
 }
 

@@ -128,7 +128,7 @@ export function protobufEvents(resource: Resource, shared: SharedForm): EventFor
   return {
     name: `protobuf ${resource.apiVersion} ${type.apiVersion} ${type.kind}`,
     encode: (eventType, object) => frameOf(eventType, documentFor(shared, one, read(eventType, object))),
-    tell: (eventType, document) =>
+    encodeBookmarkOrError: (eventType, document) =>
       frameOf(
         eventType,
         document.kind === 'Status'

@@ -20,13 +20,13 @@ export async function sendStatus(exchange: Exchange, code: number, status: Statu
   await sendBytes(exchange, code, jsonDocument(asJson(status), statusType))
 }
 
-interface Sent {
+interface ObjectOfKind {
   readonly object: ApiObject
   readonly kind: Kind
 }
 
 /** Sends an object of this kind, a list of such objects, or a Status. */
-export async function sendObject(exchange: Exchange, code: number, { object, kind }: Sent): Promise<void> {
+export async function sendObject(exchange: Exchange, code: number, { object, kind }: ObjectOfKind): Promise<void> {
   await sendBytes(exchange, code, jsonDocument(asJson(object), answerOrder(object, kind)))
 }
 
@@ -95,7 +95,7 @@ export async function sendChunks(
   if (compressed) markGzip(exchange)
   exchange.open(200, exchange.form.mediaType)
   for await (const chunk of compressed ? gzipped(chunksIn(ownMemory(size))) : chunksIn(sharedMemory())) {
-    if (exchange.gone) return
+    if (exchange.disconnected) return
     exchange.sentBytes += chunk.length
     await exchange.timings.time('client', exchange.transport.pass(chunk))
   }

@@ -13,7 +13,7 @@ import type { CachedObject } from '../../../storage/cache/cached-object.ts'
 import type { EncodedObject } from '../../../storage/cache/encoded-objects.ts'
 import { delimitedSize, putHead } from '../../../wire/protobuf/protobuf-wire.ts'
 import type { Resource } from '../../registry/catalogue/resource.ts'
-import { findMessage, messageSteps } from '../../registry/reads/messages.ts'
+import { findMessage, messageSliced } from '../../registry/reads/messages.ts'
 import type { Exchange } from '../request/exchange.ts'
 import type { SharedForm } from './forms.ts'
 import { documentFor, endOf } from './protobuf-form.ts'
@@ -24,7 +24,7 @@ export function sendMessage(exchange: Exchange, resource: Resource, object: Cach
   const { shared } = exchange.form
   const send = (form: EncodedObject) => sendEncoded(exchange, 200, documentFor(shared!, shared!.one!, form))
   const found = findMessage(resource, object)
-  return found === undefined ? exchange.pace.run(messageSteps(resource, object)).then(send) : send(found)
+  return found === undefined ? exchange.timeSlice.run(messageSliced(resource, object)).then(send) : send(found)
 }
 
 /** A list whose objects can be iterated more than once. */
@@ -61,21 +61,21 @@ interface Items extends Pick<MessageList, 'slices'> {
 const lookCost = 1
 
 async function itemsLength({ resource, shared, slices }: Items): Promise<number> {
-  const pace = new TimeSlice()
+  const timeSlice = new TimeSlice()
   let length = 0
   for await (const slice of slices()) {
     for (const object of slice) {
-      const form = findMessage(resource, object) ?? (await makeMessage(pace, resource, object))
+      const form = findMessage(resource, object) ?? (await makeMessage(timeSlice, resource, object))
       length += delimitedSize(endOf(shared, form) - form.start)
     }
-    if (pace.charge(slice.length * lookCost)) await pace.yieldIfDue()
+    if (timeSlice.charge(slice.length * lookCost)) await timeSlice.yieldIfDue()
   }
   return length
 }
 
-async function makeMessage(pace: TimeSlice, resource: Resource, object: CachedObject): Promise<EncodedObject> {
-  const form = await pace.run(messageSteps(resource, object))
-  await pace.yieldIfDue()
+async function makeMessage(timeSlice: TimeSlice, resource: Resource, object: CachedObject): Promise<EncodedObject> {
+  const form = await timeSlice.run(messageSliced(resource, object))
+  await timeSlice.yieldIfDue()
   return form
 }
 
@@ -85,12 +85,12 @@ async function* listChunks(
   { before, after }: { readonly before: Buffer; readonly after: Buffer },
   memory: ChunkMemory,
 ): AsyncGenerator<Buffer> {
-  const pace = new TimeSlice()
+  const timeSlice = new TimeSlice()
   let chunk = memory()
   let used = before.copy(chunk)
   for await (const slice of slices()) {
     for (const object of slice) {
-      const form = findMessage(resource, object) ?? (await makeMessage(pace, resource, object))
+      const form = findMessage(resource, object) ?? (await makeMessage(timeSlice, resource, object))
       const { document, start } = form
       const end = endOf(shared, form)
       const length = end - start

@@ -23,14 +23,14 @@ export type AnswerError = (exchange: Exchange, error: unknown) => Promise<void>
 /** `onFault` is called for errors that are the server's fault: unexpected errors, and store errors. */
 export function answerErrors(vendor: Vendor, onFault: (error: unknown, exchange: Exchange) => void): AnswerError {
   return async (exchange, error) => {
-    const known = asApiError(error)
-    if (known === undefined || known.code === 503 || isUnknown(error)) onFault(error, exchange)
-    const told = known ?? internalError('an unexpected condition; see the log of the server')
+    const knownError = asApiError(error)
+    if (knownError === undefined || knownError.code === 503 || isUnknown(error)) onFault(error, exchange)
+    const reportedError = knownError ?? internalError('an unexpected condition; see the log of the server')
     try {
-      await answer(exchange, told, vendor)
+      await answer(exchange, reportedError, vendor)
     } catch (fault) {
       onFault(fault, exchange)
-      answerPlainly(exchange, told.code)
+      answerPlainly(exchange, reportedError.code)
     }
   }
 }

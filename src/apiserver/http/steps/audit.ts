@@ -84,7 +84,7 @@ function teller({ vendor, sinks, metrics, clock }: AuditParts): Tell {
   const requestOf = describer(apiVersionOf(vendor, 'audit', 'v1'))
   const timeAt = wallTime(clock)
   return (exchange, record, { stage, at }) => {
-    if (!record.tells(stage)) return
+    if (!record.records(stage)) return
     record.received ??= timeAt(exchange.arrived)
     const fields = {
       stage,

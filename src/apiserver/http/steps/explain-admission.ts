@@ -20,7 +20,7 @@ export function explainAdmission(authorizer: Authorizer, vendor: Vendor): Step {
   const group = groupName(vendor, 'ops')
   return (exchange) => {
     const { info, user, headers } = exchange
-    if (!info.resource || !isAsked(headers.first(asking))) return
+    if (!info.resource || !isRequested(headers.first(asking))) return
     const attributes = {
       resource: true,
       verb: 'create',
@@ -34,7 +34,7 @@ export function explainAdmission(authorizer: Authorizer, vendor: Vendor): Step {
   }
 }
 
-function isAsked(value: string | undefined): boolean {
+function isRequested(value: string | undefined): boolean {
   if (value === undefined || value === 'false') return false
   if (value === 'true') return true
   throw badRequest(`the header Explain-Admission must be true or false, not ${JSON.stringify(shorten(value, 50))}`)

@@ -30,8 +30,8 @@ const extraPrefix = 'impersonate-extra-'
 export function impersonate(authorizer: Authorizer, vendor: Vendor): Step {
   return (exchange) => {
     if (!exchange.headers.hasPrefix(prefix) || exchange.headers.withPrefix(prefix).every(isUnset)) return
-    const wanted = readWanted(exchange.headers)
-    return actAs(exchange, wanted, { authorizer, rights: rightsNeeded(wanted, vendor) })
+    const identity = readRequestedIdentity(exchange.headers)
+    return actAs(exchange, identity, { authorizer, rights: rightsNeeded(identity, vendor) })
   }
 }
 
@@ -41,17 +41,17 @@ function isUnset({ name, value }: { readonly name: string; readonly value: strin
 }
 
 /** The requested identity. */
-interface Wanted {
+interface RequestedIdentity {
   readonly name: string
   readonly uid: string
   readonly groups: readonly string[]
   readonly extra: ReadonlyMap<string, readonly string[]>
 }
 
-function readWanted(headers: RequestHeaders): Wanted {
-  const name = textOf(headers.one('impersonate-user') ?? '')
-  const uid = textOf(headers.one('impersonate-uid') ?? '')
-  const groups = headers.all('impersonate-group').map(textOf)
+function readRequestedIdentity(headers: RequestHeaders): RequestedIdentity {
+  const name = decodeHeader(headers.one('impersonate-user') ?? '')
+  const uid = decodeHeader(headers.one('impersonate-uid') ?? '')
+  const groups = headers.all('impersonate-group').map(decodeHeader)
   const extra = readExtra(headers)
   // Reject incomplete headers. Otherwise the client would act as itself, or with only part of the intended identity.
   if (name === '') throw badRequest('impersonation needs a user: send the header Impersonate-User as well')
@@ -64,21 +64,21 @@ function readExtra(headers: RequestHeaders): Map<string, string[]> {
   const extra = new Map<string, string[]>()
   for (const { name, value } of headers.withPrefix(extraPrefix)) {
     const key = decodeKey(name.slice(extraPrefix.length).toLowerCase())
-    const text = textOf(value)
+    const text = decodeHeader(value)
     if (key === '' || text === '') throw badRequest('an Impersonate-Extra- header needs a key and a value')
     extra.set(key, [...(extra.get(key) ?? []), text])
   }
   return extra
 }
 
-function textOf(value: string): string {
+function decodeHeader(value: string): string {
   const text = headerText(value)
   if (text === undefined) throw badRequest('impersonation headers must be UTF-8')
   return text
 }
 
 /** Each part of the identity needs its own permission. */
-function rightsNeeded({ name, uid, groups, extra }: Wanted, vendor: Vendor): ResourceAttributes[] {
+function rightsNeeded({ name, uid, groups, extra }: RequestedIdentity, vendor: Vendor): ResourceAttributes[] {
   const group = groupName(vendor, 'authentication')
   const right = (over: Partial<ResourceAttributes>): ResourceAttributes => ({ ...impersonation, ...over })
   const account = readServiceAccount(name)
@@ -108,15 +108,15 @@ interface Rights {
   readonly rights: readonly ResourceAttributes[]
 }
 
-async function actAs(exchange: Exchange, wanted: Wanted, { authorizer, rights }: Rights): Promise<void> {
+async function actAs(exchange: Exchange, identity: RequestedIdentity, { authorizer, rights }: Rights): Promise<void> {
   const { user } = exchange
   for (const attributes of rights) await assertAllowed(authorizer, { user, attributes })
   exchange.impersonator = user
-  exchange.user = userOf(wanted)
+  exchange.user = userOf(identity)
 }
 
 /** Adds the groups of service accounts, and either `system:authenticated` or `system:unauthenticated`. */
-function userOf({ name, uid, groups, extra }: Wanted): User {
+function userOf({ name, uid, groups, extra }: RequestedIdentity): User {
   const account = readServiceAccount(name)
   const own = groups.length === 0 && account !== undefined ? serviceAccountGroups(account.namespace) : [...groups]
   const known = name !== anonymousName

@@ -11,19 +11,19 @@ import { validate } from '../../../api/schema/validate.ts'
 import type { Admission, AdmissionRequest } from '../../admission/admission.ts'
 import type { ObjectForms } from '../../admission/object-forms.ts'
 import type { Authorizer } from '../../authz/authorizer.ts'
-import { PassOn } from '../../outbound/passage.ts'
+import { ForwardRequest } from '../../outbound/proxy-target.ts'
 import type { Connection, Endpoint } from '../../registry/catalogue/endpoint.ts'
 import type { ServedType } from '../../registry/catalogue/resource.ts'
 import { type Served, serveKind } from '../../registry/catalogue/served.ts'
 import { sentForms } from '../../registry/reads/object-forms.ts'
 import { admittedType } from '../../registry/writes/admission-request.ts'
-import type { RequestPasser } from '../relay/pass-on.ts'
+import type { RequestForwarder } from '../relay/request-forwarder.ts'
 import { connectOptions } from '../request/connect-options.ts'
 import type { Exchange } from '../request/exchange.ts'
 import { readObjectBody } from '../request/object-body.ts'
 import type { ResourceInfo } from '../request/request-info.ts'
 import { readWriteOptions, sentWriteOptions } from '../request/write-options.ts'
-import { itemChoice } from '../response/answered-list.ts'
+import { itemChoice } from '../response/generated-list.ts'
 import { negotiate } from '../response/negotiate.ts'
 import { negotiateResponse } from '../response/negotiate-response.ts'
 import { protobufObjects } from '../response/protobuf-form.ts'
@@ -41,7 +41,7 @@ export interface EndpointCall {
   readonly admission: Admission
   readonly authorizer: Authorizer
   /** Forwards requests to other servers. */
-  readonly passer: RequestPasser
+  readonly forwarder: RequestForwarder
 }
 
 export async function handleAnswer(call: EndpointCall): Promise<void> {
@@ -57,7 +57,7 @@ export async function handleAnswer(call: EndpointCall): Promise<void> {
   await answerFor(call, { object, dryRun })
 }
 
-async function answerFor(call: EndpointCall, { object, dryRun }: Sent): Promise<void> {
+async function answerFor(call: EndpointCall, { object, dryRun }: SentObject): Promise<void> {
   const { verb, exchange, info, served, endpoint } = call
   const { namespace, name, query } = info
   const { user } = exchange
@@ -66,7 +66,7 @@ async function answerFor(call: EndpointCall, { object, dryRun }: Sent): Promise<
   const sent = { query, path: info.path, below: belowSubresource(exchange.transport.target, info) }
   const choose = verb === 'list' ? itemChoice(query, served.vendor) : (object: ApiObject) => object
   const answer = await endpoint.answer({ verb, namespace, name, user, ...sent, dryRun, object, warn, abandoned })
-  if (answer instanceof PassOn) await call.passer.pass(exchange, answer.passage)
+  if (answer instanceof ForwardRequest) await call.forwarder.pass(exchange, answer.target)
   else if (answer === undefined) exchange.send(204, exchange.form.mediaType, Buffer.alloc(0))
   else
     await sendObject(exchange, verb === 'create' ? 201 : 200, {
@@ -112,19 +112,19 @@ async function readSent({ exchange, served, endpoint }: EndpointCall): Promise<A
   const object = await readObjectBody(exchange, type, sentTypes(served, endpoint).slice(1))
   const { kind, context } = type
   const found = kind.rules.validate?.(object, context) ?? []
-  const faults = Array.isArray(found) ? found : await exchange.pace.run(found)
+  const faults = Array.isArray(found) ? found : await exchange.timeSlice.run(found)
   const errors = [...validate(kind.schema, asJson(object), context), ...faults]
-  const name = kind.life.nameless ? '' : (object.metadata.name ?? '')
+  const name = kind.lifecycle.nameless ? '' : (object.metadata.name ?? '')
   if (errors.length > 0) throw invalidObject({ group: type.group, kind: kind.kind }, name, errors)
   return object
 }
 
-interface Sent {
+interface SentObject {
   readonly object: ApiObject | undefined
   readonly dryRun: boolean
 }
 
-async function admit(call: EndpointCall, sent: Sent): Promise<ApiObject | undefined> {
+async function admit(call: EndpointCall, sent: SentObject): Promise<ApiObject | undefined> {
   const { admission, endpoint } = call
   if (endpoint.admits === undefined) return sent.object
   const object = await admission.mutate(requestOf(call, sent))
@@ -132,7 +132,10 @@ async function admit(call: EndpointCall, sent: Sent): Promise<ApiObject | undefi
   return object
 }
 
-function requestOf({ exchange, info, served, endpoint }: EndpointCall, { object, dryRun }: Sent): AdmissionRequest {
+function requestOf(
+  { exchange, info, served, endpoint }: EndpointCall,
+  { object, dryRun }: SentObject,
+): AdmissionRequest {
   const { subresource, namespace } = info
   const type = admittedType(served)
   return {
@@ -165,13 +168,13 @@ function sentTypes(served: ServedType, { type, alsoTakes = [] }: Endpoint): Serv
   return [type === undefined ? served : serve(type), ...alsoTakes.map(serve)]
 }
 
-const known = new WeakMap<ServedType, Map<string, ObjectForms>>()
+const formsByType = new WeakMap<ServedType, Map<string, ObjectForms>>()
 
 /** Created once per type, subresource and version, because webhook matching relies on object identity. */
 function formsFor(served: ServedType, endpoint: Endpoint, object: ApiObject | undefined): ObjectForms {
   const apiVersion = object?.apiVersion ?? ''
-  const ofType = known.get(served) ?? new Map<string, ObjectForms>()
-  known.set(served, ofType)
+  const ofType = formsByType.get(served) ?? new Map<string, ObjectForms>()
+  formsByType.set(served, ofType)
   const key = `${endpoint.subresource} ${apiVersion}`
   const found = ofType.get(key)
   if (found !== undefined) return found

@@ -4,11 +4,11 @@ import { isObject, type Json, own } from '../../../api/json/json.ts'
 import { badRequest } from '../../../api/model/api-error.ts'
 import { type FieldError, required } from '../../../api/model/field-error.ts'
 import type { Resource } from '../../registry/catalogue/resource.ts'
-import { jsonSteps } from '../../registry/reads/conversion.ts'
+import { jsonSliced } from '../../registry/reads/conversion.ts'
 import { apply } from '../../registry/verbs/apply.ts'
 import { readOnlyFields } from '../../registry/writes/write.ts'
 import { readBody } from '../request/body.ts'
-import { noted, readYaml } from '../request/content.ts'
+import { readYaml, recordForAudit } from '../request/content.ts'
 import {
   assertAppliedFits,
   assertAppliedKind,
@@ -27,8 +27,8 @@ export const handleApply: Handler = async (request) => {
   const { exchange, info, resource } = request
   const context = { ...writeContext(request, 'PatchOptions', requireManager(info.query)), verb: 'apply' }
   const body = await readBody(exchange)
-  exchange.pace.begin()
-  const { value: config, duplicates } = noted(exchange, await readYaml(exchange, body), body)
+  exchange.timeSlice.begin()
+  const { value: config, duplicates } = recordForAudit(exchange, await readYaml(exchange, body), body)
   assertAppliedKind(resource, config)
   reportFields(exchange, duplicateFields(duplicates), badRequest)
   assertAppliedFits(resource, config, readOnlyFields(context))
@@ -43,7 +43,7 @@ export const handleApply: Handler = async (request) => {
       return previous === undefined ? object : withOwnVersion(object, previous)
     },
   })
-  const json = target.resource === resource ? applied.json : await exchange.pace.run(jsonSteps(resource, applied))
+  const json = target.resource === resource ? applied.json : await exchange.timeSlice.run(jsonSliced(resource, applied))
   await sendBytes(exchange, applied.created ? 201 : 200, json)
 }
 

@@ -12,12 +12,12 @@ export const handleDelete: Handler = async (request) => {
   const options = await readDeleteOptions(request)
   const { dryRun, sent } = options
   const context = { ...writeContext(request, 'DeleteOptions'), dryRun, sentOptions: () => sent }
-  const { orphanWarning } = resource.kind.life
+  const { orphanWarning } = resource.kind.lifecycle
   if (orphanWarning !== undefined && options.propagation === undefined) exchange.warn(orphanWarning)
   const { object, removed, unshown } = await deleteObject(context, info.name, options)
   if (unshown !== undefined) exchange.warn(`the deletion has begun, but the object cannot be shown: ${unshown}`)
   const code = !removed && options.waits ? 202 : 200
-  if (unshown !== undefined || (removed && resource.kind.life.deleteAnswers !== 'object'))
+  if (unshown !== undefined || (removed && resource.kind.lifecycle.deleteAnswers !== 'object'))
     await sendStatus(exchange, code, deletedStatus(resource, object))
   else await sendObject(exchange, code, { object, kind: resource.kind })
 }

@@ -23,7 +23,7 @@ export const handleGet: Handler = ({ exchange, info, resource }) => {
 function send(exchange: Exchange, resource: Resource, object: CachedObject): void | Promise<void> {
   // Metadata alone needs no conversion webhook.
   if (exchange.form.view?.metadataOnly && isRemote(resource)) return sendBytes(exchange, 200, object.json)
-  const preparing = prepareJson(resource, object, exchange.pace)
+  const preparing = prepareJson(resource, object, exchange.timeSlice)
   return preparing === undefined
     ? sendPrepared(exchange, resource, object)
     : preparing.then(() => sendPrepared(exchange, resource, object))

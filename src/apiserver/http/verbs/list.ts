@@ -96,14 +96,14 @@ function warnOfUnreadable(exchange: Exchange, { cache }: Resource, namespace: st
 async function warnOfDefaults(exchange: Exchange, resource: Resource, { objects, rest }: ListPage): Promise<void> {
   const { evolution, schema } = resource.kind
   if (evolution === undefined || !hasDefaults(schema)) return
-  const pace = new TimeSlice()
+  const timeSlice = new TimeSlice()
   let lacks = rest !== undefined && evolution.lacksDefaults()
   for (const object of objects) {
     if (lacks) break
-    await prepareJson(resource, object, pace)
+    await prepareJson(resource, object, timeSlice)
     jsonOf(resource, object)
     lacks = evolution.lacksDefaults(object.json)
-    await pace.yieldIfDue()
+    await timeSlice.yieldIfDue()
   }
   if (lacks) exchange.warn(lackingDefaults)
 }
@@ -158,13 +158,13 @@ function partsOf(resource: Resource, page: ListPage): Parts {
 /** The list as JSON, one chunk per buffer. An object larger than the buffer is yielded without copying. */
 async function* listJson(resource: Resource, { start, page, end }: Parts, memory: ChunkMemory): AsyncGenerator<Buffer> {
   const types = resource.kind.views.typedItems ? undefined : typePrefixes(resource)
-  const pace = isAsStored(resource) ? undefined : new TimeSlice()
+  const timeSlice = isAsStored(resource) ? undefined : new TimeSlice()
   let chunk = memory()
   let used = start.copy(chunk)
   let isFirst = true
   for await (const slice of slicesOf(page)) {
     for (const object of slice) {
-      const preparing = pace && prepareJson(resource, object, pace)
+      const preparing = timeSlice && prepareJson(resource, object, timeSlice)
       if (preparing !== undefined) await preparing
       const json = jsonOf(resource, object)
       const cut = types === undefined ? 1 : typeLength(object, json, types)
@@ -182,7 +182,7 @@ async function* listJson(resource: Resource, { start, page, end }: Parts, memory
       if (json.length > full) yield json.subarray(cut, length)
       else used += json.copy(chunk, used, cut, length)
       // Upgrading one object to its current definition may take long.
-      const pause = pace?.yieldIfDue()
+      const pause = timeSlice?.yieldIfDue()
       if (pause !== undefined) await pause
     }
   }
@@ -264,7 +264,7 @@ async function* listText(
   page: ListPage,
   { before, between, after, prepare, item }: ObjectText,
 ): AsyncGenerator<Buffer> {
-  const pace = new TimeSlice()
+  const timeSlice = new TimeSlice()
   let text = before
   let separator = ''
   for await (const slice of slicesOf(page)) {
@@ -273,7 +273,7 @@ async function* listText(
       if (preparing !== undefined) await preparing
       text += separator + item(object)
       separator = between
-      const pause = pace.yieldIfDue()
+      const pause = timeSlice.yieldIfDue()
       if (pause !== undefined) await pause
       if (text.length < chunkLength) continue
       yield Buffer.from(text)

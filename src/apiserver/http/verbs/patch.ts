@@ -1,8 +1,8 @@
 /** PATCH of an object or of a subresource view. The content type selects one of the four patch formats. */
-import { type ParsedJson, parseSteps } from '../../../api/codec/json.ts'
+import { type ParsedJson, parseSliced } from '../../../api/codec/json.ts'
 import type { Json } from '../../../api/json/json.ts'
-import { jsonPatchSteps, parseJsonPatch, unknownMembers } from '../../../api/merge/json-patch.ts'
-import { mergePatchSteps } from '../../../api/merge/merge-patch.ts'
+import { jsonPatchSliced, parseJsonPatch, unknownMembers } from '../../../api/merge/json-patch.ts'
+import { mergePatchSliced } from '../../../api/merge/merge-patch.ts'
 import { parsePatchObject } from '../../../api/merge/patch-faults.ts'
 import { applyStrategicMergePatch } from '../../../api/merge/strategic-merge-patch.ts'
 import { ApiError } from '../../../api/model/api-error.ts'
@@ -13,7 +13,7 @@ import { originOf } from '../../registry/catalogue/served.ts'
 import { assertNamesVersion, updateObject } from '../../registry/verbs/update.ts'
 import { namesVersion } from '../../registry/writes/metadata.ts'
 import { readBody } from '../request/body.ts'
-import { mediaType, noted } from '../request/content.ts'
+import { mediaType, recordForAudit } from '../request/content.ts'
 import type { Exchange } from '../request/exchange.ts'
 import { duplicateFields, readPatched } from '../request/object-body.ts'
 import { type Handler, writeContext } from '../request/resource-request.ts'
@@ -33,13 +33,13 @@ const forms: { readonly [type: string]: (resource: Resource, body: ParsedJson) =
   'application/json-patch+json': (_, { value, duplicates }) => {
     const operations = parseJsonPatch(value)
     return {
-      apply: (document) => jsonPatchSteps(document, operations),
+      apply: (document) => jsonPatchSliced(document, operations),
       faults: [...unknownMembers(value).map((name) => `unknown field "${name}"`), ...duplicateFields(duplicates)],
     }
   },
   'application/merge-patch+json': (_, { value, duplicates }) => {
     const patch = parsePatchObject(value)
-    return { apply: (document) => mergePatchSteps(document, patch), faults: duplicateFields(duplicates) }
+    return { apply: (document) => mergePatchSliced(document, patch), faults: duplicateFields(duplicates) }
   },
   [strategic]: ({ kind }, { value, duplicates }) => {
     const patch = parsePatchObject(value)
@@ -56,7 +56,7 @@ export const patchTypes: readonly string[] = [...Object.keys(forms), applyType]
 /** Throws 415 if the content type is not a supported patch format. */
 export function assertPatchType(exchange: Exchange, resource: Resource): void {
   const { kind } = resource
-  const types = patchTypes.filter((name) => name !== strategic || kind.life.strategicPatch !== false)
+  const types = patchTypes.filter((name) => name !== strategic || kind.lifecycle.strategicPatch !== false)
   if (types.includes(mediaType(exchange))) return
   const message = `415: Unsupported Media Type: a patch is one of ${types.join(', ')}`
   throw new ApiError(415, 'UnsupportedMediaType', message, originOf(resource) === 'built-in' ? {} : undefined)
@@ -70,25 +70,25 @@ export const handlePatch: Handler = async (request) => {
   const context = writeContext(request, 'PatchOptions', refuseForce(info.query))
   const body = await readBody(exchange)
   let patch: Patch | undefined
-  const { pace } = context
+  const { timeSlice } = context
   const patched = await updateObject(context, info.name, async (previous) => {
     // Parse only once the object exists, so that a missing object is reported before errors in the patch.
-    patch ??= form(resource, noted(exchange, await pace.run(parseSteps(body)), body))
-    await pace.yieldIfDue()
+    patch ??= form(resource, recordForAudit(exchange, await timeSlice.run(parseSliced(body)), body))
+    await timeSlice.yieldIfDue()
     const made = patch.apply(asJson(previous))
-    const value = isSteps(made) ? await pace.run(made) : made
-    await pace.yieldIfDue()
+    const value = isSliced(made) ? await timeSlice.run(made) : made
+    await timeSlice.yieldIfDue()
     const next = await readPatched(exchange, resource, value, patch.faults)
     assertSameObject(next, info.namespace, info.name)
     assertNamesVersion(context, next)
     const object = withOwnVersion(next, previous)
-    return { object, managed: false, named: namesVersion(object) }
+    return { object, managed: false, isExactVersion: namesVersion(object) }
   })
   await sendBytes(exchange, 200, patched)
 }
 
 /** A JSON value never contains a function. */
-function isSteps(made: Json | Generator<void, Json>): made is Generator<void, Json> {
+function isSliced(made: Json | Generator<void, Json>): made is Generator<void, Json> {
   return typeof made === 'object' && made !== null && 'next' in made && typeof made.next === 'function'
 }
 

@@ -10,7 +10,7 @@ import { formatVersion, parseVersion } from '../../../api/model/resource-version
 import type { EventForm } from '../../../storage/cache/event.ts'
 import type { Watcher } from '../../../storage/cache/watcher.ts'
 import type { Resource } from '../../registry/catalogue/resource.ts'
-import { toldUpTo, type Watching, watch } from '../../registry/verbs/watch.ts'
+import { deliveredRevision, type Watching, watch } from '../../registry/verbs/watch.ts'
 import type { Exchange } from '../request/exchange.ts'
 import { checkVersionMatch, readCounts, readSelection } from '../request/list-options.ts'
 import { text } from '../request/query.ts'
@@ -33,11 +33,11 @@ export const handleWatch: Handler = async (request) => {
   if (resource.kind.evolution?.lacksDefaults()) exchange.warn(lackingDefaults)
   const bookmarks = isTrue(info.query, 'allowWatchBookmarks') ? new Bookmarks(resource, form, lifetime) : undefined
   const series = request.watchMetrics.seriesOf(resource)
-  const sent = (bytes: number) => series.sent(bytes)
+  const onSent = (bytes: number) => series.countEvent(bytes)
   await tellErrors(exchange, form, async () => {
-    const watching = await watch(resource, { selection, resourceVersion, form, user: exchange.user.name, sent })
+    const watching = await watch(resource, { selection, resourceVersion, form, user: exchange.user.name, onSent })
     series.watchers++
-    await stream(exchange, watching, { lifetime, bookmarks, sent }).finally(() => series.watchers--)
+    await stream(exchange, watching, { lifetime, bookmarks, onSent }).finally(() => series.watchers--)
   })
 }
 
@@ -51,7 +51,7 @@ async function tellErrors(exchange: Exchange, form: EventForm, run: () => Promis
   } catch (error) {
     if (!(error instanceof ApiError) || (error.code !== 410 && !exchange.answered)) throw error
     openStream(exchange)
-    await write(exchange, form.tell('ERROR', asJson(failure(error))))
+    await write(exchange, form.encodeBookmarkOrError('ERROR', asJson(failure(error))))
     exchange.transport.end()
   }
 }
@@ -60,13 +60,13 @@ interface Streaming {
   readonly lifetime: number
   readonly bookmarks: Bookmarks | undefined
   /** Called with the size of every event. */
-  readonly sent: (bytes: number) => void
+  readonly onSent: (bytes: number) => void
 }
 
 async function stream(
   exchange: Exchange,
   { watcher, before }: Watching,
-  { lifetime, bookmarks, sent }: Streaming,
+  { lifetime, bookmarks, onSent }: Streaming,
 ): Promise<void> {
   const end = () => watcher.close()
   let cutting: NodeJS.Timeout | undefined
@@ -83,7 +83,7 @@ async function stream(
     // Later events are accounted for by the writes that cause them.
     exchange.seats?.release()
     bookmarks?.start(watcher)
-    await forward(exchange, watcher, sent)
+    await forward(exchange, watcher, onSent)
     exchange.transport.end()
   } finally {
     bookmarks?.stop()
@@ -102,7 +102,7 @@ const lastWriteMs = 2000
 async function replay(exchange: Exchange, before: AsyncGenerator<Buffer>): Promise<void> {
   let next = await before.next()
   openStream(exchange)
-  for (; !next.done && !exchange.transport.gone; next = await before.next()) await write(exchange, next.value)
+  for (; !next.done && !exchange.transport.disconnected; next = await before.next()) await write(exchange, next.value)
 }
 
 function openStream(exchange: Exchange): void {
@@ -112,11 +112,11 @@ function openStream(exchange: Exchange): void {
 
 const chunkBytes = 256 * 1024
 
-async function forward(exchange: Exchange, watcher: Watcher, sent: (bytes: number) => void): Promise<void> {
+async function forward(exchange: Exchange, watcher: Watcher, onSent: (bytes: number) => void): Promise<void> {
   while (!watcher.closed) {
     await watcher.ready()
     const events = watcher.take(chunkBytes)
-    for (const { length } of events) sent(length)
+    for (const { length } of events) onSent(length)
     if (events.length > 0) await write(exchange, joined(events))
   }
 }
@@ -183,8 +183,8 @@ class Bookmarks {
     if (next.done) return
     const due = Math.max(next.value - (performance.now() - this.#began), 0)
     this.#timer = setTimeout(() => {
-      const upTo = toldUpTo(this.#resource, watcher)
-      watcher.bookmark(this.#form.tell('BOOKMARK', bookmarkAt(this.#resource, upTo)))
+      const upTo = deliveredRevision(this.#resource, watcher)
+      watcher.bookmark(this.#form.encodeBookmarkOrError('BOOKMARK', bookmarkAt(this.#resource, upTo)))
       this.start(watcher)
     }, due)
   }

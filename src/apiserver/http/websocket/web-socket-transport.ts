@@ -30,8 +30,8 @@ export interface MessageFraming {
 /** Switches the response to a WebSocket if the client asks for it. */
 export async function answerOverWebSocket(exchange: Exchange, messages: MessageFraming): Promise<void> {
   const { upgrade } = exchange.transport
-  const wanted = upgrade?.protocols.split(',').map((name) => name.trim().toLowerCase())
-  if (upgrade === undefined || !wanted?.includes('websocket')) return
+  const requestedProtocols = upgrade?.protocols.split(',').map((name) => name.trim().toLowerCase())
+  if (upgrade === undefined || !requestedProtocols?.includes('websocket')) return
   const agreed = agree(exchange.headers, messages)
   const framing = await WebSocketFraming.open('server', maxReceivedBytes)
   const onSwitched = () => {
@@ -111,8 +111,8 @@ class WebSocketTransport implements ServerTransport {
     return this.#inner.peer
   }
 
-  get gone(): boolean {
-    return this.#socket === undefined ? this.#inner.gone : this.#closed.signal.aborted || this.#socket.isOver
+  get disconnected(): boolean {
+    return this.#socket === undefined ? this.#inner.disconnected : this.#closed.signal.aborted || this.#socket.isOver
   }
 
   get signal(): AbortSignal {
@@ -139,8 +139,8 @@ class WebSocketTransport implements ServerTransport {
     this.#inner.send(...answer)
   }
 
-  taken(): Promise<void> {
-    return this.#inner.taken()
+  responseRead(): Promise<void> {
+    return this.#inner.responseRead()
   }
 
   open(status: number, headers: ResponseHeaders): void {

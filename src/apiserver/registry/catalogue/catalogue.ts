@@ -42,7 +42,7 @@ export class Catalogue {
 
   /** Finds a type by API group ('' for the core group), version and plural. */
   find(group: string, version: string, plural: string): ServedType | undefined {
-    return this.#served.get(placeOf(group, version, plural))
+    return this.#served.get(typeKey(group, version, plural))
   }
 
   /** Finds the storage version of a type by group id, even if another version is preferred. */
@@ -72,12 +72,12 @@ export class Catalogue {
   replace(types: readonly ServedType[], others: readonly ServedType[]): void {
     const gone = new Set(types)
     const places = new Map(others.map((other) => [ownPlace(other), other]))
-    const taken = [...places.keys()].find((place) => {
+    const conflict = [...places.keys()].find((place) => {
       const owner = this.#owners.get(place)
       return owner !== undefined && !gone.has(owner)
     })
-    if (taken !== undefined || places.size < others.length)
-      throw new TypeError(`the path ${taken ?? [...places.keys()].join()} belongs to another type`)
+    if (conflict !== undefined || places.size < others.length)
+      throw new TypeError(`the path ${conflict ?? [...places.keys()].join()} belongs to another type`)
     for (const type of types) this.#leave(type)
     for (const other of others) this.#enter(other)
     this.#types = [...this.#types.filter((type) => !gone.has(type)), ...others]
@@ -107,12 +107,12 @@ export class Catalogue {
   }
 }
 
-function placeOf(group: string, version: string, plural: string): string {
+function typeKey(group: string, version: string, plural: string): string {
   return `${group}/${version}/${plural}`
 }
 
 function ownPlace({ group, kind, plural }: ServedType): string {
-  return placeOf(group, kind.version, plural)
+  return typeKey(group, kind.version, plural)
 }
 
 /** Returns a function that caches the result of `make` until the generation of a source changes. */

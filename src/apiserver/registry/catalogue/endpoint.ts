@@ -8,7 +8,7 @@ import type { User } from '../../../api/model/user.ts'
 import type { Verb } from '../../../api/model/verb.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
 import type { Availability } from '../../../api/versions/availability.ts'
-import type { PassOn } from '../../outbound/passage.ts'
+import type { ForwardRequest } from '../../outbound/proxy-target.ts'
 
 /** `T` is the type of the request body. An endpoint receives only objects of the kinds that it accepts. */
 export interface Endpoint<T = ApiObject | undefined> extends Availability {
@@ -39,7 +39,7 @@ export interface Endpoint<T = ApiObject | undefined> extends Availability {
 }
 
 /** An object, nothing, or a server to which the request is forwarded. */
-export type EndpointAnswer = ApiObject | PassOn | undefined
+export type EndpointAnswer = ApiObject | ForwardRequest | undefined
 
 /** Options of a connection, as shown in discovery and to admission. */
 export interface Connection {

@@ -45,7 +45,7 @@ export interface RegistryParts {
    * For types defined by a stored object: returns a guard on the definition, so that a commit fails if the definition
    * has changed. Throws TypeChanged if it has already changed, and ApiError if no objects may be created anymore.
    */
-  readonly standing?: (write: 'create' | 'change') => Promise<Guard>
+  readonly definitionGuard?: (write: 'create' | 'change') => Promise<Guard>
 }
 
 /** A stored type with its cache and store. */
@@ -55,7 +55,7 @@ export interface Resource extends Served, RegistryParts {
   /** Cached Protobuf encodings of objects in this version. */
   readonly messages: EncodedObjectCache
   /** Serializes the writes to each object. */
-  readonly turns: KeyedQueue
+  readonly writeQueue: KeyedQueue
   /** Returns the current time in the format used in objects. */
   readonly time: () => string
   /** The storage version, if this is another version of the same kind. All versions share cache and keys. */
@@ -80,11 +80,11 @@ export function serveKinds(
   parts: RegistryParts,
   endpoints: readonly Endpoint[] = [],
 ): ServedType[] {
-  const stored = kinds.filter((kind) => kind.conversion === undefined && !kind.life.virtual)
+  const stored = kinds.filter((kind) => kind.conversion === undefined && !kind.lifecycle.virtual)
   const room = new EncodedObjectBudget()
   const resources = stored.flatMap((kind) => serveVersions(kind, kinds, { parts, endpoints, room }))
   return kinds.map((kind) => {
-    const resource = kind.life.virtual
+    const resource = kind.lifecycle.virtual
       ? serveVirtual(kind, parts, endpoints)
       : resources.find((each) => each.kind === kind)
     if (resource === undefined) throw new TypeError(`${kind.plural} have neither storage nor a handler`)
@@ -123,7 +123,7 @@ export function serveTogether(
   const shared = {
     ...parts,
     cache: parts.caches.add(group, plural),
-    turns: new KeyedQueue(),
+    writeQueue: new KeyedQueue(),
     time: timeOf(parts.clock),
     versions,
   }

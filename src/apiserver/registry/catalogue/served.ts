@@ -82,7 +82,7 @@ export function serveKind(
     plural: kind.plural,
     apiVersion,
     hasProtobuf: kind.origin === 'built-in',
-    verbs: kind.life.verbs ?? allVerbs,
+    verbs: kind.lifecycle.verbs ?? allVerbs,
     subresources: new Map([...viewsOf(kind), ...actionsOf(own, version)]),
     context: { vendor, subresource: '', ...(gates && { gates }), version, through: `${kind.group}/${kind.version}` },
     empty: asObject(decode(kind.schema, { apiVersion, kind: kind.kind }).value),

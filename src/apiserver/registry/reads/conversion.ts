@@ -14,11 +14,17 @@ import { type ApiObject, asJson, asObject } from '../../../api/model/object.ts'
 import { decode } from '../../../api/schema/decode.ts'
 import { orderOf, type StoredJson } from '../../../api/schema/kind.ts'
 import { inStoredForm } from '../../../api/schema/normalize.ts'
-import type { Steps, TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import type { Sliced, TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { CachedObject } from '../../../storage/cache/cached-object.ts'
-import { type EventForm, type EventType, eventWith, jsonEvents, tellInJson } from '../../../storage/cache/event.ts'
+import {
+  type EventForm,
+  type EventType,
+  encodeControlEventInJson,
+  eventWith,
+  jsonEvents,
+} from '../../../storage/cache/event.ts'
 import type { Resource } from '../catalogue/resource.ts'
-import { readObject, readStored, readStoredSteps } from './read-stored.ts'
+import { readObject, readStored, readStoredSliced } from './read-stored.ts'
 
 /** Converts a stored object to this version. */
 export function fromStored({ kind, apiVersion, vendor }: Resource, object: ApiObject): ApiObject {
@@ -32,8 +38,8 @@ export function readVersion(resource: Resource, stored: StoredJson): ApiObject {
 }
 
 /** Like `readVersion`, but in interruptible steps and without prior preparation. */
-export function* readVersionSteps(resource: Resource, stored: StoredJson): Steps<ApiObject> {
-  return fromStored(resource, yield* readStoredSteps((resource.stored ?? resource).kind, stored))
+export function* readVersionSliced(resource: Resource, stored: StoredJson): Sliced<ApiObject> {
+  return fromStored(resource, yield* readStoredSliced((resource.stored ?? resource).kind, stored))
 }
 
 /**
@@ -46,11 +52,11 @@ export function jsonOf(resource: Resource, stored: StoredJson): Buffer {
 }
 
 /** Like `jsonOf`, but in interruptible steps and without prior preparation. */
-export function* jsonSteps(resource: Resource, stored: StoredJson): Steps<Buffer> {
+export function* jsonSliced(resource: Resource, stored: StoredJson): Sliced<Buffer> {
   const { kind } = resource
   if (resource.stored !== undefined)
-    return jsonDocument(asJson(yield* readVersionSteps(resource, stored)), orderOf(kind))
-  return kind.evolution === undefined ? stored.json : yield* kind.evolution.readSteps(stored)
+    return jsonDocument(asJson(yield* readVersionSliced(resource, stored)), orderOf(kind))
+  return kind.evolution === undefined ? stored.json : yield* kind.evolution.readJsonSliced(stored)
 }
 
 /** Throws if the object cannot be shown in this version or view. Await the preparation first. */
@@ -76,10 +82,10 @@ export function isRemote({ stored, kind }: Resource): boolean {
  * Returns the JSON of a just written object in this version. The object was already completed for its current
  * definition, except for a removed status that has a default.
  */
-export function* writtenSteps(resource: Resource, json: Buffer): Steps<Buffer> {
+export function* writtenJsonSliced(resource: Resource, json: Buffer): Sliced<Buffer> {
   const { evolution, schema } = resource.kind
   const isComplete = evolution?.storedAs === resource.apiVersion && schema.fields.status?.default === undefined
-  return isComplete ? json : yield* jsonSteps(resource, { json })
+  return isComplete ? json : yield* jsonSliced(resource, { json })
 }
 
 /** Objects up to this size are processed synchronously. */
@@ -89,11 +95,15 @@ const largeJson = 64 * 1024
  * Does in advance the slow work of `jsonOf` and `readVersion`, such as webhook calls. Returns undefined if there is
  * little to do.
  */
-export function prepareJson(resource: Resource, stored: StoredJson, pace: TimeSlice): Promise<unknown> | undefined {
+export function prepareJson(
+  resource: Resource,
+  stored: StoredJson,
+  timeSlice: TimeSlice,
+): Promise<unknown> | undefined {
   const { evolution } = (resource.stored ?? resource).kind
   if (evolution === undefined) return undefined
   if (!evolution.remote && (resource.stored !== undefined || stored.json.length <= largeJson)) return undefined
-  return evolution.remote ? evolution.prepare([stored]) : pace.run(evolution.readSteps(stored))
+  return evolution.remote ? evolution.prepare([stored]) : timeSlice.run(evolution.readJsonSliced(stored))
 }
 
 /** Has the webhook convert those objects that need it. Returns undefined if there is nothing to wait for. */
@@ -106,7 +116,12 @@ export function prepareObjects(resource: Resource, objects: readonly CachedObjec
 export function eventsOf(resource: Resource): EventForm {
   if (isAsStored(resource)) return jsonEvents
   const encode = (type: EventType, object: CachedObject) => eventWith(type, jsonOf(resource, object))
-  return { name: `json ${formOf(resource)}`, encode, tell: tellInJson(orderOf(resource.kind)), ...preparing(resource) }
+  return {
+    name: `json ${formOf(resource)}`,
+    encode,
+    encodeBookmarkOrError: encodeControlEventInJson(orderOf(resource.kind)),
+    ...preparing(resource),
+  }
 }
 
 /** Returns the preparation step of an event encoding, if a webhook converts the objects. */
@@ -141,7 +156,7 @@ export function otherVersions({ versions }: Resource): OtherVersions | undefined
   }
 }
 
-function* convert(from: Resource | undefined, to: Resource, object: JsonObject): Steps<JsonObject> {
+function* convert(from: Resource | undefined, to: Resource, object: JsonObject): Sliced<JsonObject> {
   if (to.kind.evolution !== undefined) return yield* to.kind.evolution.convert(object)
   if (from === undefined) throw new TypeError(`cannot convert an object in ${object.apiVersion} to ${to.plural}`)
   const decoded = asObject(decode(from.kind.schema, object).value)

@@ -27,8 +27,8 @@ export interface HistoryPage {
 }
 
 const stepBytes = 1024 * 1024
-const firstStep = 2
-const longestStep = 500
+const firstPageSize = 2
+const maxPageSize = 500
 /** Maximum size of a page. A page that reaches it ends early, and the client requests the next one as usual. */
 const maxPageBytes = 8 * 1024 * 1024
 
@@ -40,12 +40,12 @@ export interface WholeList {
 
 /** Lists all objects. Reads only the first step at once. */
 export async function listAll(resource: Resource, state: PastState): Promise<WholeList> {
-  const steps = readSteps(resource, state, Number.POSITIVE_INFINITY)
+  const steps = readPages(resource, state, Number.POSITIVE_INFINITY)
   const { value: first } = await steps.next()
   return { objects: first?.objects ?? [], rest: objectsOf(steps) }
 }
 
-async function* objectsOf(steps: AsyncIterable<Step>): AsyncGenerator<readonly CachedObject[]> {
+async function* objectsOf(steps: AsyncIterable<Page>): AsyncGenerator<readonly CachedObject[]> {
   for await (const { objects } of steps) if (objects.length > 0) yield objects
 }
 
@@ -54,26 +54,26 @@ async function* objectsOf(steps: AsyncIterable<Step>): AsyncGenerator<readonly C
  */
 export async function listPage(resource: Resource, state: PastState, limit: number): Promise<HistoryPage> {
   const enough = isSelective(state.selection) ? limit + 1 : limit
-  const pace = new TimeSlice()
-  const found: CachedObject[] = []
+  const timeSlice = new TimeSlice()
+  const selectedObjects: CachedObject[] = []
   let bytes = 0
-  for await (const { objects, last, remaining } of readSteps(resource, state, limit)) {
-    found.push(...objects)
+  for await (const { objects, last, remaining } of readPages(resource, state, limit)) {
+    selectedObjects.push(...objects)
     bytes += sizeOf(objects)
-    if (found.length > limit) return cutPage(found, limit, remaining)
-    if (remaining === 0 || found.length >= enough || bytes >= maxPageBytes)
-      return { objects: found, remaining, position: last }
-    if (pace.charge(500)) await pace.yieldIfDue()
+    if (selectedObjects.length > limit) return cutPage(selectedObjects, limit, remaining)
+    if (remaining === 0 || selectedObjects.length >= enough || bytes >= maxPageBytes)
+      return { objects: selectedObjects, remaining, position: last }
+    if (timeSlice.charge(500)) await timeSlice.yieldIfDue()
   }
-  return { objects: found, remaining: 0 }
+  return { objects: selectedObjects, remaining: 0 }
 }
 
-function cutPage(found: readonly CachedObject[], limit: number, remaining: number): HistoryPage {
-  const objects = found.slice(0, limit)
-  return { objects, remaining: remaining + found.length - limit, position: objects.at(-1)!.key }
+function cutPage(selectedObjects: readonly CachedObject[], limit: number, remaining: number): HistoryPage {
+  const objects = selectedObjects.slice(0, limit)
+  return { objects, remaining: remaining + selectedObjects.length - limit, position: objects.at(-1)!.key }
 }
 
-interface Step {
+interface Page {
   /** The matching objects. */
   readonly objects: readonly CachedObject[]
   /** The last key read, and the number of keys after it. */
@@ -82,7 +82,7 @@ interface Step {
 }
 
 /** `limit` caps the number of keys per read, unless a selector is used. */
-async function* readSteps(resource: Resource, state: PastState, limit: number): AsyncGenerator<Step> {
+async function* readPages(resource: Resource, state: PastState, limit: number): AsyncGenerator<Page> {
   const { selection, revision } = state
   const { namespace } = selection
   const { cache } = resource
@@ -90,10 +90,10 @@ async function* readSteps(resource: Resource, state: PastState, limit: number): 
   const whole = !isSelective(selection)
   const count = whole && limit < Number.POSITIVE_INFINITY && !cache.isLoading
   let after = state.after
-  let step = firstStep
-  let left = limit
+  let step = firstPageSize
+  let remainingLimit = limit
   for (let remaining = 1; remaining > 0; ) {
-    const size = whole ? Math.min(step, left) : step
+    const size = whole ? Math.min(step, remainingLimit) : step
     const page = await read(resource, {
       prefix,
       revision,
@@ -104,9 +104,13 @@ async function* readSteps(resource: Resource, state: PastState, limit: number): 
     const objects = page.entries.flatMap((entry) => cache.readIfSound(entry.key, entry.revision, entry.value) ?? [])
     after = page.entries.at(-1)?.key
     remaining = after === undefined ? 0 : page.remaining
-    left -= page.entries.length
-    step = nextStep(objects, step)
-    yield { objects: whole ? objects : objects.filter((object) => isWanted(selection, object)), last: after, remaining }
+    remainingLimit -= page.entries.length
+    step = nextPageSize(objects, step)
+    yield {
+      objects: whole ? objects : objects.filter((object) => isSelected(selection, object)),
+      last: after,
+      remaining,
+    }
   }
 }
 
@@ -114,16 +118,16 @@ async function* readSteps(resource: Resource, state: PastState, limit: number): 
  * Returns the number of keys of the next step, for the target size. Grows gradually because the next objects may be
  * larger.
  */
-function nextStep(objects: readonly CachedObject[], step: number): number {
+function nextPageSize(objects: readonly CachedObject[], step: number): number {
   const fitting = Math.floor((stepBytes * objects.length) / Math.max(1, sizeOf(objects)))
-  return Math.max(1, Math.min(fitting, step * 8, longestStep))
+  return Math.max(1, Math.min(fitting, step * 8, maxPageSize))
 }
 
 function sizeOf(objects: readonly CachedObject[]): number {
   return objects.reduce((sum, { json }) => sum + json.length, 0)
 }
 
-function isWanted({ name, matches }: ParsedSelection, object: CachedObject): boolean {
+function isSelected({ name, matches }: ParsedSelection, object: CachedObject): boolean {
   return (name === undefined || object.name === name) && (matches === undefined || matches(object))
 }
 

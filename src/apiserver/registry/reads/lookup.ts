@@ -1,6 +1,6 @@
 /** Implements the lookup interface (`api/model/lookup.ts`) with the caches of the catalogue. */
 
-import type { Found, ListQuery, Lookup, ObjectName, StoredType } from '../../../api/model/lookup.ts'
+import type { ListQuery, Lookup, ObjectName, StoredObject, StoredType } from '../../../api/model/lookup.ts'
 import type { CachedObject } from '../../../storage/cache/cached-object.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { type CatchingUp, keyOf, notFoundError, type Resource, waitForCaches } from '../catalogue/resource.ts'
@@ -9,8 +9,8 @@ import { readStored } from './read-stored.ts'
 /** Creates a lookup on the caches of a catalogue. */
 export function lookupIn(catalogue: Catalogue, parts: CatchingUp): Lookup {
   // Caches parsed objects by their cached state, because every write looks up its namespace.
-  const read = new WeakMap<CachedObject, Found>()
-  const open = ({ kind }: Resource, cached: CachedObject): Found => {
+  const read = new WeakMap<CachedObject, StoredObject>()
+  const open = ({ kind }: Resource, cached: CachedObject): StoredObject => {
     const before = read.get(cached)
     if (before !== undefined) return before
     const { key, revision } = cached

@@ -4,13 +4,13 @@
  */
 
 import { envelopeOf } from '../../../api/codec/protobuf/envelope.ts'
-import { writeMessage, writeSteps } from '../../../api/codec/protobuf/write.ts'
+import { writeMessage, writeSliced } from '../../../api/codec/protobuf/write.ts'
 import { asJson } from '../../../api/model/object.ts'
-import { runToCompletion, type Steps } from '../../../base/concurrency/time-slice.ts'
+import { runToCompletion, type Sliced } from '../../../base/concurrency/time-slice.ts'
 import type { CachedObject } from '../../../storage/cache/cached-object.ts'
 import type { EncodedObject } from '../../../storage/cache/encoded-objects.ts'
 import type { Resource } from '../catalogue/resource.ts'
-import { readVersionSteps } from './conversion.ts'
+import { readVersionSliced } from './conversion.ts'
 
 /** Returns the cached encoding, or undefined if the object must be encoded first. */
 export function findMessage({ messages, cache }: Resource, object: CachedObject): EncodedObject | undefined {
@@ -18,36 +18,36 @@ export function findMessage({ messages, cache }: Resource, object: CachedObject)
 }
 
 /** Encodes an object and caches the result. Yields between steps for large objects. */
-export function* messageSteps(resource: Resource, object: CachedObject): Steps<EncodedObject> {
+export function* messageSliced(resource: Resource, object: CachedObject): Sliced<EncodedObject> {
   const { messages, cache } = resource
   const { key, revision } = object
   const loads = cache.loads
-  const form = yield* makeSteps(resource, object)
+  const form = yield* encodeSliced(resource, object)
   messages.keep({ key, revision, loads }, form)
   return form
 }
 
-/** Like `messageSteps`, but synchronous. */
+/** Like `messageSliced`, but synchronous. */
 export function messageOf(resource: Resource, object: CachedObject): EncodedObject {
-  return findMessage(resource, object) ?? runToCompletion(messageSteps(resource, object))
+  return findMessage(resource, object) ?? runToCompletion(messageSliced(resource, object))
 }
 
 /** Encodes the last state of a deleted object without caching it. */
 export function lastMessageOf(resource: Resource, object: CachedObject): EncodedObject {
-  return runToCompletion(makeSteps(resource, object))
+  return runToCompletion(encodeSliced(resource, object))
 }
 
 /** Objects up to this size are encoded in one step, so that concurrent readers never encode them twice. */
 const large = 64 * 1024
 
-function* makeSteps(resource: Resource, object: CachedObject): Steps<EncodedObject> {
+function* encodeSliced(resource: Resource, object: CachedObject): Sliced<EncodedObject> {
   const { json } = object
-  const value = asJson(yield* readVersionSteps(resource, object))
+  const value = asJson(yield* readVersionSliced(resource, object))
   const { schema } = resource.kind
   const options = { size: json.length, vendor: resource.vendor }
   if (json.length <= large) return enclose(resource, writeMessage(schema, value, options))
   yield
-  return enclose(resource, yield* writeSteps(schema, value, options))
+  return enclose(resource, yield* writeSliced(schema, value, options))
 }
 
 /** Copies the message into its own buffer, so that a long-lived message does not retain a shared memory block. */

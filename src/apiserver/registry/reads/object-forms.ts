@@ -4,9 +4,9 @@ import type { JsonObject } from '../../../api/json/json.ts'
 import { type ApiObject, asJson, asObject } from '../../../api/model/object.ts'
 import { groupName } from '../../../api/model/vendor.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
-import { normalizeSteps, storedSteps } from '../../../api/schema/normalize.ts'
+import { decodeStoredSliced, normalizeSliced } from '../../../api/schema/normalize.ts'
 import { memoizeByObject } from '../../../base/collections/memoize-by-object.ts'
-import { done, type Steps } from '../../../base/concurrency/time-slice.ts'
+import { type Sliced, slicedValue } from '../../../base/concurrency/time-slice.ts'
 import type { ObjectForm, ObjectForms } from '../../admission/object-forms.ts'
 import type { Resource } from '../catalogue/resource.ts'
 import type { Served } from '../catalogue/served.ts'
@@ -29,10 +29,10 @@ function versionForms(through: Resource): ObjectForms {
 function formOf(version: Resource): ObjectForm {
   return {
     ...namesOf(version),
-    show: (object) => done(fromStored(version, object)),
+    show: (object) => slicedValue(fromStored(version, object)),
     *read(json, base) {
-      const { object } = yield* normalizeSteps(version, json)
-      return yield* storedSteps(version, object, base)
+      const { object } = yield* normalizeSliced(version, json)
+      return yield* decodeStoredSliced(version, object, base)
     },
   }
 }
@@ -45,14 +45,14 @@ function customForm(version: Resource, through: Resource): ObjectForm {
       return asObject(yield* inVersion(version, asJson(object)))
     },
     *read(json) {
-      const { object } = yield* normalizeSteps(version, json)
+      const { object } = yield* normalizeSliced(version, json)
       yield
-      return (yield* normalizeSteps(through, yield* inVersion(through, asJson(object)))).object
+      return (yield* normalizeSliced(through, yield* inVersion(through, asJson(object)))).object
     },
   }
 }
 
-function* inVersion({ apiVersion, kind }: Resource, object: JsonObject): Steps<JsonObject> {
+function* inVersion({ apiVersion, kind }: Resource, object: JsonObject): Sliced<JsonObject> {
   return object.apiVersion === apiVersion ? object : yield* kind.evolution!.convert(object)
 }
 
@@ -104,10 +104,10 @@ export function sentForms({ served, type, options }: SentType): ObjectForms {
         ? { group: groupName(vendor, sent.group), version: sent.version, kind: sent.kind }
         : { group: '', version: 'v1', kind: options },
     resource: { group, version: kind.version, resource: plural },
-    show: (object) => done(options === undefined ? object : withoutMetadata(object)),
+    show: (object) => slicedValue(options === undefined ? object : withoutMetadata(object)),
     *read(json) {
       if (options !== undefined) return { metadata: {}, ...json } as unknown as ApiObject
-      return (yield* normalizeSteps(type ?? served, json)).object
+      return (yield* normalizeSliced(type ?? served, json)).object
     },
   }
   const labelsOf = ({ metadata }: ApiObject) => (options === undefined ? (metadata.labels ?? {}) : undefined)

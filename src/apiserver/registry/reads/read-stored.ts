@@ -1,9 +1,9 @@
 /** Parses stored or cached bytes into mutable objects. */
 
-import { parseOwnJson, parseOwnSteps } from '../../../api/codec/json.ts'
+import { parseOwnJson, parseOwnSliced } from '../../../api/codec/json.ts'
 import { type ApiObject, asObject } from '../../../api/model/object.ts'
 import type { Evolution, Kind, StoredJson } from '../../../api/schema/kind.ts'
-import { runToCompletion, type Steps } from '../../../base/concurrency/time-slice.ts'
+import { runToCompletion, type Sliced } from '../../../base/concurrency/time-slice.ts'
 
 /**
  * Returns an object in the current form of its kind, whichever definition it was stored under. If a webhook converts
@@ -16,11 +16,11 @@ export function readStored({ evolution }: Kind, stored: StoredJson): ApiObject {
 }
 
 /** Like `readStored`, but yields between steps or to wait. */
-export function* readStoredSteps({ evolution }: Kind, stored: StoredJson): Steps<ApiObject> {
-  if (evolution === undefined || isUpToDate(evolution, stored)) return asObject(yield* parseOwnSteps(stored.json))
+export function* readStoredSliced({ evolution }: Kind, stored: StoredJson): Sliced<ApiObject> {
+  if (evolution === undefined || isUpToDate(evolution, stored)) return asObject(yield* parseOwnSliced(stored.json))
   // Reads from the bytes because webhook conversions are cached by them.
-  if (evolution.remote) return asObject(yield* parseOwnSteps(yield* evolution.readSteps(stored)))
-  const object = asObject(yield* parseOwnSteps(stored.json))
+  if (evolution.remote) return asObject(yield* parseOwnSliced(yield* evolution.readJsonSliced(stored)))
+  const object = asObject(yield* parseOwnSliced(stored.json))
   yield
   return yield* evolution.read(object)
 }

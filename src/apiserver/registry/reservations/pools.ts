@@ -18,40 +18,41 @@ export interface Pool {
   /** Returns the error text for a value outside the pool. */
   readonly outside: (value: string) => string
   /** Error text for a value that is already reserved. */
-  readonly taken: string
+  readonly takenError: string
 }
 
 export interface Allocation {
   readonly pools: readonly Pool[]
   readonly reservations: Reservations
   /** Maximum number of values that an object may hold. */
-  readonly most: number
+  readonly maxValues: number
   /** Values that the object already holds. */
-  readonly held: readonly Reservation[]
+  readonly current: readonly Reservation[]
 }
 
 /** Returns the allocator for one write of one object. */
-export function allocatorOf({ pools, reservations, most, held }: Allocation): Allocator {
-  const wanted = new Set<string>()
-  const kept = new Set(held.map(idOf))
-  const isFree = (pool: string, value: string) => !wanted.has(idOf({ pool, value })) && !reservations.has(pool, value)
+export function allocatorOf({ pools, reservations, maxValues, current }: Allocation): Allocator {
+  const requestedIds = new Set<string>()
+  const currentIds = new Set(current.map(idOf))
+  const isFree = (pool: string, value: string) =>
+    !requestedIds.has(idOf({ pool, value })) && !reservations.has(pool, value)
   const find = (name: string) => pools.find((pool) => pool.name === name)
   return {
     pools: pools.map(({ name }) => name),
-    most,
+    maxValues,
     draw: (name) => {
       const pool = find(name)
       const value = pool && drawFrom(pool, { full: reservations.count(name) >= pool.size, isFree })
-      if (value !== undefined) wanted.add(idOf({ pool: name, value }))
+      if (value !== undefined) requestedIds.add(idOf({ pool: name, value }))
       return value
     },
     refuse: (name, value) => {
       const pool = find(name)
       const id = idOf({ pool: name, value })
-      if (kept.has(id)) return undefined
+      if (currentIds.has(id)) return undefined
       if (pool === undefined || !pool.contains(value)) return pool?.outside(value) ?? `there is no pool ${name}`
-      if (!isFree(name, value)) return pool.taken
-      wanted.add(id)
+      if (!isFree(name, value)) return pool.takenError
+      requestedIds.add(id)
       return undefined
     },
   }

@@ -17,37 +17,38 @@ export interface Repaired {
   /** Keys of released reservations that no object held. */
   readonly freed: string[]
   /** Keys of restored reservations that an object held. */
-  readonly taken: string[]
+  readonly restored: string[]
   /** Keys of values that several objects hold. Their owners must resolve the conflict. */
   readonly shared: string[]
 }
 
 /** Releases reservations that no object holds and restores missing ones. */
 export async function repairReservations(catalogue: Catalogue): Promise<Repaired> {
-  const repaired: Repaired = { freed: [], taken: [], shared: [] }
+  const repaired: Repaired = { freed: [], restored: [], shared: [] }
   const kinds = new Set(catalogue.all().flatMap((type) => (type.endpoint === undefined ? [type.stored ?? type] : [])))
   for (const resource of kinds) {
     if (resource.kind.reservations === undefined) continue
     await waitForCaches(resource)
     await freeUnheld(resource, repaired)
-    await takeHeld(resource, repaired)
+    await restoreReservations(resource, repaired)
   }
   return repaired
 }
 
 async function freeUnheld(resource: Resource, { freed }: Repaired): Promise<void> {
-  const pace = new TimeSlice()
+  const timeSlice = new TimeSlice()
   const ours = [...resource.caches.reservations.all()].filter(({ holder }) => holder.startsWith(resource.cache.prefix))
-  for (const claim of ours) {
-    await pace.yieldIfDue()
-    const held = resource.cache.get(claim.holder)
-    if (resource.cache.unreadable(claim.holder) !== undefined || (held && holds(resource, held, claim))) continue
-    if (await free(resource, claim, held?.revision ?? 0)) freed.push(claim.key)
+  for (const reservation of ours) {
+    await timeSlice.yieldIfDue()
+    const held = resource.cache.get(reservation.holder)
+    if (resource.cache.unreadable(reservation.holder) !== undefined || (held && holds(resource, held, reservation)))
+      continue
+    if (await free(resource, reservation, held?.revision ?? 0)) freed.push(reservation.key)
   }
 }
 
 function holds(resource: Resource, { json }: CachedObject, { key }: HeldReservation): boolean {
-  return heldBy(resource, readObject(json)).some((claim) => keyOfReservation(claim) === key)
+  return heldBy(resource, readObject(json)).some((reservation) => keyOfReservation(reservation) === key)
 }
 
 async function free({ store }: Resource, { key, revision, holder }: HeldReservation, seen: number): Promise<boolean> {
@@ -55,15 +56,15 @@ async function free({ store }: Resource, { key, revision, holder }: HeldReservat
   return (await store.commit({ key, expected: revision, value: undefined, guards })).outcome === 'committed'
 }
 
-async function takeHeld(resource: Resource, { taken, shared }: Repaired): Promise<void> {
-  const pace = new TimeSlice()
+async function restoreReservations(resource: Resource, { restored, shared }: Repaired): Promise<void> {
+  const timeSlice = new TimeSlice()
   for (const slice of resource.cache.slices({ namespace: undefined }))
     for (const held of slice) {
-      await pace.yieldIfDue()
-      for (const claim of heldBy(resource, readObject(held.json))) {
-        const known = resource.caches.reservations.get(claim.pool, claim.value)
-        const key = keyOfReservation(claim)
-        if (known === undefined && (await take(resource, key, held))) taken.push(key)
+      await timeSlice.yieldIfDue()
+      for (const reservation of heldBy(resource, readObject(held.json))) {
+        const known = resource.caches.reservations.get(reservation.pool, reservation.value)
+        const key = keyOfReservation(reservation)
+        if (known === undefined && (await take(resource, key, held))) restored.push(key)
         else if (known !== undefined && known.holder !== held.key && isThere(resource, held)) shared.push(key)
       }
     }

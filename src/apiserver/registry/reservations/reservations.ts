@@ -9,12 +9,12 @@ import { tooMany } from '../../../api/model/field-error.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
 import type { Reservation } from '../../../api/schema/reservations.ts'
 import { reservationKey } from '../../../storage/cache/reservations.ts'
-import { maxClaims, type Taken } from '../../../storage/store/store.ts'
+import { maxReservedKeys, type ReservedKey } from '../../../storage/store/store.ts'
 import { keyOf, kindRef, type Resource, waitForCaches } from '../catalogue/resource.ts'
 import { allocatorOf } from './pools.ts'
 
 /** Half the limit, so that a commit can replace all reservations of an object. */
-const maxHeld = maxClaims / 2
+const maxReservationsPerObject = maxReservedKeys / 2
 
 /**
  * Returns the object with its values allocated. Before a value is rejected as taken, the caches are brought up to date,
@@ -26,11 +26,11 @@ export async function allocate(
   previous: ApiObject | undefined,
 ): Promise<ApiObject> {
   if (resource.kind.reservations === undefined) return object
-  const held = heldBy(resource, previous)
-  let { next, faults } = tryToHold(resource, object, { previous, held })
+  const current = heldBy(resource, previous)
+  let { next, faults } = tryToHold(resource, object, { previous, current })
   if (faults.length > 0) {
     await waitForCaches(resource)
-    ;({ next, faults } = tryToHold(resource, object, { previous, held }))
+    ;({ next, faults } = tryToHold(resource, object, { previous, current }))
   }
   if (faults.length > 0) throw invalidObject(kindRef(resource), object.metadata.name ?? '', faults)
   return next
@@ -39,11 +39,11 @@ export async function allocate(
 interface Before {
   readonly previous: ApiObject | undefined
   /** Reservations of the previous object. */
-  readonly held: readonly Reservation[]
+  readonly current: readonly Reservation[]
 }
 
 /** Allocates with the reservations that this server has cached. */
-function tryToHold(resource: Resource, object: ApiObject, { previous, held }: Before) {
+function tryToHold(resource: Resource, object: ApiObject, { previous, current }: Before) {
   const { pools, caches, kind } = resource
   const reservations = kind.reservations!
   const next = 'allocate' in reservations ? structuredClone(object) : object
@@ -52,26 +52,27 @@ function tryToHold(resource: Resource, object: ApiObject, { previous, held }: Be
       ? reservations.allocate(
           next,
           previous,
-          allocatorOf({ pools, reservations: caches.reservations, most: maxHeld, held }),
+          allocatorOf({ pools, reservations: caches.reservations, maxValues: maxReservationsPerObject, current }),
         )
-      : refuseTaken(resource, reservations.held(next), held).map(reservations.refusal)
+      : refuseTaken(resource, reservations.reservationsOf(next), current).map(reservations.refusal)
   return { next, faults: faults.length > 0 ? faults : checkCount(resource, next) }
 }
 
 function refuseTaken(
   { caches }: Resource,
   wanted: readonly Reservation[],
-  held: readonly Reservation[],
+  current: readonly Reservation[],
 ): Reservation[] {
-  const kept = new Set(held.map(keyOfReservation))
+  const kept = new Set(current.map(keyOfReservation))
   return wanted.filter(
-    (claim) => caches.reservations.has(claim.pool, claim.value) && !kept.has(keyOfReservation(claim)),
+    (reservation) =>
+      caches.reservations.has(reservation.pool, reservation.value) && !kept.has(keyOfReservation(reservation)),
   )
 }
 
 function checkCount(resource: Resource, object: ApiObject) {
   const { length } = heldBy(resource, object)
-  return length > maxHeld ? [tooMany('spec', length, maxHeld)] : []
+  return length > maxReservationsPerObject ? [tooMany('spec', length, maxReservationsPerObject)] : []
 }
 
 /**
@@ -82,13 +83,13 @@ export function reservationChanges(
   resource: Resource,
   next: ApiObject | undefined,
   previous: ApiObject | undefined,
-): { takes: Taken[]; releases: string[] } | undefined {
+): { reserves: ReservedKey[]; releases: string[] } | undefined {
   if (resource.kind.reservations === undefined) return undefined
   const after = new Set(heldBy(resource, next).map(keyOfReservation))
   const before = new Set(heldBy(resource, previous).map(keyOfReservation))
   const holder = holderOf(resource, (next ?? previous)!)
   return {
-    takes: [...after].filter((key) => !before.has(key)).map((key) => ({ key, value: holder })),
+    reserves: [...after].filter((key) => !before.has(key)).map((key) => ({ key, value: holder })),
     releases: [...before].filter((key) => !after.has(key)),
   }
 }
@@ -99,7 +100,7 @@ function holderOf(resource: Resource, { metadata: { namespace = '', name = '' } 
 }
 
 export function heldBy({ kind }: Resource, object: ApiObject | undefined): readonly Reservation[] {
-  return object === undefined ? [] : (kind.reservations?.held(object) ?? [])
+  return object === undefined ? [] : (kind.reservations?.reservationsOf(object) ?? [])
 }
 
 export function keyOfReservation({ pool, value }: Reservation): string {
@@ -111,6 +112,6 @@ export function keyOfReservation({ pool, value }: Reservation): string {
  */
 export function claimsOf({ caches, kind }: Resource, holder: string): string[] {
   if (kind.reservations === undefined) return []
-  const held = [...caches.reservations.all()].filter((claim) => claim.holder === holder)
-  return held.map(({ key }) => key).slice(0, maxClaims)
+  const current = [...caches.reservations.all()].filter((reservation) => reservation.holder === holder)
+  return current.map(({ key }) => key).slice(0, maxReservedKeys)
 }

@@ -5,7 +5,7 @@
  */
 
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
-import { type Applied, applySteps } from '../../../api/merge/apply.ts'
+import { type Applied, applySliced } from '../../../api/merge/apply.ts'
 import { applyConflict } from '../../../api/merge/conflicts.ts'
 import { ApiError, conflict, notFound, serviceUnavailable } from '../../../api/model/api-error.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -75,17 +75,17 @@ async function applyNew(context: WriteContext, query: ApplyQuery): Promise<Updat
 async function applyToExisting(context: WriteContext, query: ApplyQuery): Promise<Updated> {
   const json = await updateObject(context, query.name, async (previous) => {
     const object = await merge(context, query, previous)
-    return { object, managed: true, named: namesVersion(object) }
+    return { object, managed: true, isExactVersion: namesVersion(object) }
   })
   return { json, created: false }
 }
 
 async function merge(context: WriteContext, query: ApplyQuery, live: ApiObject | undefined): Promise<ApiObject> {
   const { config, force, complete } = query
-  const { pace } = context
+  const { timeSlice } = context
   const version = versionOf(context)
   const { schema, views } = version.kind
-  const work = applySteps({
+  const work = applySliced({
     schema,
     vendor: version.vendor,
     empty: version.empty,
@@ -97,11 +97,11 @@ async function merge(context: WriteContext, query: ApplyQuery, live: ApiObject |
     view: context.resource.kind.views.subresources?.[context.subresource]?.as !== undefined,
     versions: otherVersions(version),
   })
-  await pace.yieldIfDue()
-  const applied = await pace.run(work)
+  await timeSlice.yieldIfDue()
+  const applied = await timeSlice.run(work)
   if (applied.outcome === 'conflict')
-    throw applyConflict(applied.conflicts, { hideValues: views.confidential === true })
-  await pace.yieldIfDue()
+    throw applyConflict(applied.conflicts, { hideValues: views.redactErrorValues === true })
+  await timeSlice.yieldIfDue()
   return withManagers(await complete(applied.object, live), applied)
 }
 

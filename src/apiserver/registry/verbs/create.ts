@@ -11,9 +11,9 @@ import {
 } from '../../../api/model/api-error.ts'
 import { generateName } from '../../../api/model/generate-name.ts'
 import { type ApiObject, asJson } from '../../../api/model/object.ts'
-import { refillDefaults, storedSteps } from '../../../api/schema/normalize.ts'
+import { decodeStoredSliced, refillDefaults } from '../../../api/schema/normalize.ts'
 import { fetchObject, keyOf, waitForCaches } from '../catalogue/resource.ts'
-import { writtenSteps } from '../reads/conversion.ts'
+import { writtenJsonSliced } from '../reads/conversion.ts'
 import { namesVersion } from '../writes/metadata.ts'
 import { asStored, commitObject, maxAttempts, unstored, versionOf, type WriteContext } from '../writes/write.ts'
 import { WriteConditions } from '../writes/write-conditions.ts'
@@ -30,11 +30,11 @@ export interface NewObject {
 export async function create(context: WriteContext, { object, managed }: NewObject): Promise<Buffer> {
   refuseVersion(object)
   const version = versionOf(context)
-  await context.pace.yieldIfDue()
-  if (isLarge(asJson(object))) await context.pace.run(assertOwnCount(object))
-  const inStored = await context.pace.run(storedSteps(version, object))
+  await context.timeSlice.yieldIfDue()
+  if (isLarge(asJson(object))) await context.timeSlice.run(assertOwnCount(object))
+  const inStored = await context.timeSlice.run(decodeStoredSliced(version, object))
   const json = await createStored(context, { object: inStored, managed })
-  return await context.pace.run(writtenSteps(version, json))
+  return await context.timeSlice.run(writtenJsonSliced(version, json))
 }
 
 /** Maximum number of generated names to try before reporting a conflict. */
@@ -44,24 +44,24 @@ const maxDraws = 8
  * The decision may depend on another object, such as the namespace. If that object changes, the create is retried from
  * the start. The same happens if a generated name or an allocated address is taken; each attempt generates a new one.
  */
-async function createStored(context: WriteContext, wanted: NewObject): Promise<Buffer> {
-  let draws = drawsName(wanted.object) ? maxDraws : 1
+async function createStored(context: WriteContext, newObject: NewObject): Promise<Buffer> {
+  let draws = drawsName(newObject.object) ? maxDraws : 1
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const outcome = await createOnce(context, wanted)
+    const outcome = await createOnce(context, newObject)
     if (outcome instanceof Buffer) return outcome
-    if (outcome === 'unguarded') await waitForCaches(context.resource)
+    if (outcome === 'preconditionFailed') await waitForCaches(context.resource)
     else if (--draws === 0) throw outcome
   }
   throw serviceUnavailable('what the object depends on is changed too often; try again')
 }
 
-/** The stored JSON, 'unguarded' if a dependency changed, or an error if the name is taken. */
-type Outcome = Buffer | 'unguarded' | ApiError
+/** The stored JSON, 'preconditionFailed' if a dependency changed, or an error if the name is taken. */
+type Outcome = Buffer | 'preconditionFailed' | ApiError
 
-async function createOnce(context: WriteContext, wanted: NewObject): Promise<Outcome> {
+async function createOnce(context: WriteContext, newObject: NewObject): Promise<Outcome> {
   const conditions = new WriteConditions()
   return await conditions.attempt(
-    () => attemptCreate(context, wanted, conditions),
+    () => attemptCreate(context, newObject, conditions),
     (outcome) => (outcome instanceof Buffer ? 'stored' : 'failed'),
   )
 }
@@ -73,9 +73,9 @@ async function attemptCreate(
 ): Promise<Outcome> {
   const { resource, dryRun } = context
   // A dry run has no commit that would detect an outdated definition.
-  if (dryRun && resource.standing !== undefined) await waitForCaches(resource)
-  const standing = await resource.standing?.('create')
-  if (standing !== undefined && !dryRun) conditions.dependOn(standing)
+  if (dryRun && resource.definitionGuard !== undefined) await waitForCaches(resource)
+  const definitionGuard = await resource.definitionGuard?.('create')
+  if (definitionGuard !== undefined && !dryRun) conditions.dependOn(definitionGuard)
   const drawnFrom = drawsName(object) ? object.metadata.generateName : undefined
   const next = await runSteps(
     { write: context, previous: undefined, conditions, managed, drawnFrom },
@@ -111,18 +111,18 @@ async function persist(context: WriteContext, object: ApiObject, conditions: Wri
   const result = await commitObject(context, object, { previous: undefined, expected: 0, terms })
   if (result.outcome === 'stored') return result.json
   // The name is free, so a guard failed or a value was reserved concurrently.
-  return result.current === undefined ? 'unguarded' : taken(context, object)
+  return result.current === undefined ? 'preconditionFailed' : nameTakenError(context, object)
 }
 
 async function checkFree(context: WriteContext, object: ApiObject): Promise<Outcome> {
-  const { resource, namespace, pace } = context
+  const { resource, namespace, timeSlice } = context
   await fetchObject(resource, keyOf(resource, namespace, object.metadata.name!))
   await waitForCaches(resource)
-  if (resource.cache.get(keyOf(resource, namespace, object.metadata.name!))) return taken(context, object)
-  const ready = await asStored(resource, object, pace)
+  if (resource.cache.get(keyOf(resource, namespace, object.metadata.name!))) return nameTakenError(context, object)
+  const ready = await asStored(resource, object, timeSlice)
   return await unstored(context, ready.object)
 }
 
-function taken({ resource }: WriteContext, { metadata }: ApiObject): ApiError {
+function nameTakenError({ resource }: WriteContext, { metadata }: ApiObject): ApiError {
   return metadata.generateName ? generateNameTaken(resource, metadata.name!) : alreadyExists(resource, metadata.name!)
 }

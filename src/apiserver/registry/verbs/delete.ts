@@ -7,15 +7,15 @@ import { sameJson } from '../../../api/json/json.ts'
 import { conflict, forbiddenError, serviceUnavailable } from '../../../api/model/api-error.ts'
 import { type ApiObject, asJson, type ObjectMeta, timestamp } from '../../../api/model/object.ts'
 import type { StoredJson } from '../../../api/schema/kind.ts'
-import { done, type Steps } from '../../../base/concurrency/time-slice.ts'
+import { type Sliced, slicedValue } from '../../../base/concurrency/time-slice.ts'
 import { keyOf, notFoundError, type Resource, waitForCaches } from '../catalogue/resource.ts'
 import { fromStored } from '../reads/conversion.ts'
 import { ConversionFailed, ConversionNotTried } from '../reads/conversion-failed.ts'
-import { readObject, readStoredSteps } from '../reads/read-stored.ts'
+import { readObject, readStoredSliced } from '../reads/read-stored.ts'
 import { claimsOf } from '../reservations/reservations.ts'
 import { admissionRequest } from '../writes/admission-request.ts'
 import { changeNote } from '../writes/change-note.ts'
-import { removeContents } from '../writes/contents.ts'
+import { purgeOrphanedObjects } from '../writes/purge-orphaned-objects.ts'
 import {
   assertInTime,
   commitObject,
@@ -61,7 +61,7 @@ export async function deleteObject(context: WriteContext, name: string, options:
   const { resource, namespace, dryRun, abandoned } = context
   if (dryRun) return await deleteAtOnce(context, name, options)
   const key = keyOf(resource, namespace, name)
-  return await resource.turns.take({ key, abandoned }, () => deleteAtOnce(context, name, options))
+  return await resource.writeQueue.take({ key, abandoned }, () => deleteAtOnce(context, name, options))
 }
 
 async function deleteAtOnce(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
@@ -71,14 +71,14 @@ async function deleteAtOnce(context: WriteContext, name: string, options: Delete
     options.assertCurrent?.()
     const stored = resource.cache.get(keyOf(resource, namespace, name))
     if (stored === undefined) return await deleteUnreadable(context, name, options)
-    const standing = await resource.standing?.('change')
-    const previous = await context.pace.run(readHeld(resource, stored))
+    const definitionGuard = await resource.definitionGuard?.('change')
+    const previous = await context.timeSlice.run(readHeld(resource, stored))
     const holding = { ...context, resource: heldAs(resource, previous), through: versionOf(context) }
     const deleted = await settled((conditions) => {
-      if (standing !== undefined) conditions.dependOn(standing)
+      if (definitionGuard !== undefined) conditions.dependOn(definitionGuard)
       return attemptDelete(holding, { previous, revision: stored.revision, conditions }, options)
     })
-    if (deleted !== 'lost') return await shown(context, deleted)
+    if (deleted !== 'lost') return await inRequestedVersion(context, deleted)
   }
   throw serviceUnavailable(`${resource.plural} "${name}" is changed by too many writers at once; try again`)
 }
@@ -87,8 +87,8 @@ async function deleteAtOnce(context: WriteContext, name: string, options: Delete
  * A deletion needs only the metadata, and a conversion may change only labels and annotations there. If a webhook
  * converts the kind, objects are therefore deleted in their stored form, even if the webhook is down.
  */
-function* readHeld({ kind }: Resource, stored: StoredJson): Steps<ApiObject> {
-  return kind.evolution?.remote ? readObject(stored.json) : yield* readStoredSteps(kind, stored)
+function* readHeld({ kind }: Resource, stored: StoredJson): Sliced<ApiObject> {
+  return kind.evolution?.remote ? readObject(stored.json) : yield* readStoredSliced(kind, stored)
 }
 
 /**
@@ -102,21 +102,21 @@ function heldAs(resource: Resource, { apiVersion }: ApiObject): Resource {
     ...kind.evolution,
     remote: false,
     storedAs: apiVersion,
-    store: (object: ApiObject) => done({ object, completeFor: undefined }),
-    read: done<ApiObject>,
+    store: (object: ApiObject) => slicedValue({ object, completeFor: undefined }),
+    read: slicedValue<ApiObject>,
   }
   return { ...resource, apiVersion, kind: { ...kind, evolution } }
 }
 
 /** Returns the result in the requested version. A removed object is not converted. */
-async function shown(context: WriteContext, deleted: Deleted): Promise<Deleted> {
+async function inRequestedVersion(context: WriteContext, deleted: Deleted): Promise<Deleted> {
   const { object, removed } = deleted
   const version = versionOf(context)
   const { evolution } = version.kind
   if (!evolution?.remote) return { ...deleted, object: fromStored(version, object) }
   if (removed || context.own) return deleted
   try {
-    return { ...deleted, object: await context.pace.run(evolution.read(object)) }
+    return { ...deleted, object: await context.timeSlice.run(evolution.read(object)) }
   } catch (error) {
     if (!(error instanceof ConversionFailed || error instanceof ConversionNotTried)) throw error
     return { ...deleted, unshown: error.message }
@@ -139,17 +139,17 @@ async function settled<T extends Deleted | 'lost'>(attempt: (conditions: WriteCo
  */
 async function deleteUnreadable(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
   const { resource, namespace } = context
-  const held = resource.cache.unreadable(keyOf(resource, namespace, name))
-  if (held === undefined || held.newer) throw notFoundError(resource, namespace, name)
+  const unreadableEntry = resource.cache.unreadable(keyOf(resource, namespace, name))
+  if (unreadableEntry === undefined || unreadableEntry.newer) throw notFoundError(resource, namespace, name)
   const { apiVersion, kind } = versionOf(context)
   const metadata = { name, ...(namespace === '' ? {} : { namespace }), uid: '' }
   const object: ApiObject = { apiVersion, kind: kind.kind, metadata }
   return await settled(async (conditions) => {
     await admitDeletion(context, object, conditions)
-    assertPreconditions(resource, withVersion(object, held.revision), options)
-    if (context.dryRun) return { object: withVersion(object, held.revision), removed: true }
-    await removeContents(resource, name, context.pace)
-    const { key, revision: expected } = held
+    assertPreconditions(resource, withVersion(object, unreadableEntry.revision), options)
+    if (context.dryRun) return { object: withVersion(object, unreadableEntry.revision), removed: true }
+    await purgeOrphanedObjects(resource, name, context.timeSlice)
+    const { key, revision: expected } = unreadableEntry
     const terms = conditions.termsFor('removed')
     const releases = [...claimsOf(resource, key), ...terms.releases]
     const note = changeNote(context, object, undefined)
@@ -178,8 +178,8 @@ async function attemptDelete(
   await admitDeletion(withGrace(context, previous, options), previous, conditions)
   assertPreconditions(context.resource, previous, options)
   const marked = mark(context, previous, options)
-  const waits = mustWait(context.resource, marked) || isHeld(context.resource, previous)
-  if (!waits && !context.resource.kind.life.gracePeriod) return await remove(context, attempt)
+  const waits = mustWait(context.resource, marked) || holdsDeletion(context.resource, previous)
+  if (!waits && !context.resource.kind.lifecycle.gracePeriod) return await remove(context, attempt)
   // Stores the mark even if nothing blocks the deletion, so that the component that runs the object learns of it.
   const stored = await storeMark(context, marked, attempt)
   if (stored === 'lost' || waits) return stored === 'lost' ? 'lost' : { object: stored.object, removed: false }
@@ -190,12 +190,12 @@ async function attemptDelete(
 }
 
 /** A kind that holds deletions releases an object on a second deletion, or when an update clears the last reason. */
-function isHeld({ kind }: Resource, { metadata }: ApiObject): boolean {
-  return kind.life.holdsDeletion !== undefined && metadata.deletionTimestamp === undefined
+function holdsDeletion({ kind }: Resource, { metadata }: ApiObject): boolean {
+  return kind.lifecycle.holdsDeletion !== undefined && metadata.deletionTimestamp === undefined
 }
 
 function assertNotPermanent(resource: Resource, object: ApiObject): void {
-  if (!resource.kind.life.permanent?.(object)) return
+  if (!resource.kind.lifecycle.permanent?.(object)) return
   const { name = '' } = object.metadata
   const full = resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`
   throw forbiddenError(resource, name, `${full} "${name}" is forbidden: it belongs to the system and cannot be deleted`)
@@ -235,7 +235,7 @@ function assertPrecondition(
   { uid, resourceVersion }: Preconditions,
 ): void {
   // Kinds that hold deletions are reported by resource instead of kind, as Kubernetes does.
-  const named = resource.kind.life.holdsDeletion ? resource : { group: resource.group, plural: resource.kind.kind }
+  const named = resource.kind.lifecycle.holdsDeletion ? resource : { group: resource.group, plural: resource.kind.kind }
   const fail = (what: string, wanted: string, found: string | undefined) =>
     conflict(
       named,
@@ -250,13 +250,13 @@ function assertPrecondition(
 /** Returns the object marked for deletion. If it is already marked and its kind holds the deletion, nothing changes. */
 function mark(context: WriteContext, object: ApiObject, options: DeleteOptions): ApiObject {
   const { resource } = context
-  if (object.metadata.deletionTimestamp !== undefined && resource.kind.life.holdsDeletion?.(object)) return object
+  if (object.metadata.deletionTimestamp !== undefined && resource.kind.lifecycle.holdsDeletion?.(object)) return object
   const finalizers = withPropagation(object.metadata.finalizers ?? [], propagationOf(versionOf(context), options))
   const { finalizers: _, ...rest } = object.metadata
   const metadata = { ...rest, ...(finalizers.length > 0 ? { finalizers } : {}) }
   const requested = options.gracePeriodSeconds
   if (metadata.deletionTimestamp !== undefined) return { ...object, metadata: shorten(metadata, requested) }
-  const grace = resource.kind.life.gracePeriod?.(object, requested) ?? 0
+  const grace = resource.kind.lifecycle.gracePeriod?.(object, requested) ?? 0
   const marked: ApiObject = {
     ...object,
     metadata: {
@@ -266,13 +266,13 @@ function mark(context: WriteContext, object: ApiObject, options: DeleteOptions):
       ...nextGeneration(metadata),
     },
   }
-  resource.kind.life.beginDeletion?.(marked, object, prepareContext(context))
+  resource.kind.lifecycle.beginDeletion?.(marked, object, prepareContext(context))
   return marked
 }
 
 function propagationOf({ kind }: Resource, { propagation }: DeleteOptions): Propagation | undefined {
-  if (kind.life.ownsNothing) return 'Background'
-  return propagation ?? (kind.life.orphansByDefault ? 'Orphan' : undefined)
+  if (kind.lifecycle.ownsNothing) return 'Background'
+  return propagation ?? (kind.lifecycle.orphansByDefault ? 'Orphan' : undefined)
 }
 
 /**
@@ -306,7 +306,7 @@ function withPropagation(finalizers: readonly string[], propagation: Propagation
 /** Whether a finalizer, a grace period or the kind keeps a deleted object. */
 export function mustWait(resource: Resource, object: ApiObject): boolean {
   const { finalizers = [], deletionGracePeriodSeconds: grace = 0 } = object.metadata
-  return finalizers.length > 0 || grace > 0 || resource.kind.life.holdsDeletion?.(object) === true
+  return finalizers.length > 0 || grace > 0 || resource.kind.lifecycle.holdsDeletion?.(object) === true
 }
 
 /** Removes the object and its reservations from the store. Returns undefined if another writer has changed it. */
@@ -331,7 +331,7 @@ export async function removeObject(
  * period.
  */
 function withGrace(context: WriteContext, object: ApiObject, options: DeleteOptions): WriteContext {
-  const { gracePeriod } = context.resource.kind.life
+  const { gracePeriod } = context.resource.kind.lifecycle
   if (gracePeriod === undefined || object.metadata.deletionTimestamp !== undefined) return context
   const gracePeriodSeconds = gracePeriod(object, options.gracePeriodSeconds)
   return { ...context, sentOptions: () => ({ ...context.sentOptions(), gracePeriodSeconds }) }

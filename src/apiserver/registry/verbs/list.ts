@@ -148,8 +148,12 @@ async function fromCache(resource: Resource, query: ListQuery, revision: number,
   const { namespace, name, matches } = selection
   if (limit === 0) return { revision, ...(await begin(findObjects(resource, selection, after))), ...lastPage }
   if (matches !== undefined || name !== undefined) {
-    const found = await firstOf(findObjects(resource, selection, after), limit + 1)
-    return finishPage(resource, query, { revision, objects: found.slice(0, limit), remaining: found.length - limit })
+    const selected = await firstOf(findObjects(resource, selection, after), limit + 1)
+    return finishPage(resource, query, {
+      revision,
+      objects: selected.slice(0, limit),
+      remaining: selected.length - limit,
+    })
   }
   const objects = resource.cache.page(namespace, after, limit)
   const remaining = objects.length < limit ? 0 : resource.cache.countAfter(namespace, objects.at(-1)!.key)
@@ -164,38 +168,38 @@ const firstObjects = 500
 /** Cost of searching one slice, even if no object matches. */
 const sliceCost = 500
 
-type Found = Pick<ListPage, 'objects' | 'rest'>
+type FirstObjects = Pick<ListPage, 'objects' | 'rest'>
 
-async function begin(slices: Iterable<readonly CachedObject[]>): Promise<Found> {
+async function begin(slices: Iterable<readonly CachedObject[]>): Promise<FirstObjects> {
   const iterator = slices[Symbol.iterator]()
-  const pace = new TimeSlice()
+  const timeSlice = new TimeSlice()
   const objects: CachedObject[] = []
   while (objects.length < firstObjects) {
     const { done, value } = iterator.next()
     if (done) return { objects }
     objects.push(...value)
-    if (pace.charge(sliceCost)) await pace.yieldIfDue()
+    if (timeSlice.charge(sliceCost)) await timeSlice.yieldIfDue()
   }
   return { objects, rest: paced(iterator) }
 }
 
 async function* paced(slices: Iterator<readonly CachedObject[]>): AsyncGenerator<readonly CachedObject[]> {
-  const pace = new TimeSlice()
+  const timeSlice = new TimeSlice()
   for (let next = slices.next(); !next.done; next = slices.next()) {
     if (next.value.length > 0) yield next.value
-    if (pace.charge(sliceCost)) await pace.yieldIfDue()
+    if (timeSlice.charge(sliceCost)) await timeSlice.yieldIfDue()
   }
 }
 
 async function firstOf(slices: Iterable<readonly CachedObject[]>, count: number): Promise<CachedObject[]> {
-  const pace = new TimeSlice()
-  const found: CachedObject[] = []
+  const timeSlice = new TimeSlice()
+  const selected: CachedObject[] = []
   for (const slice of slices) {
-    found.push(...slice.slice(0, count - found.length))
-    if (found.length >= count) break
-    if (pace.charge(sliceCost)) await pace.yieldIfDue()
+    selected.push(...slice.slice(0, count - selected.length))
+    if (selected.length >= count) break
+    if (timeSlice.charge(sliceCost)) await timeSlice.yieldIfDue()
   }
-  return found
+  return selected
 }
 
 async function fromStore(resource: Resource, query: ListQuery, revision: number, after?: string): Promise<ListPage> {

@@ -9,17 +9,17 @@
 
 import { assertOwnCount } from '../../../api/codec/stored.ts'
 import { type Json, type JsonObject, own, sameJson } from '../../../api/json/json.ts'
-import { isLarge, sameJsonSteps } from '../../../api/json/large-json.ts'
+import { isLarge, sameJsonSliced } from '../../../api/json/large-json.ts'
 import { ApiError, conflict, invalidObject, serviceUnavailable } from '../../../api/model/api-error.ts'
 import { invalid } from '../../../api/model/field-error.ts'
 import { type ApiObject, asJson } from '../../../api/model/object.ts'
 import type { StoredJson } from '../../../api/schema/kind.ts'
-import { storedSteps } from '../../../api/schema/normalize.ts'
+import { decodeStoredSliced } from '../../../api/schema/normalize.ts'
 import type { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { CachedObject } from '../../../storage/cache/cached-object.ts'
 import { keyOf, notFoundError, type Resource, waitForCaches } from '../catalogue/resource.ts'
-import { fromStored, jsonSteps, writtenSteps } from '../reads/conversion.ts'
-import { readStoredSteps } from '../reads/read-stored.ts'
+import { fromStored, jsonSliced, writtenJsonSliced } from '../reads/conversion.ts'
+import { readStoredSliced } from '../reads/read-stored.ts'
 import { namesVersion } from '../writes/metadata.ts'
 import { asStored, commitObject, isView, maxAttempts, unstored, versionOf, type WriteContext } from '../writes/write.ts'
 import { type CommitTerms, WriteConditions } from '../writes/write-conditions.ts'
@@ -38,7 +38,7 @@ export interface Next {
   /** Whether managedFields are already up to date. Otherwise they are derived from the difference. */
   readonly managed: boolean
   /** Whether the client named the exact version to update. If the object has changed, the client gets a conflict. */
-  readonly named?: boolean | undefined
+  readonly isExactVersion?: boolean | undefined
   /** Additional guards and reservations for the commit. */
   readonly terms?: Partial<CommitTerms> | undefined
 }
@@ -61,7 +61,7 @@ export async function update(context: WriteContext, name: string, object: ApiObj
   const replace = (previous: ApiObject) => {
     assertNamesVersion(context, object)
     assertUid(resource, object, previous)
-    return { object, managed: false, named: namesVersion(object) }
+    return { object, managed: false, isExactVersion: namesVersion(object) }
   }
   // Skips the queue: waiting could only make the named version outdated.
   const change = namesVersion(object) ? updateAtOnce : updateObject
@@ -77,7 +77,7 @@ async function exists({ resource, namespace }: WriteContext, name: string): Prom
 }
 
 function mayCreate({ resource, subresource }: WriteContext): boolean {
-  return subresource === '' && resource.kind.life.createOnUpdate === true
+  return subresource === '' && resource.kind.lifecycle.createOnUpdate === true
 }
 
 async function createInstead(context: WriteContext, object: ApiObject): Promise<Updated> {
@@ -88,13 +88,13 @@ async function createInstead(context: WriteContext, object: ApiObject): Promise<
 
 /** Returns the JSON of the stored object in the version of the request. */
 export async function updateObject(context: WriteContext, name: string, transform: Transform): Promise<Buffer> {
-  const { resource, namespace, dryRun, abandoned, pace } = context
+  const { resource, namespace, dryRun, abandoned, timeSlice } = context
   if (dryRun) return await updateAtOnce(context, name, transform)
   const key = keyOf(resource, namespace, name)
-  await pace.yieldIfDue()
-  return await resource.turns.take({ key, abandoned }, async (waited) => {
+  await timeSlice.yieldIfDue()
+  return await resource.writeQueue.take({ key, abandoned }, async (waited) => {
     if (waited) await waitForCaches(resource)
-    pace.begin()
+    timeSlice.begin()
     return await updateAtOnce(context, name, transform)
   })
 }
@@ -112,7 +112,7 @@ export async function updateAtOnce(context: WriteContext, name: string, transfor
     const outcome = await tryUpdate(context, name, { stored, transform })
     if (isDone(outcome) || (recent && outcome.result !== 'lost')) return await conclude(context, outcome)
     await waitForCaches(resource)
-    await resource.standing?.('change')
+    await resource.definitionGuard?.('change')
     if (outcome.result !== 'lost' && resource.cache.get(key) === stored) return await conclude(context, outcome)
     recent = true
   }
@@ -140,8 +140,8 @@ function isDone(outcome: Outcome): outcome is Done {
 async function conclude(context: WriteContext, outcome: Exclude<Outcome, { result: 'lost' }>): Promise<Buffer> {
   if (outcome.result === 'refused') throw outcome.error
   const version = versionOf(context)
-  return await context.pace.run(
-    outcome.result === 'unchanged' ? jsonSteps(version, outcome.stored) : writtenSteps(version, outcome.json),
+  return await context.timeSlice.run(
+    outcome.result === 'unchanged' ? jsonSliced(version, outcome.stored) : writtenJsonSliced(version, outcome.json),
   )
 }
 
@@ -163,20 +163,21 @@ async function tryUpdate(context: WriteContext, name: string, on: Try): Promise<
 async function updateOnce(context: WriteContext, name: string, { stored, transform }: Try): Promise<Outcome> {
   if (stored === undefined) throw notFoundError(context.resource, context.namespace, name)
   const version = versionOf(context)
-  const standing = await context.resource.standing?.('change')
-  await context.pace.yieldIfDue()
-  const previous = await context.pace.run(readStoredSteps(context.resource.kind, stored))
-  await context.pace.yieldIfDue()
+  const definitionGuard = await context.resource.definitionGuard?.('change')
+  await context.timeSlice.yieldIfDue()
+  const previous = await context.timeSlice.run(readStoredSliced(context.resource.kind, stored))
+  await context.timeSlice.yieldIfDue()
   const next = await transform(fromStored(version, previous))
-  const { object, managed, named } = next
-  await context.pace.yieldIfDue()
-  if (!context.own && isLarge(asJson(object))) await context.pace.run(assertOwnCount(object))
-  const inStored = await context.pace.run(storedSteps(version, object, previous))
+  const { object, managed, isExactVersion } = next
+  await context.timeSlice.yieldIfDue()
+  if (!context.own && isLarge(asJson(object))) await context.timeSlice.run(assertOwnCount(object))
+  const inStored = await context.timeSlice.run(decodeStoredSliced(version, object, previous))
   const conditions = new WriteConditions()
-  for (const guard of [...(standing ? [standing] : []), ...(next.terms?.guards ?? [])]) conditions.dependOn(guard)
+  for (const guard of [...(definitionGuard ? [definitionGuard] : []), ...(next.terms?.guards ?? [])])
+    conditions.dependOn(guard)
   if (next.terms !== undefined) conditions.commitWith('stored', next.terms)
   return await conditions.attempt(
-    () => attemptUpdate(context, { previous, next: { object: inStored, managed, named }, stored, conditions }),
+    () => attemptUpdate(context, { previous, next: { object: inStored, managed, isExactVersion }, stored, conditions }),
     (outcome) => (isDone(outcome) ? outcome.result : 'failed'),
   )
 }
@@ -191,11 +192,11 @@ interface Attempt<N> {
 
 async function attemptUpdate(context: WriteContext, attempt: Attempt<Next>): Promise<Outcome> {
   const { previous, next, stored, conditions } = attempt
-  const { managed, named = false } = next
-  if (named) assertVersion(context.resource, next.object, previous)
+  const { managed, isExactVersion = false } = next
+  if (isExactVersion) assertVersion(context.resource, next.object, previous)
   const sent = withKeptMetadata(context, next.object, previous)
   const object = await runSteps({ write: context, previous, conditions, managed }, sent)
-  return await persist(context, { previous, next: object, stored, conditions, named })
+  return await persist(context, { previous, next: object, stored, conditions, isExactVersion })
 }
 
 /**
@@ -205,7 +206,7 @@ async function attemptUpdate(context: WriteContext, attempt: Attempt<Next>): Pro
 export function assertNamesVersion(context: WriteContext, object: ApiObject): void {
   const { kind, group, plural } = context.resource
   const { resourceVersion, name = '' } = object.metadata
-  if (!kind.life.needsVersion || namesVersion(object) || isView(context)) return
+  if (!kind.lifecycle.needsVersion || namesVersion(object) || isView(context)) return
   const fault = invalid('metadata.resourceVersion', resourceVersion, 'must be specified for an update')
   throw invalidObject({ group, kind: plural }, name, [fault])
 }
@@ -231,30 +232,31 @@ function modified(resource: Resource, name: string): ApiError {
 }
 
 interface Persisting extends Attempt<ApiObject> {
-  readonly named: boolean
+  readonly isExactVersion: boolean
 }
 
 async function persist(context: WriteContext, attempt: Persisting): Promise<Outcome> {
-  const { previous, next, stored, named, conditions } = attempt
+  const { previous, next, stored, isExactVersion, conditions } = attempt
   // Even an update without changes removes the object, as a second deletion would.
   if (next.metadata.deletionTimestamp !== undefined && !mustWait(context.resource, next))
     return await remove(context, attempt)
   const terms = conditions.termsFor('stored')
-  const keeps = terms.takes.length + terms.releases.length === 0
-  if (keeps && (await isUnchanged(next, previous, context.pace))) return { result: 'unchanged', stored }
-  await context.pace.yieldIfDue()
+  const keeps = terms.reserves.length + terms.releases.length === 0
+  if (keeps && (await isUnchanged(next, previous, context.timeSlice))) return { result: 'unchanged', stored }
+  await context.timeSlice.yieldIfDue()
   if (context.dryRun) return await judged(context, next, stored)
   const result = await commitObject(context, next, { previous, expected: stored.revision, terms })
   if (result.outcome === 'stored') return { result: 'stored', json: result.json }
   // If the object itself is unchanged, a guard failed or a value was reserved concurrently, so the update is retried.
-  if (named && result.current?.revision !== stored.revision) throw modified(context.resource, next.metadata.name!)
+  if (isExactVersion && result.current?.revision !== stored.revision)
+    throw modified(context.resource, next.metadata.name!)
   return { result: 'lost' }
 }
 
 /** Returns the result that a real write would have. */
 async function judged(context: WriteContext, next: ApiObject, { revision }: CachedObject): Promise<Outcome> {
-  const { resource, pace } = context
-  const ready = await asStored(resource, next, pace)
+  const { resource, timeSlice } = context
+  const ready = await asStored(resource, next, timeSlice)
   return { result: 'judged', json: await unstored(context, ready.object, revision) }
 }
 
@@ -270,18 +272,18 @@ async function remove(
 }
 
 /** Whether nothing has changed. Such a write is not stored, and the resourceVersion stays the same. */
-function isUnchanged(next: ApiObject, previous: ApiObject, pace: TimeSlice): boolean | Promise<boolean> {
+function isUnchanged(next: ApiObject, previous: ApiObject, timeSlice: TimeSlice): boolean | Promise<boolean> {
   const parts = [
     ...pairsOf(asJson(next), asJson(previous), 'metadata'),
     ...pairsOf(next.metadata as JsonObject, previous.metadata as JsonObject, 'resourceVersion'),
   ]
-  return isLarge(asJson(next)) ? pace.run(areSame(parts)) : parts.every(([a, b]) => sameJson(a, b))
+  return isLarge(asJson(next)) ? timeSlice.run(areSame(parts)) : parts.every(([a, b]) => sameJson(a, b))
 }
 
 type Pair = readonly [Json | undefined, Json | undefined]
 
 function* areSame(parts: readonly Pair[]): Generator<void, boolean> {
-  for (const [a, b] of parts) if (!(yield* sameJsonSteps(a, b))) return false
+  for (const [a, b] of parts) if (!(yield* sameJsonSliced(a, b))) return false
   return true
 }
 

@@ -27,7 +27,7 @@ export interface WatchQuery {
   /** The user, because concurrent reads of history are limited per user. */
   readonly user: string
   /** Called with the size of every event that is sent before the watcher takes over. */
-  readonly sent: (bytes: number) => void
+  readonly onSent: (bytes: number) => void
 }
 
 /** A running watch: first the older events, then the watcher's queue. */
@@ -55,12 +55,12 @@ export async function watch(resource: Resource, query: WatchQuery): Promise<Watc
   if (resource.cache.retired) throw noSuchPath()
   // Runs in the same tick, so that losing the store's feed closes the watcher from the beginning.
   const watcher = resource.cache.watch(selection, form)
-  const reader = { watcher, user: query.user, sent: query.sent, prepare: form.prepare }
+  const reader = { watcher, user: query.user, onSent: query.onSent, prepare: form.prepare }
   return { watcher, before: replay(resource, { start, ...reader }) }
 }
 
 /** Returns the revision for a bookmark: all events up to it are queued for the watcher or do not concern it. */
-export function toldUpTo({ caches }: Resource, watcher: Watcher): number {
+export function deliveredRevision({ caches }: Resource, watcher: Watcher): number {
   return Math.max(watcher.revision, caches.revision)
 }
 
@@ -78,21 +78,21 @@ interface Replay {
   readonly start: Start
   readonly watcher: Watcher
   readonly user: string
-  readonly sent: (bytes: number) => void
+  readonly onSent: (bytes: number) => void
   /** If set, must be awaited before events are encoded. */
   readonly prepare: EventForm['prepare']
 }
 
 async function* replay(resource: Resource, { start, ...reader }: Replay): AsyncGenerator<Buffer> {
-  const { watcher, sent, prepare } = reader
-  const pace = new TimeSlice()
+  const { watcher, onSent, prepare } = reader
+  const timeSlice = new TimeSlice()
   const deadline = performance.now() + maxStateMs
   for (const slice of start.objects) {
     await prepare?.(slice)
-    yield* gather(added(watcher, slice), sent)
+    yield* gather(added(watcher, slice), onSent)
     if (performance.now() > deadline) watcher.close()
     if (watcher.closed) return
-    if (pace.charge(stepCost)) await pace.yieldIfDue()
+    if (timeSlice.charge(stepCost)) await timeSlice.yieldIfDue()
   }
   yield* catchUp(resource, { ...reader, after: start.revision })
 }
@@ -112,10 +112,10 @@ const maxStateMs = 5 * 60_000
  */
 async function* catchUp(
   resource: Resource,
-  { after, watcher, user, sent, prepare }: Omit<Replay, 'start'> & { readonly after: number },
+  { after, watcher, user, onSent, prepare }: Omit<Replay, 'start'> & { readonly after: number },
 ): AsyncGenerator<Buffer> {
   const { cache } = resource
-  const pace = new TimeSlice()
+  const timeSlice = new TimeSlice()
   let position = after
   let leave: (() => void) | undefined
   try {
@@ -125,9 +125,9 @@ async function* catchUp(
       const { events, through } = behind ? await readLog(resource, position) : inWindow(resource, position)
       if (through === undefined) break
       await prepare?.(toldObjects(watcher, events))
-      yield* gather(told(watcher, events), sent)
+      yield* gather(encodeMatching(watcher, events), onSent)
       position = through
-      if (pace.charge(stepCost)) await pace.yieldIfDue()
+      if (timeSlice.charge(stepCost)) await timeSlice.yieldIfDue()
     }
     watcher.begin(Math.max(position, cache.changedAt))
   } finally {
@@ -173,7 +173,7 @@ function* added(watcher: Watcher, objects: readonly CachedObject[]): Generator<B
 }
 
 /** Encodes the events that match the watcher's selection. */
-function* told(watcher: Watcher, events: readonly CacheEvent[]): Generator<Buffer> {
+function* encodeMatching(watcher: Watcher, events: readonly CacheEvent[]): Generator<Buffer> {
   for (const event of events) {
     const type = typeFor(watcher.selection, event)
     if (type !== undefined) yield event.bytes(watcher.nextForm(), type)
@@ -183,7 +183,7 @@ function* told(watcher: Watcher, events: readonly CacheEvent[]): Generator<Buffe
 function toldObjects({ selection }: Watcher, events: readonly CacheEvent[]): CachedObject[] {
   return events.flatMap((event) => {
     const type = typeFor(selection, event)
-    return type === undefined ? [] : [event.shown(type)]
+    return type === undefined ? [] : [event.objectFor(type)]
   })
 }
 
@@ -194,13 +194,13 @@ function typeFor(selection: Selection, event: CacheEvent): EventType | undefined
 const chunkBytes = 64 * 1024
 
 /** Combines small buffers into fewer, larger ones. */
-function* gather(buffers: Iterable<Buffer>, sent: (bytes: number) => void): Generator<Buffer> {
+function* gather(buffers: Iterable<Buffer>, onSent: (bytes: number) => void): Generator<Buffer> {
   let parts: Buffer[] = []
   let size = 0
   for (const buffer of buffers) {
     parts.push(buffer)
     size += buffer.length
-    sent(buffer.length)
+    onSent(buffer.length)
     if (size < chunkBytes) continue
     yield Buffer.concat(parts)
     parts = []

@@ -44,7 +44,7 @@ export function admissionRequest(context: WriteContext, write: AdmittedWrite): A
     ofCollection: context.ofCollection,
     // A dry run stores nothing, so guards and follow-up actions do not apply.
     dependOn: dryRun ? undefined : (guard) => conditions.dependOn(guard),
-    commitWith: dryRun ? undefined : (ending, claims) => conditions.commitWith(ending, claims),
+    commitWith: dryRun ? undefined : (ending, reservations) => conditions.commitWith(ending, reservations),
     onOutcome: dryRun ? undefined : (settle) => conditions.onOutcome(settle),
     explanation: context.explanation,
     warn,

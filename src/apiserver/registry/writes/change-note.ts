@@ -43,7 +43,7 @@ export function changeNote(
 ): Note | undefined {
   if (resource.store.journal === undefined) return undefined
   const created = previous === undefined
-  const said: ChangeNote = {
+  const newNote: ChangeNote = {
     user: user.name,
     verb: verb ?? (created ? 'create' : 'update'),
     manager: fieldManager,
@@ -51,16 +51,16 @@ export function changeNote(
     created,
     places: secretPlaces(resource.kind, previous, next),
   }
-  return { time: resource.clock.now(), text: noteText(said) }
+  return { time: resource.clock.now(), text: noteText(newNote) }
 }
 
 /** Caches the last note, because consecutive writes usually have the same author. */
-let latest: { readonly said: ChangeNote; readonly text: Buffer } | undefined
+let latest: { readonly newNote: ChangeNote; readonly text: Buffer } | undefined
 
-function noteText(said: ChangeNote): Buffer {
-  if (latest !== undefined && isSame(said, latest.said)) return latest.text
-  const text = writeNote(said)
-  latest = { said, text }
+function noteText(newNote: ChangeNote): Buffer {
+  if (latest !== undefined && isSame(newNote, latest.newNote)) return latest.text
+  const text = writeNote(newNote)
+  latest = { newNote, text }
   return text
 }
 
@@ -103,12 +103,12 @@ export function readChangeNote({ text }: Note): ChangeNote | undefined {
 }
 
 function secretPlaces(
-  { life }: Kind,
+  { lifecycle }: Kind,
   previous: ApiObject | undefined,
   next: ApiObject | undefined,
 ): string[] | undefined {
-  if (life.secretFields === undefined) return undefined
-  const places = life.secretFields.flatMap((field) =>
+  if (lifecycle.secretFields === undefined) return undefined
+  const places = lifecycle.secretFields.flatMap((field) =>
     changedKeys(membersOf(previous, field), membersOf(next, field)).map((key) => `${field}.${key}`),
   )
   let room = maxPlacesText

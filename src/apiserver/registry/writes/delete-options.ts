@@ -27,14 +27,14 @@ export function judgeDeleteOptions(
   { kind, vendor }: Resource,
   query: QueryDeleteOptions,
 ): JudgedDeleteOptions {
-  const asked = [...(sent.dryRun ?? []), ...query.dryRun.filter((value) => value !== '')]
-  const errors = check(sent, asked)
+  const dryRunValues = [...(sent.dryRun ?? []), ...query.dryRun.filter((value) => value !== '')]
+  const errors = check(sent, dryRunValues)
   if (errors.length > 0) throw invalidObject({ group: groupName(vendor, 'meta'), kind: 'DeleteOptions' }, '', errors)
   return {
     gracePeriodSeconds: positive(sent.gracePeriodSeconds),
     propagation: propagationOf(sent, kind),
     preconditions: [sent.preconditions, query.preconditions].filter((some) => some !== undefined),
-    dryRun: asked.length > 0,
+    dryRun: dryRunValues.length > 0,
   }
 }
 
@@ -66,5 +66,5 @@ function propagationOf(
   if (propagationPolicy !== undefined) return propagationPolicy as Propagation
   if (orphanDependents === undefined) return undefined
   if (orphanDependents) return 'Orphan'
-  return kind.life.holdsDeletion ? 'Foreground' : 'Background'
+  return kind.lifecycle.holdsDeletion ? 'Foreground' : 'Background'
 }

@@ -11,7 +11,7 @@ import { ApiError, tooManyRequests } from '../../../api/model/api-error.ts'
  * Maximum number of writers waiting for one object. A write takes about a millisecond, so the last one waits a few
  * seconds.
  */
-const longestLine = 1000
+const maxQueueLength = 1000
 
 export interface QueuePlace {
   readonly key: string
@@ -46,13 +46,13 @@ export class KeyedQueue {
   #wait({ key, abandoned }: QueuePlace): Promise<void> {
     const line = this.#lines.get(key) ?? new Set()
     this.#lines.set(key, line)
-    if (line.size >= longestLine)
+    if (line.size >= maxQueueLength)
       throw tooManyRequests(`${line.size} writers are already waiting to change this object; try again`)
     const signal = abandoned()
     return new Promise((resolve, reject) => {
       const leave = () => {
         line.delete(waiter)
-        reject(gone())
+        reject(callerGoneError())
       }
       const waiter: Waiter = {
         call: () => {
@@ -60,7 +60,7 @@ export class KeyedQueue {
           resolve()
         },
       }
-      if (signal.aborted) return reject(gone())
+      if (signal.aborted) return reject(callerGoneError())
       signal.addEventListener('abort', leave, { once: true })
       line.add(waiter)
     })
@@ -79,6 +79,6 @@ export class KeyedQueue {
 }
 
 /** No client sees this error: the caller has disconnected or already received a timeout. */
-function gone(): ApiError {
+function callerGoneError(): ApiError {
   return new ApiError(504, 'Timeout', 'the client no longer waits for this write; it was not executed')
 }

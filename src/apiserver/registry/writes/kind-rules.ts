@@ -9,12 +9,12 @@ import { type ApiObject, asJson } from '../../../api/model/object.ts'
 import type { PrepareContext, RuleContext } from '../../../api/schema/context.ts'
 import { dropGatedFields } from '../../../api/schema/gated-fields.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
-import { validate, validateSteps } from '../../../api/schema/validate.ts'
-import type { Steps } from '../../../base/concurrency/time-slice.ts'
+import { validate, validateSliced } from '../../../api/schema/validate.ts'
+import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 import { validateMetadata, validateMetadataUpdate } from './metadata.ts'
 
 /** An object to validate with the rules of its kind. */
-export interface Judged {
+export interface ObjectToValidate {
   readonly kind: Kind
   readonly object: ApiObject
   /** The stored object; undefined for a create. */
@@ -24,7 +24,7 @@ export interface Judged {
 /**
  * Prepares the object for storage in place: fields that clients may not set keep their value or are set by the server.
  */
-export function prepareByRules({ kind, object, previous }: Judged, context: PrepareContext): void {
+export function prepareByRules({ kind, object, previous }: ObjectToValidate, context: PrepareContext): void {
   if (kind.origin === 'built-in')
     dropGatedFields(kind.schema, { object: asJson(object), previous: previous && asJson(previous) }, context)
   if (previous === undefined) {
@@ -37,22 +37,25 @@ export function prepareByRules({ kind, object, previous }: Judged, context: Prep
 }
 
 /** Whether the write may allocate values. Subresources cannot change values drawn from a pool. */
-export function mayAllocate({ kind: { reservations } }: Pick<Judged, 'kind'>, { subresource }: RuleContext): boolean {
+export function mayAllocate(
+  { kind: { reservations } }: Pick<ObjectToValidate, 'kind'>,
+  { subresource }: RuleContext,
+): boolean {
   return reservations !== undefined && (subresource === '' || !('allocate' in reservations))
 }
 
 /** Returns errors, in steps if it takes long. `isSound` tells whether the earlier validations found none. */
-type Validation = (isSound: boolean) => Faults | Steps<Faults> | undefined
+type Validation = (isSound: boolean) => Faults | Sliced<Faults> | undefined
 type Faults = readonly FieldError[]
 
 /** Returns the validations in order. The caller may yield between them. */
-export function validations({ kind, object, previous }: Judged, context: RuleContext): Validation[] {
+export function validations({ kind, object, previous }: ObjectToValidate, context: RuleContext): Validation[] {
   const isLast = previous === undefined && kind.rules.metadataLast?.(context) === true
   const metadata = () => validateMetadata(kind, object.metadata, context.vendor)
   return [
     () => (isLast ? undefined : metadata()),
     () => previous && validateMetadataUpdate(object.metadata, previous.metadata),
-    () => (isLarge(asJson(object)) ? validateSteps : validate)(kind.schema, asJson(object), context),
+    () => (isLarge(asJson(object)) ? validateSliced : validate)(kind.schema, asJson(object), context),
     () => kind.rules.validate?.(object, context),
     () =>
       previous === undefined

@@ -49,14 +49,14 @@ export function validateMetadata(kind: NamedBy, metadata: ObjectMeta, vendor: Ve
     ...(labels ? checkLabels(labels, 'metadata.labels') : []),
     ...(annotations ? checkAnnotations(annotations, 'metadata.annotations') : []),
     ...(ownerReferences ? validateOwners(ownerReferences) : []),
-    ...(finalizers ? validateFinalizers(finalizers, kind.life.plainFinalizers ? undefined : vendor) : []),
+    ...(finalizers ? validateFinalizers(finalizers, kind.lifecycle.plainFinalizers ? undefined : vendor) : []),
   ]
 }
 
 /** The rules for metadata: the name format, and whether finalizers need a domain. */
-type NamedBy = Pick<Kind, 'form' | 'life'>
+type NamedBy = Pick<Kind, 'nameFormat' | 'lifecycle'>
 
-const anyKind: NamedBy = { form: checkPathSegment, life: { plainFinalizers: true } }
+const anyKind: NamedBy = { nameFormat: checkPathSegment, lifecycle: { plainFinalizers: true } }
 
 /** Validates the metadata of an embedded object, which may be of any kind and need not have a name. */
 export function validateInnerMetadata(metadata: ObjectMeta, path: FieldPath): FieldError[] {
@@ -70,7 +70,7 @@ export function validateInnerMetadata(metadata: ObjectMeta, path: FieldPath): Fi
 function validateName(kind: NamedBy, { name = '', generateName: prefix = '' }: ObjectMeta): FieldError[] {
   const errors: FieldError[] = []
   if (prefix !== '')
-    errors.push(...asPrefix(kind.form)(prefix).map((text) => invalid('metadata.generateName', prefix, text)))
+    errors.push(...asPrefix(kind.nameFormat)(prefix).map((text) => invalid('metadata.generateName', prefix, text)))
   if (name === '') errors.push(required('metadata.name', 'name or generateName is required'))
   else errors.push(...nameFaults(kind, name).map((text) => invalid('metadata.name', name, text)))
   return errors
@@ -83,7 +83,7 @@ function validateNamespace({ namespace }: ObjectMeta): FieldError[] {
 }
 
 function nameFaults(kind: NamedBy, name: string): string[] {
-  const faults = kind.form(name)
+  const faults = kind.nameFormat(name)
   return faults.length > 0 ? faults : [...checkPathSegment(name), ...checkStoredName(name)]
 }
 
@@ -142,7 +142,7 @@ function validateFinalizers(finalizers: readonly string[], vendor: Vendor | unde
 /** Restores metadata that an update omitted or may not change. */
 export function keptMetadata(next: ObjectMeta, previous: ObjectMeta): ObjectMeta {
   const end = previous.deletionTimestamp === undefined ? next : previous
-  const kept = copyWithout(
+  const preserved = copyWithout(
     next,
     'selfLink',
     'clusterName',
@@ -150,12 +150,13 @@ export function keptMetadata(next: ObjectMeta, previous: ObjectMeta): ObjectMeta
     'deletionTimestamp',
     'deletionGracePeriodSeconds',
   )
-  kept.uid ??= previous.uid!
-  kept.creationTimestamp = previous.creationTimestamp!
-  if (previous.generation !== undefined) kept.generation = previous.generation
-  if (end.deletionTimestamp !== undefined) kept.deletionTimestamp = end.deletionTimestamp
-  if (end.deletionGracePeriodSeconds !== undefined) kept.deletionGracePeriodSeconds = end.deletionGracePeriodSeconds
-  return kept
+  preserved.uid ??= previous.uid!
+  preserved.creationTimestamp = previous.creationTimestamp!
+  if (previous.generation !== undefined) preserved.generation = previous.generation
+  if (end.deletionTimestamp !== undefined) preserved.deletionTimestamp = end.deletionTimestamp
+  if (end.deletionGracePeriodSeconds !== undefined)
+    preserved.deletionGracePeriodSeconds = end.deletionGracePeriodSeconds
+  return preserved
 }
 
 const fixed = [
@@ -178,8 +179,8 @@ export function validateMetadataUpdate(next: ObjectMeta, previous: ObjectMeta): 
 /** After deletion has begun, finalizers can only be removed. */
 function validateNewFinalizers(next: ObjectMeta, previous: ObjectMeta): FieldError[] {
   if (previous.deletionTimestamp === undefined) return []
-  const known = new Set(previous.finalizers)
-  const extra = (next.finalizers ?? []).filter((name) => !known.has(name))
+  const previousFinalizers = new Set(previous.finalizers)
+  const extra = (next.finalizers ?? []).filter((name) => !previousFinalizers.has(name))
   if (extra.length === 0) return []
   return [
     forbidden(

@@ -38,7 +38,7 @@ export function ownWrite(resource: Resource, { signal, optionsKind, ...write }: 
     sentOptions: () => ({}),
     warn: () => {},
     abandoned: () => signal,
-    pace: new TimeSlice(),
+    timeSlice: new TimeSlice(),
     admission: (optionsKind === 'DeleteOptions' && resource.accounting?.()) || admitAll,
     assertMayCreate: () => {},
   }

@@ -15,10 +15,10 @@ export class TypeChanged extends ApiError {
 
 /** Whether the definition of this type has changed, according to the latest state. */
 export async function hasChanged(resource: Resource): Promise<boolean> {
-  if (resource.standing === undefined) return false
+  if (resource.definitionGuard === undefined) return false
   await waitForCaches(resource)
   try {
-    await resource.standing('change')
+    await resource.definitionGuard('change')
     return false
   } catch (error) {
     if (error instanceof TypeChanged) return true

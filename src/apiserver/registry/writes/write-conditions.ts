@@ -6,21 +6,21 @@
 
 import type { ApiObject } from '../../../api/model/object.ts'
 import type { Clock } from '../../../base/time/clock.ts'
-import { type Guard, type Key, StoreError, type Taken } from '../../../storage/store/store.ts'
+import { type Guard, type Key, type ReservedKey, StoreError } from '../../../storage/store/store.ts'
 import type { Settle, WriteOutcome } from '../../admission/admission.ts'
-import type { Claims, Ending } from '../../admission/commit-terms.ts'
+import type { Ending, KeyReservations } from '../../admission/commit-terms.ts'
 
 /** Guards and reservations of a commit beyond those of the object itself. */
 export interface CommitTerms {
   readonly guards: readonly Guard[]
-  readonly takes: readonly Taken[]
+  readonly reserves: readonly ReservedKey[]
   readonly releases: readonly Key[]
 }
 
 export class WriteConditions {
   /** The commit succeeds only if these keys are unchanged. */
   readonly #guards: Guard[] = []
-  readonly #along: { readonly ending: Ending; readonly claims: Claims }[] = []
+  readonly #along: { readonly ending: Ending; readonly reservations: KeyReservations }[] = []
   readonly #waiting: Settle[] = []
   #shown: ApiObject | undefined
   #admissionBegan: number | undefined
@@ -36,17 +36,17 @@ export class WriteConditions {
   }
 
   /** Adds keys that the commit with this ending takes and releases. */
-  commitWith(ending: Ending, claims: Claims): void {
-    this.#along.push({ ending, claims })
+  commitWith(ending: Ending, reservations: KeyReservations): void {
+    this.#along.push({ ending, reservations })
   }
 
   termsFor(ending: Ending): CommitTerms {
-    if (this.#along.length === 0) return { guards: this.#guards, takes: [], releases: [] }
+    if (this.#along.length === 0) return { guards: this.#guards, reserves: [], releases: [] }
     const along = this.#along.filter((each) => each.ending === ending)
     return {
       guards: this.#guards,
-      takes: along.flatMap(({ claims }) => claims.takes ?? []),
-      releases: along.flatMap(({ claims }) => claims.releases ?? []),
+      reserves: along.flatMap(({ reservations }) => reservations.reserves ?? []),
+      releases: along.flatMap(({ reservations }) => reservations.releases ?? []),
     }
   }
 
@@ -67,14 +67,14 @@ export class WriteConditions {
     try {
       result = await attempt()
     } catch (error) {
-      await this.#tell(error instanceof StoreError && error.ambiguous ? 'unknown' : 'failed')
+      await this.#settleAll(error instanceof StoreError && error.ambiguous ? 'unknown' : 'failed')
       throw error
     }
-    await this.#tell(outcomeOf(result))
+    await this.#settleAll(outcomeOf(result))
     return result
   }
 
-  async #tell(outcome: WriteOutcome): Promise<void> {
+  async #settleAll(outcome: WriteOutcome): Promise<void> {
     for (const settle of this.#waiting) await settle(outcome)
   }
 }

@@ -9,7 +9,7 @@ import type { FieldError } from '../../../api/model/field-error.ts'
 import { type ApiObject, asJson } from '../../../api/model/object.ts'
 import { allocate } from '../reservations/reservations.ts'
 import { admissionRequest } from './admission-request.ts'
-import { type Judged, mayAllocate, prepareByRules, validations } from './kind-rules.ts'
+import { mayAllocate, type ObjectToValidate, prepareByRules, validations } from './kind-rules.ts'
 import { keptMetadata, systemMetadata } from './metadata.ts'
 import { prepareContext, timed, versionOf, type WriteContext, warn, withManagers, writtenKind } from './write.ts'
 import type { WriteConditions } from './write-conditions.ts'
@@ -47,7 +47,7 @@ export async function runSteps(attempt: Attempt, object: ApiObject): Promise<Api
   for (const step of steps) {
     const next = step(attempt, current)
     current = (next instanceof Promise ? await next : next) ?? current
-    const pause = attempt.write.pace.yieldIfDue()
+    const pause = attempt.write.timeSlice.yieldIfDue()
     if (pause !== undefined) await pause
   }
   return current
@@ -109,11 +109,11 @@ async function faultsOf(attempt: Attempt, object: ApiObject): Promise<FieldError
   const faults: FieldError[] = []
   for (const check of validations(judged(attempt, object), ruleContext(write))) {
     const found = check(faults.length === 0) ?? []
-    for (const fault of 'next' in found ? await write.pace.run(found) : found) faults.push(fault)
-    const pause = write.pace.yieldIfDue()
+    for (const fault of 'next' in found ? await write.timeSlice.run(found) : found) faults.push(fault)
+    const pause = write.timeSlice.yieldIfDue()
     if (pause !== undefined) await pause
   }
-  const context = { ...ruleContext(write), pace: write.pace, isSound: faults.length === 0 }
+  const context = { ...ruleContext(write), timeSlice: write.timeSlice, isSound: faults.length === 0 }
   const more = await write.resource.kind.rules.judge?.(object, attempt.previous, context)
   return more === undefined ? faults : [...faults, ...more]
 }
@@ -124,7 +124,7 @@ async function faultsOf(attempt: Attempt, object: ApiObject): Promise<FieldError
  */
 function boundValues({ write }: Attempt, object: ApiObject): Promise<undefined> | undefined {
   if (write.own || !isLarge(asJson(object))) return undefined
-  return write.pace.run(assertCount(object)).then(() => undefined)
+  return write.timeSlice.run(assertCount(object)).then(() => undefined)
 }
 
 function warnClient({ write, previous }: Attempt, object: ApiObject): undefined {
@@ -140,7 +140,7 @@ function canonicalize({ write }: Attempt, object: ApiObject): undefined {
   write.resource.kind.rules.canonicalize?.(object)
 }
 
-function judged({ write, previous }: Attempt, object: ApiObject): Judged {
+function judged({ write, previous }: Attempt, object: ApiObject): ObjectToValidate {
   return { kind: write.resource.kind, object, previous }
 }
 

@@ -1,9 +1,9 @@
 /** Shared parts of the write verbs: the context of a write and the commit. */
 
-import { storedTextSteps } from '../../../api/codec/json-steps.ts'
-import { encodeSteps, type Storable, storedJson } from '../../../api/codec/stored.ts'
+import { storedTextSliced } from '../../../api/codec/sliced-json.ts'
+import { encodeSliced, type Storable, storedJson } from '../../../api/codec/stored.ts'
 import type { JsonObject } from '../../../api/json/json.ts'
-import { trackSteps } from '../../../api/merge/track-update.ts'
+import { trackSliced } from '../../../api/merge/track-update.ts'
 import { ApiError, timeout } from '../../../api/model/api-error.ts'
 import { type ApiObject, asJson, copyWithout } from '../../../api/model/object.ts'
 import { formatVersion } from '../../../api/model/resource-version.ts'
@@ -71,7 +71,7 @@ export interface WriteContext {
   /** Returns a signal that aborts when the caller has given up on the request. */
   readonly abandoned: () => AbortSignal
   /** Slices the work on large objects. */
-  readonly pace: TimeSlice
+  readonly timeSlice: TimeSlice
   /** Records how long the write waits for each part. */
   readonly timings?: Timings
 }
@@ -116,7 +116,7 @@ export function writtenKind(context: WriteContext): { group: string; kind: strin
 export async function withManagers(context: WriteContext, before: ApiObject, after: ApiObject): Promise<ApiObject> {
   const version = trackedVersion(context)
   const create = before === context.resource.empty
-  const work = trackSteps({
+  const work = trackSliced({
     schema: version.kind.schema,
     before: create ? version.empty : fromStored(version, before),
     after: fromStored(version, after),
@@ -125,7 +125,7 @@ export async function withManagers(context: WriteContext, before: ApiObject, aft
     create,
     versions: otherVersions(version),
   })
-  const entries = await context.pace.run(work).catch((error: unknown) => {
+  const entries = await context.timeSlice.run(work).catch((error: unknown) => {
     if (!(error instanceof ConversionFailed)) throw error
     context.warn(`who owns which field is as it was before this write: ${error.message}`)
     return before.metadata.managedFields
@@ -174,12 +174,12 @@ export interface Replaced {
 /** Returns all guards and reservations of a commit. */
 export function commitTerms(
   resource: Resource,
-  { guards, takes, releases }: CommitTerms,
+  { guards, reserves, releases }: CommitTerms,
   { next, previous }: { next: ApiObject | undefined; previous: ApiObject | undefined },
 ): CommitTerms {
   const held = reservationChanges(resource, next, previous)
-  if (held === undefined) return { guards, takes, releases }
-  return { guards, takes: [...held.takes, ...takes], releases: [...held.releases, ...releases] }
+  if (held === undefined) return { guards, reserves, releases }
+  return { guards, reserves: [...held.reserves, ...reserves], releases: [...held.releases, ...releases] }
 }
 
 /** Stores the object if its key is still at `expected`, the guards still hold and its reservations are free. */
@@ -188,12 +188,14 @@ export async function commitObject(
   object: ApiObject,
   { previous, expected, terms }: Replaced,
 ): Promise<Stored | Conflict> {
-  const { resource, namespace, pace } = context
+  const { resource, namespace, timeSlice } = context
   assertKind(resource, object)
   const key = keyOf(resource, namespace, object.metadata.name!)
-  const ready = asStored(resource, object, pace)
-  const value = await pace.run(encodeSteps(key, storable(resource, ready instanceof Promise ? await ready : ready)))
-  const lifetimeSeconds = resource.kind.life.expires ? resource.lifetimeSeconds : undefined
+  const ready = asStored(resource, object, timeSlice)
+  const value = await timeSlice.run(
+    encodeSliced(key, storable(resource, ready instanceof Promise ? await ready : ready)),
+  )
+  const lifetimeSeconds = resource.kind.lifecycle.expires ? resource.lifetimeSeconds : undefined
   // A new object has a newly generated uid, so its value is unique.
   const unique = expected === 0
   const all = commitTerms(resource, terms, { next: object, previous })
@@ -239,8 +241,12 @@ function storable(resource: Resource, { object, completeFor }: ReadyToStore): St
 }
 
 /** Returns the object in its stored form. Custom kinds have a storage version. */
-export function asStored({ kind }: Resource, object: ApiObject, pace: TimeSlice): ReadyToStore | Promise<ReadyToStore> {
-  return kind.evolution === undefined ? { object, completeFor: undefined } : pace.run(kind.evolution.store(object))
+export function asStored(
+  { kind }: Resource,
+  object: ApiObject,
+  timeSlice: TimeSlice,
+): ReadyToStore | Promise<ReadyToStore> {
+  return kind.evolution === undefined ? { object, completeFor: undefined } : timeSlice.run(kind.evolution.store(object))
 }
 
 /**
@@ -248,12 +254,12 @@ export function asStored({ kind }: Resource, object: ApiObject, pace: TimeSlice)
  * stored.
  */
 export async function unstored(
-  { resource: { kind }, pace }: Pick<WriteContext, 'resource' | 'pace'>,
+  { resource: { kind }, timeSlice }: Pick<WriteContext, 'resource' | 'timeSlice'>,
   object: ApiObject,
   revision?: number,
 ): Promise<Buffer> {
   const shown = revision === undefined ? object : withVersion(object, revision)
-  return Buffer.from(`${await pace.run(storedTextSteps(asJson(shown), orderOf(kind), 0))}\n`)
+  return Buffer.from(`${await timeSlice.run(storedTextSliced(asJson(shown), orderOf(kind), 0))}\n`)
 }
 
 /** Returns the object with the store revision as its resourceVersion. */

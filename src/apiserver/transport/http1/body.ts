@@ -24,8 +24,8 @@ export interface BodySource {
 export class IncomingBody {
   readonly #source: BodySource
   readonly #chunks: ChunkReader | undefined
-  #left: number
-  readonly #held = new ByteQueue()
+  #remainingBytes: number
+  readonly #buffered = new ByteQueue()
   #stream: Readable | undefined
   /** Whether the reader of the stream has asked for more. */
   #isWanted = false
@@ -37,18 +37,18 @@ export class IncomingBody {
 
   constructor({ isChunked, length }: RequestHead, source: BodySource) {
     this.#chunks = isChunked ? new ChunkReader() : undefined
-    this.#left = length
+    this.#remainingBytes = length
     this.#source = source
   }
 
   /** Whether the whole body has arrived. */
   get isWhole(): boolean {
-    return this.#chunks?.isDone ?? this.#left === 0
+    return this.#chunks?.isDone ?? this.#remainingBytes === 0
   }
 
   /** The whole body, if it has arrived and is not read as a stream. */
   get atHand(): Buffer | undefined {
-    return this.isWhole && this.#stream === undefined ? this.#held.join() : undefined
+    return this.isWhole && this.#stream === undefined ? this.#buffered.join() : undefined
   }
 
   get stream(): Readable {
@@ -68,9 +68,9 @@ export class IncomingBody {
 
   /** Consumes the bytes that belong to the body and returns their number; undefined if the body is malformed. */
   receive(bytes: Buffer): number | undefined {
-    const read = this.#chunks === undefined ? this.#counted(bytes) : this.#chunks.read(bytes)
+    const read = this.#chunks === undefined ? this.#takeByLength(bytes) : this.#chunks.read(bytes)
     if (read === undefined) return undefined
-    if (read.said.length > 0) this.#hold(read.said)
+    if (read.content.length > 0) this.#hold(read.content)
     this.#handOver()
     return read.used
   }
@@ -78,7 +78,7 @@ export class IncomingBody {
   /** Discards the rest of the body. */
   discard(): void {
     this.#discarded ??= 0
-    this.#held.clear()
+    this.#buffered.clear()
     this.#stream?.resume()
     this.#source.onWanted()
   }
@@ -95,10 +95,10 @@ export class IncomingBody {
     this.#stream?.destroy()
   }
 
-  #counted(bytes: Buffer): { readonly used: number; readonly said: Buffer } {
-    const used = Math.min(this.#left, bytes.length)
-    this.#left -= used
-    return { used, said: used === bytes.length ? bytes : bytes.subarray(0, used) }
+  #takeByLength(bytes: Buffer): { readonly used: number; readonly content: Buffer } {
+    const used = Math.min(this.#remainingBytes, bytes.length)
+    this.#remainingBytes -= used
+    return { used, content: used === bytes.length ? bytes : bytes.subarray(0, used) }
   }
 
   #hold(part: Buffer): void {
@@ -106,20 +106,20 @@ export class IncomingBody {
       this.#discarded += part.length
       return
     }
-    this.#held.add(part)
+    this.#buffered.add(part)
     this.#handOver()
-    if (this.#held.size > maxHeld) this.#source.onFull()
+    if (this.#buffered.size > maxHeld) this.#source.onFull()
   }
 
   /** Pushes the buffered data to the stream if its reader has asked for more, and then the end. */
   #handOver(): void {
     const stream = this.#stream
     if (stream === undefined) return
-    if (this.#isWanted && this.#held.size > 0) {
+    if (this.#isWanted && this.#buffered.size > 0) {
       this.#isWanted = false
-      for (const part of this.#held.takeParts()) stream.push(part)
+      for (const part of this.#buffered.takeParts()) stream.push(part)
     }
-    if (this.#held.size > 0 || !this.isWhole || this.#isEnded) return
+    if (this.#buffered.size > 0 || !this.isWhole || this.#isEnded) return
     this.#isEnded = true
     stream.push(null)
   }

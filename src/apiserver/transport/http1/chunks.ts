@@ -23,7 +23,7 @@ export class ChunkReader {
   #place: Place = 'digit'
   #digits = 0
   /** Remaining bytes of the chunk. */
-  #left = 0
+  #remainingBytes = 0
   /** The text after the chunk size, or a trailer line. */
   readonly #line = new LineBytes()
   #extensionBytes = 0
@@ -38,19 +38,19 @@ export class ChunkReader {
    * encoding is invalid. All data from one read is returned as a single buffer, however small the chunks are, because
    * each buffer has overhead.
    */
-  read(bytes: Buffer): { readonly used: number; readonly said: Buffer } | undefined {
-    const found: [from: number, to: number][] = []
+  read(bytes: Buffer): { readonly used: number; readonly content: Buffer } | undefined {
+    const contentRanges: [from: number, to: number][] = []
     let i = 0
     while (i < bytes.length && this.#place !== 'nothing') {
       if (this.#place === 'data') {
-        const to = Math.min(bytes.length, i + this.#left)
-        found.push([i, to])
-        this.#left -= to - i
-        if (this.#left === 0) this.#place = 'CR'
+        const to = Math.min(bytes.length, i + this.#remainingBytes)
+        contentRanges.push([i, to])
+        this.#remainingBytes -= to - i
+        if (this.#remainingBytes === 0) this.#place = 'CR'
         i = to
       } else if (!this.#step(bytes[i++]!)) return undefined
     }
-    return { used: i, said: joined(bytes, found) }
+    return { used: i, content: joined(bytes, contentRanges) }
   }
 
   /** Processes one byte outside the data. Returns false if the byte is not allowed there. */
@@ -65,7 +65,7 @@ export class ChunkReader {
         return byte === cr ? this.#endLine(extensions, 'end of size') : isText(byte) && this.#extend(byte)
       case 'end of size':
         this.#digits = 0
-        return byte === lf && this.#go(this.#left === 0 ? 'trailer' : 'data')
+        return byte === lf && this.#go(this.#remainingBytes === 0 ? 'trailer' : 'data')
       case 'CR':
         return byte === cr && this.#go('LF')
       case 'LF':
@@ -106,7 +106,7 @@ export class ChunkReader {
   #digit(byte: number): boolean {
     const value = digitOf(byte)
     if (value < 0 || ++this.#digits > maxDigits) return false
-    this.#left = this.#left * 16 + value
+    this.#remainingBytes = this.#remainingBytes * 16 + value
     return this.#go('more digits')
   }
 
@@ -150,10 +150,10 @@ function isText(byte: number): boolean {
   return byte === tab || (byte >= 0x20 && byte !== 0x7f)
 }
 
-function joined(bytes: Buffer, found: readonly [from: number, to: number][]): Buffer {
-  if (found.length === 1) return bytes.subarray(...found[0]!)
-  const said = Buffer.allocUnsafe(found.reduce((size, [from, to]) => size + to - from, 0))
+function joined(bytes: Buffer, contentRanges: readonly [from: number, to: number][]): Buffer {
+  if (contentRanges.length === 1) return bytes.subarray(...contentRanges[0]!)
+  const content = Buffer.allocUnsafe(contentRanges.reduce((size, [from, to]) => size + to - from, 0))
   let at = 0
-  for (const [from, to] of found) at += bytes.copy(said, at, from, to)
-  return said
+  for (const [from, to] of contentRanges) at += bytes.copy(content, at, from, to)
+  return content
 }

@@ -14,13 +14,13 @@ import { IncomingBody, maxHeld } from './body.ts'
 import { hasBody, parseHead, type Refusal, type RequestHead, refusals } from './head.ts'
 import { readInStage } from './stages.ts'
 import { type AnswerConnection, Http1Transport } from './transport.ts'
-import { Unread } from './unread.ts'
+import { UnreadBytes } from './unread-bytes.ts'
 
 export class Http1Connection implements AnswerConnection, Http1Link {
   readonly socket: Socket
   readonly peer: Peer
   readonly #owner: ConnectionOwner
-  readonly #unread = new Unread()
+  readonly #unread = new UnreadBytes()
   /** The request whose response or body is not complete. */
   #current: Http1Transport | undefined
   #body: IncomingBody | undefined

@@ -40,7 +40,7 @@ export class Http1Transport implements ServerTransport {
   #isEnded = false
   #isFlushed = false
   #hasLeft = false
-  #gone: AbortController | undefined
+  #disconnected: AbortController | undefined
 
   constructor(
     connection: AnswerConnection,
@@ -78,14 +78,14 @@ export class Http1Transport implements ServerTransport {
     return this.#body?.isWhole ?? true
   }
 
-  get gone(): boolean {
+  get disconnected(): boolean {
     return this.#hasLeft && !this.#isFlushed
   }
 
   get signal(): AbortSignal {
-    this.#gone ??= new AbortController()
-    if (this.gone) this.#gone.abort()
-    return this.#gone.signal
+    this.#disconnected ??= new AbortController()
+    if (this.disconnected) this.#disconnected.abort()
+    return this.#disconnected.signal
   }
 
   /** Whether the head of the response has been sent, which tells the client whether the connection stays open. */
@@ -120,7 +120,7 @@ export class Http1Transport implements ServerTransport {
   leave(): void {
     if (this.#hasLeft) return
     this.#hasLeft = true
-    if (this.gone) this.#gone?.abort()
+    if (this.disconnected) this.#disconnected?.abort()
   }
 
   send(status: number, headers: ResponseHeaders, body: Buffer): void {
@@ -142,7 +142,7 @@ export class Http1Transport implements ServerTransport {
     this.#connection.answered(this)
   }
 
-  async taken(): Promise<void> {
+  async responseRead(): Promise<void> {
     const { socket } = this.#connection
     if (!this.#isFlushed && socket.writableNeedDrain && !socket.destroyed) await drained(socket)
   }

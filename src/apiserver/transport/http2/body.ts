@@ -9,7 +9,7 @@ import { ByteQueue } from '../../../base/collections/byte-queue.ts'
 
 export class Http2Body {
   readonly #onTaken: (bytes: number) => void
-  readonly #held = new ByteQueue()
+  readonly #buffered = new ByteQueue()
   /** Bytes that have arrived but have not been reported as read. */
   #untold = 0
   #stream: Readable | undefined
@@ -33,7 +33,7 @@ export class Http2Body {
   get atHand(): Buffer | undefined {
     if (!this.#isWhole || this.#stream !== undefined) return undefined
     this.#tellTaken(this.#untold)
-    return this.#held.join()
+    return this.#buffered.join()
   }
 
   get stream(): Readable {
@@ -50,7 +50,7 @@ export class Http2Body {
   }
 
   receive(part: Buffer): void {
-    this.#held.add(part)
+    this.#buffered.add(part)
     this.#untold += part.length
     this.#handOver()
   }
@@ -72,12 +72,12 @@ export class Http2Body {
   #handOver(): void {
     const stream = this.#stream
     if (stream === undefined) return
-    if (this.#isWanted && this.#held.size > 0) {
+    if (this.#isWanted && this.#buffered.size > 0) {
       this.#isWanted = false
-      for (const part of this.#held.takeParts()) stream.push(part)
+      for (const part of this.#buffered.takeParts()) stream.push(part)
       this.#tellTaken(this.#untold)
     }
-    if (this.#held.size > 0 || !this.#isWhole || this.#isEnded) return
+    if (this.#buffered.size > 0 || !this.#isWhole || this.#isEnded) return
     this.#isEnded = true
     stream.push(null)
   }

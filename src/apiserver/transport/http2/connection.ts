@@ -160,7 +160,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
   #begin(head: Required<FrameHead>, headers: string[] | undefined): void {
     this.#idleFrames.add(frameEarnings.request)
     const request = headers && readHead(headers)
-    const body = isLast(head) ? undefined : new Http2Body((bytes) => this.#taken(stream, bytes))
+    const body = isLast(head) ? undefined : new Http2Body((bytes) => this.#consumed(stream, bytes))
     const stream = new Http2Transport(this, request ?? noRequest, body)
     this.begin(stream, head.stream)
     if (request !== undefined) this.#owner.onRequest(stream)
@@ -189,7 +189,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
       this.#refuse(stream, errorCodes.protocol)
       return
     }
-    if (length > data.length) this.#taken(stream, length - data.length)
+    if (length > data.length) this.#consumed(stream, length - data.length)
     if (data.length > 0) stream.incoming.receive(data)
     if (isLast(head)) stream.incoming.end()
   }
@@ -216,7 +216,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
   }
 
   /** Returns the bytes that were read to the windows, so that more can arrive. */
-  #taken(stream: Http2Transport, bytes: number): void {
+  #consumed(stream: Http2Transport, bytes: number): void {
     stream.returned += bytes
     if (stream.returned >= streamWindow / 2 && !stream.bodyWhole && this.streams.has(stream.id)) {
       this.sendNumber({ type: frameTypes.window, stream: stream.id }, stream.returned)

@@ -32,12 +32,12 @@ const capital = /[A-Z]/
 /** Returns undefined if the head is invalid. `headers` alternate names and values. */
 export function readHead(headers: readonly string[]): Http2Head | undefined {
   const start = endOfOwn(headers)
-  const told = ownOf(headers, start)
-  const method = told?.get(':method')
-  const target = told?.get(':path')
-  if (method === undefined || target === undefined || !told?.has(':scheme')) return undefined
+  const pseudoHeaders = ownOf(headers, start)
+  const method = pseudoHeaders?.get(':method')
+  const target = pseudoHeaders?.get(':path')
+  if (method === undefined || target === undefined || !pseudoHeaders?.has(':scheme')) return undefined
   if (!isToken(method) || method === 'CONNECT' || !targets.test(target)) return undefined
-  const authority = told.get(':authority')
+  const authority = pseudoHeaders.get(':authority')
   const rawHeaders = othersOf(headers, start, authority)
   if (rawHeaders === undefined || !namesHost(authority, rawHeaders)) return undefined
   return { method, target, rawHeaders }
@@ -50,14 +50,14 @@ function endOfOwn(headers: readonly string[]): number {
 }
 
 function ownOf(headers: readonly string[], end: number): ReadonlyMap<string, string> | undefined {
-  const told = new Map<string, string>()
+  const pseudoHeaders = new Map<string, string>()
   for (let i = 0; i < end; i += 2) {
     const name = headers[i]!
     const value = headers[i + 1]!
-    if (!own.has(name) || told.has(name) || !fitsLine(value)) return undefined
-    told.set(name, value)
+    if (!own.has(name) || pseudoHeaders.has(name) || !fitsLine(value)) return undefined
+    pseudoHeaders.set(name, value)
   }
-  return told
+  return pseudoHeaders
 }
 
 /** If the request has both `:authority` and `host`, `:authority` wins, as RFC 9113 requires. */

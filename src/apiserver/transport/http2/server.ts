@@ -51,7 +51,7 @@ export class Http2Server {
   #beginWaiting(): void {
     const waiting = this.#waiting
     this.#waiting = []
-    for (const transport of waiting) if (!transport.gone) this.#onRequest(transport)
+    for (const transport of waiting) if (!transport.disconnected) this.#onRequest(transport)
   }
 
   #check(): void {

@@ -25,7 +25,7 @@ export class Http2Transport extends Http2Stream implements ServerTransport {
   readonly incoming: Http2Body | undefined
   readonly #connection: AnswerConnection
   #hasLeft = false
-  #gone: AbortController | undefined
+  #disconnected: AbortController | undefined
   /** How many window bytes the body has used, and how many of them have been returned. */
   received = 0
   returned = 0
@@ -65,21 +65,21 @@ export class Http2Transport extends Http2Stream implements ServerTransport {
     return this.incoming?.isWhole ?? true
   }
 
-  get gone(): boolean {
+  get disconnected(): boolean {
     return this.#hasLeft && !this.isEnded
   }
 
   get signal(): AbortSignal {
-    this.#gone ??= new AbortController()
-    if (this.gone) this.#gone.abort()
-    return this.#gone.signal
+    this.#disconnected ??= new AbortController()
+    if (this.disconnected) this.#disconnected.abort()
+    return this.#disconnected.signal
   }
 
   /** Call this when the client has cancelled the request or disconnected. */
   leave(): void {
     this.#hasLeft = true
     this.incoming?.drop()
-    if (this.gone) this.#gone?.abort()
+    if (this.disconnected) this.#disconnected?.abort()
   }
 
   send(status: number, headers: ResponseHeaders, body: Buffer): void {
@@ -91,7 +91,7 @@ export class Http2Transport extends Http2Stream implements ServerTransport {
     this.#connection.sendPart(this, body)
   }
 
-  taken(): Promise<void> {
+  responseRead(): Promise<void> {
     return this.whenSent()
   }
 

@@ -30,7 +30,7 @@ export class NodeHttp1Transport implements ServerTransport {
   #isAsking: boolean
   #isBodiless = false
   #hasLeft = false
-  #gone: AbortController | undefined
+  #disconnected: AbortController | undefined
 
   constructor(request: IncomingMessage, response: ServerResponse, { peer, body, upgrade, isAsking }: Http1Parts) {
     this.method = request.method ?? ''
@@ -68,14 +68,14 @@ export class NodeHttp1Transport implements ServerTransport {
     return this.#body?.isArriving === true
   }
 
-  get gone(): boolean {
+  get disconnected(): boolean {
     return (this.#hasLeft || this.#socket.destroyed) && !this.response.writableFinished
   }
 
   get signal(): AbortSignal {
-    this.#gone ??= new AbortController()
-    if (this.gone) this.#gone.abort()
-    return this.#gone.signal
+    this.#disconnected ??= new AbortController()
+    if (this.disconnected) this.#disconnected.abort()
+    return this.#disconnected.signal
   }
 
   /** Whether the head of the response has been sent. */
@@ -88,7 +88,7 @@ export class NodeHttp1Transport implements ServerTransport {
     if (this.#hasLeft) return
     this.#hasLeft = true
     this.#body?.break()
-    if (this.gone) this.#gone?.abort()
+    if (this.disconnected) this.#disconnected?.abort()
   }
 
   breakBody(): void {
@@ -105,7 +105,7 @@ export class NodeHttp1Transport implements ServerTransport {
     this.response.end(this.#isBodiless ? undefined : body)
   }
 
-  taken(): Promise<void> {
+  responseRead(): Promise<void> {
     return whenSent(this.response)
   }
 
@@ -125,7 +125,7 @@ export class NodeHttp1Transport implements ServerTransport {
   }
 
   end(): void {
-    if (!this.gone && !this.response.writableEnded) this.response.end()
+    if (!this.disconnected && !this.response.writableEnded) this.response.end()
   }
 
   cut(): void {
@@ -133,11 +133,11 @@ export class NodeHttp1Transport implements ServerTransport {
   }
 
   get #mayBegin(): boolean {
-    return !this.gone && !this.isBegun
+    return !this.disconnected && !this.isBegun
   }
 
   get #mayWrite(): boolean {
-    return !this.gone && !this.#isBodiless && !this.response.writableEnded
+    return !this.disconnected && !this.#isBodiless && !this.response.writableEnded
   }
 
   #begin(status: number, headers: ResponseHeaders): void {
@@ -148,7 +148,7 @@ export class NodeHttp1Transport implements ServerTransport {
   }
 
   #invite(): void {
-    if (!this.#isAsking || this.isBegun || this.gone) return
+    if (!this.#isAsking || this.isBegun || this.disconnected) return
     this.#isAsking = false
     this.response.writeContinue()
   }

@@ -19,7 +19,7 @@ export class NodeHttp2Transport implements ServerTransport {
   readonly #stream: ServerHttp2Stream
   readonly #body: RequestBody | undefined
   #isEnding = false
-  #gone: AbortController | undefined
+  #disconnected: AbortController | undefined
 
   constructor(stream: ServerHttp2Stream, { method, target, rawHeaders }: Http2Head, peer: Peer) {
     this.method = method
@@ -49,14 +49,14 @@ export class NodeHttp2Transport implements ServerTransport {
   }
 
   /** Node finishes the writable side of a reset stream, so that everything appears to have been sent. */
-  get gone(): boolean {
+  get disconnected(): boolean {
     return this.#stream.aborted || (this.#stream.destroyed && !this.#stream.writableFinished)
   }
 
   get signal(): AbortSignal {
-    this.#gone ??= new AbortController()
-    if (this.gone) this.#gone.abort()
-    return this.#gone.signal
+    this.#disconnected ??= new AbortController()
+    if (this.disconnected) this.#disconnected.abort()
+    return this.#disconnected.signal
   }
 
   send(status: number, headers: ResponseHeaders, body: Buffer): void {
@@ -70,7 +70,7 @@ export class NodeHttp2Transport implements ServerTransport {
     }
   }
 
-  taken(): Promise<void> {
+  responseRead(): Promise<void> {
     return whenSent(this.#stream)
   }
 
@@ -129,7 +129,7 @@ export class NodeHttp2Transport implements ServerTransport {
 
   #leave(): void {
     this.#body?.break()
-    if (this.gone) this.#gone?.abort()
+    if (this.disconnected) this.#disconnected?.abort()
   }
 }
 

@@ -122,9 +122,9 @@ async function targetOf(state: State, status: AutoscalerStatus, signal: AbortSig
   const { metadata, spec } = status.autoscaler
   const { name = '', ...reference } = spec?.scaleTargetRef ?? {}
   try {
-    const found = await state.types.typeOf(reference, signal)
-    if (found === undefined) throw new Error(`no matches for kind "${reference.kind}" in "${reference.apiVersion}"`)
-    const type = subresource<Scale & ApiObject>(found, 'scale')
+    const scaleType = await state.types.typeOf(reference, signal)
+    if (scaleType === undefined) throw new Error(`no matches for kind "${reference.kind}" in "${reference.apiVersion}"`)
+    const type = subresource<Scale & ApiObject>(scaleType, 'scale')
     const scale = await state.client.get(type, { namespace: metadata.namespace ?? '', name }, { signal })
     const message = "the HPA controller was able to get the target's current scale"
     status.condition('AbleToScale', 'True', { reason: 'SucceededGetScale', message })
@@ -185,7 +185,7 @@ async function adviceFor(
     })
     const message = `the HPA was able to successfully calculate a replica count from ${advice.metric}`
     status.condition('ScalingActive', 'True', { reason: 'ValidMetricFound', message })
-    status.set({ currentMetrics: [...advice.seen] })
+    status.set({ currentMetrics: [...advice.currentMetrics] })
     return advice
   } catch (error) {
     const reason = error instanceof MetricError ? error.reason : 'FailedGetResourceMetric'
@@ -227,9 +227,9 @@ function limit(
 }
 
 function memoryOf({ memories, clock }: State, uid: string): Memory {
-  const known = memories.get(uid) ?? { advice: [], changes: [] }
+  const scalingMemory = memories.get(uid) ?? { advice: [], changes: [] }
   const isRecent = ({ at }: Moment) => at > clock.now() - rememberedMs
-  const memory = { advice: known.advice.filter(isRecent), changes: known.changes.filter(isRecent) }
+  const memory = { advice: scalingMemory.advice.filter(isRecent), changes: scalingMemory.changes.filter(isRecent) }
   memories.set(uid, memory)
   return memory
 }

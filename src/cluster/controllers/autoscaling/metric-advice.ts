@@ -9,18 +9,18 @@ export interface MetricAdvice {
   readonly replicas: number
   /** Name of the deciding metric, for messages. */
   readonly metric: string
-  readonly seen: readonly MetricStatus[]
+  readonly currentMetrics: readonly MetricStatus[]
 }
 
 /** Throws MetricError if no metric is available, or if one is missing and the others would scale down. */
 export async function adviceOf({ spec }: HorizontalPodAutoscaler, sources: MetricSources): Promise<MetricAdvice> {
   const failures: MetricError[] = []
-  const seen: MetricStatus[] = []
+  const currentMetrics: MetricStatus[] = []
   let most: { replicas: number; metric: string } | undefined
   for (const metric of spec?.metrics ?? []) {
     try {
       const { name, replicas, status } = await adviceOfMetric(metric, sources)
-      seen.push(status)
+      currentMetrics.push(status)
       if (most === undefined || replicas > most.replicas) most = { replicas, metric: name }
     } catch (error) {
       if (!(error instanceof MetricError)) throw error
@@ -29,7 +29,7 @@ export async function adviceOf({ spec }: HorizontalPodAutoscaler, sources: Metri
   }
   if (most === undefined || (failures.length > 0 && most.replicas < sources.replicas))
     throw failures[0] ?? new MetricError('InvalidMetricSourceType', 'there is no metric to scale by')
-  return { ...most, seen }
+  return { ...most, currentMetrics }
 }
 
 async function adviceOfMetric(metric: MetricSpec, sources: MetricSources): Promise<MetricResult> {

@@ -100,7 +100,7 @@ export class MetricsApi {
     const { client, vendor, namespace, signal } = this.#parts
     const group = groupName(vendor, 'external.metrics')
     const path = `/apis/${group}/v1beta1/namespaces/${encodeURIComponent(namespace)}/${encodeURIComponent(metric.name ?? '')}`
-    const query = { labelSelector: textOf(metric) }
+    const query = { labelSelector: metricSelectorText(metric) }
     const { items = [] } = await client.read<MetricValues>(path, { query, signal })
     if (items.length === 0) throw new Error('no metrics returned from external metrics API')
     return items.reduce((sum, item) => sum + quantityIn(item), 0)
@@ -129,11 +129,11 @@ export class MetricsApi {
 }
 
 function metricSelector(metric: MetricIdentifier): { metricLabelSelector: string | undefined } {
-  return { metricLabelSelector: textOf(metric) }
+  return { metricLabelSelector: metricSelectorText(metric) }
 }
 
 /** Throws if the selector is invalid, because an unfiltered read would return unrelated metrics. */
-function textOf({ selector = {} }: MetricIdentifier): string | undefined {
+function metricSelectorText({ selector = {} }: MetricIdentifier): string | undefined {
   const text = selectorText(selector)
   parseLabelSelector(text)
   return text || undefined

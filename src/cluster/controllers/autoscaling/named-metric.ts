@@ -52,11 +52,11 @@ export async function externalMetric(
     const value = await sources.api.external(metric)
     const { replicas, current } = await answerFor(value, target, sources)
     const status = { type: 'External', external: { metric, current } } as MetricStatus
-    return { name: `external metric ${shown(metric)}`, replicas, status }
+    return { name: `external metric ${metricLabel(metric)}`, replicas, status }
   })
 }
 
-function shown({ name = '', selector = {} }: MetricIdentifier): string {
+function metricLabel({ name = '', selector = {} }: MetricIdentifier): string {
   const text = selectorText(selector)
   return text === '' ? name : `${name}(${text})`
 }

@@ -46,8 +46,8 @@ function questionOf(
   { replicas, tolerance, now }: MetricSources,
 ): Omit<UsageQuestion, 'pods' | 'usage'> {
   const average = numberOf(target.averageValue === undefined ? undefined : String(target.averageValue))
-  const wanted = average === undefined ? { utilization: target.averageUtilization ?? 80 } : { average }
-  return { resource: name, target: wanted, replicas, tolerance, now }
+  const targetValue = average === undefined ? { utilization: target.averageUtilization ?? 80 } : { average }
+  return { resource: name, target: targetValue, replicas, tolerance, now }
 }
 
 function statusOf({ name = '' }: Resource, { average, utilization }: UsageAnswer): MetricStatus {

@@ -79,20 +79,22 @@ export function replicasFor(question: UsageQuestion): UsageAnswer {
   const measured = new Map([...question.usage].filter(([name]) => ready.has(name)))
   if (measured.size === 0) throw new Error('did not receive metrics for any ready pods')
   const first = ratioOf(question, measured)
-  const seen = {
+  const currentUsage = {
     average: first.average,
     ...(first.utilization === undefined ? {} : { utilization: first.utilization }),
   }
-  const stay = { replicas, ...seen }
+  const stay = { replicas, ...currentUsage }
   const countsUnready = unready.length > 0 && first.ratio > 1
   if (!countsUnready && missing.length === 0)
-    return Math.abs(1 - first.ratio) <= tolerance ? stay : { ...seen, replicas: Math.ceil(first.ratio * ready.size) }
+    return Math.abs(1 - first.ratio) <= tolerance
+      ? stay
+      : { ...currentUsage, replicas: Math.ceil(first.ratio * ready.size) }
   for (const pod of missing) measured.set(pod.metadata.name ?? '', first.ratio < 1 ? fullUse(question, pod) : 0)
   if (countsUnready) for (const pod of unready) measured.set(pod.metadata.name ?? '', 0)
   const { ratio } = ratioOf(question, measured)
   if (Math.abs(1 - ratio) <= tolerance || first.ratio < 1 !== ratio < 1) return stay
   const next = Math.ceil(ratio * measured.size)
-  return ratio < 1 === next > replicas && next !== replicas ? stay : { ...seen, replicas: next }
+  return ratio < 1 === next > replicas && next !== replicas ? stay : { ...currentUsage, replicas: next }
 }
 
 /** Returns the usage assumed for an unmeasured pod: the target average, or the pod's full request. */

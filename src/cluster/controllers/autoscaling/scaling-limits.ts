@@ -88,8 +88,8 @@ function limitsOf(question: LimitQuestion, { scaleUp, scaleDown }: Behavior): [n
 function limitOf({ current, changes, now }: LimitQuestion, rules: ScalingRules = {}, sign: 1 | -1): number {
   if (rules.selectPolicy === 'Disabled') return current
   const proposals = (rules.policies ?? []).map(({ type, value = 0, periodSeconds = 0 }) => {
-    const made = within(changes, now - periodSeconds * 1000).filter((change) => Math.sign(change) === sign)
-    const start = current - made.reduce((sum, change) => sum + change, 0)
+    const recentChanges = within(changes, now - periodSeconds * 1000).filter((change) => Math.sign(change) === sign)
+    const start = current - recentChanges.reduce((sum, change) => sum + change, 0)
     if (type === 'Pods') return start + sign * value
     const share = start * (1 + (sign * value) / 100)
     return sign > 0 ? Math.ceil(share) : Math.floor(share)

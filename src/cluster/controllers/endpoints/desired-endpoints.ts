@@ -27,9 +27,9 @@ export interface DesiredParts {
 /** Returns the groups by port key. A Service without endpoints gets one empty group, so that it has a slice. */
 export async function desiredEndpoints(parts: DesiredParts): Promise<Map<string, EndpointGroup>> {
   const groups = new Map<string, EndpointGroup>()
-  const pace = new TimeSlice()
+  const timeSlice = new TimeSlice()
   for (const pod of parts.pods) {
-    if (pace.charge(20)) await pace.yieldIfDue()
+    if (timeSlice.charge(20)) await timeSlice.yieldIfDue()
     const ip = counts(pod, { whileTerminating: true }) ? addressOf(pod, parts.family) : undefined
     if (ip === undefined) continue
     const ports = portsAt(parts.service, pod)

@@ -24,7 +24,7 @@ import { batched, fromInformer } from '../../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { nameOfKey } from '../../../client/requests/resource-type.ts'
-import { isOutdated } from '../already-settled.ts'
+import { isOutdated } from '../ignorable-create-error.ts'
 import { isControlledBy } from '../workloads/ownership.ts'
 import { isNamespaceEnding } from '../workloads/pod-control.ts'
 import { type EndpointGroup, endpointKey, portsKey } from './desired-endpoints.ts'
@@ -129,13 +129,13 @@ async function copyOf(
   maxPerSubset: number,
 ): Promise<{ groups: Record<Family, Groups>; skipped: number }> {
   const groups: Record<Family, Groups> = { IPv4: new Map(), IPv6: new Map() }
-  const pace = new TimeSlice()
+  const timeSlice = new TimeSlice()
   let skipped = 0
   for (const { addresses = [], notReadyAddresses = [], ports = [] } of subsets) {
     const all = [...addresses.map(asEndpoint({ ready: true })), ...notReadyAddresses.map(asEndpoint({ ready: false }))]
     skipped += Math.max(0, all.length - maxPerSubset)
     for (const { family, endpoint } of all.slice(0, maxPerSubset)) {
-      if (pace.charge(20)) await pace.yieldIfDue()
+      if (timeSlice.charge(20)) await timeSlice.yieldIfDue()
       addTo(groups[family], ports.map(asPort), endpoint)
     }
   }
@@ -168,8 +168,8 @@ function asEndpoint(
 type EndpointPort = NonNullable<Subset['ports']>[number]
 
 function asPort({ name = '', port = 0, protocol = 'TCP', appProtocol }: EndpointPort): PodPort {
-  const known = protocol as PodPort['protocol']
-  return { name, port, protocol: known, ...(appProtocol === undefined ? {} : { appProtocol }) }
+  const podProtocol = protocol as PodPort['protocol']
+  return { name, port, protocol: podProtocol, ...(appProtocol === undefined ? {} : { appProtocol }) }
 }
 
 function reportSkipped({ recorder, maxPerSubset }: State, endpoints: Endpoints, skipped: number): void {

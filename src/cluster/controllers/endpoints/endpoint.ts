@@ -20,9 +20,9 @@ import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { nameOfKey, type ObjectName } from '../../../client/requests/resource-type.ts'
 import { isConflict } from '../../../client/requests/status-error.ts'
-import { isOutdated } from '../already-settled.ts'
+import { isOutdated } from '../ignorable-create-error.ts'
+import { ignoreNotFound } from '../ignore-not-found.ts'
 import type { PodSelection } from '../selected-pods.ts'
-import { unlessGone } from '../unless-gone.ts'
 import { isNamespaceEnding } from '../workloads/pod-control.ts'
 import { isReady } from '../workloads/pod-state.ts'
 import {
@@ -105,12 +105,12 @@ async function removeOrphan(state: State, name: ObjectName, signal: AbortSignal)
   const key = `${name.namespace}/${name.name}`
   state.changes.gone(key)
   state.triggerTimes.forget(key)
-  const found = state.endpoints.get(name)
+  const orphan = state.endpoints.get(name)
   // Old clients store a leader-election record in Endpoints. Such Endpoints never had a Service.
-  if (found === undefined || found.metadata.annotations?.[electionKey(state.vendor)] !== undefined) return 'done'
-  const preconditions = { uid: found.metadata.uid! }
+  if (orphan === undefined || orphan.metadata.annotations?.[electionKey(state.vendor)] !== undefined) return 'done'
+  const preconditions = { uid: orphan.metadata.uid! }
   try {
-    await unlessGone(state.client.delete(kinds.Endpoints, name, { preconditions, signal }))
+    await ignoreNotFound(state.client.delete(kinds.Endpoints, name, { preconditions, signal }))
   } catch (error) {
     if (!isConflict(error)) throw error
   }
@@ -120,11 +120,11 @@ async function removeOrphan(state: State, name: ObjectName, signal: AbortSignal)
 /** Returns one subset per port set, sorted by ports. Addresses are sorted as strings. */
 async function subsetsOf(service: Service, pods: readonly Pod[]): Promise<Subset[]> {
   const groups = new Map<string, { ports: PodPort[]; ready: Address[]; others: Address[] }>()
-  const pace = new TimeSlice()
+  const timeSlice = new TimeSlice()
   const publishAll = service.spec?.publishNotReadyAddresses ?? false
   const family = familiesOf(service)[0]!
   for (const pod of pods) {
-    if (pace.charge(20)) await pace.yieldIfDue()
+    if (timeSlice.charge(20)) await timeSlice.yieldIfDue()
     const ip = counts(pod, { whileTerminating: publishAll }) ? addressOf(pod, family) : undefined
     const ports = portsAt(service, pod)
     if (ip === undefined || (ports.length === 0 && !isHeadlessWithoutPorts(service))) continue

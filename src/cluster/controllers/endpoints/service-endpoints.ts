@@ -59,11 +59,11 @@ export class PodChanges {
 }
 
 function shownAlike(a: Pod | undefined, b: Pod | undefined): boolean {
-  return a !== undefined && b !== undefined && sameJson(shown(a), shown(b))
+  return a !== undefined && b !== undefined && sameJson(endpointInputs(a), endpointInputs(b))
 }
 
 /** Returns all properties of a pod that affect its endpoint. */
-function shown(pod: Pod): Json {
+function endpointInputs(pod: Pod): Json {
   const { metadata, spec = {}, status = {} } = pod
   return [
     ...[metadata.uid ?? '', metadata.labels ?? {}, metadata.deletionTimestamp ?? ''],

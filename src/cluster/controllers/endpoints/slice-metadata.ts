@@ -53,8 +53,8 @@ export function fromService(service: Service, vendor: Vendor): SliceOrigin {
 /** Metadata of mirrored slices. Copies all labels and annotations that do not describe the Endpoints object itself. */
 export function fromEndpoints(endpoints: Endpoints, vendor: Vendor): SliceOrigin {
   const { name = '', labels = {}, annotations = {} } = endpoints.metadata
-  const left = new Set([triggerTimeKey(vendor), vendorKey(vendor, 'last-applied-configuration', 'kubectl')])
-  const taken = Object.entries(annotations).filter(([key]) => !left.has(key))
+  const omittedKeys = new Set([triggerTimeKey(vendor), vendorKey(vendor, 'last-applied-configuration', 'kubectl')])
+  const taken = Object.entries(annotations).filter(([key]) => !omittedKeys.has(key))
   return {
     owner: endpoints,
     labels: { ...labels, [serviceLabel(vendor)]: name, [managerLabel(vendor)]: mirroredBy(vendor) },

@@ -66,31 +66,31 @@ async function draftsOf(
   slices: readonly EndpointSlice[],
 ): Promise<Draft[]> {
   const { maxPerSlice: max } = parts
-  const left = new Map(group.endpoints)
+  const unplaced = new Map(group.endpoints)
   const drafts: Draft[] = []
-  for (const slice of slices) drafts.push(await keepIn(slice, left, parts.origin))
-  for (const draft of drafts.filter(({ changed }) => changed).sort(fullestFirst)) fill(draft, left, max)
-  while (left.size > 0) {
-    const room = drafts.filter(({ changed, endpoints }) => !changed && endpoints.length + left.size <= max)
+  for (const slice of slices) drafts.push(await keepIn(slice, unplaced, parts.origin))
+  for (const draft of drafts.filter(({ changed }) => changed).sort(fullestFirst)) fill(draft, unplaced, max)
+  while (unplaced.size > 0) {
+    const room = drafts.filter(({ changed, endpoints }) => !changed && endpoints.length + unplaced.size <= max)
     const draft = room.sort(fullestFirst)[0] ?? { endpoints: [], changed: true }
     if (draft.slice === undefined) drafts.push(draft)
-    fill(draft, left, max)
+    fill(draft, unplaced, max)
   }
   return drafts.length > 0 ? drafts : [{ endpoints: [], changed: true }]
 }
 
 /** Keeps the desired endpoints in their slice and removes them from the remaining ones. */
-async function keepIn(slice: EndpointSlice, left: Map<string, Endpoint>, origin: SliceOrigin): Promise<Draft> {
-  const pace = new TimeSlice()
+async function keepIn(slice: EndpointSlice, unplaced: Map<string, Endpoint>, origin: SliceOrigin): Promise<Draft> {
+  const timeSlice = new TimeSlice()
   const endpoints: Endpoint[] = []
   let changed = !isDescribed(slice, origin)
   for (const present of slice.endpoints ?? []) {
-    if (pace.charge(20)) await pace.yieldIfDue()
+    if (timeSlice.charge(20)) await timeSlice.yieldIfDue()
     const key = endpointKey(present)
-    const wanted = left.get(key)
-    changed ||= wanted === undefined || !sameJson(wanted as Json, present as Json)
-    if (wanted !== undefined) endpoints.push(wanted)
-    left.delete(key)
+    const desiredEndpoint = unplaced.get(key)
+    changed ||= desiredEndpoint === undefined || !sameJson(desiredEndpoint as Json, present as Json)
+    if (desiredEndpoint !== undefined) endpoints.push(desiredEndpoint)
+    unplaced.delete(key)
   }
   return { slice, endpoints, changed }
 }
@@ -105,12 +105,12 @@ function fullestFirst(a: Draft, b: Draft): number {
   return b.endpoints.length - a.endpoints.length
 }
 
-function fill(draft: Draft, left: Map<string, Endpoint>, max: number): void {
-  for (const [key, endpoint] of left) {
+function fill(draft: Draft, unplaced: Map<string, Endpoint>, max: number): void {
+  for (const [key, endpoint] of unplaced) {
     if (draft.endpoints.length >= max) return
     draft.endpoints.push(endpoint)
     draft.changed = true
-    left.delete(key)
+    unplaced.delete(key)
   }
 }
 

@@ -11,7 +11,7 @@ import type { ObjectChange } from '../../../client/informers/informer.ts'
 import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { inDomainOf, nameOf } from '../../../client/requests/resource-type.ts'
-import { unlessGone } from '../unless-gone.ts'
+import { ignoreNotFound } from '../ignore-not-found.ts'
 import type { SlicePlan } from './slice-plan.ts'
 
 const maxWaitMs = 60_000
@@ -51,15 +51,15 @@ export class SliceWrites {
   waitMs(key: string, slices: readonly EndpointSlice[]): number {
     const writes = this.#unseen.get(key)
     if (writes === undefined) return 0
-    const seen = new Map(slices.map(({ metadata }) => [metadata.uid ?? '', metadata.generation ?? 0]))
+    const generations = new Map(slices.map(({ metadata }) => [metadata.uid ?? '', metadata.generation ?? 0]))
     let longest = 0
     for (const [uid, { generation, at }] of writes) {
-      const now = seen.get(uid)
+      const now = generations.get(uid)
       const isSeen =
         generation === Number.POSITIVE_INFINITY ? now === undefined : now !== undefined && now >= generation
-      const left = at + maxWaitMs - this.#clock.monotonic()
-      if (isSeen || left <= 0) writes.delete(uid)
-      else longest = Math.max(longest, left)
+      const remainingMs = at + maxWaitMs - this.#clock.monotonic()
+      if (isSeen || remainingMs <= 0) writes.delete(uid)
+      else longest = Math.max(longest, remainingMs)
     }
     if (writes.size === 0) this.#unseen.delete(key)
     return longest
@@ -98,7 +98,7 @@ export async function removeSlice(
   { slice, signal }: { slice: EndpointSlice; signal: AbortSignal },
 ): Promise<void> {
   const preconditions = { uid: slice.metadata.uid! }
-  await unlessGone(client.delete(inDomainOf(vendor, kinds.EndpointSlice), nameOf(slice), { preconditions, signal }))
+  await ignoreNotFound(client.delete(inDomainOf(vendor, kinds.EndpointSlice), nameOf(slice), { preconditions, signal }))
   writes.deleted(key, slice)
 }
 

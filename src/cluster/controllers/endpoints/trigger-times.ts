@@ -16,7 +16,7 @@ interface SeenTimes {
 
 export class TriggerTimes {
   /** Times observed at the last call, by Service key. */
-  readonly #seen = new Map<string, SeenTimes>()
+  readonly #timesByService = new Map<string, SeenTimes>()
 
   /**
    * Returns the earliest time that is new since the last call for this Service, or undefined if there is none. The
@@ -24,10 +24,10 @@ export class TriggerTimes {
    * compared as strings.
    */
   next(key: string, service: Service, pods: readonly Pod[]): string | undefined {
-    const before = this.#seen.get(key)
+    const before = this.#timesByService.get(key)
     const created = service.metadata.creationTimestamp ?? ''
     const times = new Map(pods.map((pod) => [pod.metadata.name ?? '', readyTime(pod)]))
-    this.#seen.set(key, { service: created, pods: times })
+    this.#timesByService.set(key, { service: created, pods: times })
     if (before === undefined) return created
     const changed = [...times].flatMap(([name, time]) => (time > (before.pods.get(name) ?? '') ? [time] : []))
     if (created > before.service) changed.push(created)
@@ -35,7 +35,7 @@ export class TriggerTimes {
   }
 
   forget(key: string): void {
-    this.#seen.delete(key)
+    this.#timesByService.delete(key)
   }
 }
 

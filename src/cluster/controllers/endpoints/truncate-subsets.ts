@@ -22,11 +22,11 @@ export function truncateSubsets(subsets: readonly Subset[], maxAddresses: number
     Math.max(0, maxAddresses - ready),
   )
   return subsets.flatMap(({ addresses, notReadyAddresses, ...subset }, i) => {
-    const kept = {
+    const truncatedLists = {
       ...(readyShares[i]! > 0 ? { addresses: addresses!.slice(0, readyShares[i]) } : {}),
       ...(otherShares[i]! > 0 ? { notReadyAddresses: notReadyAddresses!.slice(0, otherShares[i]) } : {}),
     }
-    return Object.keys(kept).length === 0 ? [] : [{ ...subset, ...kept }]
+    return Object.keys(truncatedLists).length === 0 ? [] : [{ ...subset, ...truncatedLists }]
   })
 }
 
@@ -37,10 +37,10 @@ export function truncateSubsets(subsets: readonly Subset[], maxAddresses: number
 function shares(lengths: readonly number[], max: number): number[] {
   const total = lengths.reduce((sum, length) => sum + length, 0)
   const parts = lengths.map((length) => (total <= max ? length : Math.floor((length * max) / total)))
-  let left = Math.min(total, max) - parts.reduce((sum, part) => sum + part, 0)
+  let remainder = Math.min(total, max) - parts.reduce((sum, part) => sum + part, 0)
   return parts.map((part, i) => {
-    const more = Math.min(left, lengths[i]! - part)
-    left -= more
+    const more = Math.min(remainder, lengths[i]! - part)
+    remainder -= more
     return part + more
   })
 }

@@ -77,34 +77,38 @@ class NamespaceSearch {
     try {
       return (await this.#lookup.ask()).get(uid) ?? []
     } finally {
-      const left = this.#owners.get(uid)! - 1
-      if (left === 0) this.#owners.delete(uid)
-      else this.#owners.set(uid, left)
+      const remainingUses = this.#owners.get(uid)! - 1
+      if (remainingUses === 0) this.#owners.delete(uid)
+      else this.#owners.set(uid, remainingUses)
     }
   }
 
   async #run(): Promise<Found> {
-    const found = new Map<string, Dependent[]>([...this.#owners.keys()].map((uid) => [uid, []]))
+    const dependentsByOwner = new Map<string, Dependent[]>([...this.#owners.keys()].map((uid) => [uid, []]))
     const types = await searchedTypes(this.#client, this.#signal)
     const listed = types.filter(({ namespaced }) => namespaced || this.#namespace === undefined)
     for (let i = 0; i < listed.length; i += listsAtOnce)
-      await Promise.all(listed.slice(i, i + listsAtOnce).map((type) => this.#list(type, found)))
-    return found
+      await Promise.all(listed.slice(i, i + listsAtOnce).map((type) => this.#list(type, dependentsByOwner)))
+    return dependentsByOwner
   }
 
-  async #list(type: DiscoveredType, found: ReadonlyMap<string, Dependent[]>): Promise<void> {
+  async #list(type: DiscoveredType, dependentsByOwner: ReadonlyMap<string, Dependent[]>): Promise<void> {
     const place = this.#namespace === undefined ? {} : { namespace: this.#namespace }
     // Expired pages are listed again. Finding a dependent twice does no harm.
     const options = { ...place, accept: metadataForm.list, signal: this.#signal, onRestart: () => {} }
     for await (const { items } of this.#client.pages<ApiObject>(type, options))
-      for (const { metadata } of items) note(type, metadata, found)
+      for (const { metadata } of items) note(type, metadata, dependentsByOwner)
   }
 }
 
-function note(type: DiscoveredType, metadata: ApiObject['metadata'], found: ReadonlyMap<string, Dependent[]>): void {
+function note(
+  type: DiscoveredType,
+  metadata: ApiObject['metadata'],
+  dependentsByOwner: ReadonlyMap<string, Dependent[]>,
+): void {
   for (const reference of metadata.ownerReferences ?? []) {
     const { namespace, name = '', uid = '' } = metadata
-    found.get(reference.uid)?.push({ type, namespace, name, uid })
+    dependentsByOwner.get(reference.uid)?.push({ type, namespace, name, uid })
   }
 }
 
@@ -132,12 +136,12 @@ async function undiscovered(
     signal,
   }: { definitions: DiscoveredType; types: readonly DiscoveredType[]; signal: AbortSignal },
 ): Promise<string[]> {
-  const known = new Set(types.map(({ group, plural }) => `${plural}.${group}`))
+  const discoveredTypes = new Set(types.map(({ group, plural }) => `${plural}.${group}`))
   const { items } = await client.list<Definition>({ ...definitions }, { signal })
   return items
     .filter(({ metadata, status }) => metadata.deletionTimestamp === undefined && isEstablished(status))
     .map(({ spec }) => `${spec?.names?.plural}.${spec?.group}`)
-    .filter((name) => !known.has(name))
+    .filter((name) => !discoveredTypes.has(name))
 }
 
 function isEstablished(status: Definition['status']): boolean {

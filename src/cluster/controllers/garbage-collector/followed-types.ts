@@ -110,12 +110,12 @@ export class FollowedTypes implements Feed {
 
   async #follow({ types, failures }: DiscoveredTypes): Promise<void> {
     this.#undiscovered = failures
-    const wanted = new Map(types.filter(isCollected).map((type) => [keyOf(type), type]))
+    const collectedTypes = new Map(types.filter(isCollected).map((type) => [keyOf(type), type]))
     for (const [key, followed] of this.#followed) {
-      if (wanted.has(key)) followed.isLeaving = false
+      if (collectedTypes.has(key)) followed.isLeaving = false
       else if (failures.length === 0) await this.#leave(key, followed)
     }
-    for (const [key, type] of wanted) if (!this.#followed.has(key)) this.#begin(key, type)
+    for (const [key, type] of collectedTypes) if (!this.#followed.has(key)) this.#begin(key, type)
   }
 
   #begin(key: string, type: DiscoveredType): void {

@@ -111,11 +111,11 @@ type Target = Pick<OwnerNode, 'type' | 'namespace' | 'name' | 'uid'> | Dependent
 
 /** Reads the object. Returns undefined if another object has its name. Throws 404 if there is none. */
 async function readLive({ client }: Collector, target: Target, signal: AbortSignal): Promise<ObjectMeta | undefined> {
-  const live = await getMetadata(client, target.type!, { ...placeOf(target), signal })
+  const live = await getMetadata(client, target.type!, { ...objectNameOf(target), signal })
   return live.uid === target.uid ? live : undefined
 }
 
-function placeOf({ namespace, name }: Target) {
+function objectNameOf({ namespace, name }: Target) {
   return namespace === undefined ? { name } : { namespace, name }
 }
 
@@ -202,7 +202,7 @@ function reportNamespace(recorder: EventRecorder, node: OwnerNode, { apiVersion,
   const object = {
     apiVersion: group === '' ? version : `${group}/${version}`,
     kind: ownKind,
-    metadata: { ...placeOf(node), uid: node.uid },
+    metadata: { ...objectNameOf(node), uid: node.uid },
   }
   const owner = `ownerRef [${apiVersion}/${kind}, namespace: ${node.namespace ?? ''}, name: ${name}, uid: ${uid}]`
   const message = `${owner} does not exist in namespace "${node.namespace ?? ''}"`
@@ -227,7 +227,7 @@ async function remove(collector: Collector, node: OwnerNode, { live, isWaitedFor
       ? 'Foreground'
       : 'Background'
   const preconditions = { uid: uid!, resourceVersion: resourceVersion! }
-  await collector.client.delete(node.type!, placeOf(node), { propagationPolicy, preconditions, signal })
+  await collector.client.delete(node.type!, objectNameOf(node), { propagationPolicy, preconditions, signal })
 }
 
 /**
@@ -329,5 +329,5 @@ async function patchMetadata(
   { live: { uid, resourceVersion }, change, signal }: MetadataPatch,
 ): Promise<void> {
   const patch = { merge: { metadata: { uid, resourceVersion, ...change } } }
-  await client.patch(target.type!, placeOf(target), { patch, signal })
+  await client.patch(target.type!, objectNameOf(target), { patch, signal })
 }

@@ -151,9 +151,9 @@ export class OwnerGraph {
       if (blocks) owner.blocking++
     }
     for (const { node: owner, blocks } of before) if (blocks) owner.blocking--
-    const kept = new Set(node.owners.map((owner) => owner.node))
+    const currentOwners = new Set(node.owners.map((owner) => owner.node))
     for (const { node: owner } of before) {
-      if (!kept.has(owner)) this.#removeDependent(owner, node)
+      if (!currentOwners.has(owner)) this.#removeDependent(owner, node)
       if (isFreed(owner)) this.#options.onAttention(owner.uid)
     }
   }
@@ -219,10 +219,10 @@ export function circlesThrough(node: OwnerNode): Owner[] {
 
 /** Whether a chain of owners that wait for their dependents leads from one object to another. */
 function leadsTo(from: OwnerNode, to: OwnerNode): boolean {
-  const seen = new Set<OwnerNode>([from])
-  for (const node of seen) {
+  const visited = new Set<OwnerNode>([from])
+  for (const node of visited) {
     if (node === to) return true
-    for (const owner of node.owners) if (isBlockedInTurn(owner)) seen.add(owner.node)
+    for (const owner of node.owners) if (isBlockedInTurn(owner)) visited.add(owner.node)
   }
   return false
 }

@@ -22,9 +22,9 @@ export interface IndexContext {
 
 /** Returns the lowest indexes that are neither completed nor active. */
 export function pendingIndexes(taken: ReadonlySet<number>, completions: number, count: number): number[] {
-  const found: number[] = []
-  for (let index = 0; index < completions && found.length < count; index++) if (!taken.has(index)) found.push(index)
-  return found
+  const pending: number[] = []
+  for (let index = 0; index < completions && pending.length < count; index++) if (!taken.has(index)) pending.push(index)
+  return pending
 }
 
 /** Formats indexes such as `0,2-4,7`. Two consecutive indexes are listed separately, three or more as a range. */

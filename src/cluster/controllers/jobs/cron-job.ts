@@ -16,8 +16,8 @@ import { nameOfKey } from '../../../client/requests/resource-type.ts'
 import { isConflict, isNotFound } from '../../../client/requests/status-error.ts'
 import { byController, controllerKey } from '../workloads/ownership.ts'
 import type { CronJobParts } from './cron-parts.ts'
+import { deleteJob, endedJobs, nextDue, startJob } from './cron-runs.ts'
 import { CronStatus } from './cron-status.ts'
-import { deleteJob, endedJobs, nextDue, startJob } from './cron-steps.ts'
 
 interface LoopState extends CronJobParts {
   /** resourceVersion on which the last status write was based, by UID. A cached CronJob with this version is stale. */

@@ -5,7 +5,7 @@ import type { Job } from '../../../api/kinds/batch/job.ts'
 import { checkDnsSubdomain } from '../../../api/model/names.ts'
 import { timestamp } from '../../../api/model/object.ts'
 import * as kinds from '../../../client/requests/built-in-kinds.ts'
-import { unlessGone } from '../unless-gone.ts'
+import { ignoreNotFound } from '../ignore-not-found.ts'
 import type { CronJobParts } from './cron-parts.ts'
 import { isFinished } from './job-state.ts'
 
@@ -41,8 +41,8 @@ export class CronStatus {
   /** Updates the status from the Jobs that the CronJob owns. */
   async followJobs(children: readonly Job[], signal: AbortSignal): Promise<void> {
     for (const job of children) this.#follow(job)
-    const known = new Set(children.map(({ metadata }) => metadata.uid))
-    for (const reference of this.#active) if (!known.has(reference.uid)) await this.#lookFor(reference, signal)
+    const childUids = new Set(children.map(({ metadata }) => metadata.uid))
+    for (const reference of this.#active) if (!childUids.has(reference.uid)) await this.#lookFor(reference, signal)
   }
 
   /** Records that a Job was created for this time. */
@@ -84,7 +84,7 @@ export class CronStatus {
 
   /** A Job that the informer does not have may be too new, or deleted. */
   async #lookFor({ namespace = '', name = '', uid }: Reference, signal: AbortSignal): Promise<void> {
-    const job = await unlessGone(this.#parts.client.get(kinds.Job, { namespace, name }, { signal }))
+    const job = await ignoreNotFound(this.#parts.client.get(kinds.Job, { namespace, name }, { signal }))
     if (job?.metadata.uid === uid) return
     const message = `Active job went missing: ${name}`
     this.#parts.recorder.record(this.cronJob, { type: 'Normal', reason: 'MissingJob', message })

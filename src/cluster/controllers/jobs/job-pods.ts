@@ -5,7 +5,7 @@
 
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Vendor } from '../../../api/model/vendor.ts'
-import { type Steps, TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import { type Sliced, TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import type { EventRecorder } from '../../../client/informers/event-recorder.ts'
 import type { Client } from '../../../client/requests/client.ts'
@@ -44,13 +44,13 @@ export async function managePods(
   { mayCreate, signal }: ManageOptions,
 ): Promise<PodOutcome> {
   const { active } = state
-  const wanted = isSuspended(state.job) ? 0 : wantedActive(state)
-  const surplus = await new TimeSlice().run(surplusPods(parts, state, active.length - wanted))
+  const desiredActive = isSuspended(state.job) ? 0 : wantedActive(state)
+  const surplus = await new TimeSlice().run(surplusPods(parts, state, active.length - desiredActive))
   if (surplus.length > 0) {
     const { removed, ...outcome } = await deletePods(parts, state, { pods: surplus, signal })
     return { active: active.length - removed, ...outcome }
   }
-  const missing = Math.min(wanted - active.length, maxPerStep)
+  const missing = Math.min(desiredActive - active.length, maxPerStep)
   if (missing <= 0 || !mayCreate) return { active: active.length }
   return await createPods(parts, state, { count: missing, signal })
 }
@@ -78,24 +78,24 @@ export async function deletePods(
 }
 
 /** Returns active pods to delete in this step: first the duplicates of a completion index, then the surplus. */
-function* surplusPods({ vendor, clock }: JobPodParts, state: JobState, tooMany: number): Steps<Pod[]> {
+function* surplusPods({ vendor, clock }: JobPodParts, state: JobState, tooMany: number): Sliced<Pod[]> {
   const context = { vendor, now: clock.now(), crowdOf: () => 0 }
   const surplus = new Set(yield* duplicates(state, context))
-  const left = tooMany <= surplus.size ? [] : state.active.filter((pod) => !surplus.has(pod))
-  const more = yield* firstToDelete(left, Math.min(tooMany - surplus.size, maxPerStep), context)
+  const remainingActive = tooMany <= surplus.size ? [] : state.active.filter((pod) => !surplus.has(pod))
+  const more = yield* firstToDelete(remainingActive, Math.min(tooMany - surplus.size, maxPerStep), context)
   return [...surplus, ...more].slice(0, maxPerStep)
 }
 
-function* duplicates({ job, active, doneIndexes }: JobState, context: DeletionContext): Steps<Pod[]> {
+function* duplicates({ job, active, doneIndexes }: JobState, context: DeletionContext): Sliced<Pod[]> {
   if (doneIndexes === undefined) return []
   const { vendor } = context
   const { completions = 0 } = job.spec ?? {}
-  const found: Pod[] = []
+  const duplicatePods: Pod[] = []
   for (const [index, pods] of Map.groupBy(active, (pod) => indexOf(pod, { vendor, completions }))) {
     const count = index === undefined ? pods.length : pods.length - 1
-    if (count > 0) found.push(...(yield* firstToDelete(pods, count, context)))
+    if (count > 0) duplicatePods.push(...(yield* firstToDelete(pods, count, context)))
   }
-  return found
+  return duplicatePods
 }
 
 async function createPods(

@@ -57,8 +57,8 @@ export interface Failure {
 export function failureOf(state: JobState, now: number): Failure | undefined {
   if (exceedsBackoffLimit(state))
     return { reason: 'BackoffLimitExceeded', message: 'Job has reached the specified backoff limit' }
-  const left = deadlineInMs(state.job, now)
-  if (left !== undefined && left <= 0)
+  const remainingMs = deadlineInMs(state.job, now)
+  if (remainingMs !== undefined && remainingMs <= 0)
     return { reason: 'DeadlineExceeded', message: 'Job was active longer than specified deadline' }
   return undefined
 }

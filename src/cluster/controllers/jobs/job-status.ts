@@ -75,9 +75,9 @@ function endOf({ failure, isDone }: JobStep, now: string): Change | undefined {
 
 /** Returns the change of the Suspended condition, or undefined if it is unchanged. */
 function suspensionOf(job: Job, now: string): Change | undefined {
-  const known = job.status?.conditions?.find(({ type }) => type === 'Suspended')
+  const suspendedCondition = job.status?.conditions?.find(({ type }) => type === 'Suspended')
   const suspended = isSuspended(job)
-  if (suspended === (known?.status === 'True')) return undefined
+  if (suspended === (suspendedCondition?.status === 'True')) return undefined
   const [reason, message] = suspended ? ['Suspended', 'Job suspended'] : ['Resumed', 'Job resumed']
   const condition = conditionOf('Suspended', now, { reason: `Job${reason}`, message })
   return {

@@ -18,7 +18,7 @@ import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import { nameOfKey } from '../../../client/requests/resource-type.ts'
 import { isConflict, isNotFound } from '../../../client/requests/status-error.ts'
 import { PodSelection } from '../selected-pods.ts'
-import { claimObjects } from '../workloads/claiming.ts'
+import { claimObjects } from '../workloads/claim-objects.ts'
 import { Expectations } from '../workloads/expectations.ts'
 import { byController, controllerOf } from '../workloads/ownership.ts'
 import { fromPods } from '../workloads/pod-events.ts'
@@ -134,9 +134,9 @@ function noteFailures({ retries }: LoopState, { job, succeeded, failed }: JobSta
   const uid = job.metadata.uid!
   const { status = {} } = job
   if (succeeded > (status.succeeded ?? 0)) retries.delete(uid)
-  const known = retries.get(uid)
-  const { failures = 0, notBefore = 0 } = known ?? {}
-  if (failed <= Math.max(status.failed ?? 0, known?.failed ?? 0)) return notBefore <= now
+  const retryState = retries.get(uid)
+  const { failures = 0, notBefore = 0 } = retryState ?? {}
+  if (failed <= Math.max(status.failed ?? 0, retryState?.failed ?? 0)) return notBefore <= now
   const pauseMs = failures === 0 ? 0 : Math.min(maxPauseMs, firstPauseMs * 2 ** (failures - 1))
   retries.set(uid, { failures: failures + 1, notBefore: now + pauseMs, failed })
   return pauseMs === 0

@@ -55,8 +55,8 @@ export class NodeHealth {
   }
 
   #entry(name: string): Heard {
-    const known = this.#heard.get(name)
-    if (known !== undefined) return known
+    const existing = this.#heard.get(name)
+    if (existing !== undefined) return existing
     const heard = { at: this.#clock.monotonic(), renewTime: '', heartbeat: '' }
     this.#heard.set(name, heard)
     return heard
@@ -82,11 +82,11 @@ export function unknownConditions(node: Node, now: string): Condition[] {
   const others = before.filter(({ type = '' }) => !reported.includes(type))
   return [
     ...reported.map((type): Condition => {
-      const known = before.find((each) => each.type === type)
-      if (known?.status === 'Unknown') return known
-      const lastHeartbeatTime = known?.lastHeartbeatTime ?? node.metadata.creationTimestamp ?? now
+      const existing = before.find((each) => each.type === type)
+      if (existing?.status === 'Unknown') return existing
+      const lastHeartbeatTime = existing?.lastHeartbeatTime ?? node.metadata.creationTimestamp ?? now
       const times = { lastHeartbeatTime, lastTransitionTime: now }
-      const [reason, message] = known === undefined ? neverUpdated : stopped
+      const [reason, message] = existing === undefined ? neverUpdated : stopped
       return { type, status: 'Unknown', ...times, reason, message }
     }),
     ...others,

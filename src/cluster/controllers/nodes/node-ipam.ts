@@ -62,9 +62,10 @@ function follow({ pools, nodes }: State, { key, previous, object }: ObjectChange
 }
 
 function waiting(nodes: Informer<Node>): string[] {
-  const found: string[] = []
-  for (const { metadata, spec } of nodes.objects()) if ((spec?.podCIDRs ?? []).length === 0) found.push(metadata.name!)
-  return found
+  const waitingNodes: string[] = []
+  for (const { metadata, spec } of nodes.objects())
+    if ((spec?.podCIDRs ?? []).length === 0) waitingNodes.push(metadata.name!)
+  return waitingNodes
 }
 
 async function reconcile(state: State, key: string, signal: AbortSignal): Promise<StepOutcome> {

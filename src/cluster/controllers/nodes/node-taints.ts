@@ -48,17 +48,18 @@ export function wantedTaints(node: Node, vendor: Vendor, { mayEvict, now }: Want
   const noExecute = evictionKey(node, vendor)
   const derived = derivedKeys(vendor)
   const eviction = new Set(['not-ready', 'unreachable'].map((name) => taintKey(vendor, name)))
-  const kept = taints.filter(({ key = '', effect }) => {
+  const remainingTaints = taints.filter(({ key = '', effect }) => {
     if (effect === 'NoSchedule' && derived.has(key)) return noSchedule.includes(key)
     return !(effect === 'NoExecute' && eviction.has(key)) || key === noExecute
   })
-  const has = (key: string, effect: string) => kept.some((each) => each.key === key && each.effect === effect)
+  const has = (key: string, effect: string) =>
+    remainingTaints.some((each) => each.key === key && each.effect === effect)
   const added: Taint[] = noSchedule
     .filter((key) => !has(key, 'NoSchedule'))
     .map((key) => ({ key, effect: 'NoSchedule', timeAdded: now }))
   if (noExecute !== undefined && mayEvict && !has(noExecute, 'NoExecute'))
     added.push({ key: noExecute, effect: 'NoExecute', timeAdded: now })
-  return added.length === 0 && kept.length === taints.length ? undefined : [...kept, ...added]
+  return added.length === 0 && remainingTaints.length === taints.length ? undefined : [...remainingTaints, ...added]
 }
 
 /** Returns the key of the taint that evicts pods, or undefined for a ready node. */

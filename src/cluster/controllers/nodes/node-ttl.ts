@@ -11,7 +11,7 @@ import { fromInformer } from '../../../client/reconcile/sources.ts'
 import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { nameOfKey } from '../../../client/requests/resource-type.ts'
-import { unlessGone } from '../unless-gone.ts'
+import { ignoreNotFound } from '../ignore-not-found.ts'
 
 export interface NodeTtlParts {
   readonly client: Client
@@ -61,7 +61,7 @@ export function nodeTtlLoop({ client, vendor, nodes }: NodeTtlParts): Loop {
       const value = String(steps[step]!.seconds)
       if (node === undefined || node.metadata.annotations?.[annotation] === value) return 'done'
       const patch = { merge: { metadata: { uid: node.metadata.uid, annotations: { [annotation]: value } } } }
-      await unlessGone(client.patch(kinds.Node, nameOfKey(key), { patch, signal }))
+      await ignoreNotFound(client.patch(kinds.Node, nameOfKey(key), { patch, signal }))
       return 'done'
     },
   }

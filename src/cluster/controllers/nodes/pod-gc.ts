@@ -18,7 +18,7 @@ import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { nameOf, nameOfKey } from '../../../client/requests/resource-type.ts'
 import { isConflict } from '../../../client/requests/status-error.ts'
-import { unlessGone } from '../unless-gone.ts'
+import { ignoreNotFound } from '../ignore-not-found.ts'
 import { writeAll } from '../workloads/batches.ts'
 import { hasEnded, isTerminating } from '../workloads/pod-state.ts'
 import { podsByNode } from './pods-by-node.ts'
@@ -101,7 +101,7 @@ async function removeOrphans(state: State, name: string, signal: AbortSignal): P
   missingSince.set(name, since)
   if (now - since < quarantineMs) return { afterMs: since + quarantineMs - now }
   // The cache may be stale.
-  if ((await unlessGone(client.get(kinds.Node, { name }, { signal }))) !== undefined) return 'done'
+  if ((await ignoreNotFound(client.get(kinds.Node, { name }, { signal }))) !== undefined) return 'done'
   await removeAll(state, byNode.get(name), signal)
   return 'done'
 }
@@ -110,7 +110,7 @@ async function removeAll({ client }: State, pods: readonly Pod[], signal: AbortS
   const { error } = await writeAll(pods.length, async (i) => {
     const preconditions = { uid: pods[i]!.metadata.uid! }
     try {
-      await unlessGone(client.delete(kinds.Pod, nameOf(pods[i]!), { gracePeriodSeconds: 0, preconditions, signal }))
+      await ignoreNotFound(client.delete(kinds.Pod, nameOf(pods[i]!), { gracePeriodSeconds: 0, preconditions, signal }))
     } catch (failure) {
       // Another pod has the same name by now.
       if (!isConflict(failure)) throw failure

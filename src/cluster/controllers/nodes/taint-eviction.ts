@@ -14,7 +14,7 @@ import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { nameOf, type ObjectName } from '../../../client/requests/resource-type.ts'
 import { isConflict } from '../../../client/requests/status-error.ts'
-import { unlessGone } from '../unless-gone.ts'
+import { ignoreNotFound } from '../ignore-not-found.ts'
 import { isTerminating } from '../workloads/pod-state.ts'
 import { evictingTaints, toleratedMs } from './node-taints.ts'
 
@@ -80,7 +80,7 @@ export class TaintEviction {
     const message = `Marking for deletion Pod ${namespace}/${name}`
     this.#parts.recorder.record(pod, { type: 'Normal', reason: 'TaintManagerEviction', message })
     try {
-      await unlessGone(this.#parts.client.delete(kinds.Pod, nameOf(pod), { preconditions: { uid }, signal }))
+      await ignoreNotFound(this.#parts.client.delete(kinds.Pod, nameOf(pod), { preconditions: { uid }, signal }))
     } catch (error) {
       // Another pod has the same name by now.
       if (!isConflict(error)) throw error

@@ -29,7 +29,7 @@ import { inDomainOf } from '../../../client/requests/resource-type.ts'
 import { isConflict, StatusError } from '../../../client/requests/status-error.ts'
 import { isFor } from '../../volumes/matching.ts'
 import { claimNames } from '../../volumes/pod-claims.ts'
-import { unlessGone } from '../unless-gone.ts'
+import { ignoreNotFound } from '../ignore-not-found.ts'
 
 export interface AttachDetachParts {
   readonly client: Client
@@ -113,17 +113,19 @@ interface Wanted {
 }
 
 async function reconcile(state: State, nodeName: string, signal: AbortSignal): Promise<StepOutcome> {
-  const wanted = wantedOn(state, nodeName)
+  const desiredAttachments = wantedOn(state, nodeName)
   const present = [...state.attachments.objects()].filter((each) => each.spec?.nodeName === nodeName && isOurs(each))
-  const surplus = present.filter(({ metadata }) => !wanted.has(metadata.name ?? ''))
+  const surplus = present.filter(({ metadata }) => !desiredAttachments.has(metadata.name ?? ''))
   const detachable = surplus.filter((each) => mayDetach(state, nodeName, each))
   // The node's status is updated first, so that the node does not mount a volume that is about to be detached.
-  const kept = present.filter((each) => !detachable.includes(each) && each.metadata.deletionTimestamp === undefined)
-  await reportAttached(state, nodeName, { kept, signal })
+  const remainingAttachments = present.filter(
+    (each) => !detachable.includes(each) && each.metadata.deletionTimestamp === undefined,
+  )
+  await reportAttached(state, nodeName, { remainingAttachments, signal })
   const failures: unknown[] = []
   const attempt = (done: Promise<unknown>) => done.catch((error: unknown) => failures.push(error))
   for (const attachment of detachable) await attempt(detach(state, attachment, signal))
-  for (const [name, each] of wanted) await attempt(attach(state, each, { name, nodeName, signal }))
+  for (const [name, each] of desiredAttachments) await attempt(attach(state, each, { name, nodeName, signal }))
   if (failures.length > 0) {
     if (failures.every(isConflict)) return 'later'
     throw failures[0]
@@ -133,7 +135,7 @@ async function reconcile(state: State, nodeName: string, signal: AbortSignal): P
 
 /** Returns the volumes that the Pods on a node need attached, by attachment name. */
 function wantedOn({ usersOn, claims, volumes, drivers }: State, nodeName: string): Map<string, Wanted> {
-  const wanted = new Map<string, Wanted>()
+  const desiredAttachments = new Map<string, Wanted>()
   for (const pod of usersOn.get(nodeName)) {
     if (['Succeeded', 'Failed'].includes(pod.status?.phase ?? '')) continue
     for (const name of claimNames(pod)) {
@@ -143,10 +145,10 @@ function wantedOn({ usersOn, claims, volumes, drivers }: State, nodeName: string
       const { driver = '', volumeHandle: handle = '' } = volume.spec?.csi ?? {}
       if (driver === '' || drivers.get({ name: driver })?.spec?.attachRequired === false) continue
       const key = attachmentName({ driver, handle, nodeName })
-      if (!wanted.has(key)) wanted.set(key, { volume, driver, handle, pod })
+      if (!desiredAttachments.has(key)) desiredAttachments.set(key, { volume, driver, handle, pod })
     }
   }
-  return wanted
+  return desiredAttachments
 }
 
 /** Uses the same names as Kubernetes, so that an attachment is never created twice. */
@@ -188,7 +190,7 @@ function mayDetach(state: State, nodeName: string, attachment: VolumeAttachment)
 
 async function detach({ client, vendor }: State, { metadata }: VolumeAttachment, signal: AbortSignal): Promise<void> {
   const { name = '', uid = '' } = metadata
-  await unlessGone(
+  await ignoreNotFound(
     client.delete(inDomainOf(vendor, kinds.VolumeAttachment), { name }, { preconditions: { uid }, signal }),
   )
 }
@@ -200,9 +202,9 @@ interface Place {
 }
 
 async function attach(state: State, { volume, driver, pod }: Wanted, { name, nodeName, signal }: Place): Promise<void> {
-  const known = state.attachments.get({ name })
+  const cachedAttachment = state.attachments.get({ name })
   const volumeName = volume.metadata.name!
-  if (known !== undefined) return reportOutcome(state, known, pod)
+  if (cachedAttachment !== undefined) return reportOutcome(state, cachedAttachment, pod)
   const other = attachedElsewhere(state, volume, nodeName)
   if (other !== undefined) {
     const message = `Multi-Attach error for volume "${volumeName}" Volume is already exclusively attached to one node and can't be attached to another`
@@ -245,16 +247,16 @@ function reportOutcome({ recorder, reported }: State, attachment: VolumeAttachme
 async function reportAttached(
   state: State,
   nodeName: string,
-  { kept, signal }: { kept: readonly VolumeAttachment[]; signal: AbortSignal },
+  { remainingAttachments, signal }: { remainingAttachments: readonly VolumeAttachment[]; signal: AbortSignal },
 ): Promise<void> {
   const node = state.nodes.get({ name: nodeName })
   if (node === undefined) return
-  const names = kept
+  const names = remainingAttachments
     .filter(({ status }) => status?.attached === true)
     .flatMap((each) => uniqueName(state, volumeOf(state, each)) ?? [])
   const volumesAttached = names.sort().map((name) => ({ name, devicePath: '' }))
   const before = node.status?.volumesAttached ?? []
   if (sameJson(before as Json, volumesAttached as Json)) return
   const patch = { merge: { metadata: { uid: node.metadata.uid }, status: { volumesAttached } } }
-  await unlessGone(state.client.patch(kinds.Node, { name: nodeName }, { patch, subresource: 'status', signal }))
+  await ignoreNotFound(state.client.patch(kinds.Node, { name: nodeName }, { patch, subresource: 'status', signal }))
 }

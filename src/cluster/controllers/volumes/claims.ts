@@ -8,7 +8,7 @@ import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import { hostPathProvisionerName } from '../../volumes/annotations.ts'
 import { bestMatch, classOf, isFor, mismatch } from '../../volumes/matching.ts'
 import { claimNames, isUnscheduled } from '../../volumes/pod-claims.ts'
-import { unlessGone } from '../unless-gone.ts'
+import { ignoreNotFound } from '../ignore-not-found.ts'
 import type { Binder } from './parts.ts'
 import { bind, setClaimStatus, writeClaim } from './writes.ts'
 
@@ -35,9 +35,9 @@ async function syncBound(binder: Binder, claim: PersistentVolumeClaim, signal: A
       signal,
     })
   // The cache may be stale, for example after a restore of the store. A missing volume is read from the server.
-  const known = binder.volumes.get({ name: volumeName })
+  const cachedVolume = binder.volumes.get({ name: volumeName })
   const volume =
-    known ?? (await unlessGone(binder.client.get(kinds.PersistentVolume, { name: volumeName }, { signal })))
+    cachedVolume ?? (await ignoreNotFound(binder.client.get(kinds.PersistentVolume, { name: volumeName }, { signal })))
   if (volume === undefined)
     return await lose(binder, claim, {
       reason: 'ClaimLost',
@@ -87,7 +87,7 @@ async function findVolume(binder: Binder, claim: PersistentVolumeClaim, signal: 
   const storageClass = binder.classes.get({ name: className })
   const selected = claim.metadata.annotations?.[keys.selectedNode]
   const isDelayed = storageClass?.volumeBindingMode === 'WaitForFirstConsumer' && selected === undefined
-  const node = selected && (await unlessGone(binder.client.get(kinds.Node, { name: selected }, { signal })))
+  const node = selected && (await ignoreNotFound(binder.client.get(kinds.Node, { name: selected }, { signal })))
   const volume = bestMatch(binder.volumes.objects(), { claim, keys, node: node || undefined, isDelayed })
   if (volume !== undefined) {
     await bind(binder, { volume, claim, signal })

@@ -59,9 +59,10 @@ async function reconcile(
   signal: AbortSignal,
 ): Promise<StepOutcome> {
   const { client, recorder, vendor } = parts
-  const wanted = claim.spec?.resources?.requests?.storage
+  const requestedStorage = claim.spec?.resources?.requests?.storage
   if (claim.status?.phase !== 'Bound' || claim.metadata.deletionTimestamp !== undefined) return 'done'
-  if (wanted === undefined || compareSizes(wanted, claim.status.capacity?.storage) <= 0) return 'done'
+  if (requestedStorage === undefined || compareSizes(requestedStorage, claim.status.capacity?.storage) <= 0)
+    return 'done'
   const volume = parts.volumes.get({ name: claim.spec?.volumeName ?? '' })
   if (volume === undefined || !isFor(volume, claim)) return 'done'
   if (volume.metadata.annotations?.[bindingKeys(vendor).provisionedBy] !== hostPathProvisionerName(vendor)) {
@@ -71,14 +72,14 @@ async function reconcile(
     return 'done'
   }
   const marked = await markResizing(parts, claim, signal)
-  if (compareSizes(volume.spec?.capacity?.storage, wanted) < 0) {
+  if (compareSizes(volume.spec?.capacity?.storage, requestedStorage) < 0) {
     const { resourceVersion } = volume.metadata
-    const patch = { merge: { metadata: { resourceVersion }, spec: { capacity: { storage: wanted } } } }
+    const patch = { merge: { metadata: { resourceVersion }, spec: { capacity: { storage: requestedStorage } } } }
     await client.patch(kinds.PersistentVolume, { name: volume.metadata.name! }, { patch, signal })
   }
   const conditions = (marked.status?.conditions ?? []).filter(({ type }) => type !== 'Resizing')
-  await patchStatus(parts, marked, { status: { capacity: { storage: wanted }, conditions }, signal })
-  const message = `The volume ${volume.metadata.name} holds ${wanted} now`
+  await patchStatus(parts, marked, { status: { capacity: { storage: requestedStorage }, conditions }, signal })
+  const message = `The volume ${volume.metadata.name} holds ${requestedStorage} now`
   recorder.record(claim, { type: 'Normal', reason: 'VolumeResizeSuccessful', message })
   return 'done'
 }

@@ -19,7 +19,7 @@ import { nameOfKey, objectKey } from '../../../client/requests/resource-type.ts'
 import { isConflict, StatusError } from '../../../client/requests/status-error.ts'
 import { type BindingKeys, bindingKeys, hostPathProvisionerName } from '../../volumes/annotations.ts'
 import { classOf, isOnNode } from '../../volumes/matching.ts'
-import { unlessGone } from '../unless-gone.ts'
+import { ignoreNotFound } from '../ignore-not-found.ts'
 import { VolumeDirectories } from './directories.ts'
 import type { VolumeParts } from './parts.ts'
 import { fail } from './volumes.ts'
@@ -75,7 +75,7 @@ async function provision(
   const node =
     selected === undefined
       ? undefined
-      : await unlessGone(provisioner.client.get(kinds.Node, { name: selected }, { signal }))
+      : await ignoreNotFound(provisioner.client.get(kinds.Node, { name: selected }, { signal }))
   const why =
     refusal(claim, storageClass) ?? (selected === undefined ? undefined : nodeRefusal(selected, node, storageClass))
   if (why !== undefined) {
@@ -169,9 +169,9 @@ async function syncVolume(
   { name }: { name: string },
   signal: AbortSignal,
 ): Promise<StepOutcome> {
-  const known = provisioner.volumes.get({ name })
-  if (known === undefined) await provisioner.directories.forget(name)
-  else if (isReclaimable(provisioner, known)) await reclaim(provisioner, known, signal)
+  const cachedVolume = provisioner.volumes.get({ name })
+  if (cachedVolume === undefined) await provisioner.directories.forget(name)
+  else if (isReclaimable(provisioner, cachedVolume)) await reclaim(provisioner, cachedVolume, signal)
   return 'done'
 }
 
@@ -182,10 +182,10 @@ function isReclaimable({ keys, name }: Provisioner, { metadata, spec, status }: 
 }
 
 /** Deletes a volume, data first. A directory on another machine is left to the provisioner there. */
-async function reclaim(provisioner: Provisioner, known: PersistentVolume, signal: AbortSignal): Promise<void> {
+async function reclaim(provisioner: Provisioner, cachedVolume: PersistentVolume, signal: AbortSignal): Promise<void> {
   const { client, directories, recorder } = provisioner
-  const { name = '', uid = '' } = known.metadata
-  const volume = await unlessGone(client.get(kinds.PersistentVolume, { name }, { signal }))
+  const { name = '', uid = '' } = cachedVolume.metadata
+  const volume = await ignoreNotFound(client.get(kinds.PersistentVolume, { name }, { signal }))
   if (volume === undefined || volume.metadata.uid !== uid || !isReclaimable(provisioner, volume)) return
   if (await isClaimed(provisioner, volume, signal)) return
   const path = volume.spec?.hostPath?.path ?? ''
@@ -200,7 +200,7 @@ async function reclaim(provisioner: Provisioner, known: PersistentVolume, signal
     return
   }
   try {
-    await unlessGone(client.delete(kinds.PersistentVolume, { name }, { preconditions: { uid }, signal }))
+    await ignoreNotFound(client.delete(kinds.PersistentVolume, { name }, { preconditions: { uid }, signal }))
   } catch (error) {
     if (!isConflict(error)) throw error
   }
@@ -213,7 +213,7 @@ async function isClaimed(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { namespace = '', name = '', uid } = spec?.claimRef ?? {}
-  const claim = await unlessGone(client.get(kinds.PersistentVolumeClaim, { namespace, name }, { signal }))
+  const claim = await ignoreNotFound(client.get(kinds.PersistentVolumeClaim, { namespace, name }, { signal }))
   if (claim === undefined || claim.metadata.uid !== uid) return false
   return ['', metadata.name].includes(claim.spec?.volumeName ?? '')
 }

@@ -4,7 +4,7 @@ import type { PersistentVolume } from '../../../api/kinds/core/persistent-volume
 import type { PersistentVolumeClaim } from '../../../api/kinds/core/persistent-volume-claim.ts'
 import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
 import * as kinds from '../../../client/requests/built-in-kinds.ts'
-import { unlessGone } from '../unless-gone.ts'
+import { ignoreNotFound } from '../ignore-not-found.ts'
 import type { Binder } from './parts.ts'
 import { setVolumeStatus } from './writes.ts'
 
@@ -33,9 +33,9 @@ async function claimOf(
   signal: AbortSignal,
 ): Promise<PersistentVolumeClaim | undefined> {
   const { namespace = '', name = '', uid } = spec?.claimRef ?? {}
-  const known = informer.get({ namespace, name })
-  if (known?.metadata.uid === uid) return known
-  const live = await unlessGone(client.get(kinds.PersistentVolumeClaim, { namespace, name }, { signal }))
+  const cachedClaim = informer.get({ namespace, name })
+  if (cachedClaim?.metadata.uid === uid) return cachedClaim
+  const live = await ignoreNotFound(client.get(kinds.PersistentVolumeClaim, { namespace, name }, { signal }))
   return live?.metadata.uid === uid ? live : undefined
 }
 
@@ -91,11 +91,11 @@ async function letGo(binder: Binder, volume: PersistentVolume, signal: AbortSign
   if (isMade) return await release(binder, volume, signal)
   const { [keys.boundByController]: byController, ...others } = annotations
   const { claimRef, ...spec } = volume.spec ?? {}
-  const { uid: _, resourceVersion: __, ...kept } = claimRef ?? {}
+  const { uid: _, resourceVersion: __, ...remainingRef } = claimRef ?? {}
   const next = { ...volume, metadata: { ...volume.metadata, annotations: others } }
   await client.update(
     kinds.PersistentVolume,
-    { ...next, spec: byController === undefined ? { ...spec, claimRef: kept } : spec },
+    { ...next, spec: byController === undefined ? { ...spec, claimRef: remainingRef } : spec },
     { signal },
   )
 }

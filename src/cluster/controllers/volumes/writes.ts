@@ -17,14 +17,14 @@ export interface Pair {
  * claim's status.
  */
 export async function bind(binder: Binder, { volume, claim, signal }: Pair): Promise<void> {
-  const held = await holdVolume(binder, { volume, claim, signal })
-  await setVolumeStatus(binder, held, { status: { phase: 'Bound' }, signal })
-  const named = await nameVolume(binder, { volume: held, claim, signal })
-  const { accessModes = [], capacity = {} } = held.spec ?? {}
+  const reservedVolume = await holdVolume(binder, { volume, claim, signal })
+  await setVolumeStatus(binder, reservedVolume, { status: { phase: 'Bound' }, signal })
+  const boundClaim = await nameVolume(binder, { volume: reservedVolume, claim, signal })
+  const { accessModes = [], capacity = {} } = reservedVolume.spec ?? {}
   // An expanding claim keeps its last reported capacity, not that of the volume.
   const grown = claim.status?.phase === 'Bound' ? claim.status.capacity : undefined
   const status = { phase: 'Bound', accessModes, capacity: grown ?? capacity }
-  await setClaimStatus(binder, named, { status, signal })
+  await setClaimStatus(binder, boundClaim, { status, signal })
 }
 
 async function holdVolume({ client, keys }: Binder, { volume, claim, signal }: Pair): Promise<PersistentVolume> {

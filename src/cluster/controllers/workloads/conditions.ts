@@ -15,10 +15,15 @@ export function findCondition<C extends Condition>(conditions: readonly C[] | un
  * same status keeps its last transition time.
  */
 export function withCondition<C extends Condition>(conditions: readonly C[] = [], next: C): C[] {
-  const known = findCondition(conditions, next.type ?? '')
-  if (known !== undefined && known.status === next.status && known.reason === next.reason) return [...conditions]
-  const { lastTransitionTime } = known ?? {}
-  const sameStatus = known?.status === next.status && lastTransitionTime !== undefined
+  const previousCondition = findCondition(conditions, next.type ?? '')
+  if (
+    previousCondition !== undefined &&
+    previousCondition.status === next.status &&
+    previousCondition.reason === next.reason
+  )
+    return [...conditions]
+  const { lastTransitionTime } = previousCondition ?? {}
+  const sameStatus = previousCondition?.status === next.status && lastTransitionTime !== undefined
   const others = withoutCondition(conditions, next.type ?? '')
   return [...others, sameStatus ? { ...next, lastTransitionTime } : next]
 }

@@ -15,8 +15,8 @@ import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { nameOf, type ResourceType } from '../../../client/requests/resource-type.ts'
 import { StatusError } from '../../../client/requests/status-error.ts'
-import { unlessGone } from '../unless-gone.ts'
-import { claimObjects } from './claiming.ts'
+import { ignoreNotFound } from '../ignore-not-found.ts'
+import { claimObjects } from './claim-objects.ts'
 import { byController, controllerReference, isControlledBy } from './ownership.ts'
 import { contentHash } from './template-hash.ts'
 
@@ -49,11 +49,14 @@ export async function syncHistory<O extends ObjectBase>(parts: RevisionOwner<O>)
   const data = templatePatch(parts.template)
   const newest = all.at(-1)?.revision ?? 0
   const equal = all.filter((each) => isOfTemplate(each, parts.template)).at(-1)
-  const made =
+  const createdRevision =
     equal === undefined
       ? await createRevision(parts, { data, revision: newest + 1 })
       : { present: await renumber(parts, equal, newest), collisions: parts.collisions }
-  return { ...made, others: all.filter(({ metadata }) => metadata.uid !== made.present.metadata.uid) }
+  return {
+    ...createdRevision,
+    others: all.filter(({ metadata }) => metadata.uid !== createdRevision.present.metadata.uid),
+  }
 }
 
 /** Returns the template stored in a revision. */
@@ -85,7 +88,7 @@ export async function truncateHistory(
   const unused = revisions.filter((revision) => !isLive(revision)).sort(byAge)
   for (const revision of unused.slice(0, Math.max(0, unused.length - limit))) {
     const preconditions = { uid: revision.metadata.uid ?? '' }
-    await unlessGone(client.delete(kinds.ControllerRevision, nameOf(revision), { preconditions, signal }))
+    await ignoreNotFound(client.delete(kinds.ControllerRevision, nameOf(revision), { preconditions, signal }))
   }
 }
 
@@ -120,8 +123,8 @@ function templatePatch(template: PodTemplateSpec): Json {
 function inByteOrder(value: Json): Json {
   if (Array.isArray(value)) return value.map(inByteOrder)
   if (!isObject(value)) return value
-  const named = sortUtf8(Object.keys(value)).filter((key) => value[key] !== undefined)
-  return Object.fromEntries(named.map((key) => [key, inByteOrder(value[key]!)]))
+  const sortedKeys = sortUtf8(Object.keys(value)).filter((key) => value[key] !== undefined)
+  return Object.fromEntries(sortedKeys.map((key) => [key, inByteOrder(value[key]!)]))
 }
 
 interface NewRevision {

@@ -6,7 +6,7 @@
 
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
-import type { Steps } from '../../../base/concurrency/time-slice.ts'
+import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 import { isReady, readySince } from './pod-state.ts'
 
 /** Inputs of the ranking besides the pods. */
@@ -26,7 +26,7 @@ interface Ranked {
 const ranksBetweenSteps = 1000
 
 /** Returns the first `count` pods to delete. Yields after every `ranksBetweenSteps` pods. */
-export function* firstToDelete(pods: readonly Pod[], count: number, context: DeletionContext): Steps<Pod[]> {
+export function* firstToDelete(pods: readonly Pod[], count: number, context: DeletionContext): Sliced<Pod[]> {
   let first: Ranked[] = []
   for (let from = 0; from < pods.length; from += ranksBetweenSteps) {
     const more = pods.slice(from, from + ranksBetweenSteps).map((pod) => ({ pod, rank: rankOf(pod, context) }))

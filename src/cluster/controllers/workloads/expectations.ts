@@ -68,8 +68,8 @@ export class Expectations {
   }
 
   #entry(owner: string): Open {
-    const known = this.#open.get(owner)
-    if (known !== undefined) return known
+    const existing = this.#open.get(owner)
+    if (existing !== undefined) return existing
     const open: Open = { creations: 0, deletions: new Set(), since: this.#clock.monotonic() }
     this.#open.set(owner, open)
     return open

@@ -41,12 +41,12 @@ export interface ByController<T> {
   orphans(namespace: string): T[]
 }
 
-const known = new WeakMap<object, Index<ObjectBase>>()
+const indexesByCache = new WeakMap<object, Index<ObjectBase>>()
 
 /** Returns the index by controller of an informer. All loops that share the informer share the index. */
 export function byController<T extends ObjectBase>(informer: Informer<T>): ByController<T> {
-  const index = (known.get(informer) as Index<T> | undefined) ?? informer.index(ownerValue)
-  known.set(informer, index as unknown as Index<ObjectBase>)
+  const index = (indexesByCache.get(informer) as Index<T> | undefined) ?? informer.index(ownerValue)
+  indexesByCache.set(informer, index as unknown as Index<ObjectBase>)
   return {
     controlledBy: (namespace, uid) => index.get(`of ${namespace} ${uid}`),
     orphans: (namespace) => index.get(`orphans ${namespace}`),

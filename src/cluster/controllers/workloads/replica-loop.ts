@@ -13,7 +13,7 @@ import type { ReplicationController } from '../../../api/kinds/core/replication-
 import type { ObjectBase } from '../../../api/model/object.ts'
 import type { Vendor } from '../../../api/model/vendor.ts'
 import type { SelectorObject } from '../../../api/selectors/label-selector.ts'
-import { type Steps, TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import { type Sliced, TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import type { EventRecorder } from '../../../client/informers/event-recorder.ts'
 import type { Informer } from '../../../client/informers/informer.ts'
@@ -23,9 +23,9 @@ import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
 import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { nameOfKey, type ResourceType } from '../../../client/requests/resource-type.ts'
-import { unlessGone } from '../unless-gone.ts'
+import { ignoreNotFound } from '../ignore-not-found.ts'
 import { slowStart, writeAll } from './batches.ts'
-import { claimObjects } from './claiming.ts'
+import { claimObjects } from './claim-objects.ts'
 import { firstToDelete } from './deletion-order.ts'
 import { Expectations } from './expectations.ts'
 import { afterRefusal, lookAgain, unlessConflict } from './outcomes.ts'
@@ -196,7 +196,7 @@ function* chooseSurplus<O extends ReplicaOwner>(
   state: State<O>,
   { owner, pods }: Present<O>,
   count: number,
-): Steps<readonly Pod[]> {
+): Sliced<readonly Pod[]> {
   if (count >= pods.length) return pods
   const crowds = yield* crowdsOf(state, owner)
   const crowdOf = ({ spec }: Pod) => crowds.get(spec?.nodeName ?? '') ?? 0
@@ -205,7 +205,7 @@ function* chooseSurplus<O extends ReplicaOwner>(
 }
 
 /** Returns the number of active pods per node, of this owner and of others with the same controller. */
-function* crowdsOf<O extends ReplicaOwner>({ owners, pods }: State<O>, owner: O): Steps<Map<string, number>> {
+function* crowdsOf<O extends ReplicaOwner>({ owners, pods }: State<O>, owner: O): Sliced<Map<string, number>> {
   const controller = controllerOf(owner)
   const { namespace = '' } = owner.metadata
   const related = controller === undefined ? [owner] : byController(owners).controlledBy(namespace, controller.uid)
@@ -228,5 +228,5 @@ async function writeStatus<O extends ReplicaOwner>(
 ): Promise<boolean> {
   if (status === undefined) return true
   const update = client.update<O>(type, { ...owner, status } as O, { subresource: 'status', signal })
-  return (await unlessConflict(unlessGone(update).then(() => true))) ?? false
+  return (await unlessConflict(ignoreNotFound(update).then(() => true))) ?? false
 }

@@ -71,6 +71,6 @@ function conditionsAfter(conditions: Condition[] = [], failure: ReplicaFailure |
   if (failure === undefined) return withoutCondition(conditions, failureType)
   if (findCondition(conditions, failureType) !== undefined) return conditions
   const { reason, error } = failure
-  const told = { type: failureType, status: 'True', reason, message: messageOf(error) }
-  return withCondition(conditions, { ...told, lastTransitionTime: timestamp(now) })
+  const failureCondition = { type: failureType, status: 'True', reason, message: messageOf(error) }
+  return withCondition(conditions, { ...failureCondition, lastTransitionTime: timestamp(now) })
 }

@@ -43,8 +43,8 @@ export function selectingOwners<O extends ObjectBase>(
   return {
     selects,
     of: ({ metadata: { namespace, labels = {} } }) => {
-      const found = Object.entries(labels).flatMap(([key, value]) => index.get(`${namespace} ${key}=${value}`))
-      return [...found, ...index.get(`${namespace}`)].filter((owner) => selects(owner, labels))
+      const candidates = Object.entries(labels).flatMap(([key, value]) => index.get(`${namespace} ${key}=${value}`))
+      return [...candidates, ...index.get(`${namespace}`)].filter((owner) => selects(owner, labels))
     },
   }
 }

@@ -6,7 +6,7 @@
  */
 const msPerObject = 0.1
 /** Maximum wait, whatever other sets cost. */
-const longestMs = 1000
+const maxSpacingMs = 1000
 
 export class StepSpacing {
   readonly #until = new Map<string, number>()
@@ -27,7 +27,7 @@ export class StepSpacing {
     const ms = count * msPerObject
     if (ms < 1) return
     const now = performance.now()
-    this.#paidAt = Math.min(Math.max(this.#paidAt, now) + ms, now + longestMs)
+    this.#paidAt = Math.min(Math.max(this.#paidAt, now) + ms, now + maxSpacingMs)
     this.#until.set(key, this.#paidAt)
   }
 }

@@ -33,35 +33,35 @@ export class ContainerFiles {
 
   /** Returns the content in chunks, or undefined if the file does not exist. */
   async read(path: string): Promise<AsyncIterable<Buffer> | undefined> {
-    const wanted = posix.resolve('/', path)
-    if (wanted === '/etc/hostname') return Readable.from([Buffer.from(`${hostnameOf(this.#pod)}\n`)])
-    const file = await this.#findFile(wanted)
+    const absolutePath = posix.resolve('/', path)
+    if (absolutePath === '/etc/hostname') return Readable.from([Buffer.from(`${hostnameOf(this.#pod)}\n`)])
+    const file = await this.#findFile(absolutePath)
     return file === undefined ? undefined : createReadStream(file, { highWaterMark: partBytes })
   }
 
   /** Whether a file of this name exists. */
   async has(path: string): Promise<boolean> {
-    const wanted = posix.resolve('/', path)
-    return wanted === '/etc/hostname' || (await this.#findFile(wanted)) !== undefined
+    const absolutePath = posix.resolve('/', path)
+    return absolutePath === '/etc/hostname' || (await this.#findFile(absolutePath)) !== undefined
   }
 
   /** Returns undefined if the directory does not exist. */
   async list(path: string): Promise<string[] | undefined> {
-    const wanted = posix.resolve('/', path)
-    const directory = await this.#find(wanted)
+    const absolutePath = posix.resolve('/', path)
+    const directory = await this.#find(absolutePath)
     const inside = directory === undefined ? undefined : await readdir(directory).catch(() => undefined)
-    const prefix = wanted === '/' ? '/' : `${wanted}/`
+    const prefix = absolutePath === '/' ? '/' : `${absolutePath}/`
     const mounted = this.#mounts
       .keys()
       .filter((at) => at.startsWith(prefix))
       .map((at) => at.slice(prefix.length).split('/', 1)[0]!)
       .toArray()
-    if (inside === undefined && mounted.length === 0 && wanted !== '/') return undefined
+    if (inside === undefined && mounted.length === 0 && absolutePath !== '/') return undefined
     return [...new Set([...(inside ?? []).filter((name) => !name.startsWith('..')), ...mounted])].sort()
   }
 
-  async #findFile(wanted: string): Promise<string | undefined> {
-    const file = await this.#find(wanted)
+  async #findFile(absolutePath: string): Promise<string | undefined> {
+    const file = await this.#find(absolutePath)
     const state = file === undefined ? undefined : await stat(file).catch(() => undefined)
     return state?.isFile() && state.size <= maxFileBytes ? file : undefined
   }
@@ -70,10 +70,10 @@ export class ContainerFiles {
    * Resolves a container path to a path on this machine. The result never leaves the volume, even through symbolic
    * links.
    */
-  async #find(wanted: string): Promise<string | undefined> {
-    const mount = this.#mountOf(wanted)
+  async #find(absolutePath: string): Promise<string | undefined> {
+    const mount = this.#mountOf(absolutePath)
     if (mount === undefined) return undefined
-    const real = await realpath(join(mount.directory, mount.within, wanted.slice(mount.at.length))).catch(
+    const real = await realpath(join(mount.directory, mount.within, absolutePath.slice(mount.at.length))).catch(
       () => undefined,
     )
     const root = await realpath(mount.directory).catch(() => undefined)
@@ -81,9 +81,9 @@ export class ContainerFiles {
   }
 
   /** Returns the mount with the longest matching path, because volumes can be mounted inside others. */
-  #mountOf(wanted: string): Mount | undefined {
-    if (wanted.length > maxPathLength) return undefined
-    for (let at = wanted; ; at = posix.dirname(at)) {
+  #mountOf(absolutePath: string): Mount | undefined {
+    if (absolutePath.length > maxPathLength) return undefined
+    for (let at = absolutePath; ; at = posix.dirname(at)) {
       const mount = this.#mounts.get(at)
       if (mount !== undefined || at === '/') return mount
     }

@@ -39,16 +39,16 @@ export class ContainerLogs {
     if (lines.length === 0) return undefined
     const { uid = '' } = pod.metadata
     const key = `${uid}/${container.name}/${restart}`
-    const known = this.#held.get(key) ?? {
+    const entry = this.#held.get(key) ?? {
       uid,
       container: container.name ?? '',
       restart,
       log: new ContainerLog(),
       lines: 0,
     }
-    this.#held.set(key, known)
-    extend(known, pod, lines)
-    return known.log
+    this.#held.set(key, entry)
+    extend(entry, pod, lines)
+    return entry.log
   }
 
   /** Extends the requested logs of a changed pod, and ends them if the pod has terminated. */

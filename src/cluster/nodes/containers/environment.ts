@@ -93,15 +93,15 @@ async function readSources({ pod, container, client }: EnvironmentParts): Promis
   let length = 0
   for (const { source, keys } of neededSources(container).values()) {
     const { data } = await readSource({ ...source, namespace: pod.metadata.namespace ?? '' }, client)
-    const kept = new Map<string, string>()
+    const neededValues = new Map<string, string>()
     for (const [key, bytes] of data ?? []) {
       if (keys !== 'all' && !keys.has(key)) continue
       length += bytes.length
       if (length > maxEnvironmentLength)
         throw new CommandMemoryError(`argument list too long: the variables exceed ${maxEnvironmentLength} characters`)
-      kept.set(key, bytes.toString())
+      neededValues.set(key, bytes.toString())
     }
-    values.set(sourceKey(source), kept)
+    values.set(sourceKey(source), neededValues)
   }
   return values
 }
@@ -114,9 +114,9 @@ interface NeededSource {
 function neededSources({ envFrom = [], env = [] }: Container): Map<string, NeededSource> {
   const needed = new Map<string, NeededSource>()
   const need = (source: Source): NeededSource => {
-    const known = needed.get(sourceKey(source)) ?? { source, keys: new Set<string>() }
-    needed.set(sourceKey(source), known)
-    return known
+    const neededSource = needed.get(sourceKey(source)) ?? { source, keys: new Set<string>() }
+    needed.set(sourceKey(source), neededSource)
+    return neededSource
   }
   for (const { configMapRef, secretRef } of envFrom) need(sourceOf(configMapRef, secretRef)).keys = 'all'
   for (const { valueFrom: { configMapKeyRef, secretKeyRef } = {} } of env) {

@@ -16,7 +16,7 @@ export class PodAddresses {
   #text = ''
   #parsed: Range | undefined
   readonly #holders = new Map<string, string>()
-  readonly #held = new Map<string, string>()
+  readonly #addressesByPod = new Map<string, string>()
   #next = 0
 
   /** `range` returns the current pod CIDR of the node. */
@@ -35,13 +35,13 @@ export class PodAddresses {
 
   /** Returns the address of this pod, allocating one if necessary. Undefined if the range is exhausted. */
   take(key: string): string | undefined {
-    const own = this.#held.get(key)
+    const own = this.#addressesByPod.get(key)
     if (own !== undefined) return own
     const range = this.#current()
     if (range === undefined) return undefined
     const count = range.last - range.first + 1
     for (let tried = 0; tried < count; tried++) {
-      const address = textOf(range.first + ((this.#next + tried) % count))
+      const address = addressText(range.first + ((this.#next + tried) % count))
       if (this.#holders.has(address)) continue
       this.#next = (this.#next + tried + 1) % count
       this.#hold(key, address)
@@ -51,16 +51,16 @@ export class PodAddresses {
   }
 
   #hold(key: string, address: string): void {
-    if (this.#held.get(key) === address) return
+    if (this.#addressesByPod.get(key) === address) return
     this.#release(key)
-    this.#held.set(key, address)
+    this.#addressesByPod.set(key, address)
     this.#holders.set(address, key)
   }
 
   #release(key: string): void {
-    const address = this.#held.get(key)
+    const address = this.#addressesByPod.get(key)
     if (address === undefined) return
-    this.#held.delete(key)
+    this.#addressesByPod.delete(key)
     if (this.#holders.get(address) === key) this.#holders.delete(address)
   }
 
@@ -86,7 +86,7 @@ function parseRange(text: string): Range | undefined {
   return { first: start + 2, last: start + size - 2 }
 }
 
-function textOf(address: number): string {
+function addressText(address: number): string {
   return [24, 16, 8, 0].map((bits) => Math.floor(address / 2 ** bits) % 256).join('.')
 }
 
@@ -98,7 +98,7 @@ const rangesOfNames = 2 ** 14
  */
 export function ownRange(place: number): string {
   const network = 10 * 2 ** 24 + 128 * 2 ** 16 + (place % 2 ** 15) * 256
-  return `${textOf(network)}/24`
+  return `${addressText(network)}/24`
 }
 
 /**

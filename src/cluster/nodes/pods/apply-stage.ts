@@ -11,7 +11,7 @@ import type { NodeDescription } from '../node-object.ts'
 import type { FinalizerChange, Next, Stage, StageEvent } from '../stages/stage.ts'
 import { StageError } from '../stages/stage-error.ts'
 import type { PodAddresses } from './addresses.ts'
-import { steps } from './steps.ts'
+import { podTransitions } from './pod-transitions.ts'
 
 /** Dependencies of stages. */
 export interface StageEffects {
@@ -92,11 +92,12 @@ interface FinalizerWrite {
 
 async function changeFinalizers({ client, pod, change }: FinalizerWrite, signal: AbortSignal): Promise<Pod> {
   const present = pod.metadata.finalizers ?? []
-  const kept = change.empty ? [] : present.filter((name) => !change.remove.includes(name))
-  const wanted = [...new Set([...kept, ...change.add])]
-  if (wanted.length === present.length && wanted.every((name) => present.includes(name))) return pod
+  const remainingFinalizers = change.empty ? [] : present.filter((name) => !change.remove.includes(name))
+  const desiredFinalizers = [...new Set([...remainingFinalizers, ...change.add])]
+  if (desiredFinalizers.length === present.length && desiredFinalizers.every((name) => present.includes(name)))
+    return pod
   const { name = '', namespace = '', resourceVersion } = pod.metadata
-  const merge = { metadata: { resourceVersion, finalizers: wanted } }
+  const merge = { metadata: { resourceVersion, finalizers: desiredFinalizers } }
   return await client.patch(kinds.Pod, { name, namespace }, { patch: { merge }, signal })
 }
 
@@ -115,7 +116,7 @@ async function writeStatus(effects: StageEffects, write: StatusWrite, signal: Ab
   if (next.step === 'Terminate' && (pod.metadata.finalizers ?? []).length === 0) return pod
   const isOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
   if (next.step === 'Terminate' && isOver) return pod
-  const status = steps[next.step](pod, {
+  const status = podTransitions[next.step](pod, {
     now: effects.clock.now(),
     hostIp: effects.nodeOf(pod.spec!.nodeName!).address,
     podIp: write.podIp,
@@ -127,8 +128,8 @@ async function writeStatus(effects: StageEffects, write: StatusWrite, signal: Ab
 }
 
 function exitCodeOf({ exitCodeFrom }: Next, pod: Pod): number {
-  const [found] = exitCodeFrom?.(asJson(pod)) ?? []
-  const code = Number(found ?? 0)
+  const [exitCodeValue] = exitCodeFrom?.(asJson(pod)) ?? []
+  const code = Number(exitCodeValue ?? 0)
   return Number.isInteger(code) && code >= 0 && code <= 255 ? code : 1
 }
 

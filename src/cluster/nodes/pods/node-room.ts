@@ -61,9 +61,9 @@ export class NodeRoom {
   }
 
   #whatIsShort(requests: Amounts, offered: ResourceList): Refusal | undefined {
-    const mostPods = podsAllowed(offered)
-    if (this.#admitted.size + 1 > mostPods)
-      return outOf('pods', { requested: 1, used: this.#admitted.size, capacity: mostPods })
+    const maxPods = podsAllowed(offered)
+    if (this.#admitted.size + 1 > maxPods)
+      return outOf('pods', { requested: 1, used: this.#admitted.size, capacity: maxPods })
     const amounts = amountsOf(offered)
     for (const [name, amountIn] of resourcesOf(requests)) {
       const requested = amountIn(requests)

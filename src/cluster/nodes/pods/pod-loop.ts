@@ -22,7 +22,7 @@ import { isConflict, isNotFound } from '../../../client/requests/status-error.ts
 import { chooseStage, delayOf, type Stage } from '../stages/stage.ts'
 import { applyStage, type StageEffects } from './apply-stage.ts'
 import type { NodeRoom } from './node-room.ts'
-import { correctedReadiness, stoppedByNode } from './steps.ts'
+import { correctedReadiness, stoppedByNode } from './pod-transitions.ts'
 
 export interface PodLoopParts extends StageEffects {
   readonly informer: Informer<Pod>
@@ -131,7 +131,7 @@ class PodDriver {
       }
     if (pod.status?.startTime !== undefined) return undefined
     const refusal = this.#parts.roomOf(pod.spec!.nodeName!).admit(key, pod)
-    return refusal && { type: 'Warning', ...refusal, told: `Pod ${refusal.message}` }
+    return refusal && { type: 'Warning', ...refusal, eventMessage: `Pod ${refusal.message}` }
   }
 
   /** Returns the milliseconds until a pod's active deadline. */
@@ -150,14 +150,14 @@ class PodDriver {
   ): Promise<StepOutcome> {
     const waiting = this.#waiting(progress, pod)
     if (waiting === undefined) return await this.#keepUp(pod, signal)
-    const left = waiting.due - this.#parts.clock.monotonic()
-    if (left > 0) return { afterMs: left }
+    const remainingMs = waiting.due - this.#parts.clock.monotonic()
+    if (remainingMs > 0) return { afterMs: remainingMs }
     return await this.#carryOut(key, { pod, progress, stage: waiting.stage }, signal)
   }
 
   #progressOf(key: string, uid: string): Progress {
-    const known = this.#progress.get(key)
-    if (known?.uid === uid) return known
+    const existing = this.#progress.get(key)
+    if (existing?.uid === uid) return existing
     const fresh: Progress = { uid, actedOn: '', waiting: undefined, last: undefined }
     this.#progress.set(key, fresh)
     return fresh
@@ -211,11 +211,11 @@ class PodDriver {
 
   /** Ends a pod on behalf of the node. Its containers are stopped and not restarted. */
   async #fail(pod: Pod, ending: Ending, signal: AbortSignal): Promise<'done'> {
-    const { reason, message, told = message } = ending
+    const { reason, message, eventMessage = message } = ending
     const { nodeOf, clock, record } = this.#parts
     const node = nodeOf(pod.spec!.nodeName!)
     record(pod, { type: ending.type, reason, message })
-    const status = stoppedByNode(pod, { now: clock.now(), hostIp: node.address, reason, message: told })
+    const status = stoppedByNode(pod, { now: clock.now(), hostIp: node.address, reason, message: eventMessage })
     return await this.#report(pod, status, signal)
   }
 
@@ -237,7 +237,7 @@ interface Ending {
   /** Message of the Event. */
   readonly message: string
   /** Message of the status, if it differs. */
-  readonly told?: string
+  readonly eventMessage?: string
 }
 
 function isOver({ status }: Pod): boolean {
@@ -245,11 +245,11 @@ function isOver({ status }: Pod): boolean {
 }
 
 /** Splits longer waits, because timers fire too early beyond 24 days. */
-const longestMs = 60 * 60_000
+const maxDelayMs = 60 * 60_000
 
 /** Combines the outcome of a step with another time at which to reconcile the pod. */
 function sooner(outcome: StepOutcome, ms: number | undefined): StepOutcome {
   if (ms === undefined || outcome === 'later') return outcome
-  const untilThen = Math.min(ms, longestMs)
+  const untilThen = Math.min(ms, maxDelayMs)
   return outcome === 'done' ? { afterMs: untilThen } : { afterMs: Math.min(outcome.afterMs, untilThen) }
 }

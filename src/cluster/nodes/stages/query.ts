@@ -114,11 +114,13 @@ class QueryReader {
     const literal = mark === undefined ? undefined : this.#tokens[this.#at++]
     if (mark !== undefined && literal?.kind !== 'literal') throw this.#fault()
     this.#expect(')')
-    const wanted = literal?.kind === 'literal' ? literal.value : undefined
+    const expectedValue = literal?.kind === 'literal' ? literal.value : undefined
     return (value) => {
-      const found = path(value)
+      const actualValue = path(value)
       const holds =
-        mark === undefined ? found.some((each) => each !== false) : found.includes(wanted!) === (mark === '==')
+        mark === undefined
+          ? actualValue.some((each) => each !== false)
+          : actualValue.includes(expectedValue!) === (mark === '==')
       return holds ? [value] : []
     }
   }

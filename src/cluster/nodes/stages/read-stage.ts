@@ -68,8 +68,8 @@ function readSelector(value: Json | undefined): Requirement {
 }
 
 function members(value: Json | undefined, part: 'labels' | 'annotations'): Requirement[] {
-  const wanted = value === undefined || value === null ? {} : object(value, `spec.selector.match of ${part}`)
-  return Object.entries(wanted).map(([key, text]) => {
+  const expectedMembers = value === undefined || value === null ? {} : object(value, `spec.selector.match of ${part}`)
+  return Object.entries(expectedMembers).map(([key, text]) => {
     const query = compileQuery(`.metadata.${part}[${JSON.stringify(key)}]`)
     return (subject) => query(subject).includes(text ?? null)
   })

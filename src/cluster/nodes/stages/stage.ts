@@ -3,7 +3,7 @@
  * an event, a change of finalizers or the deletion. They have the format of KWOK's Stage objects
  * (`kwok.x-k8s.io/v1alpha1`). Unsupported fields cause a StageError and are never ignored.
  *
- * There are two extensions: `next.step` names a built-in step (`pods/steps.ts`) instead of a template, and
+ * There are two extensions: `next.step` names a built-in step (`pods/pod-transitions.ts`) instead of a template, and
  * `delay.backoffFrom` doubles the delay with each counted failure.
  */
 
@@ -52,7 +52,7 @@ export interface Next {
   readonly delete: boolean
 }
 
-/** Names of the built-in steps (see `pods/steps.ts`). */
+/** Names of the built-in steps (see `pods/pod-transitions.ts`). */
 export const stepNames = ['Start', 'StartUnready', 'BecomeReady', 'End', 'Restart', 'Wait', 'Terminate'] as const
 
 export type StepName = (typeof stepNames)[number]
@@ -117,10 +117,10 @@ export function chooseStage(stages: readonly Stage[], object: JsonObject): Stage
   if (fitting.length <= 1) return fitting[0]
   const total = fitting.reduce((sum, { weight }) => sum + weight, 0)
   if (total === 0) return fitting[Math.floor(Math.random() * fitting.length)]
-  let left = Math.random() * total
+  let remainingWeight = Math.random() * total
   for (const stage of fitting) {
-    left -= stage.weight
-    if (left < 0) return stage
+    remainingWeight -= stage.weight
+    if (remainingWeight < 0) return stage
   }
   return fitting.at(-1)
 }

@@ -48,18 +48,18 @@ function flow(value: Value): string {
   return JSON.stringify(value ?? null, numbers)
 }
 
-function textOf(value: Value): string {
+function templateValueText(value: Value): string {
   if (value === undefined || value === null) return ''
   return typeof value === 'object' ? flow(value) : plainText(value)
 }
 
 function dict(...pairs: Value[]): Value {
-  const made: JsonObject = {}
-  for (let i = 0; i < pairs.length; i += 2) setKey(made, textOf(pairs[i]), pairs[i + 1] ?? '')
-  return made
+  const dictionary: JsonObject = {}
+  for (let i = 0; i < pairs.length; i += 2) setKey(dictionary, templateValueText(pairs[i]), pairs[i + 1] ?? '')
+  return dictionary
 }
 
-const quote: TemplateFunction = (value) => JSON.stringify(textOf(value))
+const quote: TemplateFunction = (value) => JSON.stringify(templateValueText(value))
 
 const stageFunctions: TemplateFunctions = new Map<string, TemplateFunction>([
   ...goFunctions,
@@ -77,11 +77,11 @@ const stageFunctions: TemplateFunctions = new Map<string, TemplateFunction>([
   ['add', (...values) => values.reduce<number>((sum, value) => sum + Number(value), 0)],
   ['sub', (a, b) => Number(a) - Number(b)],
   ['int', (value) => Math.trunc(Number(value)) || 0],
-  ['toString', textOf],
-  ['upper', (value) => textOf(value).toUpperCase()],
-  ['lower', (value) => textOf(value).toLowerCase()],
-  ['trim', (value) => textOf(value).trim()],
-  ['contains', (part, value) => textOf(value).includes(textOf(part))],
-  ['hasPrefix', (part, value) => textOf(value).startsWith(textOf(part))],
-  ['hasSuffix', (part, value) => textOf(value).endsWith(textOf(part))],
+  ['toString', templateValueText],
+  ['upper', (value) => templateValueText(value).toUpperCase()],
+  ['lower', (value) => templateValueText(value).toLowerCase()],
+  ['trim', (value) => templateValueText(value).trim()],
+  ['contains', (part, value) => templateValueText(value).includes(templateValueText(part))],
+  ['hasPrefix', (part, value) => templateValueText(value).startsWith(templateValueText(part))],
+  ['hasSuffix', (part, value) => templateValueText(value).endsWith(templateValueText(part))],
 ])

@@ -78,10 +78,11 @@ async function exchange(volume: string, state: string): Promise<void> {
 
 /** Creates one link per top-level name, and removes the links of deleted files. */
 async function showFiles(volume: string, files: VolumeFiles): Promise<void> {
-  const wanted = new Set([...files.keys()].map((path) => path.split('/')[0]!))
+  const topLevelNames = new Set([...files.keys()].map((path) => path.split('/')[0]!))
   const present = (await readdir(volume)).filter((name) => !name.startsWith('..'))
-  for (const name of wanted) if (!present.includes(name)) await symlink(join(link, name), join(volume, name))
-  for (const name of present) if (!wanted.has(name)) await rm(join(volume, name), { recursive: true, force: true })
+  for (const name of topLevelNames) if (!present.includes(name)) await symlink(join(link, name), join(volume, name))
+  for (const name of present)
+    if (!topLevelNames.has(name)) await rm(join(volume, name), { recursive: true, force: true })
 }
 
 async function isSame(state: string, files: VolumeFiles): Promise<boolean> {

@@ -59,8 +59,8 @@ export function resourceValue(
   const container = all.find(({ name }) => name === containerName)
   const [list = '', name = ''] = resource.split(/\.(.*)/s)
   if (container === undefined || (list !== 'limits' && list !== 'requests')) return undefined
-  const named = valueIn(container.resources?.[list], name)
-  const amount = parseQuantity(named || (list === 'limits' ? (amounts[name] ?? '0') : '0'))
+  const statedValue = valueIn(container.resources?.[list], name)
+  const amount = parseQuantity(statedValue || (list === 'limits' ? (amounts[name] ?? '0') : '0'))
   const unit = parseQuantity(divisor === '0' ? '1' : divisor)
   if (amount === undefined || unit === undefined || unit.nanos <= 0n) return undefined
   return String((amount.nanos + unit.nanos - 1n) / unit.nanos)

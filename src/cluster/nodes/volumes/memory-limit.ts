@@ -48,10 +48,10 @@ const maxEntries = 100_000
 export async function usedBytes(directory: string): Promise<bigint> {
   const waiting = [directory]
   let sum = 0n
-  let seen = 0
-  for (let next = waiting.pop(); next !== undefined && seen < maxEntries; next = waiting.pop())
+  let entryCount = 0
+  for (let next = waiting.pop(); next !== undefined && entryCount < maxEntries; next = waiting.pop())
     for (const entry of (await readdir(next, { withFileTypes: true }).catch(ignoring('ENOENT'))) ?? []) {
-      if (++seen > maxEntries) break
+      if (++entryCount > maxEntries) break
       const path = join(next, entry.name)
       if (entry.isDirectory()) waiting.push(path)
       else if (entry.isFile()) sum += BigInt((await stat(path).catch(ignoring('ENOENT')))?.size ?? 0)

@@ -41,7 +41,7 @@ export class PodTokens {
   readonly #clock: Clock
   readonly #vendor: Vendor
   /** Tokens by pod UID, then by parameters. */
-  readonly #held = new Map<string, Map<string, PodToken>>()
+  readonly #podTokens = new Map<string, Map<string, PodToken>>()
 
   constructor(clock: Clock, vendor: Vendor) {
     this.#clock = clock
@@ -49,32 +49,32 @@ export class PodTokens {
   }
 
   /** Returns the current token of the pod. */
-  async current(pod: Pod, wanted: WantedToken, client: Client): Promise<PodToken> {
+  async current(pod: Pod, requestedToken: WantedToken, client: Client): Promise<PodToken> {
     const { uid = '' } = pod.metadata
-    const held = this.#held.get(uid) ?? new Map<string, PodToken>()
-    this.#held.set(uid, held)
-    const key = `${wanted.seconds} ${wanted.audience}`
-    const known = held.get(key)
+    const podTokens = this.#podTokens.get(uid) ?? new Map<string, PodToken>()
+    this.#podTokens.set(uid, podTokens)
+    const key = `${requestedToken.seconds} ${requestedToken.audience}`
+    const cachedToken = podTokens.get(key)
     const now = this.#clock.now()
-    if (known !== undefined && now < known.staleFrom) return known
+    if (cachedToken !== undefined && now < cachedToken.staleFrom) return cachedToken
     try {
-      const token = await this.#request(pod, wanted, client)
-      held.set(key, token)
+      const token = await this.#request(pod, requestedToken, client)
+      podTokens.set(key, token)
       return token
     } catch (error) {
-      if (known === undefined || now >= known.expires) throw error
-      return known
+      if (cachedToken === undefined || now >= cachedToken.expires) throw error
+      return cachedToken
     }
   }
 
   /** Returns the time at which the first of the pod's tokens must be replaced, or undefined if it has none. */
   nextStale({ metadata }: Pod): number | undefined {
-    const times = [...(this.#held.get(metadata.uid ?? '')?.values() ?? [])].map((token) => token.staleFrom)
+    const times = [...(this.#podTokens.get(metadata.uid ?? '')?.values() ?? [])].map((token) => token.staleFrom)
     return times.length === 0 ? undefined : Math.min(...times)
   }
 
   forget(uid: string): void {
-    this.#held.delete(uid)
+    this.#podTokens.delete(uid)
   }
 
   async #request({ metadata, spec }: Pod, { audience, seconds }: WantedToken, client: Client): Promise<PodToken> {

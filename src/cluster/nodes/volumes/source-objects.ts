@@ -52,12 +52,12 @@ export class SourceObjects {
     const key = `${name.plural}/${name.namespace}/${name.name}`
     const used = this.#usedBy.get(podKey) ?? new Set<string>()
     this.#usedBy.set(podKey, used.add(key))
-    const known = this.#sources.get(key)
-    if (known?.data !== undefined && this.#isFresh(known)) {
-      known.users.set(podKey, client)
-      return known.data
+    const cachedSource = this.#sources.get(key)
+    if (cachedSource?.data !== undefined && this.#isFresh(cachedSource)) {
+      cachedSource.users.set(podKey, client)
+      return cachedSource.data
     }
-    return this.#load(key, name, new Map([...(known?.users ?? []), [podKey, client]]))
+    return this.#load(key, name, new Map([...(cachedSource?.users ?? []), [podKey, client]]))
   }
 
   /** Removes the pod as a user of all objects. */

@@ -3,7 +3,7 @@
  * them, and existing Pods may require the same of it. A topology domain is a value of a node label, such as a host or a
  * zone.
  */
-import type { Steps } from '../../../base/concurrency/time-slice.ts'
+import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 import type { NodeInfo } from '../node-info.ts'
 import {
   happened,
@@ -84,7 +84,7 @@ class Required {
   /** Pods whose anti-affinity repels this Pod. */
   readonly #repelling = new PlaceCounts()
   /** Pods to which this Pod requires affinity. */
-  readonly #wanted = new PlaceCounts()
+  readonly #matchCounts = new PlaceCounts()
   /** Pods to which this Pod requires anti-affinity. */
   readonly #avoided = new PlaceCounts()
 
@@ -94,7 +94,7 @@ class Required {
   }
 
   /** Must be completed before any other method is called. */
-  *count(): Steps<void> {
+  *count(): Sliced<void> {
     const { groups, namespaceLabels } = this.#sight.cluster
     const { affinity, antiAffinity } = this.#self.terms
     let terms = 0
@@ -114,7 +114,7 @@ class Required {
       yield
       if (!this.#isWanted(group)) continue
       for (const { topologyKey } of affinity) {
-        addAll(this.#wanted, topologyKey, group)
+        addAll(this.#matchCounts, topologyKey, group)
         yield
       }
     }
@@ -142,7 +142,7 @@ class Required {
       if (term.matches(group, namespaceLabels)) this.#avoided.add(term.topologyKey, node.label(term.topologyKey), by)
     if (this.#self.terms.affinity.length > 0 && this.#isWanted(group))
       for (const { topologyKey } of this.#self.terms.affinity)
-        this.#wanted.add(topologyKey, node.label(topologyKey), by)
+        this.#matchCounts.add(topologyKey, node.label(topologyKey), by)
   }
 
   /** The first Pod of a group with affinity to itself finds no other Pods and may run anywhere. */
@@ -150,8 +150,8 @@ class Required {
     const { affinity } = this.#self.terms
     if (affinity.length === 0) return true
     if (affinity.some(({ topologyKey }) => node.label(topologyKey) === undefined)) return false
-    if (affinity.every(({ topologyKey }) => this.#wanted.at(topologyKey, node) > 0)) return true
-    return this.#wanted.isEmpty && this.#isWanted(this.#self)
+    if (affinity.every(({ topologyKey }) => this.#matchCounts.at(topologyKey, node) > 0)) return true
+    return this.#matchCounts.isEmpty && this.#isWanted(this.#self)
   }
 
   #isWanted(group: PodGroup): boolean {
@@ -159,7 +159,7 @@ class Required {
   }
 }
 
-function* prepareCheck(pod: PodInfo, sight: Sight): Steps<NodeCheck | undefined> {
+function* prepareCheck(pod: PodInfo, sight: Sight): Sliced<NodeCheck | undefined> {
   const required = new Required(sight.cluster.groups.describe(pod), sight)
   if (required.isEmpty) return undefined
   yield* required.count()
@@ -170,13 +170,13 @@ function* prepareCheck(pod: PodInfo, sight: Sight): Steps<NodeCheck | undefined>
   }
 }
 
-function* matching({ cluster }: Sight, term: PodTerm): Steps<readonly PodGroup[]> {
+function* matching({ cluster }: Sight, term: PodTerm): Sliced<readonly PodGroup[]> {
   if (term.matcher === undefined) return []
   const groups = yield* cluster.groups.matching(term.matcher)
   return groups.filter((group) => term.matches(group, cluster.namespaceLabels))
 }
 
-function* prepareScores(pod: PodInfo, sight: Sight, hardWeight: number): Steps<NodeScores | undefined> {
+function* prepareScores(pod: PodInfo, sight: Sight, hardWeight: number): Sliced<NodeScores | undefined> {
   const { groups, namespaceLabels } = sight.cluster
   const self = groups.describe(pod)
   const points = new PlaceCounts()
@@ -193,9 +193,9 @@ function* prepareScores(pod: PodInfo, sight: Sight, hardWeight: number): Steps<N
       award(group, term.topologyKey, -weight)
       yield
     }
-  let seen = 0
+  let checkedCount = 0
   for (const group of groups.caring) {
-    if (++seen % termsBetweenSteps === 0) yield
+    if (++checkedCount % termsBetweenSteps === 0) yield
     const { affinity, preferredAffinity, preferredAntiAffinity } = group.terms
     const mine = (term: PodTerm) => term.matches(self, namespaceLabels)
     if (hardWeight > 0) for (const term of affinity) if (mine(term)) award(group, term.topologyKey, hardWeight)

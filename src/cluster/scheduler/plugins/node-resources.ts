@@ -40,8 +40,8 @@ export function nodeResourcesFit({ type, resources }: ScoringStrategy = defaultS
       score: (node) => {
         let sum = 0
         for (const { name, weight } of resources) {
-          const { total, wanted } = usage(pod, node, name)
-          sum += rate(wanted, total) * weight
+          const { total, requestedTotal } = usage(pod, node, name)
+          sum += rate(requestedTotal, total) * weight
         }
         return weights === 0 ? 0 : Math.floor(sum / weights)
       },
@@ -49,31 +49,31 @@ export function nodeResourcesFit({ type, resources }: ScoringStrategy = defaultS
   }
 }
 
-function leastAllocated(wanted: number, total: number): number {
-  return total === 0 || wanted > total ? 0 : Math.floor(((total - wanted) * maxScore) / total)
+function leastAllocated(requestedTotal: number, total: number): number {
+  return total === 0 || requestedTotal > total ? 0 : Math.floor(((total - requestedTotal) * maxScore) / total)
 }
 
-function mostAllocated(wanted: number, total: number): number {
-  return total === 0 ? 0 : Math.floor((Math.min(wanted, total) * maxScore) / total)
+function mostAllocated(requestedTotal: number, total: number): number {
+  return total === 0 ? 0 : Math.floor((Math.min(requestedTotal, total) * maxScore) / total)
 }
 
 /** Returns the total of a resource, and the requested amount including this Pod. */
-function usage(pod: PodInfo, node: NodeInfo, resource: string): { total: number; wanted: number } {
+function usage(pod: PodInfo, node: NodeInfo, resource: string): { total: number; requestedTotal: number } {
   const { allocatable, requested } = node
   switch (resource) {
     case 'cpu':
-      return { total: allocatable.cpu, wanted: node.scoredCpu + pod.scoredRequests.cpu }
+      return { total: allocatable.cpu, requestedTotal: node.scoredCpu + pod.scoredRequests.cpu }
     case 'memory':
-      return { total: allocatable.memory, wanted: node.scoredMemory + pod.scoredRequests.memory }
+      return { total: allocatable.memory, requestedTotal: node.scoredMemory + pod.scoredRequests.memory }
     case 'ephemeral-storage':
       return {
         total: allocatable.ephemeralStorage,
-        wanted: requested.ephemeralStorage + pod.requests.ephemeralStorage,
+        requestedTotal: requested.ephemeralStorage + pod.requests.ephemeralStorage,
       }
     default:
       return {
         total: allocatable.others.get(resource) ?? 0,
-        wanted: requested.other(resource) + (pod.requests.others.get(resource) ?? 0),
+        requestedTotal: requested.other(resource) + (pod.requests.others.get(resource) ?? 0),
       }
   }
 }
@@ -125,8 +125,8 @@ export const balancedAllocation: Plugin = {
   }),
 }
 
-function part(wanted: number, total: number): number | undefined {
-  return total === 0 ? undefined : Math.min(1, wanted / total)
+function part(requestedTotal: number, total: number): number | undefined {
+  return total === 0 ? undefined : Math.min(1, requestedTotal / total)
 }
 
 const smallestImage = 23 * 1024 * 1024
@@ -141,8 +141,8 @@ export const imageLocality: Plugin = {
     if (shares.every((share) => share === 0)) return undefined
     const largest = largestImage * containers.length
     return {
-      score: ({ images: held }) => {
-        const size = images.reduce((sum, image, i) => sum + Math.floor((held.get(image) ?? 0) * shares[i]!), 0)
+      score: ({ images: nodeImages }) => {
+        const size = images.reduce((sum, image, i) => sum + Math.floor((nodeImages.get(image) ?? 0) * shares[i]!), 0)
         const bounded = Math.min(Math.max(size, smallestImage), largest)
         return Math.floor((maxScore * (bounded - smallestImage)) / (largest - smallestImage))
       },

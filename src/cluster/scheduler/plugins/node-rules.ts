@@ -38,8 +38,8 @@ const otherName: Refusal = {
 export const nodeName: Plugin = {
   name: 'NodeName',
   wokenBy: happened.nodeAdded,
-  filter: ({ nodeName: wanted }) =>
-    wanted === '' ? undefined : { check: ({ name }) => (name === wanted ? undefined : otherName) },
+  filter: ({ nodeName: requiredNode }) =>
+    requiredNode === '' ? undefined : { check: ({ name }) => (name === requiredNode ? undefined : otherName) },
 }
 
 /**

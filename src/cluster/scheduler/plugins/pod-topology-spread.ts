@@ -4,7 +4,7 @@
  */
 
 import type { LabelMatcher, SelectorObject } from '../../../api/selectors/label-selector.ts'
-import type { Steps } from '../../../base/concurrency/time-slice.ts'
+import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 import type { NodeInfo } from '../node-info.ts'
 import {
   happened,
@@ -76,7 +76,7 @@ interface Asked {
   readonly action: 'DoNotSchedule' | 'ScheduleAnyway'
 }
 
-function* constraintsOf(pod: PodInfo, { sight, defaults, action }: Asked): Steps<Constraints> {
+function* constraintsOf(pod: PodInfo, { sight, defaults, action }: Asked): Sliced<Constraints> {
   const own = (pod.spec.topologySpreadConstraints ?? []) as readonly SpreadConstraint[]
   if (own.length > 0) return { all: yield* select(own, action), needsAllLabels: true }
   const usual = defaults === 'usual' ? usualConstraints(sight) : defaults
@@ -97,7 +97,7 @@ function usualConstraints({ cluster: { keys } }: Sight): SpreadConstraint[] {
   ]
 }
 
-function* select(constraints: readonly SpreadConstraint[], action: string): Steps<Constraint[]> {
+function* select(constraints: readonly SpreadConstraint[], action: string): Sliced<Constraint[]> {
   const selected: Constraint[] = []
   for (const { topologyKey: key = '', maxSkew = 1, labelSelector, whenUnsatisfiable } of constraints) {
     if (whenUnsatisfiable !== action) continue
@@ -111,12 +111,12 @@ function* select(constraints: readonly SpreadConstraint[], action: string): Step
 const nodesBetweenSteps = 64
 
 /** Returns the nodes that count: those that match the Pod and have the labels of all constraints. */
-function* countedNodes(nodes: Iterable<NodeInfo>, keys: readonly string[], suits: NodeMatcher): Steps<Set<NodeInfo>> {
+function* countedNodes(nodes: Iterable<NodeInfo>, keys: readonly string[], suits: NodeMatcher): Sliced<Set<NodeInfo>> {
   const counted = new Set<NodeInfo>()
-  let seen = 0
+  let checkedCount = 0
   for (const node of nodes) {
     if (suits?.(node) !== false && keys.every((key) => node.label(key) !== undefined)) counted.add(node)
-    if (++seen % nodesBetweenSteps === 0) yield
+    if (++checkedCount % nodesBetweenSteps === 0) yield
   }
   return counted
 }
@@ -161,7 +161,7 @@ interface Row extends Constraint {
   readonly own: number
 }
 
-function* prepareCheck(pod: PodInfo, constraints: readonly Constraint[], sight: Sight): Steps<NodeCheck> {
+function* prepareCheck(pod: PodInfo, constraints: readonly Constraint[], sight: Sight): Sliced<NodeCheck> {
   const suits = nodeMatcher(pod)
   const rows = constraints.map(
     (constraint): Row => ({
@@ -183,10 +183,10 @@ function* prepareCheck(pod: PodInfo, constraints: readonly Constraint[], sight: 
   }
   return {
     check: (node) => {
-      for (const { key, maxSkew, counts: found, own } of rows) {
+      for (const { key, maxSkew, counts: podCounts, own } of rows) {
         const value = node.label(key)
         if (value === undefined) return noLabel
-        if (found.at(value) + own - found.least > maxSkew) return uneven
+        if (podCounts.at(value) + own - podCounts.least > maxSkew) return uneven
       }
       return undefined
     },
@@ -195,7 +195,7 @@ function* prepareCheck(pod: PodInfo, constraints: readonly Constraint[], sight: 
   }
 }
 
-function* countByPlace(pod: PodInfo, { key, matcher, counts }: Row, sight: Sight): Steps<void> {
+function* countByPlace(pod: PodInfo, { key, matcher, counts }: Row, sight: Sight): Sliced<void> {
   for (const value of sight.cluster.places(key)) counts.open(value)
   for (const group of yield* alike(pod, matcher, sight)) {
     for (const [value, count] of group.places(key)) counts.add(value, count)
@@ -207,7 +207,7 @@ function* countByNode(
   pod: PodInfo,
   rows: readonly Row[],
   { sight, counted }: { readonly sight: Sight; readonly counted: ReadonlySet<NodeInfo> },
-): Steps<void> {
+): Sliced<void> {
   for (const row of rows) {
     for (const node of counted) row.counts.open(node.label(row.key)!)
     for (const group of yield* alike(pod, row.matcher, sight)) {
@@ -223,7 +223,7 @@ function* alike(
   { namespace }: PodInfo,
   matcher: LabelMatcher | undefined,
   { cluster }: Sight,
-): Steps<readonly PodGroup[]> {
+): Sliced<readonly PodGroup[]> {
   if (matcher === undefined) return []
   const groups = yield* cluster.groups.matching(matcher)
   return groups.filter((group) => group.namespace === namespace && !group.isTerminating)
@@ -244,7 +244,7 @@ interface ScoreRow {
   readonly count: (node: NodeInfo) => number
 }
 
-function* prepareScores(pod: PodInfo, constraints: Constraints, { sight, nodes }: Candidates): Steps<NodeScores> {
+function* prepareScores(pod: PodInfo, constraints: Constraints, { sight, nodes }: Candidates): Sliced<NodeScores> {
   const { all, needsAllLabels } = constraints
   const suits = nodeMatcher(pod)
   const keys = needsAllLabels ? all.map(({ key }) => key) : []
@@ -270,7 +270,7 @@ function* prepareScores(pod: PodInfo, constraints: Constraints, { sight, nodes }
   return new Spread(candidates, rows).scores()
 }
 
-function* countOnNodes(groups: readonly PodGroup[]): Steps<Map<NodeInfo, number>> {
+function* countOnNodes(groups: readonly PodGroup[]): Sliced<Map<NodeInfo, number>> {
   const counts = new Map<NodeInfo, number>()
   for (const group of groups) {
     for (const [node, count] of group.nodes) counts.set(node, (counts.get(node) ?? 0) + count)
@@ -285,7 +285,7 @@ interface Selection {
   readonly counted: ReadonlySet<NodeInfo> | undefined
 }
 
-function* addGroups(counts: ValueCounts, groups: readonly PodGroup[], { key, counted }: Selection): Steps<void> {
+function* addGroups(counts: ValueCounts, groups: readonly PodGroup[], { key, counted }: Selection): Sliced<void> {
   for (const group of groups) {
     if (counted === undefined) for (const [value, count] of group.places(key)) counts.add(value, count)
     else for (const [node, count] of group.nodes) if (counted.has(node)) counts.add(node.label(key) ?? '', count)

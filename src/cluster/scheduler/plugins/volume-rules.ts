@@ -70,15 +70,16 @@ export const nodeVolumeLimits: Plugin = {
   name: 'NodeVolumeLimits',
   wokenBy: csiNodeChanged | podGone,
   filter: (pod, sight) => {
-    const wanted = csiVolumes(pod, sight)
-    if (wanted.size === 0) return undefined
+    const podVolumes = csiVolumes(pod, sight)
+    if (podVolumes.size === 0) return undefined
     return {
       check: (node) => {
         const limits = limitsOf(node, sight)
         if (limits.size === 0) return undefined
-        const held = new Map<string, string>()
-        for (const other of node.pods) for (const [handle, driver] of csiVolumes(other, sight)) held.set(handle, driver)
-        return exceeds(limits, held, wanted) ? tooManyVolumes : undefined
+        const attachedVolumes = new Map<string, string>()
+        for (const other of node.pods)
+          for (const [handle, driver] of csiVolumes(other, sight)) attachedVolumes.set(handle, driver)
+        return exceeds(limits, attachedVolumes, podVolumes) ? tooManyVolumes : undefined
       },
     }
   },
@@ -106,9 +107,9 @@ function limitsOf({ name }: NodeInfo, { storage }: Sight): Map<string, number> {
   )
 }
 
-function exceeds(limits: ReadonlyMap<string, number>, held: Drivers, wanted: Drivers): boolean {
-  const all = new Map([...held, ...wanted])
-  const isNew = new Set([...wanted].flatMap(([handle, driver]) => (held.has(handle) ? [] : [driver])))
+function exceeds(limits: ReadonlyMap<string, number>, attachedVolumes: Drivers, podVolumes: Drivers): boolean {
+  const all = new Map([...attachedVolumes, ...podVolumes])
+  const isNew = new Set([...podVolumes].flatMap(([handle, driver]) => (attachedVolumes.has(handle) ? [] : [driver])))
   const counts = Map.groupBy(all.values(), (driver) => driver)
   return [...isNew].some((driver) => {
     const limit = limits.get(driver)
@@ -129,12 +130,12 @@ export const volumeRestrictions: Plugin = {
   name: 'VolumeRestrictions',
   wokenBy: podGone | claimChanged,
   filter: (pod) => {
-    const wanted = disksOf(pod)
-    if (wanted.length === 0) return undefined
+    const podVolumes = disksOf(pod)
+    if (podVolumes.length === 0) return undefined
     return {
       check: (node) => {
         for (const other of node.pods)
-          if (disksOf(other).some((disk) => wanted.some((each) => conflict(each, disk)))) return diskTaken
+          if (disksOf(other).some((disk) => podVolumes.some((each) => conflict(each, disk)))) return diskTaken
         return undefined
       },
     }

@@ -83,7 +83,7 @@ export class Commits {
   }
 
   async #send(write: Write, deadline?: number, { isNoted } = { isNoted: true }): Promise<Committed | Conflict> {
-    if ((write.takes?.length ?? 0) > mostCompared) return await this.#sendMany(write, deadline)
+    if ((write.reserves?.length ?? 0) > maxCompared) return await this.#sendMany(write, deadline)
     const request = this.#requestOf(write, this.#putsOf(write, { isNoted }))
     if (write.lifetimeSeconds === undefined) return await this.#swap(request, deadline)
     return await withLease(this.#connection, write.lifetimeSeconds, (lease, until) =>
@@ -92,19 +92,19 @@ export class Commits {
   }
 
   async #sendMany(write: Write, deadline: number | undefined): Promise<Committed | Conflict> {
-    const { takes = [], ...rest } = write
-    const ranges = rangesOf(takes.map(({ key }) => key)).map(([first, last]) => ({
+    const { reserves = [], ...rest } = write
+    const ranges = rangesOf(reserves.map(({ key }) => key)).map(([first, last]) => ({
       key: this.#space.key(first),
       end: this.#space.key(`${last}\0`),
     }))
-    const wanted = new Set(takes.map(({ key }) => this.#space.prefix + key))
+    const reservedKeys = new Set(reserves.map(({ key }) => this.#space.prefix + key))
     const unchanged: { key: Uint8Array; end: Uint8Array; since: number }[] = []
     const options = { effect: 'read', ...(deadline === undefined ? {} : { deadline }) } as const
     for (const range of ranges) {
       const answer = await this.#connection.call(methods.range, encodeRange({ ...range, keysOnly: true }), options)
       const { revision, entries } = decodeRange(answer)
       // A comparison with -1 always fails, so that the transaction returns the current value of the key.
-      const free = entries.every(({ key }) => !wanted.has(key))
+      const free = entries.every(({ key }) => !reservedKeys.has(key))
       unchanged.push({ ...range, since: free ? revision : -1 })
     }
     return await this.#swap({ ...this.#requestOf(rest, this.#putsOf(write)), unchanged }, deadline)
@@ -121,8 +121,8 @@ export class Commits {
   }
 
   #requestOf(write: Write, puts: SwapRequest['puts'] = []): SwapRequest {
-    const { key, expected, value, guards = [], takes = [], releases = [] } = write
-    const absent = takes.map((taken) => ({ key: taken.key, revision: 0 }))
+    const { key, expected, value, guards = [], reserves = [], releases = [] } = write
+    const absent = reserves.map((taken) => ({ key: taken.key, revision: 0 }))
     return {
       key: this.#space.key(key),
       compare: this.#expectation(expected),
@@ -138,7 +138,7 @@ export class Commits {
 
   #putsOf(write: Write, { isNoted } = { isNoted: true }) {
     const note = isNoted ? this.#noteOf(write) : undefined
-    const taken = (write.takes ?? []).map(({ key, value }) => ({ key: this.#space.key(key), value }))
+    const taken = (write.reserves ?? []).map(({ key, value }) => ({ key: this.#space.key(key), value }))
     return note === undefined ? taken : [...taken, note]
   }
 
@@ -165,7 +165,7 @@ export class Commits {
     const before = (revision: Revision) =>
       this.#look({ key: this.#space.key(key), revision: this.#space.etcdRevision(revision) - 1 }, deadline)
     let entry = now
-    for (let steps = 0; entry !== undefined && entry.revision > expected && steps < mostSteps; steps++) {
+    for (let steps = 0; entry !== undefined && entry.revision > expected && steps < maxSteps; steps++) {
       const previous = await before(entry.revision)
       if (previous === undefined) return undefined
       if (this.#space.revision(previous.modRevision) === expected) return entry.value
@@ -191,8 +191,8 @@ export class Commits {
       const bare = await this.#send(write, deadline, { isNoted: false }).catch(() => undefined)
       if (bare?.outcome === 'committed') return bare
     }
-    const made = write.expected === 0 ? await this.#findMade(write, deadline).catch(() => undefined) : undefined
-    if (made !== undefined) return made
+    const createdEntry = write.expected === 0 ? await this.#findMade(write, deadline).catch(() => undefined) : undefined
+    if (createdEntry !== undefined) return createdEntry
     const now = this.#look({ key: this.#space.key(write.key) }, deadline)
     const ambiguous = await now.then(
       (entry) => (entry === undefined ? 0 : this.#space.revision(entry.modRevision)) !== write.expected,
@@ -212,10 +212,10 @@ export class Commits {
 }
 
 /** Maximum number of versions to go back. A hot key can be written often while one writer waits for its response. */
-const mostSteps = 50
+const maxSteps = 50
 
 /** Maximum number of reserved keys to compare one by one, in addition to the guards. */
-const mostCompared = 100
+const maxCompared = 100
 
 /**
  * Returns the first and last key of each folder in byte order. `claims/node-ports/` is the folder of

@@ -18,14 +18,14 @@ export interface CompactorOptions {
 }
 
 /** A longer delay would overflow and fire immediately. */
-const longestTimerMs = 2 ** 31 - 1
+const maxTimerMs = 2 ** 31 - 1
 
 export class Compactor {
   /** The error of the last period; undefined if it succeeded. */
   failure: StoreError | undefined
   /** The version of the note when it was last seen. */
   #version = 0
-  #seen: Revision | undefined
+  #lastSeenRevision: Revision | undefined
   #stopped = false
   #timer: NodeJS.Timeout | undefined
   readonly #options: CompactorOptions
@@ -42,7 +42,7 @@ export class Compactor {
 
   #schedule(): void {
     if (this.#stopped) return
-    const ms = Math.min(this.#options.historyMs, longestTimerMs)
+    const ms = Math.min(this.#options.historyMs, maxTimerMs)
     this.#timer = setTimeout(() => void this.#period().then(() => this.#schedule()), ms)
     this.#timer.unref()
   }
@@ -50,9 +50,9 @@ export class Compactor {
   // A failed period is made up for by the next one, of this server or another.
   async #period(): Promise<void> {
     try {
-      const target = this.#seen
-      this.#seen = await this.#options.revision()
-      if ((await this.#win(this.#seen)) && target !== undefined) await this.#options.compact(target)
+      const target = this.#lastSeenRevision
+      this.#lastSeenRevision = await this.#options.revision()
+      if ((await this.#win(this.#lastSeenRevision)) && target !== undefined) await this.#options.compact(target)
       this.failure = undefined
     } catch (error) {
       this.failure = readFailure(error)

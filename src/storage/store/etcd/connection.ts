@@ -36,7 +36,7 @@ export interface CallOptions {
 }
 
 const firstPauseMs = 50
-const longestPauseMs = 1_000
+const maxPauseMs = 1_000
 
 export class Connection {
   readonly deadlineMs: number
@@ -201,7 +201,7 @@ export class Connection {
   }
 
   #forgetDead(): void {
-    for (const session of this.#sessions) if (session.gone) this.#sessions.delete(session)
+    for (const session of this.#sessions) if (session.isClosed) this.#sessions.delete(session)
   }
 
   async #pause(ms: number): Promise<void> {
@@ -236,5 +236,5 @@ function parseEndpoint(endpoint: string, tls: Tls | undefined): URL {
 }
 
 function pauseMs(failures: number): number {
-  return Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures, 10)) * (0.75 + Math.random() / 4)
+  return Math.min(maxPauseMs, firstPauseMs * 2 ** Math.min(failures, 10)) * (0.75 + Math.random() / 4)
 }

@@ -5,8 +5,9 @@
  *
  * The tail never runs ahead of the watch: a reader that sees revision N has received all changes up to N.
  */
+
+import { LogTail, type LogTailLimits } from '../log-tail.ts'
 import type { Batch, Revision, RevisionGone, StoreError } from '../store.ts'
-import { Tail, type TailLimits } from '../tail.ts'
 
 /** The position of a feed. */
 export interface FeedPosition {
@@ -18,21 +19,21 @@ export interface FeedPosition {
 }
 
 export class Feed implements FeedPosition {
-  tail: Tail
+  tail: LogTail
   newest: Revision
   anchored: boolean
   /** Why the feed is stalled or has ended; undefined while it is running. */
   failure: StoreError | undefined
   #ended = false
-  readonly #limits: TailLimits | undefined
+  readonly #limits: LogTailLimits | undefined
   readonly #waiting = new Set<() => void>()
 
   /** Starts at a revision, or at the position of another feed. */
-  constructor(start: Revision | FeedPosition, limits?: TailLimits) {
+  constructor(start: Revision | FeedPosition, limits?: LogTailLimits) {
     const { revision, newest, anchored } =
       typeof start === 'number' ? { revision: start, newest: start, anchored: false } : start
     this.#limits = limits
-    this.tail = new Tail(revision, limits)
+    this.tail = new LogTail(revision, limits)
     this.newest = newest
     this.anchored = anchored
   }
@@ -56,7 +57,7 @@ export class Feed implements FeedPosition {
   /** Restarts at `revision` after a gap. Existing readers get the error. */
   beginAnew(revision: Revision, gap: RevisionGone): void {
     this.tail.end(gap)
-    this.tail = new Tail(revision, this.#limits)
+    this.tail = new LogTail(revision, this.#limits)
     this.newest = revision
     this.anchored = false
     this.#wake()

@@ -38,18 +38,18 @@ import {
   type WatchOptions,
   type Write,
 } from '../store.ts'
+import { assertLogIntact } from './assert-log-intact.ts'
 import { Commits } from './commits.ts'
 import { Compactor } from './compactor.ts'
 import type { CheckedSession, Connection } from './connection.ts'
-import type { Era, FeedSource } from './era.ts'
 import { isCompacted, isFuture, noteFailure, readFailure } from './failure.ts'
 import type { Feed } from './feed.ts'
+import type { FeedSource, GenerationParts } from './generation-source.ts'
 import { CallError } from './grpc.ts'
-import { History } from './history.ts'
-import { assertHistoryIntact } from './history-intact.ts'
-import { clearAbandoned } from './journal/clearing.ts'
+import { clearAbandoned } from './journal/clear-journal.ts'
 import { type EtcdJournal, openEtcdJournal } from './journal/journal.ts'
 import type { KeySpace } from './key-space.ts'
+import { LogReader } from './log-reader.ts'
 import {
   decodeHeaderOnly,
   decodeRange,
@@ -66,14 +66,14 @@ import { restored, watchFrom } from './watch.ts'
 
 export interface EtcdGenerationOptions {
   readonly connection: Connection
-  readonly era: Era
+  readonly generationParts: GenerationParts
   /** Minimum age of changes before they are compacted. Undefined if another thread runs compaction. */
   readonly historyMs: number | undefined
   /** How much of the journal to keep. Absent means no journal. */
   readonly retention?: Retention | undefined
   readonly clock: Clock
   readonly onWarning: (text: string) => void
-  /** Called once when etcd has gone back in time and the era has ended. */
+  /** Called once when etcd has gone back in time and the generation has ended. */
   readonly onRestored: (error: StoreRestored) => void
 }
 
@@ -82,19 +82,19 @@ const patienceMs = 10
 
 export class EtcdGeneration {
   readonly journal: EtcdJournal | undefined
-  /** The reason why the era has ended. */
+  /** The reason why the generation has ended. */
   #over: StoreError | undefined
   /** The revision at which this server started. */
   readonly #beginning: Revision
   readonly #connection: Connection
   readonly #space: KeySpace
   /** Our own commits and compactions. Other servers may have compacted further. */
-  readonly #known: SharedRevisions
+  readonly #sharedRevisions: SharedRevisions
   readonly #commits: Commits
   readonly #source: FeedSource
   readonly #compactor: Compactor | undefined
   readonly #onRestored: EtcdGenerationOptions['onRestored']
-  /** Sessions known to have the log of this era. A restored etcd has ended its earlier sessions. */
+  /** Sessions known to have the log of this generation. A restored etcd has ended its earlier sessions. */
   readonly #checkedSessions = new WeakSet<CheckedSession>()
   readonly #check = (session: CheckedSession, deadline: number): Promise<void> | undefined =>
     this.#checkedSessions.has(session) ? undefined : this.#checkSession(session, deadline)
@@ -102,13 +102,13 @@ export class EtcdGeneration {
   readonly #ticks = new SharedLookup(() => this.#tick())
 
   constructor(options: EtcdGenerationOptions) {
-    const { connection, era, historyMs, onRestored } = options
-    const { space, known } = era
-    this.#known = known
+    const { connection, generationParts, historyMs, onRestored } = options
+    const { space, sharedRevisions } = generationParts
+    this.#sharedRevisions = sharedRevisions
     this.#connection = connection
     this.#space = space
     this.#onRestored = onRestored
-    this.#source = era.openFeed({
+    this.#source = generationParts.openFeed({
       present: () => this.#lookUp(),
       isRolledBack: () => this.#isRolledBack(),
       onRestored: () => void this.#restored(),
@@ -143,15 +143,15 @@ export class EtcdGeneration {
   async commit(write: Write): Promise<Committed | Conflict> {
     this.#assertOpen()
     assertWrite(write)
-    const told = this.#told
+    const reportedRevision = this.#reportedRevision
     const result = await this.#commits.commit(write).catch((error: unknown) => {
       if (error instanceof StoreFull) this.journal?.full()
       throw error
     })
     if (result.outcome === 'conflict') return result
-    // The write happened in a log that this process does not know. Its revision is known only in the next era.
-    if (result.revision <= told) throw new StoreError(this.#restored().message, { ambiguous: true })
-    this.#known.raise('revision', result.revision)
+    // The write happened in a log that this process does not know. Its revision is known only in the next generation.
+    if (result.revision <= reportedRevision) throw new StoreError(this.#restored().message, { ambiguous: true })
+    this.#sharedRevisions.raise('revision', result.revision)
     return result
   }
 
@@ -174,8 +174,8 @@ export class EtcdGeneration {
     try {
       const page = await readPages({ ...range, limit, revision: at }, (request) => this.#callRange(request))
       const entries = page.entries.map((entry) => this.#space.entry(entry))
-      const told = revision ?? (await this.#settled(this.#space.revision(page.revision)))
-      return { revision: told, entries, remaining: page.remaining }
+      const reportedRevision = revision ?? (await this.#settled(this.#space.revision(page.revision)))
+      return { revision: reportedRevision, entries, remaining: page.remaining }
     } catch (error) {
       throw await this.#listFailure(error, revision ?? this.#feed.newest)
     }
@@ -185,11 +185,11 @@ export class EtcdGeneration {
     this.#assertOpen()
     const { tail } = this.#feed
     // Another thread may have compacted.
-    tail.forget(this.#known.oldest)
-    const history = new History(this.#connection, this.#space, options.signal)
+    tail.forget(this.#sharedRevisions.oldest)
+    const history = new LogReader(this.#connection, this.#space, options.signal)
     try {
       yield* tail.follow(options, async (after) => {
-        if (after < this.#known.oldest) throw new RevisionGone(after, this.#known.oldest)
+        if (after < this.#sharedRevisions.oldest) throw new RevisionGone(after, this.#sharedRevisions.oldest)
         return history.read(after, await this.#anchor(tail.revision))
       })
     } finally {
@@ -212,7 +212,7 @@ export class EtcdGeneration {
     } catch (error) {
       if (!isCompacted(error)) throw readFailure(error)
     }
-    this.#known.raise('oldest', revision)
+    this.#sharedRevisions.raise('oldest', revision)
     this.#feed.tail.forget(revision)
   }
 
@@ -244,13 +244,13 @@ export class EtcdGeneration {
   }
 
   /** The highest revision that etcd has reported. */
-  get #told(): Revision {
-    return Math.max(this.#known.revision, this.#feed.tail.revision)
+  get #reportedRevision(): Revision {
+    return Math.max(this.#sharedRevisions.revision, this.#feed.tail.revision)
   }
 
   #restored(): StoreError {
     if (this.#over !== undefined) return this.#over
-    const error = restored(this.#told)
+    const error = restored(this.#reportedRevision)
     this.#over = error
     void this.end(error)
     this.#onRestored(error)
@@ -259,18 +259,18 @@ export class EtcdGeneration {
 
   /** A write cannot be stale: if its revision is below a reported one, etcd has gone back in time. */
   async #isRolledBack(): Promise<boolean> {
-    const told = this.#told
-    return (await this.#ticks.ask()) <= told
+    const reportedRevision = this.#reportedRevision
+    return (await this.#ticks.ask()) <= reportedRevision
   }
 
-  /** Throws StoreRestored if the etcd of a session does not have the log of this era. */
+  /** Throws StoreRestored if the etcd of a session does not have the log of this generation. */
   async #checkSession(session: CheckedSession, deadline: number): Promise<void> {
     const connection = { call: (method: Method, request: Buffer) => session.call(method, request, deadline) }
     const isRolledBack = () => this.#isRolledBack()
     try {
       await this.#checkRevisions(connection)
       const { revision } = this.#feed
-      await assertHistoryIntact({
+      await assertLogIntact({
         connection,
         last: this.#source.last,
         etcdRevision: this.#space.etcdRevision(revision),
@@ -291,13 +291,13 @@ export class EtcdGeneration {
    * the offset.
    */
   async #checkRevisions(connection: Pick<Connection, 'call'>): Promise<void> {
-    const told = this.#told
+    const reportedRevision = this.#reportedRevision
     const request = encodeRange({ key: this.#space.note('offset') })
     const { revision, entries } = decodeRange(await connection.call(methods.range, request, { effect: 'read' }))
     const offset = entries[0] === undefined ? 0 : Number(Buffer.from(entries[0].value).toString())
-    if (offset !== this.#space.offset) throw restored(told)
-    if (revision >= this.#space.etcdRevision(told)) return
-    if (await this.#isRolledBack()) throw restored(told)
+    if (offset !== this.#space.offset) throw restored(reportedRevision)
+    if (revision >= this.#space.etcdRevision(reportedRevision)) return
+    if (await this.#isRolledBack()) throw restored(reportedRevision)
     throw new CallError('its revision is lower than one that it reported earlier', { sent: false })
   }
 
@@ -337,7 +337,7 @@ export class EtcdGeneration {
   }
 
   async #tick(): Promise<Revision> {
-    // Every tick is unique, so that two at the same revision can be distinguished: see history-intact.ts.
+    // Every tick is unique, so that two at the same revision can be distinguished: see assert-log-intact.ts.
     const request = encodePut(this.#space.note('tick'), randomBytes(8))
     try {
       // A write that can be retried like a read: an extra tick does no harm.
@@ -379,12 +379,12 @@ export class EtcdGeneration {
    * known revision, so each session is checked once.
    */
   async #callRange(request: RangeRequest): Promise<RangeResponse> {
-    const known = this.#space.etcdRevision(this.#told)
+    const sharedRevisions = this.#space.etcdRevision(this.#reportedRevision)
     const encoded = encodeRange(request)
     for (let attempt = 0; attempt < 3; attempt++) {
       const options = { effect: 'read', check: this.#check } as const
       const response = decodeRange(await this.#connection.call(methods.range, encoded, options))
-      if (response.revision >= known) return response
+      if (response.revision >= sharedRevisions) return response
       this.#connection.moveOn()
     }
     if (await this.#isRolledBack()) throw this.#restored()
@@ -402,7 +402,7 @@ export class EtcdGeneration {
    * watch that starts before it.
    */
   async #oldestAbove(revision: Revision): Promise<Revision> {
-    if (revision < this.#known.oldest) return this.#known.oldest
+    if (revision < this.#sharedRevisions.oldest) return this.#sharedRevisions.oldest
     const signal = AbortSignal.timeout(1_000)
     const after = Math.max(this.#space.revision(1), revision - 1)
     const batches = watchFrom(this.#connection, this.#space, { after, signal })
@@ -410,11 +410,11 @@ export class EtcdGeneration {
       await batches.next()
     } catch (error) {
       if (!(error instanceof RevisionGone)) throw error
-      this.#known.raise('oldest', error.oldest)
+      this.#sharedRevisions.raise('oldest', error.oldest)
     } finally {
       await batches.return(undefined)
     }
-    return Math.max(this.#known.oldest, revision + 1)
+    return Math.max(this.#sharedRevisions.oldest, revision + 1)
   }
 
   #assertOpen(): void {

@@ -4,7 +4,7 @@
  *
  * No request is sent before there is room for it: the peer limits the number of concurrent streams and the size of
  * bodies, per stream and in total. The peer's data is bounded too: `windowBytes` per stream, until the reader has
- * consumed them (`taken`).
+ * consumed them (`consumed`).
  *
  * A protocol violation by the peer ends the connection. The reader of each call then learns whether the peer can have
  * read the request at all.
@@ -154,7 +154,7 @@ export class Http2Client extends Http2Connection<Stream> {
   }
 
   /** Reports that the reader has consumed these bytes, so that the peer can send more. */
-  taken(stream: Stream, bytes: number): void {
+  consumed(stream: Stream, bytes: number): void {
     stream.untaken -= bytes
     stream.untold += bytes
     if (stream.untold < windowBytes / 2 || !this.streams.has(stream.id)) return
@@ -205,7 +205,7 @@ export class Http2Client extends Http2Connection<Stream> {
     if (stream === undefined) return
     stream.untaken += length
     if (stream.untaken + stream.untold > windowBytes) throw new MalformedHttp2('more data than was allowed')
-    if (data.length < length) this.taken(stream, length - data.length)
+    if (data.length < length) this.consumed(stream, length - data.length)
     const isLast = (head.flags & flags.endStream) !== 0
     if (isLast) this.#endOf(stream)
     if (data.length > 0) stream.reader.data(data)

@@ -3,39 +3,39 @@
  * once into memory that all threads share. Compaction also runs here, once for all. The other threads read and write on
  * their own connections, so this thread delays none of their requests.
  *
- * All stores share the eras of this store. A worker that detects that etcd went back in time requests an era above the
- * revisions it has seen. The current era then ends for all.
+ * All stores share the generations of this store. A worker that detects that etcd went back in time requests a generation above the
+ * revisions it has seen. The current generation then ends for all.
  */
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { shareChanges } from '../packed-changes.ts'
 import { type Batch, type Revision, type RevisionGone, StoreError, StoreRestored } from '../store.ts'
-import type { Era, Eras, FeedSource, FeedSurroundings, Place } from './era.ts'
-import { beginOwn } from './own-eras.ts'
+import type { EtcdLocation, FeedCallbacks, FeedSource, GenerationParts, GenerationSource } from './generation-source.ts'
+import { beginLocalGeneration } from './local-generation.ts'
 import type { FeedPort, Join, Relayed } from './relay.ts'
 import { type EtcdOptions, EtcdStore } from './store.ts'
 
 /** Watches etcd for the stores of other threads. */
 export class EtcdHub {
   readonly #store: EtcdStore
-  readonly #eras: HubEras
+  readonly #generations: HubGenerations
   #closed = false
 
   /** Throws StoreError within the deadline if no member can be used. */
   static async open(options: EtcdOptions): Promise<EtcdHub> {
-    const eras = new HubEras()
-    return new EtcdHub(await EtcdStore.open(options, eras), eras)
+    const generations = new HubGenerations()
+    return new EtcdHub(await EtcdStore.open(options, generations), generations)
   }
 
-  private constructor(store: EtcdStore, eras: HubEras) {
+  private constructor(store: EtcdStore, generations: HubGenerations) {
     this.#store = store
-    this.#eras = eras
+    this.#generations = generations
   }
 
   /** Creates a port for one more thread, to be transferred to it. The port closes when that thread ends. */
   async connect(): Promise<FeedPort> {
     if (this.#closed) throw new StoreError('the store is closed')
     const { port1, port2 } = new MessageChannel()
-    this.#eras.add(port1)
+    this.#generations.add(port1)
     return { port: port2 }
   }
 
@@ -47,23 +47,23 @@ export class EtcdHub {
 }
 
 interface Present {
-  readonly era: Era
+  readonly generationParts: GenerationParts
   readonly source: FeedSource
-  readonly around: FeedSurroundings
+  readonly callbacks: FeedCallbacks
 }
 
-class HubEras implements Eras {
+class HubGenerations implements GenerationSource {
   readonly compacts = true
   readonly #ports = new Set<MessagePort>()
-  /** Ports that follow the current era. */
+  /** Ports that follow the current generation. */
   readonly #followers = new Set<MessagePort>()
-  /** Ports that wait for an era, and the revision that it must exceed. */
+  /** Ports that wait for a generation, and the revision that it must exceed. */
   readonly #joining = new Map<MessagePort, Revision>()
   #present: Present | undefined
 
   add(port: MessagePort): void {
     this.#ports.add(port)
-    port.on('message', ({ told }: Join) => this.#join(port, told))
+    port.on('message', ({ reportedRevision }: Join) => this.#join(port, reportedRevision))
     port.once('close', () => {
       this.#ports.delete(port)
       this.#followers.delete(port)
@@ -71,25 +71,25 @@ class HubEras implements Eras {
     })
   }
 
-  async begin(place: Place, told: Revision): Promise<Era> {
-    const highest = Math.max(told, ...this.#joining.values())
-    const era = await beginOwn(place, highest, {
+  async begin(location: EtcdLocation, reportedRevision: Revision): Promise<GenerationParts> {
+    const highest = Math.max(reportedRevision, ...this.#joining.values())
+    const generationParts = await beginLocalGeneration(location, highest, {
       onBatch: (batch, after) => this.#passOn(batch, after),
       onGap: (revision, gap) => this.#passOnGap(revision, gap),
     })
-    return { ...era, openFeed: (around) => this.#open(era, around) }
+    return { ...generationParts, openFeed: (callbacks) => this.#open(generationParts, callbacks) }
   }
 
   close(): void {
     for (const port of this.#ports) port.close()
   }
 
-  #open(era: Era, around: FeedSurroundings): FeedSource {
-    const source = era.openFeed(around)
-    this.#present = { era, source, around }
-    // Deferred because one of these may end the era again, and the code that opens the era is not ready yet.
+  #open(generationParts: GenerationParts, callbacks: FeedCallbacks): FeedSource {
+    const source = generationParts.openFeed(callbacks)
+    this.#present = { generationParts, source, callbacks }
+    // Deferred because one of these may end the generation again, and the code that opens the generation is not ready yet.
     queueMicrotask(() => {
-      for (const [port, told] of this.#joining) this.#join(port, told)
+      for (const [port, reportedRevision] of this.#joining) this.#join(port, reportedRevision)
     })
     return {
       feed: source.feed,
@@ -100,22 +100,22 @@ class HubEras implements Eras {
     }
   }
 
-  /** A port that has seen revisions above the offset of the current era shows that this era has ended. */
-  #join(port: MessagePort, told: Revision): void {
-    this.#joining.set(port, told)
+  /** A port that has seen revisions above the offset of the current generation shows that this generation has ended. */
+  #join(port: MessagePort, reportedRevision: Revision): void {
+    this.#joining.set(port, reportedRevision)
     const present = this.#present
     if (present === undefined) return
-    if (present.era.space.offset >= told) this.#admit(port, present)
-    else present.around.onRestored()
+    if (present.generationParts.space.offset >= reportedRevision) this.#admit(port, present)
+    else present.callbacks.onRestored()
   }
 
-  #admit(port: MessagePort, { era, source }: Present): void {
+  #admit(port: MessagePort, { generationParts, source }: Present): void {
     const { revision, newest, anchored } = source.feed
     this.#joining.delete(port)
     this.#followers.add(port)
-    const { space, known } = era
+    const { space, sharedRevisions } = generationParts
     const position = { revision, newest, anchored }
-    this.#tell(port, { type: 'era', offset: space.offset, memory: known.memory, position })
+    this.#post(port, { type: 'generation', offset: space.offset, memory: sharedRevisions.memory, position })
   }
 
   #endPresent(): void {
@@ -135,10 +135,10 @@ class HubEras implements Eras {
   }
 
   #broadcast(message: Relayed): void {
-    for (const port of this.#followers) this.#tell(port, message)
+    for (const port of this.#followers) this.#post(port, message)
   }
 
-  #tell(port: MessagePort, message: Relayed): void {
+  #post(port: MessagePort, message: Relayed): void {
     port.postMessage(message)
   }
 }

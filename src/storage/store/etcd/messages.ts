@@ -354,7 +354,7 @@ function readHeader(reader: WireReader): { revision: number } {
 function readKeyValue(reader: WireReader): KeyValue {
   const entry = emptyKeyValue()
   for (let field = reader.next(); field !== 0; field = reader.next()) {
-    if (field === 1) entry.key = textOf(reader.view())
+    if (field === 1) entry.key = decodeUtf8(reader.view())
     else if (field === 2) entry.createRevision = reader.int64()
     else if (field === 3) entry.modRevision = reader.int64()
     else if (field === 4) entry.version = reader.int64()
@@ -369,6 +369,6 @@ function emptyKeyValue(): KeyValue {
 }
 
 // etcd's keys are bytes. Ours are always UTF-8, but foreign ones need not be and must not break the feed.
-function textOf(bytes: Uint8Array): string {
+function decodeUtf8(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
 }

@@ -4,8 +4,9 @@
  *
  *   Clients have seen up to 118, etcd is restored at 90: the offset becomes 100118, and the current revision 100208.
  */
-import { unfinishedText } from '../loading.ts'
+
 import { type Revision, StoreError } from '../store.ts'
+import { unfinishedText } from '../store-load.ts'
 import type { Connection } from './connection.ts'
 import { KeySpace } from './key-space.ts'
 import { decodeRange, decodeSwap, encodeRange, encodeSwap, methods } from './messages.ts'
@@ -22,8 +23,8 @@ export interface Placed {
   readonly etcdRevision: number
 }
 
-/** Reads the offset and raises it if it is below `told`. If several servers try to raise it, one succeeds. */
-export async function readOffset(connection: Connection, prefix: string, told: Revision): Promise<Placed> {
+/** Reads the offset and raises it if it is below `reportedRevision`. If several servers try to raise it, one succeeds. */
+export async function readOffset(connection: Connection, prefix: string, reportedRevision: Revision): Promise<Placed> {
   const bare = new KeySpace(prefix, 0)
   const note = bare.note('offset')
   for (let attempt = 0; attempt < 10; attempt++) {
@@ -31,13 +32,13 @@ export async function readOffset(connection: Connection, prefix: string, told: R
     const { revision, entries } = decodeRange(answer)
     if (entries.some(({ key }) => key === bare.note('unfinished').toString()))
       throw new StoreError(`the store under ${prefix} in etcd is incomplete: ${unfinishedText}`)
-    const held = entries.find((entry) => bare.isOffset(entry))
-    const offset = held === undefined ? 0 : Number(Buffer.from(held.value).toString())
-    if (offset >= told) return { space: new KeySpace(prefix, offset), etcdRevision: revision }
+    const offsetEntry = entries.find((entry) => bare.isOffset(entry))
+    const offset = offsetEntry === undefined ? 0 : Number(Buffer.from(offsetEntry.value).toString())
+    if (offset >= reportedRevision) return { space: new KeySpace(prefix, offset), etcdRevision: revision }
     const request = encodeSwap({
       key: note,
-      compare: { target: 'modRevision', equals: held?.modRevision ?? 0 },
-      value: Buffer.from(String(told + margin)),
+      compare: { target: 'modRevision', equals: offsetEntry?.modRevision ?? 0 },
+      value: Buffer.from(String(reportedRevision + margin)),
     })
     // The next read shows which server succeeded.
     decodeSwap(await connection.call(methods.txn, request, { effect: 'write' }))

@@ -36,11 +36,11 @@ export async function readPages(
   let start = key
   let page = firstPage
   for (;;) {
-    const asked = Math.min(page, limit - entries.length)
-    const request = { key: start, end, limit: asked, ...(at === undefined ? {} : { revision: at }) }
+    const pageLimit = Math.min(page, limit - entries.length)
+    const request = { key: start, end, limit: pageLimit, ...(at === undefined ? {} : { revision: at }) }
     const response = await read(request).catch(tooLarge)
-    if (response === undefined && asked > 1) {
-      page = Math.max(1, Math.floor(asked / 8))
+    if (response === undefined && pageLimit > 1) {
+      page = Math.max(1, Math.floor(pageLimit / 8))
       continue
     }
     if (response === undefined) throw new MessageTooLarge(wantedBytes)

@@ -1,6 +1,6 @@
 /**
  * The messages between the thread that watches etcd for all workers (`hub.ts`) and the workers' stores
- * (`relayed-feed.ts`), over one port per worker. Messages of an era come between `era` and `over`. A worker sends
+ * (`relayed-feed.ts`), over one port per worker. Messages of a generation come between `generation` and `over`. A worker sends
  * `join` first, and again after each `over`.
  */
 import type { MessagePort } from 'node:worker_threads'
@@ -12,16 +12,16 @@ export interface FeedPort {
   readonly port: MessagePort
 }
 
-/** Requests an era whose revisions are all above `told`. */
+/** Requests a generation whose revisions are all above `reportedRevision`. */
 export interface Join {
   readonly type: 'join'
-  readonly told: Revision
+  readonly reportedRevision: Revision
 }
 
 export type Relayed =
   /** `memory` belongs to the SharedRevisions of all threads. */
   | {
-      readonly type: 'era'
+      readonly type: 'generation'
       readonly offset: number
       readonly memory: SharedArrayBuffer
       readonly position: FeedPosition

@@ -1,5 +1,5 @@
 /**
- * The eras of a store in a worker. Another thread watches etcd for all workers (`hub.ts`) and passes on the changes in
+ * The generations of a store in a worker. Another thread watches etcd for all workers (`hub.ts`) and passes on the changes in
  * memory that all share. Commits and reads use the worker's own connection to etcd.
  *
  * Each batch contains the position of the feed before it. If that does not match the previous batch, a message was
@@ -9,18 +9,18 @@ import type { MessagePort } from 'node:worker_threads'
 import { readChanges } from '../packed-changes.ts'
 import { SharedRevisions } from '../shared-revisions.ts'
 import { type Revision, RevisionGone, StoreError } from '../store.ts'
-import type { Era, Eras, FeedSource, FeedSurroundings, Place } from './era.ts'
 import { Feed } from './feed.ts'
+import type { EtcdLocation, FeedCallbacks, FeedSource, GenerationParts, GenerationSource } from './generation-source.ts'
 import { KeySpace } from './key-space.ts'
 import type { FeedPort, Join, Relayed } from './relay.ts'
 
-export class RelayedEras implements Eras {
+export class RelayedGenerations implements GenerationSource {
   readonly compacts = false
   readonly #port: MessagePort
   readonly #onLost: (error: StoreError) => void
   #lost: StoreError | undefined
-  #joining: { readonly prefix: string; readonly era: PromiseWithResolvers<Era> } | undefined
-  /** The feed of the current era; undefined between eras. */
+  #joining: { readonly prefix: string; readonly generationParts: PromiseWithResolvers<GenerationParts> } | undefined
+  /** The feed of the current generation; undefined between generations. */
   #present: RelayedFeed | undefined
 
   constructor({ port }: FeedPort, onLost: (error: StoreError) => void) {
@@ -30,23 +30,23 @@ export class RelayedEras implements Eras {
     port.once('close', () => this.#lose(new StoreError('the thread that watches etcd has ended')))
   }
 
-  begin({ prefix }: Place, told: Revision): Promise<Era> {
+  begin({ prefix }: EtcdLocation, reportedRevision: Revision): Promise<GenerationParts> {
     if (this.#lost !== undefined) return Promise.reject(this.#lost)
-    const era = Promise.withResolvers<Era>()
-    this.#joining = { prefix, era }
-    this.#port.postMessage({ type: 'join', told } satisfies Join)
-    return era.promise
+    const generationParts = Promise.withResolvers<GenerationParts>()
+    this.#joining = { prefix, generationParts }
+    this.#port.postMessage({ type: 'join', reportedRevision } satisfies Join)
+    return generationParts.promise
   }
 
   close(): void {
     this.#lost ??= new StoreError('the store is closed')
-    this.#joining?.era.reject(this.#lost)
+    this.#joining?.generationParts.reject(this.#lost)
     this.#port.close()
   }
 
   #receive(message: Relayed): void {
     if (this.#lost !== undefined) return
-    if (message.type === 'era') this.#beginEra(message)
+    if (message.type === 'generation') this.#beginGeneration(message)
     else if (message.type === 'over') this.#endEra()
     else if (message.type === 'gap') {
       const { revision, lost, oldest } = message
@@ -54,15 +54,15 @@ export class RelayedEras implements Eras {
     } else this.#append(message)
   }
 
-  #beginEra({ offset, memory, position }: Extract<Relayed, { type: 'era' }>): void {
+  #beginGeneration({ offset, memory, position }: Extract<Relayed, { type: 'generation' }>): void {
     const joining = this.#joining
     if (joining === undefined) return
     this.#joining = undefined
     const present = new RelayedFeed(new Feed(position))
     this.#present = present
-    joining.era.resolve({
+    joining.generationParts.resolve({
       space: new KeySpace(joining.prefix, offset),
-      known: new SharedRevisions(memory),
+      sharedRevisions: new SharedRevisions(memory),
       openFeed: (around) => present.open(around),
     })
   }
@@ -83,12 +83,12 @@ export class RelayedEras implements Eras {
     if (this.#lost !== undefined) return
     this.#lost = error
     this.#present?.feed.end(error)
-    this.#joining?.era.reject(error)
+    this.#joining?.generationParts.reject(error)
     this.#onLost(error)
   }
 }
 
-/** A feed that is filled as soon as its era starts, and opened shortly after. */
+/** A feed that is filled as soon as its generation starts, and opened shortly after. */
 class RelayedFeed implements FeedSource {
   readonly feed: Feed
   #onRestored: (() => void) | undefined
@@ -98,7 +98,7 @@ class RelayedFeed implements FeedSource {
     this.feed = feed
   }
 
-  open({ onRestored }: FeedSurroundings): this {
+  open({ onRestored }: FeedCallbacks): this {
     this.#onRestored = onRestored
     // Deferred because the code that opens the feed is not ready for the callback yet.
     if (this.#isRestored) queueMicrotask(onRestored)

@@ -74,15 +74,15 @@ export class Session {
   }
 
   /** Whether the session has ended, including all calls. */
-  get gone(): boolean {
+  get isClosed(): boolean {
     return this.#http.destroyed
   }
 
   /** Sends one request and returns its response before `deadline` (on the monotonic clock). */
   call(method: Method, request: Buffer, deadline: number): Promise<Buffer> {
     return new Promise((resolve, reject) => {
-      const left = Math.max(0, deadline - performance.now())
-      const answer = new Answer((bytes) => this.#http.taken(stream, bytes))
+      const remainingMs = Math.max(0, deadline - performance.now())
+      const answer = new Answer((bytes) => this.#http.consumed(stream, bytes))
       answer.onSettled = () => {
         clearTimeout(timer)
         this.#calls--
@@ -90,10 +90,10 @@ export class Session {
         if (answer.failure === undefined) resolve(answer.message!)
         else reject(answer.failure)
       }
-      const headers = this.#headersOf(method, timeoutHeader(left))
+      const headers = this.#headersOf(method, timeoutHeader(remainingMs))
       const stream = this.#open({ headers, body: request, ends: true }, answer)
       this.#calls++
-      const timer = setTimeout(() => answer.settle(late(stream)), left)
+      const timer = setTimeout(() => answer.settle(late(stream)), remainingMs)
     })
   }
 
@@ -109,7 +109,7 @@ export class Session {
     try {
       for (let chunk = await arrivals.next(); chunk !== undefined; chunk = await arrivals.next()) {
         if (signal.aborted) return
-        this.#http.taken(stream, chunk.length)
+        this.#http.consumed(stream, chunk.length)
         yield* cutter.push(chunk)
       }
       if (!signal.aborted) throw arrivals.failure ?? new CallError('the member ended the stream', { sent: true })
@@ -137,8 +137,8 @@ export class Session {
   }
 
   #headersOf(method: Method, timeout?: string): Buffer {
-    const known = this.#headers.get(method)
-    if (known !== undefined && known.timeout === timeout) return known.encoded
+    const cachedHeaders = this.#headers.get(method)
+    if (cachedHeaders !== undefined && cachedHeaders.timeout === timeout) return cachedHeaders.encoded
     const encoded = encodeHeaders([
       ...[':method', 'POST'],
       ...[':scheme', this.endpoint.protocol.slice(0, -1)],
@@ -157,8 +157,8 @@ export class Session {
   // Pings a member only if something is in progress and nothing has been received, to distinguish a dead member from a
   // slow one.
   #checkSilence(): void {
-    if (this.gone) clearInterval(this.#watchdog)
-    if (this.#calls + this.#streams === 0 || this.gone) return
+    if (this.isClosed) clearInterval(this.#watchdog)
+    if (this.#calls + this.#streams === 0 || this.isClosed) return
     const { silenceMs, pingSpacingMs } = this.#calls > 0 ? calls : watches
     const now = performance.now()
     if (now - this.#http.heard < silenceMs || now - this.#pinged < pingSpacingMs) return

@@ -1,9 +1,9 @@
 /**
- * The store over etcd: any number of servers on one cluster. generation.ts implements one era; this class spans eras.
+ * The store over etcd: any number of servers on one cluster. generation.ts implements one generation; this class spans generations.
  *
- * An era ends when etcd goes back in time, for example because it is restored from a backup while servers are running.
+ * A generation ends when etcd goes back in time, for example because it is restored from a backup while servers are running.
  * Everything that they have read from it and sent to clients is then invalid. The first server that notices raises the
- * offset of revisions above all that it has returned. That ends the era of all other servers. Each starts a new era,
+ * offset of revisions above all that it has returned. That ends the generation of all other servers. Each starts a new generation,
  * and readers of the old one get RevisionGone. Until then all operations fail with StoreRestored.
  */
 import { setTimeout as delay } from 'node:timers/promises'
@@ -27,12 +27,12 @@ import {
   type Write,
 } from '../store.ts'
 import { Connection } from './connection.ts'
-import type { Eras } from './era.ts'
 import { readFailure } from './failure.ts'
 import { EtcdGeneration } from './generation.ts'
+import type { GenerationSource } from './generation-source.ts'
 import { knownFaults } from './known-faults.ts'
+import { localGenerations } from './local-generation.ts'
 import { decodeStatus, encodeStatus, methods } from './messages.ts'
-import { ownEras } from './own-eras.ts'
 import type { Tls } from './session.ts'
 
 /** The etcd cluster, the store's prefix in it, and callbacks. */
@@ -68,32 +68,32 @@ const silenceMs = 1_000
 const pauses = [0, 50, 100, 200, 500, 1_000] as const
 
 export class EtcdStore implements Store {
-  #era!: EtcdGeneration
+  #generation!: EtcdGeneration
   #closed = false
-  /** Resolves when a new era has started. */
+  /** Resolves when a new generation has started. */
   #renewal: Promise<void> = Promise.resolve()
   readonly #connection: Connection
   readonly #prefix: string
   readonly #options: EtcdOptions
-  readonly #eras: Eras
+  readonly #generations: GenerationSource
   readonly #fullness: Fullness
 
   /**
-   * Throws StoreError within the deadline if no member can be used. `eras` is for a store whose watch runs in another
+   * Throws StoreError within the deadline if no member can be used. `generations` is for a store whose watch runs in another
    * thread.
    */
-  static async open(options: EtcdOptions, eras: Eras = ownEras): Promise<EtcdStore> {
-    const store = new EtcdStore(options, eras)
+  static async open(options: EtcdOptions, generations: GenerationSource = localGenerations): Promise<EtcdStore> {
+    const store = new EtcdStore(options, generations)
     const waiting = setTimeout(() => options.onWaiting?.(store.#connection.refusal ?? 'it does not respond'), silenceMs)
     const giveUp = () => store.#connection.close()
     options.giveUp?.addEventListener('abort', giveUp)
     try {
       options.giveUp?.throwIfAborted()
-      store.#era = await store.#beginEra(0)
+      store.#generation = await store.#beginGeneration(0)
       return store
     } catch (error) {
       store.#connection.close()
-      eras.close()
+      generations.close()
       throw readFailure(error)
     } finally {
       clearTimeout(waiting)
@@ -101,8 +101,8 @@ export class EtcdStore implements Store {
     }
   }
 
-  private constructor(options: EtcdOptions, eras: Eras) {
-    this.#eras = eras
+  private constructor(options: EtcdOptions, generations: GenerationSource) {
+    this.#generations = generations
     const { endpoints, tls, deadlineMs = defaultDeadlineMs } = options
     this.#options = options
     this.#fullness = new Fullness(options.onCapacity)
@@ -137,7 +137,7 @@ export class EtcdStore implements Store {
     yield* this.#present.watch(options)
   }
 
-  /** Delegates to the journal of the current era. */
+  /** Delegates to the journal of the current generation. */
   get journal(): Journal | undefined {
     if ((this.#options.retention?.time ?? 0) === 0) return undefined
     return this.#journal
@@ -164,24 +164,24 @@ export class EtcdStore implements Store {
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
-    const ended = this.#era.end(new StoreError('the store is closed'))
+    const ended = this.#generation.end(new StoreError('the store is closed'))
     this.#connection.close()
-    this.#eras.close()
+    this.#generations.close()
     await Promise.all([ended, this.#renewal])
   }
 
   get #present(): EtcdGeneration {
     if (this.#closed) throw new StoreError('the store is closed')
-    return this.#era
+    return this.#generation
   }
 
-  /** Starts an era whose revisions are all above `told`. */
-  async #beginEra(told: Revision): Promise<EtcdGeneration> {
+  /** Starts a generation whose revisions are all above `reportedRevision`. */
+  async #beginGeneration(reportedRevision: Revision): Promise<EtcdGeneration> {
     const connection = this.#connection
-    const era = new EtcdGeneration({
+    const generation = new EtcdGeneration({
       connection,
-      era: await this.#eras.begin({ connection, prefix: this.#prefix }, told),
-      historyMs: this.#eras.compacts ? this.#options.historyMs : undefined,
+      generationParts: await this.#generations.begin({ connection, prefix: this.#prefix }, reportedRevision),
+      historyMs: this.#generations.compacts ? this.#options.historyMs : undefined,
       retention: this.#options.retention,
       clock: this.#options.clock ?? systemClock,
       onWarning: this.#warn,
@@ -189,8 +189,8 @@ export class EtcdStore implements Store {
         this.#renewal = this.#renew(error)
       },
     })
-    await era.begin()
-    return era
+    await generation.begin()
+    return generation
   }
 
   async #renew(ended: StoreRestored): Promise<void> {
@@ -198,11 +198,11 @@ export class EtcdStore implements Store {
     for (let attempt = 0; !this.#closed; attempt++) {
       const pause = pauses[Math.min(attempt, pauses.length - 1)]
       await delay(pause, undefined, { signal: this.#connection.signal }).catch(() => {})
-      // Retried after a failure. Until a new era starts, every call fails with the reason.
-      const era = await this.#beginEra(ended.revision).catch(() => undefined)
-      if (era === undefined) continue
-      this.#era = era
-      if (this.#closed) await era.end(new StoreError('the store is closed'))
+      // Retried after a failure. Until a new generation starts, every call fails with the reason.
+      const generation = await this.#beginGeneration(ended.revision).catch(() => undefined)
+      if (generation === undefined) continue
+      this.#generation = generation
+      if (this.#closed) await generation.end(new StoreError('the store is closed'))
       return
     }
   }

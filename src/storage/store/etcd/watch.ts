@@ -35,15 +35,15 @@ export async function* eventsFrom(
   if (space.etcdRevision(after) < 1) throw new RevisionGone(after, space.revision(1))
   const request = encodeWatch({ ...space.everything(), start: space.etcdRevision(after) + 1 })
   let first = true
-  let held: EtcdEvent[] = []
+  let pendingEvents: EtcdEvent[] = []
   try {
     for await (const message of connection.stream(methods.watch, request, signal)) {
       const response = decodeWatch(message)
       if (response.compactRevision > 0) throw new RevisionGone(after, space.revision(response.compactRevision))
       if (response.canceled) throw new StoreError(`etcd ended the watch: ${response.reason}`)
-      const events = held.concat(response.events)
+      const events = pendingEvents.concat(response.events)
       const whole = response.fragment ? wholeRevisions(events) : events.length
-      held = events.slice(whole)
+      pendingEvents = events.slice(whole)
       if (whole === 0) continue
       if (first) await assertKept(connection, space, after)
       first = false

@@ -2,28 +2,28 @@
  * The process's only watch of the prefix, which fills the feed.
  *
  * After a stream breaks, the watch resumes after the last delivered revision if etcd still has the same log (see
- * history-intact.ts). Otherwise it ends for good. If etcd has compacted that revision in the meantime, the readers of
+ * assert-log-intact.ts). Otherwise it ends for good. If etcd has compacted that revision in the meantime, the readers of
  * the old tail get RevisionGone and a new tail starts at the current revision.
  */
 import { setTimeout as delay } from 'node:timers/promises'
+import type { LogTailLimits } from '../log-tail.ts'
 import { type Batch, type Revision, RevisionGone, type StoreError, StoreRestored } from '../store.ts'
-import type { TailLimits } from '../tail.ts'
+import { assertLogIntact } from './assert-log-intact.ts'
 import type { Connection } from './connection.ts'
-import type { FeedSource, FeedSurroundings } from './era.ts'
 import { readFailure } from './failure.ts'
 import { Feed } from './feed.ts'
-import { assertHistoryIntact } from './history-intact.ts'
+import type { FeedCallbacks, FeedSource } from './generation-source.ts'
 import type { KeySpace } from './key-space.ts'
 import type { EtcdEvent } from './messages.ts'
 import { restored, watchFrom } from './watch.ts'
 
-export interface WatchedFeedOptions extends FeedSurroundings {
+export interface WatchedFeedOptions extends FeedCallbacks {
   readonly connection: Connection
   readonly space: KeySpace
   /** The current revision. The feed starts after it. */
   readonly revision: Revision
   readonly listener?: FeedListener | undefined
-  readonly limits?: TailLimits | undefined
+  readonly limits?: LogTailLimits | undefined
 }
 
 /** Called in the order in which readers see the same events. */
@@ -79,7 +79,7 @@ export class WatchedFeed implements FeedSource {
   async #follow(onBatch: () => void): Promise<void> {
     const { connection, space, isRolledBack, listener } = this.#options
     const after = this.feed.revision
-    await assertHistoryIntact({
+    await assertLogIntact({
       connection,
       last: this.#last,
       etcdRevision: space.etcdRevision(after),

@@ -15,10 +15,10 @@ import {
   type Conflict,
   type Entry,
   type Key,
+  type ReservedKey,
   type Revision,
   type StoreError,
   StoreFull,
-  type Taken,
   ValueTooLarge,
   type Write,
 } from '../store.ts'
@@ -240,7 +240,7 @@ function pack(batch: readonly Pending[]): ArrayBuffer {
       packed.number(guard.revision === 'present' ? present : guard.revision)
       packed.key(guard.key)
     }
-    packTaken(packed, write.takes)
+    packReserved(packed, write.reserves)
     packKeys(packed, write.releases)
     packed.number(write.note?.time ?? 0)
     packed.bytes(write.note?.text ?? nothing)
@@ -248,9 +248,9 @@ function pack(batch: readonly Pending[]): ArrayBuffer {
   return packed.finish()
 }
 
-function packTaken(packed: Packer, takes: readonly Taken[] = []): void {
-  packed.number(takes.length)
-  for (const { key, value } of takes) {
+function packReserved(packed: Packer, reserves: readonly ReservedKey[] = []): void {
+  packed.number(reserves.length)
+  for (const { key, value } of reserves) {
     packed.key(key)
     packed.bytes(value, headroom)
   }
@@ -285,11 +285,11 @@ function readHeld(key: Key, reply: Unpacker): Entry | undefined {
 
 /** Released and reserved keys have the revisions before that of the write, in this order. */
 function readClaims(
-  { takes = [], releases = [] }: Write,
+  { reserves = [], releases = [] }: Write,
   { revision, reply, changes }: { revision: Revision; reply: Unpacker; changes: Change[] },
 ): void {
   const released = releases.map((each) => readHeld(each, reply)).filter((held) => held !== undefined)
-  let next = revision - released.length - takes.length
+  let next = revision - released.length - reserves.length
   for (const previous of released) changes.push({ key: previous.key, revision: next++, value: undefined, previous })
-  for (const { key, value } of takes) changes.push({ key, revision: next++, value, previous: undefined })
+  for (const { key, value } of reserves) changes.push({ key, revision: next++, value, previous: undefined })
 }

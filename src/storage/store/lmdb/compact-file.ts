@@ -5,7 +5,7 @@
  */
 import { mkdir, open as openFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { claimDirectory } from './claim.ts'
+import { lockDirectory } from './directory-lock.ts'
 import { openTables, write } from './tables.ts'
 
 const tableNames = ['current', 'history', 'log', 'expiry', 'meta'] as const
@@ -20,7 +20,7 @@ export interface FileSizes {
 
 /** Throws StoreError if another process uses the directory. */
 export async function compactFile(directory: string): Promise<FileSizes> {
-  const release = await claimDirectory(directory)
+  const release = await lockDirectory(directory)
   const file = join(directory, 'data.mdb')
   const aside = join(directory, 'compacting')
   const fresh = join(aside, 'data.mdb')

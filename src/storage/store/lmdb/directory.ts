@@ -136,12 +136,12 @@ async function checkFile(path: string): Promise<boolean> {
   if (size === 0) return false
   await using file = await open(path, 'r+')
   const meta = readMeta(file.fd)
-  const wanted = meta === undefined ? Number.NaN : (meta.lastPage + 1) * meta.pageSize
-  if (!(wanted <= largestFile))
+  const requiredBytes = meta === undefined ? Number.NaN : (meta.lastPage + 1) * meta.pageSize
+  if (!(requiredBytes <= largestFile))
     throw new StoreError(
       `the data file ${path} is damaged or belongs to another program: restore a backup, or choose another --data-dir`,
     )
-  if (wanted > size) await file.truncate(wanted)
+  if (requiredBytes > size) await file.truncate(requiredBytes)
   return true
 }
 

@@ -29,7 +29,7 @@ const zeros = Buffer.alloc(growthPages * pageSize)
 export interface Need {
   readonly pages: number
   /** The longest run of consecutive pages among them. */
-  readonly longest: number
+  readonly maxRun: number
 }
 
 /** Pages that any transaction allocates, however small: lmdb's own trees. */
@@ -48,12 +48,12 @@ export function needOfChange(valueBytes: number, replacedBytes: number, claims =
   const value = pagesOf(valueBytes)
   const replaced = pagesOf(replacedBytes + recordBytes)
   const pages = value + replaced + pagesPerChange + claims * pagesPerClaim
-  return { pages, longest: Math.max(value, replaced) }
+  return { pages, maxRun: Math.max(value, replaced) }
 }
 
 /** The need of a key or record that is deleted without a log record. */
 export function needOfRemoval(claims = 0): Need {
-  return { pages: pagesPerRemoval + claims * pagesPerRelease, longest: 1 }
+  return { pages: pagesPerRemoval + claims * pagesPerRelease, maxRun: 1 }
 }
 
 /** Size of a record without its value, with the longest possible key. */
@@ -87,7 +87,7 @@ export class DiskReservation {
   #used = 0
   /** Upper bound of what this transaction allocates. */
   #pages = 0
-  #longest = 1
+  #maxRun = 1
   /** Set once the file could not grow in this transaction. */
   #free: FreeList | undefined
 
@@ -104,17 +104,17 @@ export class DiskReservation {
     this.#used = usedPages(this.#tables)
     this.#tryPage()
     this.#pages = overheadPages
-    this.#longest = 1
+    this.#maxRun = 1
     this.#free = undefined
   }
 
   /** Whether the transaction can allocate this much more. With `frees` it can use part of the reserve. */
   take(need: Need, { frees }: { frees: boolean }): boolean {
     const pages = this.#pages + need.pages
-    const longest = Math.max(this.#longest, need.longest)
-    if (!this.#fitsBehind(pages) && !this.#fitsInside({ pages, longest, frees })) return false
+    const maxRun = Math.max(this.#maxRun, need.maxRun)
+    if (!this.#fitsBehind(pages) && !this.#fitsInside({ pages, maxRun, frees })) return false
     this.#pages = pages
-    this.#longest = longest
+    this.#maxRun = maxRun
     return true
   }
 
@@ -130,10 +130,10 @@ export class DiskReservation {
   }
 
   /** Whether the free pages inside the file suffice, together with the usable ones at the end. */
-  #fitsInside({ pages, longest, frees }: Need & { frees: boolean }): boolean {
+  #fitsInside({ pages, maxRun, frees }: Need & { frees: boolean }): boolean {
     this.#free ??= readFreeList(this.#file, this.#pinned())
     const behind = this.#size - this.#used
-    const inside = this.#free.usable(longest)
+    const inside = this.#free.usable(maxRun)
     const single = this.#pages === overheadPages
     if (frees) return pages <= inside + (single ? behind : Math.min(behind, sparedPagesAtOnce))
     const ordinary = Math.max(0, behind - sparedPages(this.#used))

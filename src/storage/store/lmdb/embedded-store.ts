@@ -1,7 +1,7 @@
 /**
  * The embedded store as seen by its callers, over a connection to the thread that owns the file. Commits of many
  * callers share one transaction and one sync. A list first fixes its revision and then reads slices at that revision,
- * pinned against compaction (`history.ts`).
+ * pinned against compaction (`history-window.ts`).
  *
  * There are two implementations: the store of the process's only user of the file (`store.ts`), and the stores of
  * several threads (`worker-store.ts`). They differ in how they learn the newest revision, how changes reach the log
@@ -9,6 +9,7 @@
  */
 import type { OnCapacity } from '../fullness.ts'
 import { assertKey, assertWrite } from '../key.ts'
+import { LogTail } from '../log-tail.ts'
 import {
   type Batch,
   type Change,
@@ -28,13 +29,12 @@ import {
   type WatchOptions,
   type Write,
 } from '../store.ts'
-import { Tail } from '../tail.ts'
 import { assertSize, Commits, dueTime, withTime } from './commits.ts'
 import type { Connection } from './connection.ts'
-import { History, type SharedHistory } from './history.ts'
+import { HistoryWindow, type SharedHistoryWindow } from './history-window.ts'
 import { openJournal } from './journal.ts'
 import type { OpenReply, Reach } from './messages.ts'
-import { type StoreClock, storeClock } from './owned.ts'
+import { type StoreClock, storeClock } from './owned-directory.ts'
 import { Reader } from './reader.ts'
 
 /** Callbacks and clock of the store. */
@@ -54,13 +54,13 @@ interface EmbeddedParts {
   readonly connection: Connection
   readonly state: OpenReply
   /** The shared history window if several threads use the file. */
-  readonly shared?: SharedHistory
+  readonly shared?: SharedHistoryWindow
 }
 
 export abstract class EmbeddedStore implements Store {
   protected readonly connection: Connection
-  protected readonly tail: Tail
-  protected readonly history: History
+  protected readonly tail: LogTail
+  protected readonly history: HistoryWindow
   protected readonly clock: StoreClock
   readonly #options: EmbeddedOptions
   readonly #reader: Reader
@@ -74,8 +74,8 @@ export abstract class EmbeddedStore implements Store {
     this.connection = connection
     this.#options = options
     this.clock = options.clock ?? storeClock
-    this.tail = new Tail(state.revision)
-    this.history = new History({
+    this.tail = new LogTail(state.revision)
+    this.history = new HistoryWindow({
       connection,
       tail: this.tail,
       clock: this.clock,

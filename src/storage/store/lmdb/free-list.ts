@@ -22,16 +22,16 @@ export class FreeList {
   }
 
   /**
-   * Returns how many pages can be allocated in any order, in pieces of at most `longest` consecutive pages, so that
+   * Returns how many pages can be allocated in any order, in pieces of at most `maxRun` consecutive pages, so that
    * every piece is certain to fit. A run counts by its length beyond `longest - 1`. A piece reduces this sum by at most
    * its own length, and while the sum is positive some run is long enough.
    */
-  usable(longest: number): number {
-    const known = this.#usable.get(longest)
+  usable(maxRun: number): number {
+    const known = this.#usable.get(maxRun)
     if (known !== undefined) return known
     let sum = 0
-    for (const count of this.#counts) if (count >= longest) sum += count - longest + 1
-    this.#usable.set(longest, sum)
+    for (const count of this.#counts) if (count >= maxRun) sum += count - maxRun + 1
+    this.#usable.set(maxRun, sum)
     return sum
   }
 }

@@ -8,8 +8,14 @@ import { SharedRevisions } from '../shared-revisions.ts'
 import { StoreError } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { Expiry, expiryTickMs } from './expiry.ts'
-import { History } from './history.ts'
-import { keepHistory, type Owned, type OwnedOptions, openOwned, storeClock } from './owned.ts'
+import { HistoryWindow } from './history-window.ts'
+import {
+  keepHistory,
+  type OwnedDirectory,
+  type OwnedDirectoryOptions,
+  openOwnedDirectory,
+  storeClock,
+} from './owned-directory.ts'
 import type { StorePort } from './worker-store.ts'
 
 /** Owns a data directory for the stores of other threads. */
@@ -17,16 +23,16 @@ export class StoreHub {
   readonly #connection: Connection
   readonly #release: () => void
   readonly #shared = new SharedRevisions()
-  readonly #history: History
+  readonly #history: HistoryWindow
   readonly #expiry: Expiry
-  readonly #options: OwnedOptions
+  readonly #options: OwnedDirectoryOptions
   #stopTimers: (() => void)[] = []
   #closing = false
   #failed = false
 
-  static async open(options: OwnedOptions): Promise<StoreHub> {
+  static async open(options: OwnedDirectoryOptions): Promise<StoreHub> {
     let hub: StoreHub | undefined
-    const opened = await openOwned(options, {
+    const opened = await openOwnedDirectory(options, {
       onEnd: () => {
         if (hub) hub.#stop()
       },
@@ -42,7 +48,7 @@ export class StoreHub {
     return hub
   }
 
-  private constructor({ connection, state, release }: Owned, options: OwnedOptions) {
+  private constructor({ connection, state, release }: OwnedDirectory, options: OwnedDirectoryOptions) {
     this.#connection = connection
     this.#release = release
     this.#options = options
@@ -53,7 +59,7 @@ export class StoreHub {
     this.#shared.raise('revision', state.revision)
     this.#shared.raise('oldest', oldest)
     this.#shared.raise('floor', floor)
-    this.#history = new History({
+    this.#history = new HistoryWindow({
       connection,
       oldest,
       floor,

@@ -1,17 +1,17 @@
 /**
  * The journal of the embedded store as its users' threads see it. Sends requests to the thread that owns the file
- * (past.ts).
+ * (read-journal.ts).
  */
 import { assertKey } from '../key.ts'
 import { Unpacker } from '../pack.ts'
-import type { Journal, Key, ListRange, Past, Retention, Revision, Snapshot } from '../store.ts'
+import type { Journal, JournalChange, Key, ListRange, Retention, Revision, Snapshot } from '../store.ts'
 import type { Connection } from './connection.ts'
-import type { History } from './history.ts'
+import type { HistoryWindow } from './history-window.ts'
 import type { WhenReply } from './messages.ts'
 
 export interface JournalParts {
   readonly connection: Connection
-  readonly history: History
+  readonly history: HistoryWindow
   readonly list: (range: ListRange & { readonly revision: Revision }) => Promise<Snapshot>
 }
 
@@ -27,9 +27,9 @@ class LmdbJournal implements Journal {
     this.#parts = parts
   }
 
-  async changes(key: Key, before: Revision, limit: number): Promise<readonly Past[]> {
+  async changes(key: Key, before: Revision, limit: number): Promise<readonly JournalChange[]> {
     assertKey(key)
-    const reply = await this.#parts.connection.request({ type: 'past', key, before, limit })
+    const reply = await this.#parts.connection.request({ type: 'journalChanges', key, before, limit })
     return readPast(new Unpacker(reply as ArrayBuffer))
   }
 
@@ -51,15 +51,15 @@ class LmdbJournal implements Journal {
   }
 }
 
-function readPast(packed: Unpacker): Past[] {
-  const found: Past[] = []
+function readPast(packed: Unpacker): JournalChange[] {
+  const journalChanges: JournalChange[] = []
   while (!packed.done) {
     const revision = packed.number()
     const deleted = packed.number() === 1
     const time = packed.number()
     const text = packed.bytes()
     const value = packed.number() === 1 ? packed.bytes() : undefined
-    found.push({ revision, deleted, value, note: time === 0 ? undefined : { time, text } })
+    journalChanges.push({ revision, deleted, value, note: time === 0 ? undefined : { time, text } })
   }
-  return found
+  return journalChanges
 }

@@ -28,7 +28,13 @@ export type Request =
   | { readonly type: 'list'; readonly id: number; readonly range: SliceRange; readonly limit: number }
   | { readonly type: 'count'; readonly id: number; readonly range: SliceRange }
   | { readonly type: 'log'; readonly id: number; readonly after: Revision; readonly limit: number }
-  | { readonly type: 'past'; readonly id: number; readonly key: Key; readonly before: Revision; readonly limit: number }
+  | {
+      readonly type: 'journalChanges'
+      readonly id: number
+      readonly key: Key
+      readonly before: Revision
+      readonly limit: number
+    }
   | { readonly type: 'when'; readonly id: number; readonly time: number }
   | CompactRequest
   | { readonly type: 'expire'; readonly id: number; readonly now: number }

@@ -59,14 +59,14 @@ export function listEntries(tables: Tables, newest: Revision, range: SliceRange,
     { keys: Math.min(limit, listSlice.keys), bytes: listSlice.bytes },
     true,
   )
-  const wanted = slice.found.slice(0, limit)
-  const packed = new Packer(4096 + slice.bytes + 64 * wanted.length)
-  for (const { key, revision, value } of wanted) {
+  const page = slice.entries.slice(0, limit)
+  const packed = new Packer(4096 + slice.bytes + 64 * page.length)
+  for (const { key, revision, value } of page) {
     packed.number(revision)
     packed.bytes(key)
     packed.bytes(value!)
   }
-  const resume = wanted.length < slice.found.length ? wanted.at(-1)?.key : slice.resume
+  const resume = page.length < slice.entries.length ? page.at(-1)?.key : slice.resume
   return { entries: packed.finish(), resume: resume?.toString() }
 }
 
@@ -95,8 +95,8 @@ export function countEntries(tables: Tables, newest: Revision, range: SliceRange
   // lmdb's fast count reads all pages of the range at once, so they must have been checked.
   if (!tables.isGuarded() && newest - range.revision <= maxUndone)
     return { count: countNewest(tables, range), resume: undefined }
-  const { found, resume } = readSlice(tables, newest, range, countSlice, false)
-  return { count: found.length, resume: resume?.toString() }
+  const { entries, resume } = readSlice(tables, newest, range, countSlice, false)
+  return { count: entries.length, resume: resume?.toString() }
 }
 
 /** Counts at a revision with few later changes: takes lmdb's fast count of current keys and undoes the changes. */
@@ -115,14 +115,14 @@ function countNewest({ current, log }: Tables, range: SliceRange): number {
   return [...changed.values()].reduce((sum, { before, now }) => sum + before - now, count)
 }
 
-interface Found {
+interface FoundEntry {
   readonly key: Buffer
   readonly revision: Revision
   readonly value: Buffer | undefined
 }
 
 interface Slice {
-  readonly found: Found[]
+  readonly entries: FoundEntry[]
   readonly bytes: number
   /** The key to continue after. Undefined at the end of the range. */
   readonly resume: Buffer | undefined
@@ -159,22 +159,22 @@ function readCurrent(
   bounds: Bounds,
   values: boolean,
 ): Slice {
-  const found: Found[] = []
+  const entries: FoundEntry[] = []
   let bytes = 0
   let looked = 0
   let last: Buffer | undefined
   for (const { key, value } of current.getRange(end ? { start, end } : { start })) {
     // Always reads at least one key so that every slice makes progress.
-    if (last && (looked >= bounds.keys || bytes >= bounds.bytes)) return { found, bytes, resume: last }
+    if (last && (looked >= bounds.keys || bytes >= bounds.bytes)) return { entries, bytes, resume: last }
     looked++
     last = asBuffer(key)
     const revision = heldRevision(value)
     const sound = isSound(last, value)
     if (revision > at && sound) continue
-    found.push({ key: last, revision, value: values ? Buffer.copyBytesFrom(soundValue(last, value)) : undefined })
+    entries.push({ key: last, revision, value: values ? Buffer.copyBytesFrom(soundValue(last, value)) : undefined })
     bytes += value.length
   }
-  return { found, bytes, resume: undefined }
+  return { entries, bytes, resume: undefined }
 }
 
 // The other versions of a key are skipped one by one at first, then with a jump.
@@ -182,7 +182,7 @@ const stepsBeforeJump = 4
 
 /** Returns the versions in `history` at the revision, for keys replaced or deleted since. */
 function readHistory(tables: Tables, at: Revision, { start, end }: KeyRange, bounds: Bounds, values: boolean): Slice {
-  const found: Found[] = []
+  const entries: FoundEntry[] = []
   let bytes = 0
   let looked = 0
   let last: Buffer | undefined
@@ -197,22 +197,22 @@ function readHistory(tables: Tables, at: Revision, { start, end }: KeyRange, bou
         jump = after(last)
         break
       }
-      if (last && (looked >= bounds.keys || bytes >= bounds.bytes)) return { found, bytes, resume: last }
+      if (last && (looked >= bounds.keys || bytes >= bounds.bytes)) return { entries, bytes, resume: last }
       looked++
       steps = 0
       last = key
       const entry = versionAt(tables, key, at, values)
       if (entry === undefined) continue
-      found.push(entry)
+      entries.push(entry)
       bytes += entry.value?.length ?? 0
     }
     from = jump
   }
-  return { found, bytes, resume: undefined }
+  return { entries, bytes, resume: undefined }
 }
 
 /** Returns the version of a key that was written up to `at` and replaced later. */
-function versionAt(tables: Tables, key: Buffer, at: Revision, values: boolean): Found | undefined {
+function versionAt(tables: Tables, key: Buffer, at: Revision, values: boolean): FoundEntry | undefined {
   const newestFirst = { start: versionKey(key, at), end: versionKey(key, 0), reverse: true, limit: 1 }
   for (const { key: version, value } of tables.history.getRange(newestFirst)) {
     const replacedAt = readRevision(value, 0)
@@ -228,11 +228,11 @@ function versionAt(tables: Tables, key: Buffer, at: Revision, values: boolean): 
  * Merges both in key order, up to where both were read. No key is in both: an entry in `current` has not been replaced.
  */
 function merge(live: Slice, replaced: Slice): Slice {
-  if (replaced.found.length === 0 && replaced.resume === undefined) return live
+  if (replaced.entries.length === 0 && replaced.resume === undefined) return live
   const resume = replaced.resume ?? live.resume
-  const inReach = ({ key }: Found) => resume === undefined || Buffer.compare(key, resume) <= 0
-  const found = [...live.found, ...replaced.found].filter(inReach).sort((a, b) => Buffer.compare(a.key, b.key))
-  return { found, bytes: live.bytes + replaced.bytes, resume }
+  const inReach = ({ key }: FoundEntry) => resume === undefined || Buffer.compare(key, resume) <= 0
+  const entries = [...live.entries, ...replaced.entries].filter(inReach).sort((a, b) => Buffer.compare(a.key, b.key))
+  return { entries, bytes: live.bytes + replaced.bytes, resume }
 }
 
 function keyRange({ prefix, after: last }: SliceRange): KeyRange {
@@ -280,9 +280,9 @@ function packRecord(tables: Tables, revision: Revision, packed: Packer): void {
 }
 
 function logRevisions({ log }: Tables, after: Revision, limit: number): Revision[] {
-  const found: Revision[] = []
-  for (const key of log.getKeys({ start: revisionKey(after + 1), limit })) found.push(readRevision(asBuffer(key), 0))
-  return found
+  const entries: Revision[] = []
+  for (const key of log.getKeys({ start: revisionKey(after + 1), limit })) entries.push(readRevision(asBuffer(key), 0))
+  return entries
 }
 
 function writtenAt(tables: Tables, key: Buffer, revision: Revision): Buffer {

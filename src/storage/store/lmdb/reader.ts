@@ -4,14 +4,14 @@ import { Unpacker } from '../pack.ts'
 import { readChanges } from '../packed-changes.ts'
 import type { Change, Entry, Key, ListRange, Revision, Snapshot } from '../store.ts'
 import type { Connection } from './connection.ts'
-import type { History } from './history.ts'
+import type { HistoryWindow } from './history-window.ts'
 import type { CountReply, ListReply, Reach, SliceRange } from './messages.ts'
 
 export class Reader {
   readonly #connection: Connection
-  readonly #history: History
+  readonly #history: HistoryWindow
 
-  constructor(connection: Connection, history: History) {
+  constructor(connection: Connection, history: HistoryWindow) {
     this.#connection = connection
     this.#history = history
   }

@@ -9,9 +9,9 @@ import type { OnCapacity } from '../fullness.ts'
 import type { Change, Revision } from '../store.ts'
 import { EmbeddedStore } from './embedded-store.ts'
 import { Expiry, expiryTickMs } from './expiry.ts'
-import { keepHistory, type Owned, type OwnedOptions, openOwned } from './owned.ts'
+import { keepHistory, type OwnedDirectory, type OwnedDirectoryOptions, openOwnedDirectory } from './owned-directory.ts'
 
-export interface LmdbOptions extends OwnedOptions {
+export interface LmdbOptions extends OwnedDirectoryOptions {
   readonly onCapacity?: OnCapacity
 }
 
@@ -22,7 +22,7 @@ export class LmdbStore extends EmbeddedStore {
 
   static async open(options: LmdbOptions): Promise<LmdbStore> {
     let store: LmdbStore | undefined
-    const opened = await openOwned(options, {
+    const opened = await openOwnedDirectory(options, {
       onEnd: (error) => {
         if (store) store.end(error)
       },
@@ -38,7 +38,7 @@ export class LmdbStore extends EmbeddedStore {
     return store
   }
 
-  private constructor({ connection, state, release }: Owned, options: LmdbOptions) {
+  private constructor({ connection, state, release }: OwnedDirectory, options: LmdbOptions) {
     super({ connection, state }, options)
     this.#release = release
     this.#expiry = new Expiry({

@@ -22,8 +22,8 @@
  */
 import { crc32 } from 'node:zlib'
 import { open, type RootDatabase } from 'lmdb'
-import { unfinishedText } from '../loading.ts'
 import { type Bytes, type Note, type Revision, StoreError } from '../store.ts'
+import { unfinishedText } from '../store-load.ts'
 import { type Guarding, guardedTable, plainTable, type Table } from './guarded-table.ts'
 
 export const formatVersion = 3
@@ -52,7 +52,7 @@ export interface State {
 
 const formatKey = Buffer.from('format')
 const stateKey = Buffer.from('state')
-/** Present while the file is being loaded (loading.ts) and its content is incomplete. */
+/** Present while the file is being loaded (load-directory.ts) and its content is incomplete. */
 export const unfinishedKey = Buffer.from('unfinished')
 
 // Values are not converted. lmdb passes its own buffer to `decode`, with the length of the value.

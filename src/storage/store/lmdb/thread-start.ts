@@ -55,14 +55,14 @@ function start() {
 
 /** One entry per running thread: 1 once it has loaded its modules. */
 const loading = new Set<Int32Array>()
-const longestLoadMs = 10_000
+const maxLoadMs = 10_000
 
 /**
  * Loading lmdb's native module cannot be interrupted: the whole process would abort. So a process that exits, for
  * whatever reason, waits for it.
  */
 function waitUntilLoaded(): void {
-  for (const loaded of loading) Atomics.wait(loaded, 0, 0, longestLoadMs)
+  for (const loaded of loading) Atomics.wait(loaded, 0, 0, maxLoadMs)
 }
 
 // In the bundle the thread is a separate file.

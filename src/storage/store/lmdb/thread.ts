@@ -30,8 +30,8 @@ import type {
   Request,
 } from './messages.ts'
 import { checkPages, reportDamage } from './page-check.ts'
-import { floorOf, readPast, revisionAt } from './past.ts'
 import { countEntries, getEntry, listEntries, readLog } from './read.ts'
+import { floorOf, readJournalChanges, revisionAt } from './read-journal.ts'
 import { openTables, readState, type State, type Tables } from './tables.ts'
 import { compactStep, expireStep, readDue } from './upkeep.ts'
 import { checkSoleWriter, commitGroup } from './write.ts'
@@ -40,7 +40,7 @@ type OtherRequest = Exclude<Request, CommitRequest | OpenRequest | AttachRequest
 type AnyRequest = Exclude<Request, OpenRequest>
 
 /** A request and the port for its reply. */
-interface Asked<T> {
+interface PendingRequest<T> {
   readonly request: T
   readonly port: MessagePort
 }
@@ -62,12 +62,12 @@ class StoreThread {
   /** The oldest revision that the journal can list. */
   #floor: Revision
   #failed: Failure | undefined
-  readonly #commits: Asked<CommitRequest>[] = []
-  readonly #others: Asked<OtherRequest>[] = []
+  readonly #commits: PendingRequest<CommitRequest>[] = []
+  readonly #others: PendingRequest<OtherRequest>[] = []
   /** Undefined if all pages were checked before the file was opened. */
   #check: BackgroundCheck | undefined
   /** Compactions that wait until all pages are checked. */
-  readonly #held: Asked<OtherRequest>[] = []
+  readonly #held: PendingRequest<OtherRequest>[] = []
 
   constructor(port: MessagePort, { directory, backgroundCheck }: OpenRequest) {
     this.#ports = [port]
@@ -102,8 +102,8 @@ class StoreThread {
     return { revision, oldest, floor: this.#floor }
   }
 
-  #work(asked: Asked<AnyRequest>): void {
-    this.#take(asked)
+  #work(pending: PendingRequest<AnyRequest>): void {
+    this.#take(pending)
     this.#workOff()
   }
 
@@ -122,7 +122,7 @@ class StoreThread {
         this.#take({ request: next.message, port })
   }
 
-  #take({ request, port }: Asked<AnyRequest>): void {
+  #take({ request, port }: PendingRequest<AnyRequest>): void {
     if (request.type === 'commit') this.#commits.push({ request, port })
     else if (request.type === 'attach') this.#attach(request, port)
     else if (isPin(request)) this.#pin(request, port)
@@ -172,20 +172,20 @@ class StoreThread {
         this.#answerBlock(recipientOf(group[i]!), reply, i === replies.length - 1 ? cut : undefined)
     } catch (error) {
       const failure = this.#failure(error, true)
-      for (const asked of group) this.#refuse(recipientOf(asked), failure)
+      for (const pending of group) this.#refuse(recipientOf(pending), failure)
     }
   }
 
-  #serve(asked: Asked<OtherRequest>): void {
-    const { request } = asked
+  #serve(pending: PendingRequest<OtherRequest>): void {
+    const { request } = pending
     if (request.type === 'compact' && this.#tables.isGuarded() && this.#failed === undefined) {
-      this.#held.push(asked)
+      this.#held.push(pending)
       return
     }
     try {
-      this.#run(request, recipientOf(asked))
+      this.#run(request, recipientOf(pending))
     } catch (error) {
-      this.#refuse(recipientOf(asked), this.#failure(error, request.type === 'compact' || request.type === 'expire'))
+      this.#refuse(recipientOf(pending), this.#failure(error, request.type === 'compact' || request.type === 'expire'))
     } finally {
       // An open read transaction would prevent the reuse of old pages.
       if (request.type !== 'close') this.#tables.root.resetReadTxn()
@@ -206,8 +206,8 @@ class StoreThread {
       case 'log':
         this.#answerBlock(to, readLog(this.#tables, request.after, request.limit))
         break
-      case 'past':
-        this.#answerBlock(to, readPast(this.#tables, request.key, { ...request, floor: this.#floor }))
+      case 'journalChanges':
+        this.#answerBlock(to, readJournalChanges(this.#tables, request.key, { ...request, floor: this.#floor }))
         break
       case 'when':
         this.#answer(to, { revision: revisionAt(this.#tables, this.#state, request.time) })
@@ -275,7 +275,7 @@ class StoreThread {
   /** Closes the file. The thread ends when all ports are closed; the owner closes its own. */
   #close(to: Recipient): void {
     this.#check?.stop()
-    for (const asked of this.#held.splice(0)) this.#refuse(recipientOf(asked), closedFailure)
+    for (const pending of this.#held.splice(0)) this.#refuse(recipientOf(pending), closedFailure)
     for (const port of this.#ports) if (port !== to.port) port.close()
     this.#room.close()
     this.#tables.root.close().then(
@@ -345,7 +345,7 @@ function fileSize(path: string): number {
 /** A value that no request id has. */
 const toAll = -1
 
-function recipientOf({ port, request }: Asked<AnyRequest>): Recipient {
+function recipientOf({ port, request }: PendingRequest<AnyRequest>): Recipient {
   return { port, id: request.id }
 }
 

@@ -76,14 +76,14 @@ export function expireStep(
 /** Returns false if there is no room. */
 function expireOne(place: Place, { record, key }: Due, { changes, now }: { changes: Packer; now: number }): boolean {
   const { tables } = place
-  const held = tables.current.get(key)
+  const currentRecord = tables.current.get(key)
   const previous = readRevision(record, 8)
-  const stands = held !== undefined && heldRevision(held) === previous
-  const trace = takeRoom(place.room, { value: undefined, replaced: stands ? held.length : 0, claims: 1 })
+  const stands = currentRecord !== undefined && heldRevision(currentRecord) === previous
+  const trace = takeRoom(place.room, { value: undefined, replaced: stands ? currentRecord.length : 0, claims: 1 })
   if (trace === undefined) return false
   if (stands) {
     const revision = ++place.revision
-    const replaced = packDeletion(changes, { revision, previous, key, replaced: held.subarray(8) })
+    const replaced = packDeletion(changes, { revision, previous, key, replaced: currentRecord.subarray(8) })
     // The note has a time but no text because the store itself made the change.
     apply(tables, { revision, previous, replaced, key, value: undefined, note: { time: now, text: noBytes } }, trace)
     if (trace === 'none') place.oldest = revision
@@ -136,13 +136,13 @@ export function compactStep(
     const next = { ...state, oldest: Math.max(state.oldest, oldest) }
     writeState(tables.meta, next)
     for (let [all, freed] = [0, 0]; ; ) {
-      const found = oldestRecords(tables, upTo)
-      const kept = found.findIndex(({ record, size }) => {
+      const logRecords = oldestRecords(tables, upTo)
+      const kept = logRecords.findIndex(({ record, size }) => {
         const stays = journal !== undefined && freed >= excess && (record?.note?.time ?? 0) >= journal.since
         if (!stays) freed += Math.max(size, log.average)
         return stays
       })
-      const records = kept === -1 ? found : found.slice(0, kept)
+      const records = kept === -1 ? logRecords : logRecords.slice(0, kept)
       const done = records.findIndex((record) => !forget(tables, record, room))
       if (all === 0 && done === 0) throw new StoreFull('no room to compact old revisions')
       all += records.length
@@ -172,9 +172,13 @@ function reduce(
 ): boolean {
   if (journal.withoutValues.length === 0) return false
   const from = readMark(tables.meta, reducedKey) + 1
-  const found = recordsIn(tables, { start: revisionKey(from), end: revisionKey(upTo + 1), limit: 4 * recordsAtATime })
+  const logRecords = recordsIn(tables, {
+    start: revisionKey(from),
+    end: revisionKey(upTo + 1),
+    limit: 4 * recordsAtATime,
+  })
   let reached = from - 1
-  for (const { revision, record } of found) {
+  for (const { revision, record } of logRecords) {
     const isFor = record !== undefined && journal.withoutValues.some((prefix) => startsWith(record.key, prefix))
     if (isFor && !record.reduced && record.previous !== 0) {
       if (!room.take(needOfChange(0, 0), { frees: true })) break
@@ -183,7 +187,7 @@ function reduce(
     reached = revision
   }
   if (reached >= from) write(tables.meta, reducedKey, revisionKey(reached))
-  return reached >= from && found.length === 4 * recordsAtATime
+  return reached >= from && logRecords.length === 4 * recordsAtATime
 }
 
 const noBytes = new Uint8Array(0)
@@ -199,13 +203,13 @@ interface FoundRecord {
 }
 
 function recordsIn({ log }: Tables, range: { start?: Bytes; end: Bytes; limit: number }): FoundRecord[] {
-  const found: FoundRecord[] = []
+  const logRecords: FoundRecord[] = []
   for (const { key, value } of log.getRange(range as object)) {
     const revision = readRevision(key as Buffer, 0)
     // The lent buffer is not used after the next read.
-    found.push({ revision, size: value.length, record: readLogRecord(revision, value) })
+    logRecords.push({ revision, size: value.length, record: readLogRecord(revision, value) })
   }
-  return found
+  return logRecords
 }
 
 function oldestRecords(tables: Tables, upTo: Revision): FoundRecord[] {

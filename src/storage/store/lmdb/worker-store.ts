@@ -13,7 +13,7 @@ import { SharedRevisions } from '../shared-revisions.ts'
 import { type Batch, type Revision, StoreError, type WatchOptions } from '../store.ts'
 import { Connection } from './connection.ts'
 import { type EmbeddedOptions, EmbeddedStore } from './embedded-store.ts'
-import type { SharedHistory } from './history.ts'
+import type { SharedHistoryWindow } from './history-window.ts'
 import type { OpenReply, PinReply } from './messages.ts'
 
 /** What a thread needs to open the store. Created by `StoreHub.connect` and transferred to the thread. */
@@ -92,7 +92,7 @@ export class WorkerStore extends EmbeddedStore {
 }
 
 /** Pins the revisions that this thread reads in the thread that owns the file, which runs compaction. */
-function pinsOver(connection: Connection, shared: SharedRevisions): SharedHistory {
+function pinsOver(connection: Connection, shared: SharedRevisions): SharedHistoryWindow {
   return {
     get oldest() {
       return shared.oldest

@@ -91,18 +91,18 @@ function commitOne(place: Place, writes: Unpacker, reply: Packer): void {
   const key = writes.bytes()
   const value = writes.bytes()
   const guarded = readGuards(tables, writes)
-  const claims = readClaims(tables, writes)
+  const claims = readReservations(tables, writes)
   const note = readNote(writes)
-  const held = tables.current.get(key)
-  const previous = held === undefined ? 0 : heldRevision(held)
+  const currentRecord = tables.current.get(key)
+  const previous = currentRecord === undefined ? 0 : heldRevision(currentRecord)
   const wins = previous === expected && guarded && claims.free
-  const replacedSize = (held?.length ?? 0) + claims.bytes + (note?.text.length ?? 0)
+  const replacedSize = (currentRecord?.length ?? 0) + claims.bytes + (note?.text.length ?? 0)
   const size = { value: deletes ? undefined : value.length, replaced: replacedSize, claims: claims.count }
   const trace = wins ? takeRoom(place.room, size) : undefined
   const next = revision + claims.count + 1
   reply.number(trace ? next : wins ? noRoom : 0)
   reply.number(previous)
-  const replaced = held && reply.bytes(held).subarray(8)
+  const replaced = currentRecord && reply.bytes(currentRecord).subarray(8)
   if (trace === undefined) return
   applyClaims(place, { revision, reply, trace, ...claims })
   applyPacked(place, { revision: next, previous, replaced, key, value: deletes ? undefined : value, note }, trace)
@@ -138,25 +138,25 @@ export function takeRoom(room: DiskReservation, { value, replaced, claims }: Cha
 }
 
 /** The keys that a write reserves and releases. */
-interface Claims {
+interface Reservations {
   /** Whether all keys to reserve are free. */
   readonly free: boolean
   /** Number of keys that change. */
   readonly count: number
-  readonly takes: readonly { readonly key: Bytes; readonly value: Buffer }[]
+  readonly reserves: readonly { readonly key: Bytes; readonly value: Buffer }[]
   /** Total size of the values of the reserved keys. */
   readonly bytes: number
-  readonly releases: readonly { readonly key: Bytes; readonly held: Buffer | undefined }[]
+  readonly releases: readonly { readonly key: Bytes; readonly currentRecord: Buffer | undefined }[]
 }
 
-function readClaims({ current }: Tables, writes: Unpacker): Claims {
-  const takes = Array.from({ length: writes.number() }, () => ({ key: writes.bytes(), value: writes.bytes() }))
-  const copy = (held: Uint8Array | undefined) => held && Buffer.from(held)
-  const releases = readKeys(writes).map((key) => ({ key, held: copy(current.get(key)) }))
-  const there = releases.filter(({ held }) => held !== undefined).length
-  const free = takes.every(({ key }) => current.get(key) === undefined)
-  const bytes = takes.reduce((sum, { value }) => sum + value.length, 0)
-  return { free, count: takes.length + there, bytes, takes, releases }
+function readReservations({ current }: Tables, writes: Unpacker): Reservations {
+  const reserves = Array.from({ length: writes.number() }, () => ({ key: writes.bytes(), value: writes.bytes() }))
+  const copy = (currentRecord: Uint8Array | undefined) => currentRecord && Buffer.from(currentRecord)
+  const releases = readKeys(writes).map((key) => ({ key, currentRecord: copy(current.get(key)) }))
+  const there = releases.filter(({ currentRecord }) => currentRecord !== undefined).length
+  const free = reserves.every(({ key }) => current.get(key) === undefined)
+  const bytes = reserves.reduce((sum, { value }) => sum + value.length, 0)
+  return { free, count: reserves.length + there, bytes, reserves, releases }
 }
 
 function readKeys(writes: Unpacker): Bytes[] {
@@ -166,17 +166,17 @@ function readKeys(writes: Unpacker): Bytes[] {
 /** Reserves and releases keys at consecutive revisions, starting after `revision`. */
 function applyClaims(
   place: Place,
-  { revision, reply, trace, takes, releases }: Claims & { revision: Revision; reply: Packer; trace: Trace },
+  { revision, reply, trace, reserves, releases }: Reservations & { revision: Revision; reply: Packer; trace: Trace },
 ): void {
   let next = revision
-  for (const { key, held } of releases) {
-    const previous = held === undefined ? 0 : heldRevision(held)
+  for (const { key, currentRecord } of releases) {
+    const previous = currentRecord === undefined ? 0 : heldRevision(currentRecord)
     reply.number(previous)
-    if (held === undefined) continue
-    const replaced = reply.bytes(held).subarray(8)
+    if (currentRecord === undefined) continue
+    const replaced = reply.bytes(currentRecord).subarray(8)
     applyPacked(place, { revision: ++next, previous, replaced, key, value: undefined }, trace)
   }
-  for (const { key, value } of takes)
+  for (const { key, value } of reserves)
     applyPacked(place, { revision: ++next, previous: 0, replaced: undefined, key, value }, trace)
 }
 
@@ -185,8 +185,13 @@ function readGuards({ current }: Tables, writes: Unpacker): boolean {
   let hold = true
   for (let left = writes.number(); left > 0; left--) {
     const revision = writes.number()
-    const held = current.get(writes.bytes())
-    if (revision === present ? held === undefined : (held ? heldRevision(held) : 0) !== revision) hold = false
+    const currentRecord = current.get(writes.bytes())
+    if (
+      revision === present
+        ? currentRecord === undefined
+        : (currentRecord ? heldRevision(currentRecord) : 0) !== revision
+    )
+      hold = false
   }
   return hold
 }

@@ -7,11 +7,11 @@ import type { ApiObject } from '../../../api/model/object.ts'
 import { flag, type OptionsOf, repeated, text, toggle, UsageError } from '../../../base/flags/flags.ts'
 import type { DiscoveredType } from '../../../client/requests/discovery.ts'
 import type { ObjectName } from '../../../client/requests/resource-type.ts'
-import { placeOf, placeOfObject, type Session } from '../connection/session.ts'
+import { objectNameIn, objectNameOf, type Session } from '../connection/session.ts'
 import type { Manifest, Origin } from '../manifests/manifest.ts'
 import type { FileName } from '../manifests/source.ts'
 import { readCount } from './numbers.ts'
-import { readWanted, type Wanted } from './targets.ts'
+import { readTargetWords, type TargetWord } from './targets.ts'
 
 export const fileFlags = {
   filename: repeated<FileName>({
@@ -77,22 +77,22 @@ export async function findSubjects(
   options: SubjectOptions,
 ): Promise<Subject[]> {
   if (options.filename.length > 0) return await fromFiles(session, words, options)
-  const wanted = readWanted(words)
-  const named = wanted.some(({ name }) => name !== undefined)
-  checkSelection(options, { named })
-  return named ? await byName(session, wanted) : await bySelection(session, wanted, options)
+  const targetWords = readTargetWords(words)
+  const hasName = targetWords.some(({ name }) => name !== undefined)
+  checkSelection(options, { hasName })
+  return hasName ? await byName(session, targetWords) : await bySelection(session, targetWords, options)
 }
 
 function checkSelection(
   { selector, fieldSelector, all, allNamespaces }: SubjectOptions,
-  { named }: { named: boolean },
+  { hasName }: { hasName: boolean },
 ): void {
   const selects = selector !== '' || fieldSelector !== ''
-  if (named && selects) throw new UsageError('name cannot be provided when a selector is specified')
-  if (named && all) throw new UsageError('names and --all are mutually exclusive')
-  if (named && allNamespaces) throw new UsageError('a resource cannot be retrieved by name across all namespaces')
+  if (hasName && selects) throw new UsageError('name cannot be provided when a selector is specified')
+  if (hasName && all) throw new UsageError('names and --all are mutually exclusive')
+  if (hasName && allNamespaces) throw new UsageError('a resource cannot be retrieved by name across all namespaces')
   if (all && selects) throw new UsageError('setting both --all and a selector is not allowed')
-  if (!named && !selects && !all)
+  if (!hasName && !selects && !all)
     throw new UsageError(
       'resource(s) were provided, but no name was specified: name objects, or choose them with -l or --all',
     )
@@ -126,24 +126,28 @@ export async function subjectOf(session: Session, { object, origin }: Manifest):
   return { type, name: { namespace, name }, object: { ...object, metadata: { ...object.metadata, namespace } }, origin }
 }
 
-async function byName(session: Session, wanted: readonly Wanted[]): Promise<Subject[]> {
-  if (wanted.some(({ name }) => name === undefined))
+async function byName(session: Session, targetWords: readonly TargetWord[]): Promise<Subject[]> {
+  if (targetWords.some(({ name }) => name === undefined))
     throw new UsageError('resource(s) were provided, but no name was specified')
   return await Promise.all(
-    wanted.map(async ({ type: word, name }) => {
-      const type = await session.types.named(word)
-      return { type, name: placeOf(session, type, name!) }
+    targetWords.map(async ({ type: word, name }) => {
+      const type = await session.types.typeNamed(word)
+      return { type, name: objectNameIn(session, type, name!) }
     }),
   )
 }
 
-async function bySelection(session: Session, wanted: readonly Wanted[], options: SubjectOptions): Promise<Subject[]> {
-  const types = (await Promise.all(wanted.map(({ type }) => session.types.namedAll(type)))).flat()
+async function bySelection(
+  session: Session,
+  targetWords: readonly TargetWord[],
+  options: SubjectOptions,
+): Promise<Subject[]> {
+  const types = (await Promise.all(targetWords.map(({ type }) => session.types.namedAll(type)))).flat()
   const subjects: Subject[] = []
   for (const type of new Set(types)) {
     const limit = options.chunkSize === undefined ? {} : { limit: options.chunkSize }
     const { items } = await session.client.list(type, { ...selectionOf(session, type, options), ...limit })
-    for (const object of items) subjects.push({ type, name: placeOfObject(type, object), object })
+    for (const object of items) subjects.push({ type, name: objectNameOf(type, object), object })
   }
   return subjects
 }

@@ -7,7 +7,7 @@ import type { DiscoveredType } from '../../../client/requests/discovery.ts'
 import type { ServedTypes } from '../connection/served-types.ts'
 
 /** A target as written. Without a name, it means all objects of the type. */
-export interface Wanted {
+export interface TargetWord {
   readonly type: string
   readonly name: string | undefined
 }
@@ -20,7 +20,7 @@ export interface Target {
 }
 
 /** Parses the words after `get`: types, or objects by type and name. Throws UsageError. */
-export function readWanted(words: readonly string[]): Wanted[] {
+export function readTargetWords(words: readonly string[]): TargetWord[] {
   if (words.some((word) => word.includes('/'))) return words.map((word) => readPair(word, words))
   const [types = '', ...names] = words
   if (types === '')
@@ -29,7 +29,7 @@ export function readWanted(words: readonly string[]): Wanted[] {
   return types.split(',').flatMap((type) => (names.length === 0 ? [undefined] : names).map((name) => ({ type, name })))
 }
 
-function readPair(word: string, words: readonly string[]): Wanted {
+function readPair(word: string, words: readonly string[]): TargetWord {
   if (!word.includes('/'))
     throw new UsageError(
       `${JSON.stringify(word)} cannot be combined with ${JSON.stringify(words.find((w) => w !== word))}: use TYPE NAME... or TYPE/NAME...`,
@@ -41,9 +41,9 @@ function readPair(word: string, words: readonly string[]): Wanted {
 }
 
 /** Looks up the types. A type that is requested twice as a whole occurs once. */
-export async function findTargets(served: ServedTypes, wanted: readonly Wanted[]): Promise<Target[]> {
+export async function findTargets(served: ServedTypes, targetWords: readonly TargetWord[]): Promise<Target[]> {
   const targets: Target[] = []
-  for (const { type: word, name } of wanted)
+  for (const { type: word, name } of targetWords)
     for (const type of await served.namedAll(word)) targets.push({ type, name })
   return targets.filter(
     ({ type, name }, i) => name !== undefined || targets.findIndex((other) => other.type === type) === i,

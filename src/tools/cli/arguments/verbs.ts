@@ -11,6 +11,6 @@ export const resourceVerbs = [
 export const pathVerbs = ['get', 'post', 'put', 'delete', 'patch', 'head', 'options']
 
 /** Returns a known verb that is similar to the given one. */
-export function nearVerb(verb: string, known: readonly string[]): string | undefined {
-  return closestMatch(verb.toLowerCase(), known, maxTypos(verb))
+export function nearVerb(verb: string, knownVerbs: readonly string[]): string | undefined {
+  return closestMatch(verb.toLowerCase(), knownVerbs, maxTypos(verb))
 }

@@ -14,8 +14,8 @@ export const apiVersionsCommand = defineCommand({
   run: async (context, { options, words }) => {
     refuseWords(words)
     await withConnection(context, options, async ({ client }) => {
-      const found = await groupVersions(client, { signal: context.signal })
-      const names = found.map(({ group, version }) => (group === '' ? version : `${group}/${version}`)).sort()
+      const servedVersions = await groupVersions(client, { signal: context.signal })
+      const names = servedVersions.map(({ group, version }) => (group === '' ? version : `${group}/${version}`)).sort()
       context.out(names.map((name) => `${escapeLine(name)}\n`).join(''))
     })
   },

@@ -2,12 +2,18 @@
  * `orchctl blame`: shows each field of an object with the change that set it: revision, time, user and field manager.
  */
 import { isObject, type JsonObject } from '../../../api/json/json.ts'
-import { isOneWithinOther, leavesOf, pathText, type Step } from '../../../api/json/json-changes.ts'
+import { isOneWithinOther, leavesOf, type PathElement, pathText } from '../../../api/json/json-changes.ts'
 import { asJson } from '../../../api/model/object.ts'
-import { withTypedSession } from '../changes/without-nulls.ts'
+import { withTypedSession } from '../changes/remove-nulls.ts'
 import { connectionFlags } from '../connection/connection-flags.ts'
-import { changesOf, type HistoryRevision, type PastSubject, pastSubject, stepsOf } from '../connection/past.ts'
-import { placeOf, type Session } from '../connection/session.ts'
+import {
+  changesOf,
+  type HistoryRevision,
+  type PastSubject,
+  pastSubject,
+  stepsOf,
+} from '../connection/object-history.ts'
+import { objectNameIn, type Session } from '../connection/session.ts'
 import { Columns } from '../printers/columns.ts'
 import { escapeLine } from '../printers/escape.ts'
 import { defineCommand } from '../program/command.ts'
@@ -23,7 +29,7 @@ Fields that were set before the start of the history have no change next to them
   run: async (context, { options, words }) => {
     await withTypedSession(context, options, async (session) => {
       const subject = await pastSubject(session, words)
-      const place = placeOf(session, subject.type, subject.name)
+      const place = objectNameIn(session, subject.type, subject.name)
       const fields = leavesOf(shownOf(asJson(await session.client.get(subject.type, place, context))))
       const setBy = await findSetters(session, subject, fields)
       const rows = fields.map((field) => [...headOf(setBy.get(field)), pathText(field)].map(escapeLine))
@@ -34,11 +40,16 @@ Fields that were set before the start of the history have no change next to them
 
 /** Returns the object without its type, managed fields, resourceVersion and generation. */
 function shownOf({ metadata, apiVersion: _, kind: __, ...object }: JsonObject): JsonObject {
-  const { managedFields: ___, resourceVersion: ____, generation: _____, ...kept } = isObject(metadata) ? metadata : {}
-  return { metadata: kept, ...object }
+  const {
+    managedFields: ___,
+    resourceVersion: ____,
+    generation: _____,
+    ...shownMetadata
+  } = isObject(metadata) ? metadata : {}
+  return { metadata: shownMetadata, ...object }
 }
 
-type Path = readonly Step[]
+type Path = readonly PathElement[]
 
 /** Finds for each field the newest change of that field, of a parent, or of a part since removed. */
 async function findSetters(
@@ -47,18 +58,18 @@ async function findSetters(
   fields: readonly Path[],
 ): Promise<Map<Path, HistoryRevision>> {
   const open = new Set(fields)
-  const found = new Map<Path, HistoryRevision>()
+  const settersByPath = new Map<Path, HistoryRevision>()
   for await (const revision of changesOf(session, subject)) {
     // Changes of an earlier object with the same name do not count.
     if (revision.deleted || open.size === 0) break
     for (const changed of (revision.changes ?? []).map(stepsOf))
       for (const field of open) {
         if (!isOneWithinOther(field, changed)) continue
-        found.set(field, revision)
+        settersByPath.set(field, revision)
         open.delete(field)
       }
   }
-  return found
+  return settersByPath
 }
 
 function headOf(revision: HistoryRevision | undefined): string[] {

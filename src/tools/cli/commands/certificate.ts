@@ -5,7 +5,7 @@ import { groupName } from '../../../api/model/vendor.ts'
 import { type OptionsOf, toggle, UsageError } from '../../../base/flags/flags.ts'
 import { fileFlags, findSubjects, type Subject } from '../arguments/subjects.ts'
 import { inBulk } from '../changes/bulk.ts'
-import { report, requestOptions, writeFlags } from '../changes/writing.ts'
+import { report, requestOptions, writeFlags } from '../changes/report-write.ts'
 import { connectionFlags } from '../connection/connection-flags.ts'
 import { type Session, withSession } from '../connection/session.ts'
 import { type Command, defineCommand } from '../program/command.ts'
@@ -99,8 +99,8 @@ async function judge(session: Session, { type, name }: Subject, { verdict, optio
     reason: verdict.reason,
     message: `This CSR was ${verdict.done} by orchctl certificate ${verdict.condition === 'Approved' ? 'approve' : 'deny'}.`,
   }
-  const kept = conditions.filter(({ type }) => type !== verdict.condition)
-  const next = { ...live, status: { ...live.status, conditions: [...kept, condition] } }
+  const otherConditions = conditions.filter(({ type }) => type !== verdict.condition)
+  const next = { ...live, status: { ...live.status, conditions: [...otherConditions, condition] } }
   const object = await client.update(type, next, { ...requestOptions(session, writing), subresource: 'approval' })
   return await report(writing, { type, object, done: verdict.done, index })
 }

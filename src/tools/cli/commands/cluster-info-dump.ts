@@ -7,7 +7,7 @@ import { flag, type OptionsOf, refusedFlag, text, toggle } from '../../../base/f
 import { messageOf } from '../../../base/text/errors.ts'
 import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import { objectPath, type ResourceType } from '../../../client/requests/resource-type.ts'
-import { withTypedSession } from '../changes/without-nulls.ts'
+import { withTypedSession } from '../changes/remove-nulls.ts'
 import { connectionFlags } from '../connection/connection-flags.ts'
 import type { Session } from '../connection/session.ts'
 import { escapeLine, escapeText } from '../printers/escape.ts'

@@ -5,9 +5,9 @@ import { isNotFound } from '../../../client/requests/status-error.ts'
 import { findSubjects, type Subject, subjectFlags } from '../arguments/subjects.ts'
 import { bySubject, inBulk } from '../changes/bulk.ts'
 import { deletionFlags, deletionRequest, patienceOf } from '../changes/deletion.ts'
+import { reportBlockers } from '../changes/deletion-blockers.ts'
+import { dryRunNote, writeFlags } from '../changes/report-write.ts'
 import { isGone, waitFor } from '../changes/wait-for.ts'
-import { tellWhatHolds } from '../changes/waiting-deletion.ts'
-import { dryRunNote, writeFlags } from '../changes/writing.ts'
 import { connectionFlags } from '../connection/connection-flags.ts'
 import { singularName } from '../connection/find-type.ts'
 import { callRaw, rawFlag } from '../connection/raw.ts'
@@ -106,9 +106,9 @@ async function deleteOne(
     if (options.ignoreNotFound && isNotFound(error)) return ''
     throw error
   }
-  const shown = escapeLine(name.name)
-  if (options.output === 'name') return `${singularName(type)}/${shown}\n`
-  return `${singularName(type)} "${shown}" ${options.force ? 'force deleted' : 'deleted'}${dryRunNote(options.dryRun)}\n`
+  const nameText = escapeLine(name.name)
+  if (options.output === 'name') return `${singularName(type)}/${nameText}\n`
+  return `${singularName(type)} "${nameText}" ${options.force ? 'force deleted' : 'deleted'}${dryRunNote(options.dryRun)}\n`
 }
 
 /** Returns the UID of the deleted object if the server reports it. Another object of the same name may follow. */
@@ -142,12 +142,12 @@ async function waitUntilGone(
     done: 'gone',
     act: async (subject) => {
       const waiting = new AbortController()
-      const told = tellWhatHolds(session, subject, waiting.signal)
+      const blockerReports = reportBlockers(session, subject, waiting.signal)
       try {
         await waitFor(session, subject, { until: isGone(subject.uid), timeoutMs: patienceOf(options) })
       } finally {
         waiting.abort()
-        await told
+        await blockerReports
       }
       return ''
     },

@@ -14,7 +14,7 @@ import { isNotFound } from '../../../client/requests/status-error.ts'
 import { fileFlags, type Subject, subjectsOf } from '../arguments/subjects.ts'
 import { connectionFlags } from '../connection/connection-flags.ts'
 import { singularName } from '../connection/find-type.ts'
-import { placeOf, type Session, withSession } from '../connection/session.ts'
+import { objectNameIn, type Session, withSession } from '../connection/session.ts'
 import { chosenManifests, type Manifest, readManifests } from '../manifests/manifest.ts'
 import { ManifestError } from '../manifests/manifest-error.ts'
 import { hasColours } from '../printers/colours.ts'
@@ -94,11 +94,11 @@ async function diffAt(context: Context, options: Options, words: readonly string
   if (options.filename.length > 0)
     throw new UsageError('--at requires the name of an object and cannot be used with files')
   await withSession(context, options, async (session) => {
-    const { pastSubject, stateAt } = await import('../connection/past.ts')
+    const { pastSubject, stateAt } = await import('../connection/object-history.ts')
     const subject = await pastSubject(session, words)
     const { type, name } = subject
     const [then] = await stateAt(session, subject, options.at)
-    const now = await session.client.get(type, placeOf(session, type, name), context)
+    const now = await session.client.get(type, objectNameIn(session, type, name), context)
     const [live, merged] = await Promise.all(
       [then, now].map((object) => printDocument(shownOf(object, options)!, 'yaml')),
     )
@@ -157,9 +157,10 @@ async function dryRun(session: Session, subject: Subject & Manifest, options: Op
     overwrite: true,
     openapiPatch: undefined,
   } as const
-  if (options.serverSide) return await (await import('./apply/server-side.ts')).applyThere(session, subject, applying)
+  if (options.serverSide)
+    return await (await import('./apply/server-side.ts')).serverSideApply(session, subject, applying)
   // The last-applied annotation is no difference between an object and its file.
-  const { applyHere } = await import('./apply/client-side.ts')
+  const { clientSideApply: applyHere } = await import('./apply/client-side.ts')
   return await applyHere(session, subject, { ...applying, recorded: false })
 }
 
@@ -171,8 +172,8 @@ function shownOf(object: ApiObject | undefined, { showManagedFields }: Options):
 /** Masks the values of a Secret so that only differences are visible. */
 function masked(...sides: readonly (JsonObject | undefined)[]): (JsonObject | undefined)[] {
   const data = sides.map((side) => {
-    const found = side === undefined ? undefined : own(side, 'data')
-    return isObject(found) ? found : {}
+    const secretData = side === undefined ? undefined : own(side, 'data')
+    return isObject(secretData) ? secretData : {}
   })
   return sides.map((side, i) => {
     if (side === undefined || !isObject(own(side, 'data'))) return side
@@ -190,11 +191,11 @@ function withoutRecords(secret: JsonObject): JsonObject {
   const metadata = own(secret, 'metadata')
   const annotations = isObject(metadata) ? own(metadata, 'annotations') : undefined
   if (!isObject(metadata) || !isObject(annotations)) return secret
-  const shown = Object.entries(annotations).map(([key, value]) => [
+  const maskedAnnotations = Object.entries(annotations).map(([key, value]) => [
     key,
     key.endsWith('/last-applied-configuration') ? '***' : value,
   ])
-  return { ...secret, metadata: { ...metadata, annotations: Object.fromEntries(shown) } }
+  return { ...secret, metadata: { ...metadata, annotations: Object.fromEntries(maskedAnnotations) } }
 }
 
 /** Enables colors if the output is a terminal and the installed diff supports them. */

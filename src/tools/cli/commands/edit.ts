@@ -7,12 +7,12 @@ import { asJson } from '../../../api/model/object.ts'
 import { flag, type OptionsOf, text, toggle, UsageError } from '../../../base/flags/flags.ts'
 import { StatusError } from '../../../client/requests/status-error.ts'
 import { fileFlags, findSubjects, type Subject } from '../arguments/subjects.ts'
-import { readWanted } from '../arguments/targets.ts'
-import { liveOf } from '../changes/changing.ts'
-import { editedFormat, windowsLineEndingsFlag } from '../changes/editing.ts'
-import { type EditedPart, editObjects } from '../changes/editing-objects.ts'
-import { noteCause, recordFlag, saveConfigFlag, withNotes } from '../changes/kept-notes.ts'
-import { fieldValidation, report, requestOptions, validateFlag, writeFlags } from '../changes/writing.ts'
+import { readTargetWords } from '../arguments/targets.ts'
+import { noteCause, recordFlag, saveConfigFlag, withNotes } from '../changes/change-cause.ts'
+import { type EditedPart, editObjects } from '../changes/edit-objects.ts'
+import { editedFormat, windowsLineEndingsFlag } from '../changes/editor.ts'
+import { liveOf } from '../changes/patch-command.ts'
+import { fieldValidation, report, requestOptions, validateFlag, writeFlags } from '../changes/report-write.ts'
 import { connectionFlags } from '../connection/connection-flags.ts'
 import { singularName } from '../connection/find-type.ts'
 import { type Session, withSession } from '../connection/session.ts'
@@ -66,7 +66,7 @@ nothing. Objects that you remove from the List stay unchanged.`,
 })
 
 async function subjectsToEdit(session: Session, words: readonly string[], options: Options): Promise<Subject[]> {
-  const all = options.filename.length === 0 && readWanted(words).every(({ name }) => name === undefined)
+  const all = options.filename.length === 0 && readTargetWords(words).every(({ name }) => name === undefined)
   const selection = { selector: '', fieldSelector: '', all, allNamespaces: false }
   return await findSubjects(session, words, { ...options, ...selection })
 }
@@ -81,7 +81,7 @@ async function readParts(
       ? await liveOf(session, subject)
       : await session.client.get(subject.type, subject.name, { subresource, signal: session.context.signal })
   return await Promise.all(
-    subjects.map(async (subject) => ({ ...subject, shown: withoutManagedFields(await read(subject)) })),
+    subjects.map(async (subject) => ({ ...subject, editable: withoutManagedFields(await read(subject)) })),
   )
 }
 
@@ -90,9 +90,9 @@ async function saveOne(
   part: EditedPart,
   { manifest, options, index }: { manifest: Manifest; options: Options; index: number },
 ): Promise<string> {
-  const { type, name, shown: live } = part
-  const wanted = await withNotes(session, manifest.object, { saveConfig: options.saveConfig })
-  const states = { original: asJson(live), modified: asJson(wanted), current: asJson(live) }
+  const { type, name, editable: live } = part
+  const editedObject = await withNotes(session, manifest.object, { saveConfig: options.saveConfig })
+  const states = { original: asJson(live), modified: asJson(editedObject), current: asJson(live) }
   const writing = { ...options, dryRun: 'none' } as const
   // The schema of the object does not describe subresources of another kind, such as Scale.
   const patch = await patchFor({ ...type, kind: live.kind }, await session.types.vendor(), states)

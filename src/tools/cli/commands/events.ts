@@ -3,8 +3,8 @@
 import { flag, type OptionsOf, text, toggle } from '../../../base/flags/flags.ts'
 import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Selection } from '../../../client/requests/resource-type.ts'
-import { changesOf, type Feed, follow } from '../changes/following.ts'
-import { withTypedSession } from '../changes/without-nulls.ts'
+import { changesOf, type Feed, follow } from '../changes/list-and-watch.ts'
+import { withTypedSession } from '../changes/remove-nulls.ts'
 import { connectionFlags } from '../connection/connection-flags.ts'
 import type { Session } from '../connection/session.ts'
 import { Columns } from '../printers/columns.ts'
@@ -46,16 +46,16 @@ function feedOf({ client, context, namespace }: Session, options: Options, about
   const selection = { ...(allNamespaces ? {} : { namespace }), ...about, signal: context.signal }
   const lines = new Columns()
   let headed = options.noHeaders
-  const print = (found: readonly EventObject[]) => {
-    const rows = found.map((event) => rowOf(event, options))
+  const print = (eventsToPrint: readonly EventObject[]) => {
+    const rows = eventsToPrint.map((event) => rowOf(event, options))
     context.out(lines.lines(headed ? rows : [headings(options), ...rows]))
     headed = true
   }
   return {
     list: async () => {
       const { items, resourceVersion } = await client.list(kinds.Event, selection)
-      const wanted = items.filter((event) => isWanted(event, types))
-      if (wanted.length > 0 || watch) print(wanted.sort((a, b) => eventTime(a) - eventTime(b)))
+      const matchingEvents = items.filter((event) => isWanted(event, types))
+      if (matchingEvents.length > 0 || watch) print(matchingEvents.sort((a, b) => eventTime(a) - eventTime(b)))
       else context.err(allNamespaces ? 'No events found.\n' : `No events found in ${namespace} namespace.\n`)
       return resourceVersion
     },
@@ -70,9 +70,9 @@ function feedOf({ client, context, namespace }: Session, options: Options, about
 
 async function subjectSelector(session: Session, subject: string): Promise<Selection> {
   if (subject === '') return {}
-  const { readWanted } = await import('../arguments/targets.ts')
+  const { readTargetWords: readWanted } = await import('../arguments/targets.ts')
   const [{ type = '', name } = {}] = readWanted([subject])
-  const { kind } = await session.types.named(type)
+  const { kind } = await session.types.typeNamed(type)
   return { fieldSelector: `involvedObject.kind=${kind}${name === undefined ? '' : `,involvedObject.name=${name}`}` }
 }
 

@@ -4,9 +4,9 @@ import type { ApiObject } from '../../../api/model/object.ts'
 import { flag, type OptionsOf, oneOf, text, UsageError } from '../../../base/flags/flags.ts'
 import { readPairs } from '../arguments/pairs.ts'
 import { fileFlags, findSubjects, type Subject } from '../arguments/subjects.ts'
-import { liveOf } from '../changes/changing.ts'
-import { recordFlag } from '../changes/kept-notes.ts'
-import { withTypedSession } from '../changes/without-nulls.ts'
+import { recordFlag } from '../changes/change-cause.ts'
+import { liveOf } from '../changes/patch-command.ts'
+import { withTypedSession } from '../changes/remove-nulls.ts'
 import { connectionFlags } from '../connection/connection-flags.ts'
 import type { Session } from '../connection/session.ts'
 import { overrideTypeFlag } from '../patches/override-type.ts'
@@ -107,8 +107,8 @@ export const exposeCommand = defineCommand({
     await withTypedSession(context, options, async (session) => {
       const chosen = { ...options, selector: '', fieldSelector: '', all: false, allNamespaces: false }
       for (const [index, subject] of (await findSubjects(session, words, chosen)).entries()) {
-        const made = await serviceFor(session, subject, options)
-        const service = options.overrides === '' ? made : await readOverrides(made, options)
+        const generatedService = await serviceFor(session, subject, options)
+        const service = options.overrides === '' ? generatedService : await readOverrides(generatedService, options)
         context.out(await createObject(session, service, { options, done: 'exposed', index }))
       }
     })
@@ -164,8 +164,9 @@ async function serviceFor(session: Session, subject: Subject, options: Options):
 
 /** Returns the ports of an object. Throws UsageError if the kind cannot be exposed. */
 function portsIn({ kind, spec = {} }: Exposed, { type }: Subject): Port[] {
-  const known = type.group === '' ? ['Service', 'Pod', 'ReplicationController'] : ['Deployment', 'ReplicaSet']
-  if (!['', 'apps'].includes(type.group) || !known.includes(kind)) throw new UsageError(`cannot expose a ${kind}`)
+  const exposableKinds = type.group === '' ? ['Service', 'Pod', 'ReplicationController'] : ['Deployment', 'ReplicaSet']
+  if (!['', 'apps'].includes(type.group) || !exposableKinds.includes(kind))
+    throw new UsageError(`cannot expose a ${kind}`)
   if (kind === 'Service') return spec.ports ?? []
   return containerPorts(kind === 'Pod' ? spec : (spec.template?.spec ?? {}))
 }

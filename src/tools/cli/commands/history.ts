@@ -3,9 +3,9 @@
 import type { Json } from '../../../api/json/json.ts'
 import { flag, type OptionsOf, toggle, UsageError } from '../../../base/flags/flags.ts'
 import { isStatusChange } from '../../../client/requests/status-change.ts'
-import { withTypedSession } from '../changes/without-nulls.ts'
+import { withTypedSession } from '../changes/remove-nulls.ts'
 import { connectionFlags } from '../connection/connection-flags.ts'
-import { changesOf, type HistoryRevision, pastSubject } from '../connection/past.ts'
+import { changesOf, type HistoryRevision, pastSubject } from '../connection/object-history.ts'
 import { Columns } from '../printers/columns.ts'
 import { escapeLine } from '../printers/escape.ts'
 import { defineCommand } from '../program/command.ts'
@@ -41,17 +41,17 @@ Changes that only affect the status are hidden unless --all is set. Deleted obje
   run: async (context, { options, words }) => {
     await withTypedSession(context, options, async (session) => {
       const subject = await pastSubject(session, words)
-      const { shown, hidden } = await readHistory(changesOf(session, subject), options)
-      if (shown.length === 0 && hidden === 0)
+      const { shownRevisions, hidden } = await readHistory(changesOf(session, subject), options)
+      if (shownRevisions.length === 0 && hidden === 0)
         return context.err(`No history of ${subject.type.plural} "${subject.name}" found.\n`)
-      context.out(options.values ? shown.map(withValues).join('') : tableOf(shown, options))
+      context.out(options.values ? shownRevisions.map(withValues).join('') : tableOf(shownRevisions, options))
       if (hidden > 0) context.err(`Changes of the status are not shown: ${hidden}. Use --all to show them.\n`)
     })
   },
 })
 
 interface ShownHistory {
-  readonly shown: readonly HistoryRevision[]
+  readonly shownRevisions: readonly HistoryRevision[]
   /** Number of status changes among and before the shown revisions. */
   readonly hidden: number
 }
@@ -60,14 +60,14 @@ async function readHistory(
   revisions: AsyncIterable<HistoryRevision>,
   { limit, all }: OptionsOf<typeof flags>,
 ): Promise<ShownHistory> {
-  const shown: HistoryRevision[] = []
+  const shownRevisions: HistoryRevision[] = []
   let hidden = 0
   for await (const revision of revisions) {
     if (!all && isStatusChange(revision)) hidden++
-    else shown.push(revision)
-    if (shown.length === limit) break
+    else shownRevisions.push(revision)
+    if (shownRevisions.length === limit) break
   }
-  return { shown, hidden }
+  return { shownRevisions, hidden }
 }
 
 function tableOf(revisions: readonly HistoryRevision[], { noHeaders }: OptionsOf<typeof flags>): string {

@@ -9,12 +9,12 @@ import { codeOf } from '../../../base/text/errors.ts'
 import type { Patch } from '../../../client/requests/client.ts'
 import { findSubjects, type Subject, subjectFlags } from '../arguments/subjects.ts'
 import { bySubject, inBulk } from '../changes/bulk.ts'
-import { changeLocally, liveOf, localFlag } from '../changes/changing.ts'
-import { noteCause, recordFlag } from '../changes/kept-notes.ts'
-import { report, requestOptions, writeFlags } from '../changes/writing.ts'
+import { noteCause, recordFlag } from '../changes/change-cause.ts'
+import { changeLocally, liveOf, localFlag } from '../changes/patch-command.ts'
+import { report, requestOptions, writeFlags } from '../changes/report-write.ts'
 import { connectionFlags } from '../connection/connection-flags.ts'
 import { type Session, withSession } from '../connection/session.ts'
-import { patchHere } from '../patches/patch-here.ts'
+import { applyPatchLocally } from '../patches/apply-locally.ts'
 import { type Context, defineCommand } from '../program/command.ts'
 
 const flags = {
@@ -58,7 +58,10 @@ operations. Custom resources only support merge and JSON patches.`,
   run: async (context, { options, words }) => {
     const patch = await readPatch(context, options)
     if (options.local)
-      return await changeLocally(context, options, { change: (object) => patchHere(object, patch), done: 'patched' })
+      return await changeLocally(context, options, {
+        change: (object) => applyPatchLocally(object, patch),
+        done: 'patched',
+      })
     await withSession(context, options, async (session) => {
       const none = { selector: '', fieldSelector: '', all: false, allNamespaces: false }
       const subjects = await findSubjects(session, words, { ...options, ...none })
@@ -116,7 +119,7 @@ async function patchOne(session: Session, subject: Subject, { patch, options, in
   const { origin: _, object: __, ...place } = subject
   const live = await liveOf(session, place)
   if (options.dryRun === 'client') {
-    const patched = await patchHere(live, patch)
+    const patched = await applyPatchLocally(live, patch)
     const done = sameJson(asJson(patched), asJson(live)) ? 'patched (no change)' : 'patched'
     return await report(options, { type, object: patched, done, index })
   }

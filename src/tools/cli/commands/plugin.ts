@@ -21,7 +21,7 @@ A plugin cannot replace a built-in command.`,
       refuseWords(words)
       const plugins = allPlugins(context)
       if (plugins.length === 0) throw new UsageError('unable to find any orchctl or kubectl plugins in your PATH')
-      const seen = new Set<string>()
+      const pluginNames = new Set<string>()
       let warnings = 0
       const warn = (text: string) => {
         warnings++
@@ -32,8 +32,8 @@ A plugin cannot replace a built-in command.`,
         context.out(`${escapeLine(options.nameOnly ? basename(file) : file)}\n`)
         const name = words.join(' ')
         if (own.includes(words[0]!)) warn(`${file} is never called: orchctl has ${words[0]} itself`)
-        else if (seen.has(name)) warn(`${file} is never called: another one comes before it`)
-        seen.add(name)
+        else if (pluginNames.has(name)) warn(`${file} is never called: another one comes before it`)
+        pluginNames.add(name)
       }
       if (warnings > 0) throw new ExitCode(1)
     },

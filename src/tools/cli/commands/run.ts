@@ -16,10 +16,10 @@ import { isNotFound } from '../../../client/requests/status-error.ts'
 import { isImageReference } from '../arguments/image-reference.ts'
 import { readCount } from '../arguments/numbers.ts'
 import { readAmounts, readPairs, readVariable } from '../arguments/pairs.ts'
+import { recordFlag } from '../changes/change-cause.ts'
 import { deletionFlags, deletionRequest, patienceOf } from '../changes/deletion.ts'
-import { recordFlag } from '../changes/kept-notes.ts'
+import { withTypedSession } from '../changes/remove-nulls.ts'
 import { isGone, waitFor } from '../changes/wait-for.ts'
-import { withTypedSession } from '../changes/without-nulls.ts'
 import { connectionFlags, readTime } from '../connection/connection-flags.ts'
 import type { Session } from '../connection/session.ts'
 import { overrideTypeFlag } from '../patches/override-type.ts'
@@ -143,9 +143,9 @@ export const runCommand = defineCommand({
         overrides: options.serviceOverrides,
       })
       // Creates the pod first, so that a rejected pod leaves no service behind. Messages have kubectl's order.
-      const said = await createObject(session, pod, { options, index: options.expose ? 1 : 0 })
+      const creationReport = await createObject(session, pod, { options, index: options.expose ? 1 : 0 })
       if (options.expose) context.out(await createObject(session, service, { options }))
-      if (!joins(options) || options.dryRun !== 'none') return context.out(said)
+      if (!joins(options) || options.dryRun !== 'none') return context.out(creationReport)
       await follow(session, pod, options)
     })
   },
@@ -192,7 +192,7 @@ async function tellEnd(session: Session, name: string, timeoutMs: number): Promi
     last = object
     return object === undefined || object.status?.phase === 'Succeeded' || object.status?.phase === 'Failed'
   }
-  await waitFor(session, { type: await session.types.named('pods'), name: place }, { until, timeoutMs })
+  await waitFor(session, { type: await session.types.typeNamed('pods'), name: place }, { until, timeoutMs })
   const { exitCode = 0, reason = 'Error' } = last?.status?.containerStatuses?.[0]?.state?.terminated ?? {}
   if (exitCode === 0) return
   session.context.err(`pod ${escapeLine(`${place.namespace}/${name}`)} terminated (${escapeLine(reason)})\n`)
@@ -211,13 +211,15 @@ interface Ended extends ApiObject {
 async function remove(session: Session, name: string, options: Options): Promise<void> {
   const { client, context, namespace } = session
   const place = { namespace, name }
-  const how = deletionRequest(options.force ? { ...options, gracePeriod: 0 } : options)
-  await client.delete(kinds.Pod, place, { ...how, signal: AbortSignal.timeout(patienceMs) }).catch((error: unknown) => {
-    if (!isNotFound(error)) throw error
-  })
+  const deletionOptions = deletionRequest(options.force ? { ...options, gracePeriod: 0 } : options)
+  await client
+    .delete(kinds.Pod, place, { ...deletionOptions, signal: AbortSignal.timeout(patienceMs) })
+    .catch((error: unknown) => {
+      if (!isNotFound(error)) throw error
+    })
   if (!options.quiet) context.out(`pod ${JSON.stringify(name)} deleted\n`)
   if (!options.wait || context.signal.aborted) return
-  const subject = { type: await session.types.named('pods'), name: place }
+  const subject = { type: await session.types.typeNamed('pods'), name: place }
   await waitFor(session, subject, { until: isGone(undefined), timeoutMs: patienceOf(options) }).catch((error) => {
     throw error instanceof UsageError
       ? new UsageError(`timed out waiting until pod ${JSON.stringify(name)} is gone`)

@@ -7,11 +7,11 @@ import { isNotFound } from '../../../client/requests/status-error.ts'
 import { readWhole } from '../arguments/numbers.ts'
 import { findSubjects, type Subject, subjectFlags } from '../arguments/subjects.ts'
 import { bySubject, inBulk } from '../changes/bulk.ts'
-import { liveOf, resourceVersionFlag } from '../changes/changing.ts'
-import { noteCause, recordFlag } from '../changes/kept-notes.ts'
+import { noteCause, recordFlag } from '../changes/change-cause.ts'
+import { liveOf, resourceVersionFlag } from '../changes/patch-command.ts'
+import { withTypedSession } from '../changes/remove-nulls.ts'
+import { report, requestOptions, writeFlags } from '../changes/report-write.ts'
 import { waitFor } from '../changes/wait-for.ts'
-import { withTypedSession } from '../changes/without-nulls.ts'
-import { report, requestOptions, writeFlags } from '../changes/writing.ts'
 import { connectionFlags, readTime } from '../connection/connection-flags.ts'
 import type { Session } from '../connection/session.ts'
 import { defineCommand } from '../program/command.ts'
@@ -82,11 +82,11 @@ interface Scale extends ApiObject {
 }
 
 /** Whether the object reports the desired number of replicas. */
-function hasReplicas(wanted: number): (object: ApiObject | undefined) => boolean {
+function hasReplicas(replicaCount: number): (object: ApiObject | undefined) => boolean {
   return (object) => {
     const { status, metadata } = (object ?? {}) as { status?: Reported; metadata?: { generation?: number } }
     const isRecent = (status?.observedGeneration ?? 0) >= (metadata?.generation ?? 0)
-    return object !== undefined && isRecent && (status?.replicas ?? 0) === wanted
+    return object !== undefined && isRecent && (status?.replicas ?? 0) === replicaCount
   }
 }
 

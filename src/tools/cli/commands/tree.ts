@@ -8,11 +8,11 @@ import { UsageError } from '../../../base/flags/flags.ts'
 import { humanDuration } from '../../../base/time/human-duration.ts'
 import type { DiscoveredType } from '../../../client/requests/discovery.ts'
 import { isNotFound, StatusError } from '../../../client/requests/status-error.ts'
-import { readWanted } from '../arguments/targets.ts'
-import { withTypedSession } from '../changes/without-nulls.ts'
+import { readTargetWords } from '../arguments/targets.ts'
+import { withTypedSession } from '../changes/remove-nulls.ts'
 import { connectionFlags } from '../connection/connection-flags.ts'
 import { singularName } from '../connection/find-type.ts'
-import { placeOf, type Session } from '../connection/session.ts'
+import { objectNameIn, type Session } from '../connection/session.ts'
 import { meaningOf, type Painter, painterFor } from '../printers/colours.ts'
 import { Columns, type Paint } from '../printers/columns.ts'
 import { escapeLine } from '../printers/escape.ts'
@@ -25,12 +25,14 @@ export const treeCommand = defineCommand({
   examples: ['orchctl tree deployment web', 'orchctl tree job/nightly -n shop'],
   flags: connectionFlags,
   run: async (context, { options, words }) => {
-    const [wanted, ...more] = readWanted(words)
+    const [wanted, ...more] = readTargetWords(words)
     if (wanted?.name === undefined || more.length > 0)
       throw new UsageError('specify one object: TYPE NAME or TYPE/NAME')
     await withTypedSession(context, options, async (session) => {
-      const type = await session.types.named(wanted.type)
-      const object = await session.client.get(type, placeOf(session, type, wanted.name!), { signal: context.signal })
+      const type = await session.types.typeNamed(wanted.type)
+      const object = await session.client.get(type, objectNameIn(session, type, wanted.name!), {
+        signal: context.signal,
+      })
       const { objects, unread } = await allObjects(session, type.namespaced ? session.namespace : undefined)
       const root = { type, object }
       const rows = [...(await ownersOf(session, root)).map((one) => lineOf(one, '')), ...branchesOf(root, objects)]
@@ -73,10 +75,10 @@ async function allObjects(
     }),
   )
   // One object may be served in several groups.
-  const seen = new Set<string>()
+  const seenUids = new Set<string>()
   const objects = found.flat().filter(({ object }) => {
     const uid = object.metadata.uid ?? ''
-    return !seen.has(uid) && seen.add(uid)
+    return !seenUids.has(uid) && seenUids.add(uid)
   })
   return { objects, unread }
 }
@@ -109,19 +111,19 @@ function branchesOf(root: Found, objects: readonly Found[]): string[][] {
     for (const { uid } of found.object.metadata.ownerReferences ?? [])
       byOwner.set(uid, [...(byOwner.get(uid) ?? []), found])
   const rows: string[][] = []
-  const add = (found: Found, { lead, below, depth }: { lead: string; below: string; depth: number }) => {
+  const add = (found: Found, { lead, childPrefix, depth }: { lead: string; childPrefix: string; depth: number }) => {
     rows.push(lineOf(found, lead))
     const children = depth >= maxDepth ? [] : (byOwner.get(found.object.metadata.uid ?? '') ?? [])
     for (const [i, child] of children.entries()) {
       const last = i === children.length - 1
       add(child, {
-        lead: `${below}${last ? '└─ ' : '├─ '}`,
-        below: `${below}${last ? '   ' : '│  '}`,
+        lead: `${childPrefix}${last ? '└─ ' : '├─ '}`,
+        childPrefix: `${childPrefix}${last ? '   ' : '│  '}`,
         depth: depth + 1,
       })
     }
   }
-  add(root, { lead: '', below: '', depth: 0 })
+  add(root, { lead: '', childPrefix: '', depth: 0 })
   return rows
 }
 

@@ -9,8 +9,8 @@ import { valueAt, withValueAt } from '../../../api/json/json-changes.ts'
 import { type ApiObject, asJson, asObject } from '../../../api/model/object.ts'
 import { flag, type OptionsOf, text, UsageError } from '../../../base/flags/flags.ts'
 import { changeObject } from '../../../client/informers/change-object.ts'
-import { withTypedSession } from '../changes/without-nulls.ts'
-import { report, requestOptions, writeFlags } from '../changes/writing.ts'
+import { withTypedSession } from '../changes/remove-nulls.ts'
+import { report, requestOptions, writeFlags } from '../changes/report-write.ts'
 import { connectionFlags } from '../connection/connection-flags.ts'
 import {
   changesOf,
@@ -20,8 +20,8 @@ import {
   pastSubject,
   stateAt,
   stepsOf,
-} from '../connection/past.ts'
-import { placeOf, type Session } from '../connection/session.ts'
+} from '../connection/object-history.ts'
+import { objectNameIn, type Session } from '../connection/session.ts'
 import { defineCommand } from '../program/command.ts'
 
 const flags = {
@@ -103,33 +103,37 @@ async function putBack(session: Session, subject: PastSubject, { change, options
   const { type, name } = subject
   const { created, beyond, revision } = change
   if (created) throw new UsageError(`revision ${revision} created the object: use orchctl delete to undo it`)
-  const wanted = (change.changes ?? []).filter((each) => !isStatus(each))
-  if (beyond || wanted.length === 0)
+  const revertedChanges = (change.changes ?? []).filter((each) => !isStatus(each))
+  if (beyond || revertedChanges.length === 0)
     throw new UsageError(
       `the changes of revision ${revision} are unknown or only in the status: there is nothing to undo`,
     )
-  if (wanted.some(({ concealed }) => concealed))
+  if (revertedChanges.some(({ concealed }) => concealed))
     throw new UsageError('the history keeps no values of Secrets, so nothing can be restored')
   const undone = await changeObject(session.client, type, {
     ...requestOptions(session, options),
-    name: placeOf(session, type, name),
-    change: (live) => withoutChange(live, change, wanted),
+    name: objectNameIn(session, type, name),
+    change: (live) => withoutChange(live, change, revertedChanges),
   })
   return undone!
 }
 
 /** Throws UsageError if one of the fields has changed since. */
-function withoutChange(live: ApiObject, { revision, uid }: HistoryRevision, wanted: readonly FieldChange[]): ApiObject {
+function withoutChange(
+  live: ApiObject,
+  { revision, uid }: HistoryRevision,
+  revertedChanges: readonly FieldChange[],
+): ApiObject {
   if (uid !== undefined && uid !== live.metadata.uid)
     throw new UsageError(`conflict: the object was recreated after revision ${revision}, so nothing was undone`)
-  const disturbed = wanted.filter(
+  const disturbed = revertedChanges.filter(
     (each) => !sameJson(valueAt(asJson(live), stepsOf(each)), each.after as Json | undefined),
   )
   if (disturbed.length > 0)
     throw new UsageError(
       `conflict: changed again after revision ${revision}, so nothing was undone: ${disturbed.map(({ path }) => path).join(', ')}`,
     )
-  const next = wanted.reduce<Json | undefined>(
+  const next = revertedChanges.reduce<Json | undefined>(
     (object, each) => withValueAt(object, stepsOf(each), each.before as Json | undefined),
     asJson(live),
   )

@@ -7,8 +7,8 @@ import { typeName } from '../../../client/requests/resource-type.ts'
 import { StatusError } from '../../../client/requests/status-error.ts'
 import { findSubjects, type Subject, subjectFlags } from '../arguments/subjects.ts'
 import { inBulk } from '../changes/bulk.ts'
+import { report, shownFlags } from '../changes/report-write.ts'
 import { type Condition, isGone, waitFor } from '../changes/wait-for.ts'
-import { report, shownFlags } from '../changes/writing.ts'
 import { connectionFlags, readTime } from '../connection/connection-flags.ts'
 import { type Session, withSession } from '../connection/session.ts'
 import { defineCommand } from '../program/command.ts'
@@ -73,9 +73,9 @@ async function waitForOne(
   const gone = object?.metadata.uid !== undefined ? isGone(object.metadata.uid) : isGone(undefined)
   const condition = options.for === 'delete' ? gone : orNotFound(until, subject, options.for)
   let last = object ?? namedObject(subject)
-  const remembering: Condition = (seen) => {
-    last = seen ?? last
-    return condition(seen)
+  const remembering: Condition = (latestObject) => {
+    last = latestObject ?? last
+    return condition(latestObject)
   }
   await waitFor(session, subject, { until: remembering, timeoutMs: options.timeout })
   return await report(options, { type, object: last, done: 'condition met', index })
@@ -122,12 +122,12 @@ function splitAt(text: string, mark: string): [string, string] {
 
 function hasCondition(text: string): Condition {
   const [name, value] = splitAt(text, '=')
-  const wanted = (value || 'True').toLowerCase()
+  const expectedValue = (value || 'True').toLowerCase()
   return (object) =>
     conditionsOf(object).some(
       (condition) =>
         textAt(condition, 'type').toLowerCase() === name.toLowerCase() &&
-        textAt(condition, 'status').toLowerCase() === wanted &&
+        textAt(condition, 'status').toLowerCase() === expectedValue &&
         isRecent(condition, object),
     )
 }
@@ -145,17 +145,17 @@ function conditionsOf(object: ApiObject | undefined): Json[] {
 }
 
 function textAt(value: Json, field: string): string {
-  const found = isObject(value) ? own(value, field) : undefined
-  return typeof found === 'string' ? found : ''
+  const member = isObject(value) ? own(value, field) : undefined
+  return typeof member === 'string' ? member : ''
 }
 
 async function hasValue(text: string): Promise<Condition> {
   const match = /^(\{.*\}|[^=]+?)(?:=(.*))?$/s.exec(text)
   const { parsePath, valuesAt, plainText } = await import('../../../api/jsonpath/templates.ts')
   const path = parsePath(match![1]!)
-  const wanted = match![2]
+  const expectedValue = match![2]
   return (object) => {
     const values = object === undefined ? [] : valuesAt(path, asJson(object))
-    return wanted === undefined ? values.length > 0 : values.some((value) => plainText(value) === wanted)
+    return expectedValue === undefined ? values.length > 0 : values.some((value) => plainText(value) === expectedValue)
   }
 }

@@ -56,8 +56,8 @@ export async function withConnection<T>(
   if (isByChance(context, options)) context.err(otherServerNote(context, files[0]!, config.transport.server))
   const transport = new HttpTransport(config.transport)
   try {
-    const told = new Set<string>()
-    const send = await sendOf(transport, config.transport.server, { context, options, told })
+    const reportedWarnings = new Set<string>()
+    const send = await sendOf(transport, config.transport.server, { context, options, reportedWarnings })
     const client = new Client(send, {
       userAgent: `orchctl/${version}`,
       ...(options.requestTimeout === 0 ? {} : { timeoutMs: options.requestTimeout }),
@@ -70,7 +70,7 @@ export async function withConnection<T>(
       upgrade: (request) => transport.upgrade(request),
       send,
     })
-    refuseWarnings(told, options)
+    refuseWarnings(reportedWarnings, options)
     return result
   } finally {
     transport.close()
@@ -122,9 +122,13 @@ const tracedFrom = 6
 async function sendOf(
   { send }: HttpTransport,
   server: string,
-  { context, options, told }: { context: Context; options: ConnectionOptions; told: Set<string> },
+  {
+    context,
+    options,
+    reportedWarnings,
+  }: { context: Context; options: ConnectionOptions; reportedWarnings: Set<string> },
 ): Promise<Transport> {
-  const warned = withWarnings(send, { tell: context.err, told })
+  const warned = withWarnings(send, { tell: context.err, reportedWarnings })
   const level = options.verbosity
   if (level < tracedFrom) return warned
   const { withTrace } = await import('./trace.ts')
@@ -144,8 +148,8 @@ function refuseWarnings({ size }: ReadonlySet<string>, { warningsAsErrors }: Con
 }
 
 /** Returns the kubeconfig files: the named file, or the default ones. */
-export function configFiles(context: Context, named: string): string[] {
-  return named === '' ? usualFiles(context) : [resolve(context.directory, named)]
+export function configFiles(context: Context, kubeconfigFlag: string): string[] {
+  return kubeconfigFlag === '' ? usualFiles(context) : [resolve(context.directory, kubeconfigFlag)]
 }
 
 /** Whether the server comes only from the kubeconfig in the home directory. */
@@ -157,7 +161,7 @@ function isByChance({ env }: Context, { kubeconfig, context, server }: Connectio
 function otherServerNote({ directory }: Context, file: string, server: string): string {
   const local = localConfig(directory)
   if (local === undefined || local === file || textIfThere(local)?.includes(JSON.stringify(server))) return ''
-  const asked = relative(directory, file)
+  const shownPath = relative(directory, file)
   const other = relative(directory, local)
-  return `orchctl: asking ${server}, as ${asked.startsWith('..') ? file : asked} says; the server of this directory: --kubeconfig=${other}\n`
+  return `orchctl: asking ${server}, as ${shownPath.startsWith('..') ? file : shownPath} says; the server of this directory: --kubeconfig=${other}\n`
 }

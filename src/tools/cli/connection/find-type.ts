@@ -11,8 +11,8 @@ export function findType({ types, failures }: DiscoveredTypes, word: string): Di
   const dot = word.indexOf('.')
   const name = dot < 0 ? word : word.slice(0, dot)
   const place = dot < 0 ? undefined : word.slice(dot + 1)
-  const found = place === undefined ? matchType(types, name) : matchInGroup(types, name, place)
-  if (found !== undefined) return found
+  const matchingType = place === undefined ? matchType(types, name) : matchInGroup(types, name, place)
+  if (matchingType !== undefined) return matchingType
   const unknown = failures.map((failure) => `; could not look in ${failure}`).join('')
   const group = place === undefined ? '' : ` in group ${JSON.stringify(place)}`
   throw new UsageError(
@@ -47,9 +47,9 @@ function isIn({ group, version }: DiscoveredType, place: string): boolean {
 
 /** Suggests the type of that name in another group, or a similar name: one typo in a short word, two in a long one. */
 function hint(types: readonly DiscoveredType[], word: string): string {
-  const elsewhere = matchType(types, word)
-  if (elsewhere !== undefined) {
-    const { plural, group } = elsewhere
+  const matchingElsewhere = matchType(types, word)
+  if (matchingElsewhere !== undefined) {
+    const { plural, group } = matchingElsewhere
     return `; did you mean ${JSON.stringify(group === '' ? plural : `${plural}.${group}`)}?`
   }
   const names = types.flatMap(({ plural, kind }) => [plural, kind.toLowerCase()])

@@ -35,7 +35,7 @@ export async function callRaw(
   refuseBeside(options)
   if (words.length > 0) throw new UsageError('arguments may not be passed when --raw is specified')
   if (!options.raw.startsWith('/')) throw new UsageError('--raw requires a path that begins with /, such as /version')
-  const body = files === undefined ? {} : await bodyOf(context, files)
+  const body = files === undefined ? {} : await requestBodyFrom(context, files)
   await withConnection(context, options, async ({ client }) => {
     const request = { method, path: options.raw, accept: '*/*', signal: context.signal }
     const answer = await client.open({ ...request, ...body }).catch(async (error: unknown) => {
@@ -59,7 +59,9 @@ async function withPathsThere(
     (refusal: unknown) => (refusal instanceof StatusError ? [] : Promise.reject(refusal)),
   )
   const near = closestMatch(path, paths, maxTypos(path))
-  const above = ['/', ...paths.filter((known) => path.startsWith(`${known}/`))].sort((a, b) => b.length - a.length)[0]
+  const above = ['/', ...paths.filter((servedPath) => path.startsWith(`${servedPath}/`))].sort(
+    (a, b) => b.length - a.length,
+  )[0]
   const hint = near === undefined ? `\`orchctl get --raw ${above}\` lists what there is` : `did you mean ${near}?`
   return new StatusError({ ...error.status, message: `${error.message}: ${path}; ${hint}` }, error.request)
 }
@@ -80,17 +82,17 @@ interface BesideRaw {
 }
 
 function refuseBeside({ edit, selector, recursive, output }: BesideRaw): void {
-  const given = [
+  const conflictingFlags = [
     edit && '--edit',
     selector && '--selector (-l)',
     recursive && '--recursive',
     (typeof output === 'object' ? output.form : output) && '--output',
   ]
-  const other = given.find((flag) => flag)
+  const other = conflictingFlags.find((flag) => flag)
   if (other) throw new UsageError(`--raw and ${other} are mutually exclusive`)
 }
 
-async function bodyOf(context: Context, files: FileOptions): Promise<{ body?: unknown }> {
+async function requestBodyFrom(context: Context, files: FileOptions): Promise<{ body?: unknown }> {
   const { readSources } = await import('../manifests/sources.ts')
   const sources = await readSources(context, files)
   if (sources.length === 0) return {}

@@ -41,14 +41,14 @@ export class ServedTypes {
    * Returns the type that a word names. The core group has precedence, so a match there needs no other groups. Neither
    * does a word with group and version: `leases.v1.coordination.orch.io`.
    */
-  async named(word: string): Promise<DiscoveredType> {
+  async typeNamed(word: string): Promise<DiscoveredType> {
     const [name = '', version = '', ...group] = word.split('.')
     if (word.split('.').length === 1) {
-      const found = matchType(await this.#inVersion('', 'v1'), name)
-      if (found !== undefined) return found
+      const matchingType = matchType(await this.#inVersion('', 'v1'), name)
+      if (matchingType !== undefined) return matchingType
     } else if (/^v\d/.test(version)) {
-      const found = matchType(await this.#inVersion(group.join('.'), version), name)
-      if (found !== undefined) return found
+      const matchingType = matchType(await this.#inVersion(group.join('.'), version), name)
+      if (matchingType !== undefined) return matchingType
     }
     return findType(await this.all(), word)
   }
@@ -57,7 +57,7 @@ export class ServedTypes {
   async namedAll(word: string): Promise<DiscoveredType[]> {
     if (word === 'all') return await this.#inCategory(word)
     try {
-      return [await this.named(word)]
+      return [await this.typeNamed(word)]
     } catch (error) {
       if (!(error instanceof UsageError)) throw error
       const types = await this.#inCategory(word)
@@ -74,8 +74,8 @@ export class ServedTypes {
   async ofKind(apiVersion: string, kind: string): Promise<DiscoveredType> {
     const group = groupOf(apiVersion)
     const version = versionOf(apiVersion)
-    const found = (await this.#inVersion(group, version)).find((type) => type.kind === kind)
-    if (found !== undefined) return found
+    const matchingType = (await this.#inVersion(group, version)).find((type) => type.kind === kind)
+    if (matchingType !== undefined) return matchingType
     const vendor = await this.vendor()
     const other = groupOfOtherProfile(vendor, group)
     const isOther = other !== undefined && (await this.#inVersion(other.group, version)).length > 0
@@ -100,14 +100,14 @@ export class ServedTypes {
   /** Returns the types of one group version. Empty if the server does not serve the version. */
   #inVersion(group: string, version: string): Promise<DiscoveredType[]> {
     const key = `${group}/${version}`
-    let asked = this.#versions.get(key)
-    if (asked === undefined) {
-      asked = typesOf(this.#client, { group, version }, { signal: this.#signal }).catch((error: unknown) => {
+    let pendingTypes = this.#versions.get(key)
+    if (pendingTypes === undefined) {
+      pendingTypes = typesOf(this.#client, { group, version }, { signal: this.#signal }).catch((error: unknown) => {
         if (isNotFound(error)) return []
         throw error
       })
-      this.#versions.set(key, asked)
+      this.#versions.set(key, pendingTypes)
     }
-    return asked
+    return pendingTypes
   }
 }

@@ -34,7 +34,7 @@ export async function withSession<T>(
 }
 
 /** Returns the namespace and name of an object with a known name. */
-export function placeOf(
+export function objectNameIn(
   { namespace }: { readonly namespace: string },
   { namespaced }: ResourceType,
   name: string,
@@ -43,7 +43,7 @@ export function placeOf(
 }
 
 /** Returns the namespace and name of an object from the server. */
-export function placeOfObject({ namespaced }: DiscoveredType, { metadata }: ApiObject): ObjectName {
+export function objectNameOf({ namespaced }: DiscoveredType, { metadata }: ApiObject): ObjectName {
   const name = metadata.name ?? ''
   return namespaced ? { namespace: metadata.namespace ?? '', name } : { name }
 }

@@ -34,7 +34,7 @@ export function withTrace(send: Transport, { server, level, tell }: TraceOptions
       const response = await send(request)
       tell(`${request.method} ${url} ${after(statusText(response.status))}`)
       if (level >= headersFrom) tell(headersText('Response Headers', response.headers))
-      return level < bodiesFrom ? response : { ...response, body: shown(request, response, { level, tell }) }
+      return level < bodiesFrom ? response : { ...response, body: tracedBody(request, response, { level, tell }) }
     } catch (error) {
       tell(`${request.method} ${url} ${after('failed')}`)
       throw error
@@ -78,20 +78,20 @@ const secretPath =
 const endless = /[?&](?:watch|follow)=(?:true|1)(?:&|$)/
 
 /** Passes the response on as it arrives, and shows it when it is complete. */
-async function* shown(
+async function* tracedBody(
   request: TransportRequest,
   { body }: TransportResponse,
   { level, tell }: Pick<TraceOptions, 'level' | 'tell'>,
 ): AsyncGenerator<Uint8Array> {
-  const kept: Uint8Array[] = []
+  const bodyChunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of body) {
     size += chunk.length
-    if (!endless.test(request.path) && (level >= wholeFrom || size - chunk.length < shownBytes)) kept.push(chunk)
+    if (!endless.test(request.path) && (level >= wholeFrom || size - chunk.length < shownBytes)) bodyChunks.push(chunk)
     yield chunk
   }
   if (endless.test(request.path)) tell(`Response Body: a stream of ${size} bytes\n`)
-  else tell(bodyText({ title: 'Response Body', path: request.path, bytes: Buffer.concat(kept), size }, level))
+  else tell(bodyText({ title: 'Response Body', path: request.path, bytes: Buffer.concat(bodyChunks), size }, level))
 }
 
 function sized(bytes: Buffer): { bytes: Buffer; size: number } {

@@ -6,13 +6,13 @@ import { escapeLine } from '../printers/escape.ts'
 /** Prints each warning once, even if several responses contain it. `told` contains the printed warnings. */
 export function withWarnings(
   send: Transport,
-  { tell, told }: { readonly tell: (text: string) => void; readonly told: Set<string> },
+  { tell, reportedWarnings }: { readonly tell: (text: string) => void; readonly reportedWarnings: Set<string> },
 ): Transport {
   return async (request) => {
     const response = await send(request)
     for (const warning of warningTexts(response.headers)) {
-      if (told.has(warning)) continue
-      told.add(warning)
+      if (reportedWarnings.has(warning)) continue
+      reportedWarnings.add(warning)
       tell(`Warning: ${escapeLine(warning)}\n`)
     }
     return response

@@ -10,7 +10,7 @@ import { RootFiles } from './files.ts'
 import { addGenerated, generate } from './generate.ts'
 import { type Kustomization, readKustomization } from './kustomization.ts'
 import { nameHash } from './name-hash.ts'
-import { inOrder } from './order.ts'
+import { sortResources } from './order.ts'
 import { applyJsonPatches, applyPatches } from './patch.ts'
 import { fixReferences } from './references.ts'
 import { checkDistinct, Resource } from './resource.ts'
@@ -33,7 +33,7 @@ export async function buildKustomization({ directory, env }: Context, name: stri
   })
   fillVariables(resources, builder.variables)
   checkDistinct(resources)
-  return inOrder(resources).map(({ object }) => object)
+  return sortResources(resources).map(({ object }) => object)
 }
 
 /** Runs `change` and updates references to the names that it changed. */
@@ -51,8 +51,8 @@ class Builder {
     this.#env = env
   }
 
-  async build(files: RootFiles, around: readonly string[]): Promise<Resource[]> {
-    const inside = this.#enter(files, around)
+  async build(files: RootFiles, enclosingRoots: readonly string[]): Promise<Resource[]> {
+    const inside = this.#enter(files, enclosingRoots)
     const kustomization = await readKustomization(files)
     if (kustomization.kind === 'Component')
       throw new UsageError(`${kustomization.file}: a component must be listed under components`)
@@ -61,10 +61,10 @@ class Builder {
     return resources
   }
 
-  #enter({ root, name }: RootFiles, around: readonly string[]): readonly string[] {
-    if (around.includes(root)) throw new UsageError(`${name} includes itself as a base`)
-    if (around.length >= maxDepth) throw new UsageError(`${name}: more than ${maxDepth} nested kustomizations`)
-    return [...around, root]
+  #enter({ root, name }: RootFiles, enclosingRoots: readonly string[]): readonly string[] {
+    if (enclosingRoots.includes(root)) throw new UsageError(`${name} includes itself as a base`)
+    if (enclosingRoots.length >= maxDepth) throw new UsageError(`${name}: more than ${maxDepth} nested kustomizations`)
+    return [...enclosingRoots, root]
   }
 
   async #fill(
@@ -92,8 +92,8 @@ class Builder {
   }
 
   /** A component changes the objects that already exist. */
-  async #component(resources: Resource[], files: RootFiles, around: readonly string[]): Promise<void> {
-    const inside = this.#enter(files, around)
+  async #component(resources: Resource[], files: RootFiles, enclosingRoots: readonly string[]): Promise<void> {
+    const inside = this.#enter(files, enclosingRoots)
     const kustomization = await readKustomization(files)
     if (kustomization.kind !== 'Component') throw new UsageError(`${kustomization.file}: kind must be Component`)
     await this.#fill(resources, files, { kustomization, inside })

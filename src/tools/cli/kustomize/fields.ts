@@ -17,7 +17,7 @@ export function changeAt(object: Json | undefined, path: string, change: (value:
 export function objectsAt(
   object: Json | undefined,
   path: string,
-  { create, use }: { create: boolean; use: (found: JsonObject) => void },
+  { create, use }: { create: boolean; use: (target: JsonObject) => void },
 ): void {
   if (create && isObject(object)) make(object, path.split('/'))
   walk(object, path.split('/'), use)
@@ -32,7 +32,7 @@ function make(object: JsonObject, [step, ...rest]: readonly string[]): void {
   else if (Array.isArray(inner)) for (const item of inner) if (isObject(item)) make(item, rest)
 }
 
-function walk(value: Json | undefined, [step, ...rest]: readonly string[], use: (found: JsonObject) => void): void {
+function walk(value: Json | undefined, [step, ...rest]: readonly string[], use: (target: JsonObject) => void): void {
   if (Array.isArray(value)) for (const item of value) walk(item, step === undefined ? [] : [step, ...rest], use)
   else if (isObject(value)) {
     if (step === undefined) use(value)

@@ -48,9 +48,10 @@ function optionsOf(entry: JsonObject): JsonObject {
 
 function behaviorOf(entry: JsonObject, place: string): Generated['behavior'] {
   const text = textIn(entry, 'behavior', place) || 'create'
-  const known = behaviors.find((behavior) => behavior === text)
-  if (known === undefined) throw new UsageError(`${place}.behavior must be one of ${behaviors.join(', ')}, not ${text}`)
-  return known
+  const knownBehavior = behaviors.find((behavior) => behavior === text)
+  if (knownBehavior === undefined)
+    throw new UsageError(`${place}.behavior must be one of ${behaviors.join(', ')}, not ${text}`)
+  return knownBehavior
 }
 
 async function readData(

@@ -53,11 +53,12 @@ export type Kustomization = { readonly [F in keyof typeof fields]: Sorts[(typeof
 
 /** Throws UsageError. */
 export async function readKustomization(files: RootFiles): Promise<Kustomization> {
-  const found = fileNames.filter((name) => files.has(name))
-  const [name] = found
+  const presentNames = fileNames.filter((name) => files.has(name))
+  const [name] = presentNames
   if (name === undefined)
     throw new UsageError(`unable to find one of ${fileNames.join(', ')} in directory ${JSON.stringify(files.name)}`)
-  if (found.length > 1) throw new UsageError(`${files.name} contains ${found.join(' and ')}: keep only one of them`)
+  if (presentNames.length > 1)
+    throw new UsageError(`${files.name} contains ${presentNames.join(' and ')}: keep only one of them`)
   const values = await files.documents(name)
   const [value = {}] = values.filter((one) => one !== null)
   const file = files.nameOf(name)

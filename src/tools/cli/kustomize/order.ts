@@ -9,7 +9,7 @@ const first = [
 ]
 const last = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']
 
-export function inOrder(resources: readonly Resource[]): Resource[] {
+export function sortResources(resources: readonly Resource[]): Resource[] {
   return resources.toSorted((a, b) => rank(a) - rank(b) || compare(keyOf(a), keyOf(b)))
 }
 

@@ -92,7 +92,7 @@ async function mergeInto(
   { place, chosen }: { place: string; chosen?: readonly Resource[] | undefined },
 ): Promise<void> {
   if (!isObject(patch)) throw new UsageError(`${place}: a patch must be an object or a list of operations`)
-  const targets = chosen ?? [named(resources, new Resource(structuredClone(patch), place))]
+  const targets = chosen ?? [patchTarget(resources, new Resource(structuredClone(patch), place))]
   for (const target of targets) {
     const { $patch: directive, ...rest } = patch
     if (directive === 'delete') {
@@ -113,8 +113,8 @@ async function mergeInto(
 
 /** A patch may refer to an object by an earlier name and does not rename it. */
 function identityOf({ object, metadata }: Resource, patch: JsonObject): JsonObject {
-  const given = own(patch, 'metadata')
-  const { name: _, namespace: _1, ...others } = isObject(given) ? given : {}
+  const patchMetadata = own(patch, 'metadata')
+  const { name: _, namespace: _1, ...others } = isObject(patchMetadata) ? patchMetadata : {}
   const name = own(metadata, 'name')
   const namespace = own(metadata, 'namespace')
   return {
@@ -124,16 +124,16 @@ function identityOf({ object, metadata }: Resource, patch: JsonObject): JsonObje
   }
 }
 
-function named(resources: readonly Resource[], patch: Resource): Resource {
+function patchTarget(resources: readonly Resource[], patch: Resource): Resource {
   const { name, namespace } = patch.identity
-  const found = resources.filter(
+  const matchingResources = resources.filter(
     (resource) =>
       resource.kind === patch.kind &&
       resource.group === patch.group &&
       resource.identities.some((one) => one.name === name && (namespace === '' || one.namespace === namespace)),
   )
-  if (found.length === 1) return found[0]!
-  const count = found.length === 0 ? 'no object matches' : `${found.length} objects match`
+  if (matchingResources.length === 1) return matchingResources[0]!
+  const count = matchingResources.length === 0 ? 'no object matches' : `${matchingResources.length} objects match`
   throw new UsageError(
     `${patch.origin}: cannot find exactly one ${patch.kind} ${JSON.stringify(name)} to patch: ${count}`,
   )

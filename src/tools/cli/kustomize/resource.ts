@@ -23,16 +23,16 @@ export class Resource {
   }
 
   get kind(): string {
-    return textOf(own(this.object, 'kind'))
+    return stringOrEmpty(own(this.object, 'kind'))
   }
 
   get group(): string {
-    const [group = '', version] = textOf(own(this.object, 'apiVersion')).split('/')
+    const [group = '', version] = stringOrEmpty(own(this.object, 'apiVersion')).split('/')
     return version === undefined ? '' : group
   }
 
   get version(): string {
-    return textOf(own(this.object, 'apiVersion')).split('/').at(-1)!
+    return stringOrEmpty(own(this.object, 'apiVersion')).split('/').at(-1)!
   }
 
   get metadata(): JsonObject {
@@ -44,7 +44,10 @@ export class Resource {
   }
 
   get identity(): Identity {
-    return { name: textOf(own(this.metadata, 'name')), namespace: textOf(own(this.metadata, 'namespace')) }
+    return {
+      name: stringOrEmpty(own(this.metadata, 'name')),
+      namespace: stringOrEmpty(own(this.metadata, 'namespace')),
+    }
   }
 
   /** Returns all current and earlier names. */
@@ -68,20 +71,20 @@ export class Resource {
   }
 }
 
-function textOf(value: Json | undefined): string {
+function stringOrEmpty(value: Json | undefined): string {
   return typeof value === 'string' ? value : ''
 }
 
 /** Throws UsageError if two objects have the same identity. */
 export function checkDistinct(resources: readonly Resource[]): void {
-  const seen = new Map<string, Resource>()
+  const resourcesByIdentity = new Map<string, Resource>()
   for (const resource of resources) {
     const { name, namespace } = resource.identity
     const key = JSON.stringify([resource.group, resource.kind, namespace, name])
-    const other = seen.get(key)
+    const other = resourcesByIdentity.get(key)
     if (other !== undefined)
       throw new UsageError(`${resource.origin}: ${resource} is already defined in ${other.origin}`)
-    seen.set(key, resource)
+    resourcesByIdentity.set(key, resource)
   }
 }
 

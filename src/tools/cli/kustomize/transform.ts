@@ -135,14 +135,14 @@ export function setImages(resources: readonly Resource[], { images, file }: Kust
   for (const [i, entry] of images.entries()) {
     const place = `${file}: images[${i}]`
     checkMembers(entry, ['name', 'newName', 'newTag', 'digest'], place)
-    const wanted = {
+    const newImage = {
       name: textIn(entry, 'name', place),
       newName: textIn(entry, 'newName', place),
       newTag: textIn(entry, 'newTag', place),
       digest: textIn(entry, 'digest', place),
     }
     for (const { kind, object } of resources)
-      if (kind !== 'CustomResourceDefinition') inContainers(object, (image) => imageOf(image, wanted))
+      if (kind !== 'CustomResourceDefinition') inContainers(object, (image) => imageOf(image, newImage))
   }
 }
 

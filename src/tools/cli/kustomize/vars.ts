@@ -43,16 +43,16 @@ function variableValue(resources: readonly Resource[], entry: JsonObject, place:
   const kind = textIn(reference, 'kind', place)
   const name = textIn(reference, 'name', place)
   const namespace = textIn(reference, 'namespace', place)
-  const found = resources.filter(
+  const matchingResources = resources.filter(
     (resource) =>
       resource.kind === kind &&
       resource.identities.some((one) => one.name === name && (namespace === '' || one.namespace === namespace)),
   )
-  if (found.length !== 1)
-    throw new UsageError(`${place}: ${found.length} objects match ${kind} ${name}: exactly one must match`)
+  if (matchingResources.length !== 1)
+    throw new UsageError(`${place}: ${matchingResources.length} objects match ${kind} ${name}: exactly one must match`)
   const field = own(entry, 'fieldref')
   const path = (isObject(field) && textIn(field, 'fieldpath', place)) || 'metadata.name'
-  let value: Json | undefined = found[0]!.object
+  let value: Json | undefined = matchingResources[0]!.object
   for (const step of path.match(/[^.[\]]+/g) ?? [])
     value = Array.isArray(value) ? value[Number(step)] : isObject(value) ? own(value, step) : undefined
   if (value === undefined || value === null || typeof value === 'object')
@@ -61,7 +61,7 @@ function variableValue(resources: readonly Resource[], entry: JsonObject, place:
 }
 
 const inContainers = ['args', 'command', 'env/value', 'volumeMounts/mountPath']
-const elsewhere: { readonly [kind: string]: readonly string[] } = {
+const otherFieldPaths: { readonly [kind: string]: readonly string[] } = {
   Ingress: ['spec/rules/host', 'spec/tls/hosts', 'spec/tls/secretName'],
   Service: ['spec/ports/port', 'spec/ports/targetPort'],
   PersistentVolume: ['spec/nfs/server'],
@@ -76,5 +76,5 @@ function pathsOf(kind: string): string[] {
           ...['containers', 'initContainers'].flatMap((list) => inContainers.map((path) => `${spec}/${list}/${path}`)),
           `${spec}/volumes/nfs/server`,
         ]
-  return [...pods, ...(Object.hasOwn(elsewhere, kind) ? elsewhere[kind]! : [])]
+  return [...pods, ...(Object.hasOwn(otherFieldPaths, kind) ? otherFieldPaths[kind]! : [])]
 }

@@ -37,8 +37,8 @@ class Walk {
   }
 
   find(document: number, steps: readonly (string | number)[]): number | undefined {
-    for (let seen = -1; this.#next < this.#events.length; this.#next++)
-      if (this.#events[this.#next]!.type === EVENT_ID.DOCUMENT && ++seen === document) break
+    for (let documentIndex = -1; this.#next < this.#events.length; this.#next++)
+      if (this.#events[this.#next]!.type === EVENT_ID.DOCUMENT && ++documentIndex === document) break
     this.#next++
     return this.#inNode(steps, undefined)
   }

@@ -24,9 +24,9 @@ export async function readSources(
 
 function filesOf(directory: string, name: string, { recursive }: { recursive: boolean }): Source[] {
   const path = resolve(directory, name)
-  const found = statSync(path, { throwIfNoEntry: false })
-  if (found === undefined) throw new UsageError(`the path ${JSON.stringify(name)} does not exist`)
-  if (!found.isDirectory()) return [readSource(path, name)]
+  const fileStat = statSync(path, { throwIfNoEntry: false })
+  if (fileStat === undefined) throw new UsageError(`the path ${JSON.stringify(name)} does not exist`)
+  if (!fileStat.isDirectory()) return [readSource(path, name)]
   const entries = readdirSync(path, { withFileTypes: true, recursive })
     .filter((entry) => !entry.isDirectory() && endings.some((ending) => entry.name.endsWith(ending)))
     .map((entry) => join(name, entry.parentPath.slice(path.length), entry.name))
@@ -66,7 +66,7 @@ async function download(address: string, signal: AbortSignal): Promise<Source> {
       throw new UsageError(
         `unable to read URL ${JSON.stringify(address)}, server reported ${response.status} ${response.statusText}`,
       )
-    return { name: address, text: decode(address, await bodyOf(response, address)) }
+    return { name: address, text: decode(address, await downloadedBody(response, address)) }
   } catch (error) {
     if (error instanceof UsageError || signal.aborted) throw error
     const { cause, message } = error as Error
@@ -74,7 +74,7 @@ async function download(address: string, signal: AbortSignal): Promise<Source> {
   }
 }
 
-async function bodyOf(response: Response, address: string): Promise<Buffer> {
+async function downloadedBody(response: Response, address: string): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body ?? []) {

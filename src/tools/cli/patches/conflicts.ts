@@ -9,42 +9,46 @@ import { memberSchema, mergeKeyOf, type States, threeWayPatch, undescribed } fro
 
 /** Returns the paths of conflicting fields, such as `spec.replicas`. A list without a merge key counts as one field. */
 export function conflictingPaths({ original, modified, current }: States, schema: Schema = undescribed): string[] {
-  const wanted = threeWayPatch({ original, modified, current }, schema)
-  const others = threeWayPatch({ original, modified: isObject(current) ? current : {}, current: original }, schema)
-  return inObject({ wanted, others, schema, path: '' })
+  const ownChanges = threeWayPatch({ original, modified, current }, schema)
+  const otherChanges = threeWayPatch(
+    { original, modified: isObject(current) ? current : {}, current: original },
+    schema,
+  )
+  return inObject({ ownChanges, otherChanges, schema, path: '' })
 }
 
 interface Place<T> {
-  readonly wanted: T
-  readonly others: T
+  readonly ownChanges: T
+  readonly otherChanges: T
   readonly schema: Schema
   readonly path: string
 }
 
 /** Ignores directives (`$setElementOrder/...`), which change no field. */
-function inObject({ wanted, others, schema, path }: Place<JsonObject>): string[] {
-  const shared = Object.keys(wanted).filter((name) => !name.startsWith('$') && Object.hasOwn(others, name))
+function inObject({ ownChanges, otherChanges, schema, path }: Place<JsonObject>): string[] {
+  const shared = Object.keys(ownChanges).filter((name) => !name.startsWith('$') && Object.hasOwn(otherChanges, name))
   return shared.flatMap((name) =>
     inValue({
-      wanted: own(wanted, name) ?? null,
-      others: own(others, name) ?? null,
+      ownChanges: own(ownChanges, name) ?? null,
+      otherChanges: own(otherChanges, name) ?? null,
       schema: memberSchema(schema, name),
       path: path === '' ? name : `${path}.${name}`,
     }),
   )
 }
 
-function inValue({ wanted, others, schema, path }: Place<Json>): string[] {
-  if (isObject(wanted) && isObject(others)) return inObject({ wanted, others, schema, path })
+function inValue({ ownChanges, otherChanges, schema, path }: Place<Json>): string[] {
+  if (isObject(ownChanges) && isObject(otherChanges)) return inObject({ ownChanges, otherChanges, schema, path })
   const key = schema.type === 'list' ? mergeKeyOf(schema) : undefined
-  if (key === undefined || !Array.isArray(wanted) || !Array.isArray(others) || schema.type !== 'list') return [path]
-  return wanted.filter(isObject).flatMap((element) => {
+  if (key === undefined || !Array.isArray(ownChanges) || !Array.isArray(otherChanges) || schema.type !== 'list')
+    return [path]
+  return ownChanges.filter(isObject).flatMap((element) => {
     const id = own(element, key) ?? null
-    const other = others.filter(isObject).find((candidate) => own(candidate, key) === id)
+    const other = otherChanges.filter(isObject).find((candidate) => own(candidate, key) === id)
     if (other === undefined) return []
     const place = `${path}[${key}=${String(id)}]`
     if (Object.hasOwn(element, '$patch') || Object.hasOwn(other, '$patch')) return [place]
     const rest = (object: JsonObject) => Object.fromEntries(Object.entries(object).filter(([name]) => name !== key))
-    return inObject({ wanted: rest(element), others: rest(other), schema: schema.items, path: place })
+    return inObject({ ownChanges: rest(element), otherChanges: rest(other), schema: schema.items, path: place })
   })
 }

@@ -6,20 +6,22 @@ import type { ApiObject } from '../../../api/model/object.ts'
 import { UsageError } from '../../../base/flags/flags.ts'
 import { messageOf } from '../../../base/text/errors.ts'
 import type { Patch } from '../../../client/requests/client.ts'
+import { applyPatchLocally } from './apply-locally.ts'
 import type { OverrideType } from './override-type.ts'
-import { patchHere } from './patch-here.ts'
 
 /** Throws UsageError if the patch is invalid for its type or would change the kind of the object. */
 export async function readOverrides(
   object: ApiObject,
   { overrides, overrideType }: { readonly overrides: string; readonly overrideType: OverrideType },
 ): Promise<ApiObject> {
-  const made = await patchHere(object, patchOf(parsed(overrides), overrideType)).catch((error: unknown) => {
-    throw error instanceof UsageError ? error : new UsageError(`--overrides: ${messageOf(error)}`)
-  })
-  if (made.kind !== object.kind || made.apiVersion !== object.apiVersion)
+  const overriddenObject = await applyPatchLocally(object, patchOf(parsed(overrides), overrideType)).catch(
+    (error: unknown) => {
+      throw error instanceof UsageError ? error : new UsageError(`--overrides: ${messageOf(error)}`)
+    },
+  )
+  if (overriddenObject.kind !== object.kind || overriddenObject.apiVersion !== object.apiVersion)
     throw new UsageError(`--overrides: the kind and apiVersion must stay ${object.kind} and ${object.apiVersion}`)
-  return made
+  return overriddenObject
 }
 
 function patchOf(value: Json, type: OverrideType): Patch {

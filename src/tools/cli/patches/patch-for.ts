@@ -34,10 +34,11 @@ type TypeOfKind = Pick<DiscoveredType, 'group' | 'version' | 'kind'>
 /** Returns the schema of a built-in kind. Loads the kinds on demand because there are many. */
 async function schemaOf({ group, version, kind }: TypeOfKind, vendor: Vendor): Promise<Schema | undefined> {
   const { allKinds } = await import('../../../api/kinds/all.ts')
-  const found = allKinds.find(
-    (known) => known.kind === kind && known.version === version && groupName(vendor, known.group) === group,
+  const matchingKind = allKinds.find(
+    (candidate) =>
+      candidate.kind === kind && candidate.version === version && groupName(vendor, candidate.group) === group,
   )
-  return found?.life.strategicPatch === false ? undefined : found?.schema
+  return matchingKind?.lifecycle.strategicPatch === false ? undefined : matchingKind?.schema
 }
 
 /** Returns the schema of a built-in kind, in the names of any profile. Undefined for custom kinds. */

@@ -21,13 +21,13 @@ const colour = /\u001b\[[\d;]{0,20}m/g
 
 /** Escapes program output on a terminal. Keeps colors and carriage returns. */
 export function escapeOutput(text: string): string {
-  let shown = ''
+  let escaped = ''
   let place = 0
-  for (const found of text.matchAll(colour)) {
-    shown += escapePlain(text.slice(place, found.index)) + found[0]
-    place = found.index + found[0].length
+  for (const colourMatch of text.matchAll(colour)) {
+    escaped += escapePlain(text.slice(place, colourMatch.index)) + colourMatch[0]
+    place = colourMatch.index + colourMatch[0].length
   }
-  return shown + escapePlain(text.slice(place))
+  return escaped + escapePlain(text.slice(place))
 }
 
 function escapePlain(text: string): string {

@@ -28,7 +28,7 @@ export interface TemplateOutput {
   readonly text: string | undefined
   readonly isFile: boolean
   /** Whether the output is a terminal, so that control characters are escaped. */
-  readonly seen?: boolean
+  readonly isTerminal?: boolean
 }
 
 const plainForms = ['', 'wide', 'name', 'json', 'yaml'] as const

@@ -62,9 +62,9 @@ function splitRules(rules: readonly Rule[]): { simple: Map<string, Row>; paths: 
 
 function addTo(rows: Map<string, Row>, row: Row): void {
   const key = JSON.stringify([row.group, row.resource, row.name])
-  const known = rows.get(key)
-  if (known === undefined) rows.set(key, row)
-  else known.verbs.push(...row.verbs)
+  const existing = rows.get(key)
+  if (existing === undefined) rows.set(key, row)
+  else existing.verbs.push(...row.verbs)
 }
 
 /** Returns the Go representation of a rule, which kubectl sorts by. */

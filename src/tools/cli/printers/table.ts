@@ -16,7 +16,7 @@ export interface TableStyle {
 }
 
 export function headings(columns: readonly TableColumn[], style: TableStyle): string[] {
-  const names = shown(columns, style).map((i) => escapeLine(columns[i]!.name.toUpperCase()))
+  const names = visibleColumns(columns, style).map((i) => escapeLine(columns[i]!.name.toUpperCase()))
   const labels = (style.labelColumns ?? []).map((label) =>
     escapeLine(label.slice(label.lastIndexOf('/') + 1).toUpperCase()),
   )
@@ -25,7 +25,7 @@ export function headings(columns: readonly TableColumn[], style: TableStyle): st
 
 /** Returns the cells of each row as text, with namespace and labels if the style includes them. */
 export function tableRows({ columns, rows }: Pick<Table, 'columns' | 'rows'>, style: TableStyle): string[][] {
-  const places = shown(columns, style)
+  const places = visibleColumns(columns, style)
   return rows.map((row) => {
     const cells = places.map((i) => prefixed(cellText(row.cells[i]), columns[i]!, style.kind))
     const labels = (style.labelColumns ?? []).map((label) => escapeLine(row.object?.metadata.labels?.[label] ?? ''))
@@ -38,7 +38,7 @@ export function tableRows({ columns, rows }: Pick<Table, 'columns' | 'rows'>, st
   })
 }
 
-function shown(columns: readonly TableColumn[], { wide }: TableStyle): number[] {
+function visibleColumns(columns: readonly TableColumn[], { wide }: TableStyle): number[] {
   return columns.flatMap(({ priority }, i) => (wide || priority === 0 ? [i] : []))
 }
 

@@ -9,17 +9,17 @@ export interface TemplateOptions {
 
 /** Returns the selected output with its validated template. Throws UsageError. */
 export async function readyTemplate({
-  seen,
+  isTerminal,
   ...options
 }: {
   readonly output: Output
   readonly template: string
-  readonly seen: boolean
+  readonly isTerminal: boolean
 }): Promise<Output> {
   const output = outputOf(options)
   if (output.form !== 'template') return output
   await parse(output)
-  return { ...output, seen }
+  return { ...output, isTerminal }
 }
 
 /** A parsed template: formats a value. */
@@ -33,7 +33,7 @@ export async function fillTemplate(
 ): Promise<string> {
   const fill = await parse(output)
   const filled = await fill(value, { missingKeys: allowMissingTemplateKeys ? 'allow' : 'refuse' })
-  return output.seen ? escapeText(filled) : filled
+  return output.isTerminal ? escapeText(filled) : filled
 }
 
 async function parse({ language, text = '' }: TemplateOutput): Promise<Fill> {

@@ -108,7 +108,7 @@ async function withTemplate<T extends object>({ terminal }: Context, options: T)
   const { output, template } = options as { output?: Output; template?: string }
   if (output === undefined || template === undefined || (output.form !== 'template' && template === '')) return options
   const { readyTemplate } = await import('../printers/templates.ts')
-  return { ...options, output: await readyTemplate({ output, template, seen: terminal.out }) }
+  return { ...options, output: await readyTemplate({ output, template, isTerminal: terminal.out }) }
 }
 
 function helpOf<F extends Flags>({ name, forms, about, examples, flags }: CommandDefinition<F>): string {

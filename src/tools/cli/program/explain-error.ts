@@ -71,6 +71,6 @@ const nextSteps: readonly (readonly [code: RegExp, step: string])[] = [
 
 function nextStep(error: Error): string {
   const codes = causesOf(error).map((cause) => codeOf(cause) ?? '')
-  const found = nextSteps.find(([code]) => codes.some((known) => code.test(known)))
-  return found === undefined ? '' : `\n${found[1]}`
+  const matchingStep = nextSteps.find(([code]) => codes.some((errorCode) => code.test(errorCode)))
+  return matchingStep === undefined ? '' : `\n${matchingStep[1]}`
 }

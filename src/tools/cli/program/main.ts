@@ -8,17 +8,17 @@ import { helpText } from '../../../base/flags/flag-help.ts'
 import { closestMatch, maxTypos, parseCommandLine, splitCommand, UsageError } from '../../../base/flags/flags.ts'
 import { commands } from '../commands/all.ts'
 import type { CommandEntry, CommandGroup } from '../commands/entry.ts'
-import { isNotBuilt } from '../commands/not-built.ts'
+import { isNotBuilt } from '../commands/unsupported-commands.ts'
 import { connectionFlags } from '../connection/connection-flags.ts'
 import { type Context, ExitCode, Failure } from './command.ts'
 
 /** The context without the arguments. */
-export type Surroundings = Omit<Context, 'commandLine'>
+export type ProgramContext = Omit<Context, 'commandLine'>
 
 type Entry = CommandEntry | CommandGroup
 
-export async function main(surroundings: Surroundings, args: readonly string[]): Promise<number> {
-  const context = { ...surroundings, commandLine: ['orchctl', ...args].join(' ') }
+export async function main(programContext: ProgramContext, args: readonly string[]): Promise<number> {
+  const context = { ...programContext, commandLine: ['orchctl', ...args].join(' ') }
   try {
     await run(context, args)
     return 0
@@ -120,11 +120,11 @@ async function callCommand(context: Context, entry: CommandEntry, { rest, asksHe
 async function help(context: Context, words: readonly string[]): Promise<void> {
   if (words.length === 0) return await showHelp(context, usage())
   let before = 'orchctl'
-  let known: readonly Entry[] = commands
+  let commandEntries: readonly Entry[] = commands
   let entry: Entry | undefined
   for (const word of words) {
-    entry = findCommand(known, word, before)
-    known = 'commands' in entry ? entry.commands : []
+    entry = findCommand(commandEntries, word, before)
+    commandEntries = 'commands' in entry ? entry.commands : []
     before = `${before} ${word}`
   }
   await showHelp(context, await helpOf(entry!, before))
@@ -146,13 +146,13 @@ async function helpOf(entry: Entry, before: string): Promise<string> {
   return `${own}\nCommands:\n${listed(entry.commands)}\n`
 }
 
-function findCommand(known: readonly Entry[], name: string, before: string): Entry {
-  const found = known.find((command) => command.name === name || command.aliases?.includes(name))
-  if (found !== undefined) return found
+function findCommand(commandEntries: readonly Entry[], name: string, before: string): Entry {
+  const matchingEntry = commandEntries.find((command) => command.name === name || command.aliases?.includes(name))
+  if (matchingEntry !== undefined) return matchingEntry
   const words = `${before} ${name}`.replace(/^orchctl /, '')
   if (isNotBuilt(words))
     throw new UsageError(`\`orchctl ${words}\` is not supported; \`orchctl help\` lists the commands`)
-  const names = known.map((command) => command.name)
+  const names = commandEntries.map((command) => command.name)
   const hint = closestMatch(name, names, maxTypos(name))
   if (names.length === 0) throw new UsageError(`${before} has no subcommands: unexpected ${JSON.stringify(name)}`)
   const advice = hint === undefined ? `known are ${names.join(', ')}` : `did you mean ${hint}?`

@@ -9,9 +9,9 @@ import { pause } from '../../../base/concurrency/abort.ts'
 import { flag, UsageError } from '../../../base/flags/flags.ts'
 import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { DiscoveredType } from '../../../client/requests/discovery.ts'
-import { readWanted } from '../arguments/targets.ts'
+import { readTargetWords } from '../arguments/targets.ts'
 import { readTime } from '../connection/connection-flags.ts'
-import { placeOf, type Session } from '../connection/session.ts'
+import { objectNameIn, type Session } from '../connection/session.ts'
 import { escapeLine } from '../printers/escape.ts'
 
 export interface Pod extends ApiObject {
@@ -85,10 +85,10 @@ async function findPods(session: Session, words: readonly string[]): Promise<Fou
   const { client, context } = session
   const [first = '', second, ...more] = words
   if (first === '' || more.length > 0) throw new UsageError('specify one pod: POD or TYPE/NAME')
-  const [wanted] = readWanted(second === undefined && !first.includes('/') ? ['pod', first] : words)
-  const type = await session.types.named(wanted!.type)
-  const name = placeOf(session, type, wanted!.name ?? '')
-  const owner = `${wanted!.type}/${wanted!.name}`
+  const [targetWord] = readTargetWords(second === undefined && !first.includes('/') ? ['pod', first] : words)
+  const type = await session.types.typeNamed(targetWord!.type)
+  const name = objectNameIn(session, type, targetWord!.name ?? '')
+  const owner = `${targetWord!.type}/${targetWord!.name}`
   if (type.kind === 'Pod' && type.group === '')
     return { pods: [await client.get(kinds.Pod, name, { signal: context.signal })], owner, isPod: true }
   const object = await client.get(type, name, { signal: context.signal })

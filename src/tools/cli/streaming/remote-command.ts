@@ -69,14 +69,14 @@ async function readOutput(
   { tty, onOutput }: RemoteCommand,
 ): Promise<string | undefined> {
   let status: string | undefined
-  const shown = context.terminal.out && !tty ? decoding(escapeOutput) : (data: Buffer) => data
+  const escapeForTerminal = context.terminal.out && !tty ? decoding(escapeOutput) : (data: Buffer) => data
   const reported = decoding(context.terminal.err && !tty ? escapeOutput : (text) => text)
   for await (const { channel, data } of channels.messages()) {
     if (channel === streams.error) status = (status ?? '') + data.toString('utf8')
     else if (channel === streams.stderr) context.err(reported(data))
     else if (channel === streams.stdout && onOutput !== undefined) await onOutput(data)
     else if (channel === streams.stdout) {
-      context.out(shown(data))
+      context.out(escapeForTerminal(data))
       await context.drained()
     }
     if (status !== undefined && isWhole(status)) break

@@ -86,7 +86,7 @@ export interface Unpacker {
 export class TarReader {
   readonly #unpacker: Unpacker
   #buffer: Buffer = Buffer.alloc(0)
-  #left = 0
+  #remainingBytes = 0
   #padding = 0
   #take: ((data: Buffer) => Promise<void>) | undefined
   #longName = ''
@@ -113,12 +113,12 @@ export class TarReader {
   /** Throws UsageError if an entry is incomplete. */
   async end(): Promise<void> {
     await this.#unpacker.end()
-    if (this.#left > 0 || this.#inEntry) throw new UsageError('the archive ended in the middle of a file')
+    if (this.#remainingBytes > 0 || this.#inEntry) throw new UsageError('the archive ended in the middle of a file')
   }
 
   /** Whether the received data can be processed further. */
   async #step(): Promise<boolean> {
-    if (this.#left > 0) return await this.#content()
+    if (this.#remainingBytes > 0) return await this.#content()
     if (this.#inEntry) {
       this.#inEntry = false
       this.#take = undefined
@@ -135,9 +135,9 @@ export class TarReader {
 
   async #content(): Promise<boolean> {
     if (this.#buffer.length === 0) return false
-    const part = this.#buffer.subarray(0, this.#left)
+    const part = this.#buffer.subarray(0, this.#remainingBytes)
     this.#buffer = this.#buffer.subarray(part.length)
-    this.#left -= part.length
+    this.#remainingBytes -= part.length
     await this.#take?.(part)
     return true
   }
@@ -156,10 +156,10 @@ export class TarReader {
     const entry = { name: this.#longName || nameAt(header), type: typeOf(letter), mode: numberAt(header, 100, 8), size }
     this.#longName = ''
     const hasContent = entry.type === 'file'
-    this.#left = hasContent ? size : 0
+    this.#remainingBytes = hasContent ? size : 0
     this.#padding = hasContent ? padding(size).length : 0
     this.#inEntry = true
-    this.#take = await this.#unpacker.entry({ ...entry, size: this.#left })
+    this.#take = await this.#unpacker.entry({ ...entry, size: this.#remainingBytes })
     return true
   }
 

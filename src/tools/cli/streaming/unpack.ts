@@ -22,7 +22,7 @@ export function unpackInto({ prefix, target, warn }: UnpackOptions): Unpacker {
   let file: Awaited<ReturnType<typeof open>> | undefined
   return {
     entry: async (entry) => {
-      const path = placeOf(entry, { prefix, target })
+      const path = destinationPath(entry, { prefix, target })
       if (path === undefined) {
         warn(`warning: ${escapeLine(entry.name)} is not of ${escapeLine(prefix)}, and is left out\n`)
         return undefined
@@ -48,8 +48,8 @@ export function unpackInto({ prefix, target, warn }: UnpackOptions): Unpacker {
 }
 
 /** Returns the path below the target. Undefined for an entry that was not requested. */
-function placeOf({ name }: Entry, { prefix, target }: { prefix: string; target: string }): string | undefined {
-  const wanted = posix
+function destinationPath({ name }: Entry, { prefix, target }: { prefix: string; target: string }): string | undefined {
+  const normalizedPath = posix
     .normalize(prefix)
     .replace(/^(?:\.?\/)+/, '')
     .replace(/\/+$/, '')
@@ -58,14 +58,14 @@ function placeOf({ name }: Entry, { prefix, target }: { prefix: string; target: 
     throw new UsageError(
       `the container sent ${JSON.stringify(name)}, which is outside of the target directory: copying stopped`,
     )
-  const below =
-    wanted === '' || wanted === '.'
+  const relativePath =
+    normalizedPath === '' || normalizedPath === '.'
       ? bare
-      : bare === wanted || bare.startsWith(`${wanted}/`)
-        ? bare.slice(wanted.length)
+      : bare === normalizedPath || bare.startsWith(`${normalizedPath}/`)
+        ? bare.slice(normalizedPath.length)
         : undefined
-  if (below === undefined) return undefined
-  const path = resolve(target, `.${sep}${below}`)
+  if (relativePath === undefined) return undefined
+  const path = resolve(target, `.${sep}${relativePath}`)
   if (path !== resolve(target) && !path.startsWith(resolve(target) + sep))
     throw new UsageError(
       `the container sent ${JSON.stringify(name)}, which is outside of the target directory: copying stopped`,

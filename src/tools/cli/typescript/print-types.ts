@@ -28,13 +28,17 @@ export type Definitions = { readonly [name: string]: Json | undefined }
 export class TypePrinter {
   readonly #definitions: Definitions
   readonly #names: Map<string, string>
-  readonly #taken: Set<string>
+  readonly #usedNames: Set<string>
   readonly #waiting: string[] = []
 
-  constructor(definitions: Definitions, names: ReadonlyMap<string, string> = new Map(), taken: Iterable<string> = []) {
+  constructor(
+    definitions: Definitions,
+    names: ReadonlyMap<string, string> = new Map(),
+    usedNames: Iterable<string> = [],
+  ) {
     this.#definitions = definitions
     this.#names = new Map(names)
-    this.#taken = new Set([...taken, ...names.values()])
+    this.#usedNames = new Set([...usedNames, ...names.values()])
   }
 
   /** Prints the interface of a whole object: apiVersion, kind and metadata are always present. */
@@ -57,11 +61,11 @@ export class TypePrinter {
     return text
   }
 
-  #fields(schema: JsonObject, indent: string, wanted: (name: string) => boolean = () => true): string {
+  #fields(schema: JsonObject, indent: string, isIncluded: (name: string) => boolean = () => true): string {
     const properties = own(schema, 'properties')
     const required = own(schema, 'required')
     const isRequired = (name: string) => Array.isArray(required) && required.includes(name)
-    const fields = isObject(properties) ? Object.entries(properties).filter(([name]) => wanted(name)) : []
+    const fields = isObject(properties) ? Object.entries(properties).filter(([name]) => isIncluded(name)) : []
     const lines = fields.map(([name, field]) => {
       const inner = isObject(field) ? field : {}
       const optional = isRequired(name) ? '' : '?'
@@ -121,11 +125,11 @@ export class TypePrinter {
     const schema = this.#definitions[name]
     if (!isObject(schema)) return 'unknown'
     if (own(schema, 'properties') === undefined) return this.#bareType(schema, indent)
-    const known = this.#names.get(name)
-    if (known !== undefined) return known
+    const existingName = this.#names.get(name)
+    if (existingName !== undefined) return existingName
     const chosen = this.#choose(name)
     this.#names.set(name, chosen)
-    this.#taken.add(chosen)
+    this.#usedNames.add(chosen)
     this.#waiting.push(name)
     return chosen
   }
@@ -140,7 +144,7 @@ export class TypePrinter {
     const inGroup = `${pascal(group)}${plain}`
     const candidates = [plain, inGroup, `${inGroup}${pascal(version)}`]
     for (let number = 2; ; number++) {
-      const free = candidates.find((name) => !this.#taken.has(name))
+      const free = candidates.find((name) => !this.#usedNames.has(name))
       if (free !== undefined) return free
       candidates.push(`${inGroup}${number}`)
     }

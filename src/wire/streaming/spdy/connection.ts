@@ -10,7 +10,7 @@
 import type { Duplex } from 'node:stream'
 import { isError } from '../../../base/text/errors.ts'
 import { MultiplexedStream } from '../multiplexed-stream.ts'
-import { roomOn } from '../room-on.ts'
+import { waitForDrain } from '../wait-for-drain.ts'
 import {
   dataFrame,
   endFrame,
@@ -104,7 +104,7 @@ export class SpdyConnection {
 
   #roomForAnswers(): Promise<void> | undefined {
     this.#hasAnswered = false
-    return roomOn(this.#socket)
+    return waitForDrain(this.#socket)
   }
 
   #take(frame: Frame): Promise<void> | undefined {
@@ -151,7 +151,7 @@ export class SpdyConnection {
         this.#write(lastFrame(id))
         done()
       },
-      forget: (how) => this.#forget(id, how),
+      forget: (ending) => this.#forget(id, ending),
     })
     this.#streams.set(id, stream)
     this.#write(replyFrame(id, this.#blocks.next()))
@@ -189,16 +189,18 @@ export class SpdyConnection {
       return
     }
     const part = chunk.subarray(0, room)
-    const left = chunk.subarray(part.length)
+    const unsentChunk = chunk.subarray(part.length)
     this.#windows.take(id, part.length)
-    this.#socket.write(dataFrame(id, part), () => (left.length === 0 ? done() : this.#send(id, left, done)))
+    this.#socket.write(dataFrame(id, part), () =>
+      unsentChunk.length === 0 ? done() : this.#send(id, unsentChunk, done),
+    )
   }
 
-  #forget(id: number, how: 'complete' | 'cut'): void {
+  #forget(id: number, ending: 'complete' | 'cut'): void {
     if (!this.#streams.delete(id)) return
     this.#windows.forget(id)
     this.#received.forget(id)
-    if (how === 'cut') this.#write(resetFrame(id, 'cancel'))
+    if (ending === 'cut') this.#write(resetFrame(id, 'cancel'))
   }
 
   #write(frame: Buffer, done?: () => void): void {

@@ -25,13 +25,13 @@ const none = Buffer.alloc(0)
 interface PartialData {
   readonly id: number
   readonly isLast: boolean
-  left: number
+  remainingBytes: number
 }
 
 export class FrameReader {
   #waiting: Buffer = none
   /** The received part of an incomplete frame, and the number of bytes needed to continue. */
-  readonly #held = new ByteQueue()
+  readonly #pendingBytes = new ByteQueue()
   #needed = headBytes
   /** An incomplete data frame. */
   #data: PartialData | undefined;
@@ -44,21 +44,21 @@ export class FrameReader {
       if (frame === undefined) break
       if (frame !== 'skipped') yield frame
     }
-    if (this.#waiting.length > 0) this.#held.add(this.#waiting)
+    if (this.#waiting.length > 0) this.#pendingBytes.add(this.#waiting)
     this.#waiting = none
   }
 
   /** Returns false while more bytes are needed, so that small chunks are not joined repeatedly. */
   #join(chunk: Buffer): boolean {
-    if (this.#held.size + chunk.length < this.#needed) {
-      this.#held.add(chunk)
+    if (this.#pendingBytes.size + chunk.length < this.#needed) {
+      this.#pendingBytes.add(chunk)
       return false
     }
-    if (this.#held.size === 0) this.#waiting = chunk
+    if (this.#pendingBytes.size === 0) this.#waiting = chunk
     else {
-      this.#held.add(chunk)
-      this.#waiting = this.#held.join()
-      this.#held.clear()
+      this.#pendingBytes.add(chunk)
+      this.#waiting = this.#pendingBytes.join()
+      this.#pendingBytes.clear()
     }
     this.#needed = 1
     return true
@@ -71,7 +71,7 @@ export class FrameReader {
     const length = this.#waiting.readUIntBE(5, 3)
     if (first >>> 31 === 0) {
       this.#waiting = this.#waiting.subarray(headBytes)
-      return this.#nextPart({ id: first, isLast: (flags & lastFlag) !== 0, left: length })
+      return this.#nextPart({ id: first, isLast: (flags & lastFlag) !== 0, remainingBytes: length })
     }
     if (length > maxControlBytes) throw new SpdyError('a control frame is too large')
     if (this.#waiting.length < headBytes + length) return this.#wait(headBytes + length)
@@ -86,15 +86,15 @@ export class FrameReader {
   }
 
   #nextPart(data: PartialData): Frame | undefined {
-    if (data.left > 0 && this.#waiting.length === 0) {
+    if (data.remainingBytes > 0 && this.#waiting.length === 0) {
       this.#data = data
       return undefined
     }
-    const part = this.#waiting.subarray(0, data.left)
+    const part = this.#waiting.subarray(0, data.remainingBytes)
     this.#waiting = this.#waiting.subarray(part.length)
-    data.left -= part.length
-    this.#data = data.left === 0 ? undefined : data
-    return { type: 'data', id: data.id, isLast: data.isLast && data.left === 0, data: part }
+    data.remainingBytes -= part.length
+    this.#data = data.remainingBytes === 0 ? undefined : data
+    return { type: 'data', id: data.id, isLast: data.isLast && data.remainingBytes === 0, data: part }
   }
 }
 

@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream'
 import { isError } from '../../../base/text/errors.ts'
 import { closeCodes, WebSocketFraming } from '../../websocket/framing.ts'
 import { MultiplexedStream } from '../multiplexed-stream.ts'
-import { roomOn } from '../room-on.ts'
+import { waitForDrain } from '../wait-for-drain.ts'
 
 export interface ChannelOptions {
   /** Number of channels, starting at 0. */
@@ -108,7 +108,7 @@ export class ChannelConnection {
   /** Stops reading from a client that does not read its replies. */
   #answerPing(data: Buffer): Promise<void> | undefined {
     this.#write(this.#framing.frame('pong', data))
-    return roomOn(this.#socket)
+    return waitForDrain(this.#socket)
   }
 
   #take(message: Buffer): Promise<void> | undefined {
@@ -129,9 +129,9 @@ export class ChannelConnection {
       return
     }
     const part = chunk.subarray(0, maxDataBytes)
-    const left = chunk.subarray(part.length)
+    const unsentChunk = chunk.subarray(part.length)
     this.#socket.write(this.#message(channel, part), () =>
-      left.length === 0 ? done() : this.#send(channel, left, done),
+      unsentChunk.length === 0 ? done() : this.#send(channel, unsentChunk, done),
     )
   }
 

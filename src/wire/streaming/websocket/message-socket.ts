@@ -5,7 +5,7 @@
 import type { Duplex } from 'node:stream'
 import { isError } from '../../../base/text/errors.ts'
 import { closeCodes, type WebSocketFraming } from '../../websocket/framing.ts'
-import { roomOn } from '../room-on.ts'
+import { waitForDrain } from '../wait-for-drain.ts'
 
 /** How long the client may take to answer the closing frame, in milliseconds. */
 const lingerMs = 2000
@@ -39,7 +39,7 @@ export class MessageSocket {
   send(type: 'text' | 'binary', data: Buffer): Promise<void> | undefined {
     if (this.isOver) return undefined
     this.#socket.write(this.#framing.frame(type, data))
-    return roomOn(this.#socket)
+    return waitForDrain(this.#socket)
   }
 
   /** Sends the closing frame. Closes the connection when the client answers it, or after a short time. */
@@ -77,7 +77,7 @@ export class MessageSocket {
         if (message.type === 'ping' && !this.isOver) {
           this.#socket.write(this.#framing.frame('pong', message.data))
           // Stops reading from a client that does not read its replies.
-          await roomOn(this.#socket)
+          await waitForDrain(this.#socket)
         }
       }
   }

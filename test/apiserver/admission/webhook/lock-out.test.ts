@@ -319,9 +319,9 @@ test('every server on a store applies a new webhook configuration within a secon
   const second = two.client()
   await first.post('/api/v1/namespaces', { metadata: { name: 'hooked', labels: { hooked: 'yes' } } })
   const denied = async () => (await second.post(`${maps}?dryRun=All`, { metadata: { name: 'a' } })).status === 403
-  const waitFor = async (wanted: boolean) => {
+  const waitFor = async (expected: boolean) => {
     const began = performance.now()
-    while ((await denied()) !== wanted) assert.ok(performance.now() - began < 30_000)
+    while ((await denied()) !== expected) assert.ok(performance.now() - began < 30_000)
     return performance.now() - began
   }
   await waitFor(false)

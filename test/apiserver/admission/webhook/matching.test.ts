@@ -1,9 +1,9 @@
 /** Which labels a webhook's namespaceSelector is evaluated against, and whether the write depends on them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Found, Lookup } from '../../../../src/api/model/lookup.ts'
+import type { Lookup, StoredObject } from '../../../../src/api/model/lookup.ts'
 import type { AdmissionRequest } from '../../../../src/apiserver/admission/admission.ts'
-import { isSelected } from '../../../../src/apiserver/admission/webhook/matching.ts'
+import { isSelected } from '../../../../src/apiserver/admission/webhook/select-webhooks.ts'
 import { compileConfiguration } from '../../../../src/apiserver/admission/webhook/webhook.ts'
 import { systemClock } from '../../../../src/base/time/clock.ts'
 
@@ -12,8 +12,8 @@ const configuration = { metadata: { name: 'c' }, webhooks: [{ name: 'w', namespa
 const [webhook] = compileConfiguration(configuration as never, 'validating', systemClock)
 
 /** The namespace `n` with these labels at this revision. */
-function namespaceAt(revision: number, labels: { readonly [key: string]: string }): Found {
-  return { key: 'n', revision, object: { metadata: { name: 'n', labels } } } as unknown as Found
+function namespaceAt(revision: number, labels: { readonly [key: string]: string }): StoredObject {
+  return { key: 'n', revision, object: { metadata: { name: 'n', labels } } } as unknown as StoredObject
 }
 
 // Another server has removed the label, which this server's cache does not show yet.

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import {
   type Key,
-  maxClaims,
+  maxReservedKeys,
   type Revision,
   type Store,
   StoreError,
@@ -27,16 +27,16 @@ async function claims(store: Store): Promise<void> {
   const start = await store.revision()
   const claim = (key: Key, expected: Revision, more: Partial<Write>) =>
     store.commit({ key, expected, value: bytes(key), ...more })
-  const a = await claim('a', 0, { takes: heldBy('a', 'claims/1', 'claims/2'), releases: ['claims/never'] })
+  const a = await claim('a', 0, { reserves: heldBy('a', 'claims/1', 'claims/2'), releases: ['claims/never'] })
   assert.equal(a.outcome, 'committed')
   assert.ok((await store.revision()) >= a.revision)
   assert.equal(text((await store.get('claims/1'))!.value), 'a')
 
-  assert.deepEqual(await claim('b', 0, { takes: heldBy('b', 'claims/3', 'claims/2') }), {
+  assert.deepEqual(await claim('b', 0, { reserves: heldBy('b', 'claims/3', 'claims/2') }), {
     outcome: 'conflict',
     current: undefined,
   })
-  const other = await claim('a', 0, { takes: heldBy('a', 'claims/3') })
+  const other = await claim('a', 0, { reserves: heldBy('a', 'claims/3') })
   assert.deepEqual(plainOutcome(other), { outcome: 'conflict', current: ['a', a.revision, 'a'] })
   const takes = heldBy('a', 'claims/3')
   const unguarded = { takes, releases: ['claims/1'], guards: [{ key: 'nowhere', revision: a.revision }] }
@@ -44,9 +44,9 @@ async function claims(store: Store): Promise<void> {
   assert.equal(await store.get('claims/3'), undefined)
   assert.equal(await store.get('b'), undefined)
 
-  const next = await claim('a', a.revision, { takes, releases: ['claims/1'] })
+  const next = await claim('a', a.revision, { reserves: takes, releases: ['claims/1'] })
   assert.equal(next.outcome, 'committed')
-  const b = await claim('b', 0, { takes: heldBy('b', 'claims/1') })
+  const b = await claim('b', 0, { reserves: heldBy('b', 'claims/1') })
   assert.equal(b.outcome, 'committed')
   const gone = await claim('a', next.revision, { value: undefined, releases: ['claims/2', 'claims/3'] })
   assert.equal(gone.outcome, 'committed')
@@ -81,7 +81,7 @@ async function oneHolder(store: Store): Promise<void> {
           key: `${round}/${i}`,
           expected: 0,
           value: bytes('x'),
-          takes: heldBy(`${round}/${i}`, ...takes.slice(0, 1 + (i % 2))),
+          reserves: heldBy(`${round}/${i}`, ...takes.slice(0, 1 + (i % 2))),
         }),
       ),
     )
@@ -98,7 +98,7 @@ async function oneHolder(store: Store): Promise<void> {
 
 async function onceReleased(store: Store): Promise<void> {
   const note = { key: 'notes/1', value: bytes('what it is about') }
-  const a = await store.commit({ key: 'a', expected: 0, value: bytes('a'), takes: [note] })
+  const a = await store.commit({ key: 'a', expected: 0, value: bytes('a'), reserves: [note] })
   assert.equal(a.outcome, 'committed')
   assert.equal(text((await store.get(note.key))!.value), 'what it is about')
   const settling = (key: Key) =>
@@ -118,7 +118,7 @@ async function onceReleased(store: Store): Promise<void> {
 
 async function claimRefusals(store: Store): Promise<void> {
   const write = { key: 'a', expected: 0, value: bytes('x') }
-  const many = Array.from({ length: maxClaims + 1 }, (_, i) => `claims/${i}`)
+  const many = Array.from({ length: maxReservedKeys + 1 }, (_, i) => `claims/${i}`)
   for (const claims of [
     { takes: heldBy('a', 'a') },
     { takes: heldBy('a', 'b', 'b') },
@@ -135,19 +135,19 @@ async function claimRefusals(store: Store): Promise<void> {
 }
 
 async function manyClaims(store: Store): Promise<void> {
-  const half = maxClaims / 2
+  const half = maxReservedKeys / 2
   const claims = (from: number) =>
     Array.from({ length: half }, (_, i) => `claims/${i % 2 ? 'odd' : 'even'}/${from + i}`)
   const first = claims(0)
-  const a = await store.commit({ key: 'a', expected: 0, value: bytes('a'), takes: heldBy('a', ...first) })
+  const a = await store.commit({ key: 'a', expected: 0, value: bytes('a'), reserves: heldBy('a', ...first) })
   assert.equal(a.outcome, 'committed')
   assert.equal((await store.list({ prefix: 'claims/' })).entries.length, half)
 
   const late = heldBy('b', ...claims(half - 2))
-  const overlaps = await store.commit({ key: 'b', expected: 0, value: bytes('b'), takes: late })
+  const overlaps = await store.commit({ key: 'b', expected: 0, value: bytes('b'), reserves: late })
   assert.deepEqual(overlaps, { outcome: 'conflict', current: undefined })
   const others = heldBy('a', ...claims(half))
-  const stale = await store.commit({ key: 'a', expected: a.revision + 1000, value: bytes('x'), takes: others })
+  const stale = await store.commit({ key: 'a', expected: a.revision + 1000, value: bytes('x'), reserves: others })
   assert.deepEqual(plainOutcome(stale), { outcome: 'conflict', current: ['a', a.revision, 'a'] })
   assert.equal((await store.list({ prefix: 'claims/' })).entries.length, half)
 
@@ -155,15 +155,15 @@ async function manyClaims(store: Store): Promise<void> {
     key: 'a',
     expected: a.revision,
     value: bytes('a2'),
-    takes: others,
+    reserves: others,
     releases: first,
   })
   assert.equal(moved.outcome, 'committed')
   assert.equal((await store.list({ prefix: 'claims/' })).entries.length, half)
   assert.equal((await store.list({ prefix: 'claims/', revision: a.revision })).entries.length, half)
-  const b = store.commit({ key: 'b', expected: 0, value: bytes('b'), takes: heldBy('b', ...first) })
+  const b = store.commit({ key: 'b', expected: 0, value: bytes('b'), reserves: heldBy('b', ...first) })
   const backwards = heldBy('c', ...first.toReversed())
-  const c = store.commit({ key: 'c', expected: 0, value: bytes('c'), takes: backwards })
+  const c = store.commit({ key: 'c', expected: 0, value: bytes('c'), reserves: backwards })
   const won = (await Promise.all([b, c])).filter(({ outcome }) => outcome === 'committed')
   assert.ok(won.length <= 1)
   const gone = await store.commit({ key: 'a', expected: moved.revision, value: undefined, releases: claims(half) })

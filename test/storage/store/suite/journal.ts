@@ -143,12 +143,12 @@ export function journalSuite(name: string, open: OpenJournaled, { rounds: count 
     }
     // A reader delayed the trimming, which resumes after at most a minute.
     await opened.pass(70_000)
-    const kept = async () => {
+    const remainingCount = async () => {
       const oldest = await store.journal!.oldest()
       return written.filter((revision) => revision > oldest).length
     }
-    await untilTrue(async () => (await kept()) < 60)
-    assert.ok((await kept()) > 30, `${await kept()} changes of a page in ${bytes} bytes`)
+    await untilTrue(async () => (await remainingCount()) < 60)
+    assert.ok((await remainingCount()) > 30, `${await remainingCount()} changes of a page in ${bytes} bytes`)
     // The oldest state is complete, unless it is deleted at that moment.
     const oldestState = async () => await stateAt(store.journal!, await store.journal!.oldest())
     await untilTrue(async () => {

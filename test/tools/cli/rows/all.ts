@@ -1,13 +1,13 @@
 /** All parts. */
-import { applying } from './applying.ts'
-import { changing } from './changing.ts'
-import { configuring } from './configuring.ts'
-import { creating } from './creating.ts'
-import { deleting } from './deleting.ts'
+import { applying } from './apply.ts'
+import { changing } from './change.ts'
+import { configuring } from './config.ts'
+import { creating } from './create.ts'
+import { deleting } from './delete.ts'
 import { nodes } from './nodes.ts'
 import { pods } from './pods.ts'
-import { reading } from './reading.ts'
-import { rolling } from './rolling.ts'
+import { reading } from './read.ts'
+import { rolling } from './rollout.ts'
 import type { Part } from './row.ts'
 
 export const parts: readonly Part[] = [

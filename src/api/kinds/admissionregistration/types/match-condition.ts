@@ -4,11 +4,11 @@ import { field, s } from '../../../schema/schema.ts'
 export const matchCondition = s.object(
   {
     name: field(1, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Name of the condition, unique in its list. Appears in errors, metrics and audit annotations.',
     }),
     expression: field(2, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'CEL expression that must evaluate to true for the request to match.',
     }),
   },

@@ -24,7 +24,7 @@ const fields = {
       'Resources to match, such as `pods`, `pods/log` or `*/scale`. `*/*` includes all subresources, `*` none.',
     ),
     scope: field(4, s.oneOf('*', 'Cluster', 'Namespaced'), {
-      zero: 'keep',
+      zeroValue: 'keep',
       default: '*',
       doc: 'Scope of the resources to match: Cluster, Namespaced or `*`. Defaults to `*`.',
     }),

@@ -25,11 +25,11 @@ import { ruleWithOperations } from './rule.ts'
 
 const serviceReference = s.object(
   {
-    namespace: field(1, s.string(), { zero: 'write', doc: 'Namespace of the Service.' }),
-    name: field(2, s.string(), { zero: 'write', doc: 'Name of the Service.' }),
-    path: field(3, s.string(), { zero: 'keep', doc: 'URL path to call on the Service. Defaults to `/`.' }),
+    namespace: field(1, s.string(), { zeroValue: 'write', doc: 'Namespace of the Service.' }),
+    name: field(2, s.string(), { zeroValue: 'write', doc: 'Name of the Service.' }),
+    path: field(3, s.string(), { zeroValue: 'keep', doc: 'URL path to call on the Service. Defaults to `/`.' }),
     port: field(4, s.int32(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       default: 443,
       doc: 'Port of the Service, from 1 to 65535. Defaults to 443.',
     }),
@@ -38,7 +38,10 @@ const serviceReference = s.object(
 )
 
 const clientConfigFields = {
-  url: field(3, s.string(), { zero: 'keep', doc: 'HTTPS URL of the webhook, without credentials, query or fragment.' }),
+  url: field(3, s.string(), {
+    zeroValue: 'keep',
+    doc: 'HTTPS URL of the webhook, without credentials, query or fragment.',
+  }),
   service: field(1, serviceReference, { doc: 'Service that runs the webhook, if it runs in the cluster.' }),
   caBundle: field(2, s.bytes(), {
     doc: 'PEM-encoded CA bundle that verifies the certificate of the webhook. Defaults to the system trust roots.',
@@ -79,11 +82,11 @@ export function webhookFields(version: WebhookVersion, tags: WebhookTags) {
       : [{}, {}]
   return {
     name: field(1, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Unique name of the webhook: a domain name of at least three labels.',
     }),
     clientConfig: field(2, clientConfig, {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'Address and CA bundle of the webhook.',
     }),
@@ -91,12 +94,12 @@ export function webhookFields(version: WebhookVersion, tags: WebhookTags) {
       doc: 'Requests that trigger the webhook. A request triggers it if at least one rule matches.',
     }),
     failurePolicy: field(4, s.oneOf('Fail', 'Ignore'), {
-      zero: 'keep',
+      zeroValue: 'keep',
       default: failurePolicy,
       doc: `Handling of failed calls: Fail rejects the request, Ignore admits it. Defaults to ${failurePolicy}.`,
     }),
     matchPolicy: field(9, s.oneOf('Equivalent', 'Exact'), {
-      zero: 'keep',
+      zeroValue: 'keep',
       default: matchPolicy,
       doc: `Match policy: Exact matches only listed API versions, Equivalent any version. Defaults to ${matchPolicy}.`,
     }),
@@ -109,18 +112,18 @@ export function webhookFields(version: WebhookVersion, tags: WebhookTags) {
       doc: 'Label selector for the objects whose requests trigger the webhook. Defaults to all objects.',
     }),
     sideEffects: field(6, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       ...must,
       ...sideEffects,
       doc: 'Side effects of calling the webhook: None or NoneOnDryRun. Only v1beta1 also accepts Some and Unknown.',
     }),
     timeoutSeconds: field(7, s.int32(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       default: timeoutSeconds,
       doc: `Seconds to wait for the response of the webhook, from 1 to 30. Defaults to ${timeoutSeconds}.`,
     }),
     admissionReviewVersions: field(8, s.list(s.string()), {
-      zero: version === 'v1' ? 'write' : 'omit',
+      zeroValue: version === 'v1' ? 'write' : 'omit',
       ...must,
       ...versions,
       doc: 'AdmissionReview versions that the webhook accepts. The server uses the first version that it supports.',

@@ -4,15 +4,15 @@ import { field, s } from '../../../schema/schema.ts'
 const onExitCodes = s.object(
   {
     containerName: field(1, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Name of the container to check. Unset checks all containers.',
     }),
     operator: field(2, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Relation between the exit code and the values: `In` or `NotIn`.',
     }),
     values: field(3, s.list(s.int32(), { list: 'set' }), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Exit codes, from 1 to 255 unique values in ascending order.',
     }),
   },
@@ -24,9 +24,9 @@ const onExitCodes = s.object(
 
 const onPodCondition = s.object(
   {
-    type: field(1, s.string(), { zero: 'write', doc: 'Type of the pod condition.' }),
+    type: field(1, s.string(), { zeroValue: 'write', doc: 'Type of the pod condition.' }),
     status: field(2, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'optional',
       doc: 'Status of the pod condition. Defaults to True.',
     }),
@@ -37,12 +37,12 @@ const onPodCondition = s.object(
 const failureRule = s.object(
   {
     action: field(1, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Action for a matching pod failure: `FailJob`, `FailIndex`, `Ignore` or `Count`.',
     }),
     onExitCodes: field(2, onExitCodes, { doc: 'Exit codes that the rule matches.' }),
     onPodConditions: field(3, s.list(onPodCondition), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'optional',
       doc: 'Pod conditions that the rule matches. One matching condition is enough.',
     }),
@@ -56,7 +56,7 @@ const failureRule = s.object(
 export const podFailurePolicy = s.object(
   {
     rules: field(1, s.list(failureRule), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Rules in order, at most 20. The first rule that matches a failed pod applies.',
     }),
   },
@@ -66,10 +66,10 @@ export const podFailurePolicy = s.object(
 const successRule = s.object(
   {
     succeededIndexes: field(1, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Indexes that must succeed, as numbers and ranges such as `1,3-5,7`.',
     }),
-    succeededCount: field(2, s.int32(), { zero: 'keep', doc: 'Minimum number of indexes that must succeed.' }),
+    succeededCount: field(2, s.int32(), { zeroValue: 'keep', doc: 'Minimum number of indexes that must succeed.' }),
   },
   { name: 'SuccessPolicyRule', doc: 'A rule that declares a Job succeeded. At least one field is set.' },
 )
@@ -77,7 +77,7 @@ const successRule = s.object(
 export const successPolicy = s.object(
   {
     rules: field(1, s.list(successRule), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Rules in order, at most 20. The Job succeeds once one rule is met.',
     }),
   },

@@ -10,43 +10,43 @@ import { podFailurePolicy, successPolicy } from './job-policies.ts'
 
 const fields = {
   parallelism: field(1, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Maximum number of pods that run at the same time. Defaults to 1.',
   }),
   completions: field(2, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Number of pods that must succeed. Defaults to 1 if parallelism is unset. Otherwise, one success is enough.',
   }),
   activeDeadlineSeconds: field(3, s.int64(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Seconds that the Job may run, counted from its start time, before it fails. No limit if unset.',
   }),
   backoffLimit: field(7, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Number of retries before the Job fails. Defaults to 6.',
   }),
   selector: field(4, labelSelector, {
     doc: 'Label selector for the pods of the Job. The server generates it unless manualSelector is true.',
   }),
   manualSelector: field(5, s.boolean(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Whether the user sets the selector and the pod labels, and ensures that no other Job uses the same ones.',
   }),
   template: field(6, podTemplateSpec, {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Template of the pods that the Job creates. Its restartPolicy must be OnFailure or Never.',
   }),
   ttlSecondsAfterFinished: field(8, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Seconds until a finished Job is deleted automatically. If unset, the Job is kept.',
   }),
   completionMode: field(9, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Completion mode: NonIndexed (default) or Indexed, which gives pods indexes from 0 to completions - 1.',
   }),
   suspend: field(10, s.boolean(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Whether the Job is suspended. The controller deletes the active pods of a suspended Job. Defaults to false.',
   }),
   podFailurePolicy: field(11, podFailurePolicy, {
@@ -55,25 +55,25 @@ const fields = {
     doc: 'Policy for failed pods. Without it, every failure counts towards backoffLimit. Immutable.',
   }),
   backoffLimitPerIndex: field(12, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.28',
     gate: 'JobBackoffLimitPerIndex',
     doc: 'Number of retries of each index before the index fails. Only for Indexed Jobs. Immutable.',
   }),
   maxFailedIndexes: field(13, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.28',
     gate: 'JobBackoffLimitPerIndex',
     doc: 'Number of failed indexes above which the Job fails. Requires backoffLimitPerIndex.',
   }),
   podReplacementPolicy: field(14, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.28',
     gate: 'JobPodReplacementPolicy',
     doc: 'When to replace a pod: `TerminatingOrFailed`, or `Failed` once it has terminated completely.',
   }),
   managedBy: field(15, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.30',
     gate: 'JobManagedBy',
     doc: 'Name of the controller that manages the Job. Unset means the built-in controller. Immutable.',

@@ -19,16 +19,16 @@ const fields = {
   }),
   resources: field(2, volumeResourceRequirements, {
     earlier: { until: '1.29', schema: resourceRequirements },
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'Required storage size, set as `requests.storage`.',
   }),
   volumeName: field(3, s.string(), { doc: 'Name of the PersistentVolume that is bound to the claim.' }),
   storageClassName: field(5, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Name of the StorageClass. Empty requests a volume without a class. Unset selects the default class.',
   }),
   volumeMode: field(6, s.oneOf('Block', 'Filesystem'), {
-    zero: 'keep',
+    zeroValue: 'keep',
     default: 'Filesystem',
     doc: 'How the volume is used: Filesystem or Block. Defaults to Filesystem.',
   }),
@@ -41,7 +41,7 @@ const fields = {
     doc: 'Object of any kind from which the new volume is populated. Requires the feature AnyVolumeDataSource.',
   }),
   volumeAttributesClassName: field(9, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.29',
     gate: 'VolumeAttributesClass',
     doc: 'Name of the VolumeAttributesClass. Unlike the StorageClass, it can change after the claim is created.',

@@ -3,9 +3,12 @@ import { field, s } from '../../../schema/schema.ts'
 
 export const resizePolicy = s.object(
   {
-    resourceName: field(1, s.string(), { zero: 'write', doc: 'Resource to which the policy applies: cpu or memory.' }),
+    resourceName: field(1, s.string(), {
+      zeroValue: 'write',
+      doc: 'Resource to which the policy applies: cpu or memory.',
+    }),
     restartPolicy: field(2, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Whether a resize of the resource restarts the container: `NotRequired` or `RestartContainer`.',
     }),
   },
@@ -15,7 +18,7 @@ export const resizePolicy = s.object(
 const onExitCodes = s.object(
   {
     operator: field(1, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Relation between the exit code and the values: `In` or `NotIn`.',
     }),
     values: field(2, s.list(s.int32(), { list: 'set' }), { doc: 'Exit codes, at most 255.' }),
@@ -26,7 +29,7 @@ const onExitCodes = s.object(
 export const restartRule = s.object(
   {
     action: field(1, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Action if the rule matches: `Restart`, or `RestartAllContainers` of the pod.',
     }),
     exitCodes: field(2, onExitCodes, { doc: 'Exit codes that the rule matches.' }),

@@ -32,7 +32,7 @@ const portFields = {
   hostPort: field(2, s.int32(), {
     doc: 'Port of the node that forwards to the container port, from 1 to 65535. Unset exposes no node port.',
   }),
-  containerPort: field(3, s.int32(), { zero: 'write', doc: 'Port number in the container, from 1 to 65535.' }),
+  containerPort: field(3, s.int32(), { zeroValue: 'write', doc: 'Port number in the container, from 1 to 65535.' }),
   protocol: field(4, s.oneOf('SCTP', 'TCP', 'UDP'), {
     default: 'TCP',
     doc: 'Transport protocol: TCP, UDP or SCTP. Defaults to TCP.',
@@ -49,25 +49,25 @@ const containerPort = s.object(portFields, {
 })
 
 const mountFields = {
-  name: field(1, s.string(), { zero: 'write', required: true, doc: 'Name of a volume of the pod.' }),
+  name: field(1, s.string(), { zeroValue: 'write', required: true, doc: 'Name of a volume of the pod.' }),
   readOnly: field(2, s.boolean(), {
     doc: 'Whether the volume is mounted read-only in this container. Defaults to false.',
   }),
   mountPath: field(3, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     required: true,
     doc: 'Path in the container at which the volume is mounted. Must not contain a colon.',
   }),
   subPath: field(4, s.string(), { doc: 'Path within the volume to mount. Defaults to the root of the volume.' }),
   mountPropagation: field(5, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Propagation of mounts from and to the host: None, HostToContainer or Bidirectional. Unset means None.',
   }),
   subPathExpr: field(6, s.string(), {
     doc: 'Path within the volume to mount. References $(NAME) expand to environment variables.',
   }),
   recursiveReadOnly: field(7, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.30',
     gate: 'RecursiveReadOnlyMounts',
     doc: 'Whether nested mounts are read-only too: Disabled, IfPossible or Enabled. Requires readOnly.',
@@ -83,12 +83,12 @@ const volumeMount = s.object(mountFields, {
 
 const deviceFields = {
   name: field(1, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     required: true,
     doc: 'Name of a volume of the pod. The volume must come from a claim.',
   }),
   devicePath: field(2, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     required: true,
     doc: 'Path in the container at which the block device appears.',
   }),
@@ -112,7 +112,7 @@ const devices = s.list(volumeDevice, mergedBy('devicePath'))
 
 const fields = {
   name: field(1, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     required: true,
     doc: 'Name of the container, unique in the pod. Must be a DNS label. Immutable.',
   }),
@@ -136,7 +136,7 @@ const fields = {
     doc: 'Environment variables. They take precedence over variables from envFrom.',
   }),
   resources: field(8, resourceRequirements, {
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'Compute resources that the container requests, and their limits.',
   }),
   volumeMounts: field(9, mounts, { doc: 'Volumes of the pod to mount into the container.' }),
@@ -178,7 +178,7 @@ const fields = {
     doc: 'Whether resizing each resource restarts the container.',
   }),
   restartPolicy: field(24, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.28',
     gate: 'SidecarContainers',
     doc: 'Restart policy of the container. `Always` makes an init container a sidecar.',

@@ -5,7 +5,7 @@ import { field, type InferFields, s } from '../../../schema/schema.ts'
 
 const fieldSelectorFields = {
   apiVersion: field(1, s.string(), { default: 'v1', doc: 'API version of the field path. Defaults to v1.' }),
-  fieldPath: field(2, s.string(), { zero: 'write', doc: 'Path of the field, such as `metadata.name`.' }),
+  fieldPath: field(2, s.string(), { zeroValue: 'write', doc: 'Path of the field, such as `metadata.name`.' }),
 }
 
 export type ObjectFieldSelector = InferFields<typeof fieldSelectorFields>
@@ -21,11 +21,11 @@ const resourceSelectorFields = {
     doc: 'Name of the container. Required in volumes. Defaults to the same container in environment variables.',
   }),
   resource: field(2, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'Resource to select, such as `limits.cpu` or `requests.memory`.',
   }),
   divisor: field(3, s.quantity(), {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'optional',
     doc: 'Unit of the exposed value, such as 1m or 1Mi. Unset or 0 means 1.',
   }),

@@ -13,8 +13,8 @@ import { inlinedReference } from './local-references.ts'
 
 const keySelectorFields = {
   ...inlinedReference,
-  key: field(2, s.string(), { zero: 'write', doc: 'Key to select.' }),
-  optional: field(3, s.boolean(), { zero: 'keep', doc: 'Whether the object or the key may be missing.' }),
+  key: field(2, s.string(), { zeroValue: 'write', doc: 'Key to select.' }),
+  optional: field(3, s.boolean(), { zeroValue: 'keep', doc: 'Whether the object or the key may be missing.' }),
 }
 
 const configMapKeySelector = s.object(keySelectorFields, {
@@ -33,11 +33,11 @@ const secretKeySelector = s.object(keySelectorFields, {
 
 const fileKeySelector = s.object(
   {
-    volumeName: field(1, s.string(), { zero: 'write', doc: 'Name of the volume that contains the file.' }),
-    path: field(2, s.string(), { zero: 'write', doc: 'Relative path of the file in the volume.' }),
-    key: field(3, s.string(), { zero: 'write', doc: 'Key in the file.' }),
+    volumeName: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the volume that contains the file.' }),
+    path: field(2, s.string(), { zeroValue: 'write', doc: 'Relative path of the file in the volume.' }),
+    key: field(3, s.string(), { zeroValue: 'write', doc: 'Key in the file.' }),
     optional: field(4, s.boolean(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       default: false,
       doc: 'Whether the file or the key may be missing. Defaults to false.',
     }),
@@ -66,7 +66,7 @@ const envVarSource = s.object(sourceFields, {
 })
 
 const variableFields = {
-  name: field(1, s.string(), { zero: 'write', required: true, doc: 'Name of the environment variable.' }),
+  name: field(1, s.string(), { zeroValue: 'write', required: true, doc: 'Name of the environment variable.' }),
   value: field(2, s.string(), {
     doc: 'Value of the variable. References $(NAME) expand to variables defined before, and `$$` is a literal `$`.',
   }),
@@ -83,7 +83,7 @@ export const envVar = s.object(variableFields, {
 
 const wholeFields = {
   ...inlinedReference,
-  optional: field(2, s.boolean(), { zero: 'keep', doc: 'Whether the object may be missing.' }),
+  optional: field(2, s.boolean(), { zeroValue: 'keep', doc: 'Whether the object may be missing.' }),
 }
 const configMapEnvSource = s.object(wholeFields, {
   name: 'ConfigMapEnvSource',

@@ -14,15 +14,15 @@ const execAction = s.object(
 
 const httpHeader = s.object(
   {
-    name: field(1, s.string(), { zero: 'write', doc: 'Name of the header.' }),
-    value: field(2, s.string(), { zero: 'write', doc: 'Value of the header.' }),
+    name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the header.' }),
+    value: field(2, s.string(), { zeroValue: 'write', doc: 'Value of the header.' }),
   },
   { name: 'HTTPHeader', doc: 'An HTTP request header.' },
 )
 
 const httpGetFields = {
   path: field(1, s.string(), { default: '/', doc: 'Path of the request. Defaults to /.' }),
-  port: field(2, s.intOrString(), { zero: 'write', doc: 'Port number, or name of a container port.' }),
+  port: field(2, s.intOrString(), { zeroValue: 'write', doc: 'Port number, or name of a container port.' }),
   host: field(3, s.string(), { doc: 'Host to connect to. Defaults to the pod IP.' }),
   scheme: field(4, s.oneOf('HTTP', 'HTTPS'), {
     default: 'HTTP',
@@ -42,7 +42,7 @@ const httpGetAction = s.object(httpGetFields, {
 
 const tcpSocketAction = s.object(
   {
-    port: field(1, s.intOrString(), { zero: 'write', doc: 'Port number, or name of a container port.' }),
+    port: field(1, s.intOrString(), { zeroValue: 'write', doc: 'Port number, or name of a container port.' }),
     host: field(2, s.string(), { doc: 'Host to connect to. Defaults to the pod IP.' }),
   },
   {
@@ -54,9 +54,9 @@ const tcpSocketAction = s.object(
 
 const grpcAction = s.object(
   {
-    port: field(1, s.int32(), { zero: 'write', doc: 'Port number of the gRPC server, from 1 to 65535.' }),
+    port: field(1, s.int32(), { zeroValue: 'write', doc: 'Port number of the gRPC server, from 1 to 65535.' }),
     service: field(2, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       default: '',
       doc: 'Service name to send in the health check request. Defaults to an empty string.',
     }),
@@ -96,7 +96,7 @@ const probeFields = {
     doc: 'Consecutive failures after which the probe counts as failed. Defaults to 3.',
   }),
   terminationGracePeriodSeconds: field(7, s.int64(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     gate: 'ProbeTerminationGracePeriod',
     doc: 'Seconds the container gets to terminate after a failed probe. Requires the feature ProbeTerminationGracePeriod.',
   }),
@@ -120,7 +120,7 @@ export const readinessProbe = {
 }
 
 const sleepAction = s.object(
-  { seconds: field(1, s.int64(), { zero: 'write', doc: 'Number of seconds to sleep.' }) },
+  { seconds: field(1, s.int64(), { zeroValue: 'write', doc: 'Number of seconds to sleep.' }) },
   { name: 'SleepAction', doc: 'Pauses for a number of seconds.' },
 )
 
@@ -148,7 +148,7 @@ export const lifecycle = s.object(
       doc: 'Runs before the container is stopped. Its duration counts toward the grace period.',
     }),
     stopSignal: field(3, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       since: '1.33',
       gate: 'ContainerStopSignals',
       doc: 'Signal that stops the container, such as SIGTERM. Defaults to the signal of the image. Requires spec.os.name.',

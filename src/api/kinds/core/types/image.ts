@@ -1,5 +1,5 @@
 /** Image references such as `registry.example:5000/team/app:v1@sha256:...`. */
-const longest = 512
+const maxLength = 512
 const pathPart = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/
 const host = /^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]+)?$/
 const tagForm = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/
@@ -10,7 +10,7 @@ const digestForm = /^[A-Za-z][A-Za-z0-9+._-]*:[0-9a-fA-F]{32,}$/
  * only a digest or is invalid.
  */
 export function tagOf(image: string): string {
-  if (image.length > longest) return ''
+  if (image.length > maxLength) return ''
   const [name = '', digest, more] = image.split('@')
   if (more !== undefined || (digest !== undefined && !digestForm.test(digest))) return ''
   const colon = name.lastIndexOf(':')

@@ -5,10 +5,10 @@ import { checkDnsSubdomain } from '../../../model/names.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 
 const portFields = {
-  port: field(1, s.int32(), { zero: 'write', doc: 'Number of the port.' }),
-  protocol: field(2, s.string(), { zero: 'write', doc: 'Transport protocol of the port: TCP, UDP or SCTP.' }),
+  port: field(1, s.int32(), { zeroValue: 'write', doc: 'Number of the port.' }),
+  protocol: field(2, s.string(), { zeroValue: 'write', doc: 'Transport protocol of the port: TCP, UDP or SCTP.' }),
   error: field(3, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Machine-readable error of the port, in CamelCase. Unset if the port works.',
   }),
 }
@@ -19,7 +19,7 @@ const pointFields = {
   ip: field(1, s.string(), { doc: 'IP address of the load balancer, if it has one.' }),
   hostname: field(2, s.string(), { doc: 'Host name of the load balancer, if it is reached by name.' }),
   ipMode: field(3, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.29',
     gate: 'LoadBalancerIPMode',
     doc: 'How traffic arrives at the nodes: VIP (with the address of the load balancer) or Proxy. Requires ip.',

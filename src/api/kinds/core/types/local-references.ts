@@ -20,18 +20,18 @@ export const inlinedReference = inlined(1, { name })
 
 const typedReferenceFields = {
   apiGroup: field(1, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'API group of the referenced object. Unset means the core group.',
   }),
-  kind: field(2, s.string(), { zero: 'write', doc: 'Kind of the referenced object.' }),
-  name: field(3, s.string(), { zero: 'write', doc: 'Name of the referenced object.' }),
+  kind: field(2, s.string(), { zeroValue: 'write', doc: 'Kind of the referenced object.' }),
+  name: field(3, s.string(), { zeroValue: 'write', doc: 'Name of the referenced object.' }),
 }
 
 export const typedObjectReference = s.object(
   {
     ...typedReferenceFields,
     namespace: field(4, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       gate: 'CrossNamespaceVolumeDataSource',
       doc: 'Namespace of the referenced object. Unset means the same namespace.',
     }),

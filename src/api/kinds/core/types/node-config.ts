@@ -4,7 +4,7 @@
  */
 import { field, s } from '../../../schema/schema.ts'
 
-const needed = { zero: 'write', published: 'required' } as const
+const needed = { zeroValue: 'write', published: 'required' } as const
 
 const configMapNodeConfigSource = s.object(
   {

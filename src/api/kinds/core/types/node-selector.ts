@@ -8,8 +8,8 @@ import { field, type Infer, s } from '../../../schema/schema.ts'
 
 const requirement = s.object(
   {
-    key: field(1, s.string(), { zero: 'write', doc: 'Label key or field path of the node.' }),
-    operator: field(2, s.string(), { zero: 'write', doc: 'Operator: In, NotIn, Exists, DoesNotExist, Gt or Lt.' }),
+    key: field(1, s.string(), { zeroValue: 'write', doc: 'Label key or field path of the node.' }),
+    operator: field(2, s.string(), { zeroValue: 'write', doc: 'Operator: In, NotIn, Exists, DoesNotExist, Gt or Lt.' }),
     values: field(3, s.list(s.string()), {
       doc: 'Values to compare: at least one for In and NotIn, one integer for Gt and Lt, otherwise none.',
     }),

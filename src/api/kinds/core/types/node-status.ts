@@ -5,14 +5,20 @@ import { byType } from '../../list-keys.ts'
 import { nodeConfigStatus } from './node-config.ts'
 import { resourceList, roundResources } from './resource-list.ts'
 
-const always = { zero: 'write', published: 'required' } as const
+const always = { zeroValue: 'write', published: 'required' } as const
 
 const condition = s.object(
   {
     type: field(1, s.string(), { ...always, doc: 'Type of the condition, such as Ready.' }),
     status: field(2, s.string(), { ...always, doc: 'Status of the condition: True, False or Unknown.' }),
-    lastHeartbeatTime: field(3, s.time(), { zero: 'write', doc: 'Time the node agent last reported the condition.' }),
-    lastTransitionTime: field(4, s.time(), { zero: 'write', doc: 'Time the status of the condition last changed.' }),
+    lastHeartbeatTime: field(3, s.time(), {
+      zeroValue: 'write',
+      doc: 'Time the node agent last reported the condition.',
+    }),
+    lastTransitionTime: field(4, s.time(), {
+      zeroValue: 'write',
+      doc: 'Time the status of the condition last changed.',
+    }),
     reason: field(5, s.string(), { doc: 'Machine-readable reason for the last transition, in CamelCase.' }),
     message: field(6, s.string(), { doc: 'Human-readable message about the last transition.' }),
   },
@@ -36,14 +42,14 @@ const daemonEndpoint = s.object(
 )
 
 const daemonEndpoints = s.object(
-  { kubeletEndpoint: field(1, daemonEndpoint, { zero: 'write', doc: 'Port of the node agent (kubelet).' }) },
+  { kubeletEndpoint: field(1, daemonEndpoint, { zeroValue: 'write', doc: 'Port of the node agent (kubelet).' }) },
   { name: 'NodeDaemonEndpoints', doc: 'Ports of the daemons on a node.' },
 )
 
 const text = (tag: number, doc: string) => field(tag, s.string(), { ...always, doc })
 
 const swapStatus = s.object(
-  { capacity: field(1, s.int64(), { zero: 'keep', doc: 'Total swap memory in bytes.' }) },
+  { capacity: field(1, s.int64(), { zeroValue: 'keep', doc: 'Total swap memory in bytes.' }) },
   { name: 'NodeSwapStatus', doc: 'Swap memory of a node.' },
 )
 
@@ -83,12 +89,12 @@ const attachedVolume = s.object(
 const handlerFeatures = s.object(
   {
     recursiveReadOnlyMounts: field(1, s.boolean(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       gate: 'RecursiveReadOnlyMounts',
       doc: 'Whether the runtime handler supports recursive read-only mounts.',
     }),
     userNamespaces: field(2, s.boolean(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       since: '1.31',
       gate: 'UserNamespacesSupport',
       doc: 'Whether the runtime handler supports user namespaces.',
@@ -100,7 +106,7 @@ const handlerFeatures = s.object(
 const runtimeHandler = s.object(
   {
     name: field(1, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'optional',
       doc: 'Name of the runtime handler. Empty is the default handler.',
     }),
@@ -112,7 +118,7 @@ const runtimeHandler = s.object(
 const nodeFeatures = s.object(
   {
     supplementalGroupsPolicy: field(1, s.boolean(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Whether the node supports supplementalGroupsPolicy and reports container users.',
     }),
   },
@@ -131,8 +137,8 @@ const fields = {
   phase: field(3, s.string(), { doc: 'Phase of the node. Deprecated and unused.' }),
   conditions: field(4, conditions, { doc: 'Conditions of the node, such as Ready.' }),
   addresses: field(5, addresses, { doc: 'IP addresses and host names of the node.' }),
-  daemonEndpoints: field(6, daemonEndpoints, { zero: 'write', doc: 'Ports of the daemons on the node.' }),
-  nodeInfo: field(7, systemInfo, { zero: 'write', doc: 'IDs and software versions of the node.' }),
+  daemonEndpoints: field(6, daemonEndpoints, { zeroValue: 'write', doc: 'Ports of the daemons on the node.' }),
+  nodeInfo: field(7, systemInfo, { zeroValue: 'write', doc: 'IDs and software versions of the node.' }),
   images: field(8, s.list(image), { doc: 'Container images stored on the node.' }),
   volumesInUse: field(9, s.list(s.string()), { doc: 'Names of the attachable volumes that pods on the node use.' }),
   volumesAttached: field(10, s.list(attachedVolume), { doc: 'Volumes attached to the node.' }),

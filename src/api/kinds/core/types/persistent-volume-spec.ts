@@ -34,7 +34,7 @@ const glusterfs = s.object(
   {
     ...glusterfsFields,
     endpointsNamespace: field(4, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Namespace of the Endpoints. Unset means the namespace of the claim.',
     }),
   },
@@ -52,7 +52,7 @@ const azureFile = s.object(
   {
     ...azureFileFields,
     secretNamespace: field(4, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Namespace of the Secret. Unset means the namespace of the pod.',
     }),
   },
@@ -67,7 +67,7 @@ const local = s.object(
   {
     path: requiredText(1, 'Absolute path of the directory or block device on the node. Must not contain `..`.'),
     fsType: field(2, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'File system type to create if the path is an unformatted block device.',
     }),
   },
@@ -90,7 +90,7 @@ const fullSecret = secretReference({ name: true, namespace: true })
 
 const csi = s.object(
   {
-    driver: field(1, s.string(), { zero: 'write', doc: 'Name of the CSI driver. At most 63 characters.' }),
+    driver: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the CSI driver. At most 63 characters.' }),
     volumeHandle: requiredText(2, 'ID of the volume in the storage system of the driver.'),
     readOnly: flag(3, 'Whether the volume is read-only.'),
     fsType: fsType(4),
@@ -225,14 +225,14 @@ export const persistentVolumeSpec = s.object(
       doc: 'Mount options, such as `ro`. The server does not validate them.',
     }),
     volumeMode: field(8, s.oneOf('Block', 'Filesystem'), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'How the volume is used: Filesystem or Block. Defaults to Filesystem.',
     }),
     nodeAffinity: field(9, nodeAffinity, {
       doc: 'Nodes from which the volume is accessible. Unset means all nodes. Immutable once set.',
     }),
     volumeAttributesClassName: field(10, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       since: '1.29',
       gate: 'VolumeAttributesClass',
       doc: 'Name of the VolumeAttributesClass of the volume.',

@@ -2,18 +2,18 @@
 import { field, s } from '../../../schema/schema.ts'
 
 export const schedulingGate = s.object(
-  { name: field(1, s.string(), { zero: 'write', doc: 'Name of the gate, unique in the pod.' }) },
+  { name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the gate, unique in the pod.' }) },
   { name: 'PodSchedulingGate', doc: 'A gate that keeps a pod from being scheduled until it is removed.' },
 )
 
 const claimSource = s.object(
   {
     resourceClaimName: field(1, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Name of a ResourceClaim in the namespace of the pod.',
     }),
     resourceClaimTemplateName: field(2, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Name of a ResourceClaimTemplate from which a claim is created for the pod.',
     }),
   },
@@ -22,16 +22,16 @@ const claimSource = s.object(
 
 export const podResourceClaim = s.object(
   {
-    name: field(1, s.string(), { zero: 'write', doc: 'Name of the claim in the pod. Must be a DNS label.' }),
-    source: field(2, claimSource, { zero: 'write', until: '1.31', doc: 'Source of the claim.' }),
+    name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the claim in the pod. Must be a DNS label.' }),
+    source: field(2, claimSource, { zeroValue: 'write', until: '1.31', doc: 'Source of the claim.' }),
     resourceClaimName: field(3, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       since: '1.31',
       gate: 'DynamicResourceAllocation',
       doc: 'Name of a ResourceClaim in the namespace of the pod.',
     }),
     resourceClaimTemplateName: field(4, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       since: '1.31',
       gate: 'DynamicResourceAllocation',
       doc: 'Name of a ResourceClaimTemplate from which a claim is created for the pod.',
@@ -42,14 +42,16 @@ export const podResourceClaim = s.object(
 
 export const workloadReference = s.object(
   {
-    name: field(1, s.string(), { zero: 'write', doc: 'Name of the Workload in the namespace of the pod.' }),
-    podGroup: field(2, s.string(), { zero: 'write', doc: 'Name of the pod group in the Workload.' }),
+    name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the Workload in the namespace of the pod.' }),
+    podGroup: field(2, s.string(), { zeroValue: 'write', doc: 'Name of the pod group in the Workload.' }),
     podGroupReplicaKey: field(3, s.string(), { doc: 'Key of the replica of the pod group.' }),
   },
   { name: 'WorkloadReference', doc: 'Pod group of a Workload to which a pod belongs.' },
 )
 
 export const schedulingGroup = s.object(
-  { podGroupName: field(1, s.string(), { zero: 'keep', doc: 'Name of the PodGroup in the namespace of the pod.' }) },
+  {
+    podGroupName: field(1, s.string(), { zeroValue: 'keep', doc: 'Name of the PodGroup in the namespace of the pod.' }),
+  },
   { name: 'PodSchedulingGroup', doc: 'Group of pods that are scheduled together.' },
 )

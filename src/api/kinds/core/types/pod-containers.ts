@@ -119,12 +119,12 @@ function checkInitContainers({ initContainers = [] }: Containers, path: FieldPat
 }
 
 function checkHostPorts(containers: readonly Container[], path: FieldPath): FieldError[] {
-  const taken = new Set<string>()
+  const names = new Set<string>()
   return eachPort(containers, path).flatMap(([{ protocol, hostIP = '', hostPort = 0 }, where]) => {
     const name = `${protocol}/${hostIP}/${hostPort}`
     if (hostPort === 0) return []
-    if (taken.has(name)) return [duplicate(child(where, 'hostPort'), name)]
-    taken.add(name)
+    if (names.has(name)) return [duplicate(child(where, 'hostPort'), name)]
+    names.add(name)
     return []
   })
 }

@@ -31,7 +31,7 @@ const hostAlias = s.object(
 const dnsOption = s.object(
   {
     name: field(1, s.string(), { doc: 'Name of the resolver option.' }),
-    value: field(2, s.string(), { zero: 'keep', doc: 'Value of the resolver option, if it has one.' }),
+    value: field(2, s.string(), { zeroValue: 'keep', doc: 'Value of the resolver option, if it has one.' }),
   },
   { name: 'PodDNSConfigOption', doc: 'A DNS resolver option.' },
 )
@@ -52,7 +52,7 @@ const dnsConfig = s.object(dnsConfigFields, {
 })
 
 const readinessGate = s.object(
-  { conditionType: field(1, s.string(), { zero: 'write', doc: 'Type of the pod condition.' }) },
+  { conditionType: field(1, s.string(), { zeroValue: 'write', doc: 'Type of the pod condition.' }) },
   {
     name: 'PodReadinessGate',
     doc: 'A pod condition that must be True before the pod is ready.',
@@ -61,7 +61,7 @@ const readinessGate = s.object(
 )
 
 const podOs = s.object(
-  { name: field(1, s.string(), { zero: 'write', doc: 'Name of the operating system: linux or windows.' }) },
+  { name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the operating system: linux or windows.' }) },
   { name: 'PodOS', doc: 'Operating system of the containers of a pod.' },
 )
 
@@ -80,7 +80,7 @@ const fields = {
     doc: 'Containers that run to completion, one after the other, before the regular containers start.',
   }),
   containers: field(2, s.list(container, byName), {
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'Containers of the pod. At least one is required. Containers cannot be added or removed later.',
   }),
   ephemeralContainers: field(34, s.list(ephemeralContainer, byName), {
@@ -91,12 +91,12 @@ const fields = {
     doc: 'When to restart terminated containers: Always, OnFailure or Never. Defaults to Always.',
   }),
   terminationGracePeriodSeconds: field(4, s.int64(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     default: 30,
     doc: 'Seconds the pod gets to terminate gracefully. 0 kills it immediately. Defaults to 30.',
   }),
   activeDeadlineSeconds: field(5, s.int64(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Seconds after which a running pod is terminated and marked as failed. At least 1. Unset means no limit.',
   }),
   dnsPolicy: field(6, s.oneOf('ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'), {
@@ -107,7 +107,7 @@ const fields = {
   serviceAccountName: field(8, s.string(), { doc: 'Name of the service account that the pod runs as.' }),
   serviceAccount: field(9, s.string(), { doc: 'Deprecated alias of serviceAccountName.' }),
   automountServiceAccountToken: field(21, s.boolean(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Whether to mount a service account token. Unset uses the value of the service account.',
   }),
   nodeName: field(10, s.string(), { doc: 'Name of the node that runs the pod. Usually set by the scheduler.' }),
@@ -117,7 +117,7 @@ const fields = {
   hostPID: field(12, s.boolean(), { doc: 'Whether the pod uses the PID namespace of the node. Defaults to false.' }),
   hostIPC: field(13, s.boolean(), { doc: 'Whether the pod uses the IPC namespace of the node. Defaults to false.' }),
   shareProcessNamespace: field(27, s.boolean(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Whether all containers share one PID namespace. Cannot be combined with hostPID. Defaults to false.',
   }),
   securityContext: field(14, podSecurityContext, {
@@ -146,7 +146,7 @@ const fields = {
     doc: 'Name of the PriorityClass that determines the priority of the pod.',
   }),
   priority: field(25, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Priority of the pod. Higher values are more important. Set from the PriorityClass.',
   }),
   dnsConfig: field(26, dnsConfig, { doc: 'DNS settings of the pod, merged with those of the DNS policy.' }),
@@ -154,15 +154,15 @@ const fields = {
     doc: 'Additional conditions that must be True before the pod is ready.',
   }),
   runtimeClassName: field(29, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Name of the RuntimeClass that runs the pod. Unset uses the default runtime.',
   }),
   enableServiceLinks: field(30, s.boolean(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Whether to expose the Services of the namespace as environment variables. Defaults to true.',
   }),
   preemptionPolicy: field(31, s.oneOf('PreemptLowerPriority', 'Never'), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Preemption policy: PreemptLowerPriority or Never. Unset means PreemptLowerPriority.',
   }),
   overhead: field(32, resourceList, {
@@ -172,7 +172,7 @@ const fields = {
     doc: 'Constraints on how evenly matching pods are spread across topology domains.',
   }),
   setHostnameAsFQDN: field(35, s.boolean(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Whether the host name of the pod is its fully qualified domain name. Defaults to false.',
   }),
   os: field(36, podOs, {
@@ -180,7 +180,7 @@ const fields = {
     doc: 'Operating system of the containers. Requires the feature IdentifyPodOS.',
   }),
   hostUsers: field(37, s.boolean(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.25',
     gate: { anyOf: ['UserNamespacesSupport', 'UserNamespacesStatelessPodsSupport'] },
     doc: 'Whether the pod uses the user namespace of the host. Defaults to true.',
@@ -201,7 +201,7 @@ const fields = {
     doc: 'Resource requests and limits of the whole pod: cpu, memory and huge pages.',
   }),
   hostnameOverride: field(41, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.34',
     gate: 'HostnameOverride',
     doc: 'Host name of the pod, instead of its name. Cannot be combined with hostNetwork or setHostnameAsFQDN.',

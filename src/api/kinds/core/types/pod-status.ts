@@ -8,12 +8,15 @@ import { resourceRequirements } from './resources.ts'
 const condition = s.object(
   {
     type: field(1, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Type of the condition: PodScheduled, Initialized, ContainersReady, Ready or a custom type.',
     }),
-    status: field(2, s.string(), { zero: 'write', doc: 'Status of the condition: True, False or Unknown.' }),
-    lastProbeTime: field(3, s.time(), { zero: 'write', doc: 'Time the condition was last probed.' }),
-    lastTransitionTime: field(4, s.time(), { zero: 'write', doc: 'Time the status of the condition last changed.' }),
+    status: field(2, s.string(), { zeroValue: 'write', doc: 'Status of the condition: True, False or Unknown.' }),
+    lastProbeTime: field(3, s.time(), { zeroValue: 'write', doc: 'Time the condition was last probed.' }),
+    lastTransitionTime: field(4, s.time(), {
+      zeroValue: 'write',
+      doc: 'Time the status of the condition last changed.',
+    }),
     reason: field(5, s.string(), { doc: 'Machine-readable reason for the last transition, in CamelCase.' }),
     message: field(6, s.string(), { doc: 'Human-readable message about the last transition.' }),
     observedGeneration: field(7, s.int64(), {
@@ -34,18 +37,18 @@ const waiting = s.object(
 )
 
 const running = s.object(
-  { startedAt: field(1, s.time(), { zero: 'write', doc: 'Time the container was started.' }) },
+  { startedAt: field(1, s.time(), { zeroValue: 'write', doc: 'Time the container was started.' }) },
   { name: 'ContainerStateRunning', doc: 'State of a running container.' },
 )
 
 const terminated = s.object(
   {
-    exitCode: field(1, s.int32(), { zero: 'write', doc: 'Exit code of the container.' }),
+    exitCode: field(1, s.int32(), { zeroValue: 'write', doc: 'Exit code of the container.' }),
     signal: field(2, s.int32(), { doc: 'Signal that terminated the container.' }),
     reason: field(3, s.string(), { doc: 'Machine-readable reason for the termination, in CamelCase.' }),
     message: field(4, s.string(), { doc: 'Termination message of the container.' }),
-    startedAt: field(5, s.time(), { zero: 'write', doc: 'Time the container was started.' }),
-    finishedAt: field(6, s.time(), { zero: 'write', doc: 'Time the container terminated.' }),
+    startedAt: field(5, s.time(), { zeroValue: 'write', doc: 'Time the container was started.' }),
+    finishedAt: field(6, s.time(), { zeroValue: 'write', doc: 'Time the container terminated.' }),
     containerID: field(7, s.string(), { doc: 'ID of the container, as `<runtime>://<id>`.' }),
   },
   { name: 'ContainerStateTerminated', doc: 'State of a terminated container.' },
@@ -61,7 +64,7 @@ const state = s.object(
 )
 
 const imageVolumeStatus = s.object(
-  { imageRef: field(1, s.string(), { zero: 'write', doc: 'Digest of the image that the volume contains.' }) },
+  { imageRef: field(1, s.string(), { zeroValue: 'write', doc: 'Digest of the image that the volume contains.' }) },
   { name: 'ImageVolumeStatus', doc: 'Status of an image volume.' },
 )
 
@@ -75,11 +78,14 @@ const volumeStatus = s.object(
 
 const volumeMountStatus = s.object(
   {
-    name: field(1, s.string(), { zero: 'write', doc: 'Name of the mounted volume.' }),
-    mountPath: field(2, s.string(), { zero: 'write', doc: 'Path in the container at which the volume is mounted.' }),
+    name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the mounted volume.' }),
+    mountPath: field(2, s.string(), {
+      zeroValue: 'write',
+      doc: 'Path in the container at which the volume is mounted.',
+    }),
     readOnly: field(3, s.boolean(), { doc: 'Whether the mount is read-only.' }),
     recursiveReadOnly: field(4, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       gate: 'RecursiveReadOnlyMounts',
       doc: 'Whether nested mounts are read-only: Disabled or Enabled.',
     }),
@@ -90,8 +96,8 @@ const volumeMountStatus = s.object(
 
 const linuxUser = s.object(
   {
-    uid: field(1, s.int64(), { zero: 'write', doc: 'User ID of the first process of the container.' }),
-    gid: field(2, s.int64(), { zero: 'write', doc: 'Primary group ID of the first process of the container.' }),
+    uid: field(1, s.int64(), { zeroValue: 'write', doc: 'User ID of the first process of the container.' }),
+    gid: field(2, s.int64(), { zeroValue: 'write', doc: 'Primary group ID of the first process of the container.' }),
     supplementalGroups: field(3, s.list(s.int64()), {
       doc: 'Additional group IDs of the first process of the container.',
     }),
@@ -106,10 +112,10 @@ const containerUser = s.object(
 
 const resourceHealth = s.object(
   {
-    resourceID: field(1, s.string(), { zero: 'write', doc: 'ID of the device.' }),
+    resourceID: field(1, s.string(), { zeroValue: 'write', doc: 'ID of the device.' }),
     health: field(2, s.string(), { doc: 'Health of the device: Healthy, Unhealthy or Unknown.' }),
     message: field(6, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       since: '1.36',
       gate: 'ResourceHealthStatusMessage',
       doc: 'Human-readable details about the health of the device.',
@@ -120,7 +126,7 @@ const resourceHealth = s.object(
 
 const resourceStatus = s.object(
   {
-    name: field(1, s.string(), { zero: 'write', doc: 'Name of the resource.' }),
+    name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the resource.' }),
     resources: field(2, s.list(resourceHealth, { list: 'map', keys: ['resourceID'] }), {
       doc: 'Health of each device of the resource.',
     }),
@@ -129,19 +135,19 @@ const resourceStatus = s.object(
 )
 
 const containerStatusFields = {
-  name: field(1, s.string(), { zero: 'write', doc: 'Name of the container.' }),
-  state: field(2, state, { zero: 'write', doc: 'Current state of the container.' }),
-  lastState: field(3, state, { zero: 'write', doc: 'State of the container before its last restart.' }),
-  ready: field(4, s.boolean(), { zero: 'write', doc: 'Whether the container is ready to serve requests.' }),
-  restartCount: field(5, s.int32(), { zero: 'write', doc: 'Number of times the container was restarted.' }),
-  image: field(6, s.string(), { zero: 'write', doc: 'Image that the container runs.' }),
+  name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the container.' }),
+  state: field(2, state, { zeroValue: 'write', doc: 'Current state of the container.' }),
+  lastState: field(3, state, { zeroValue: 'write', doc: 'State of the container before its last restart.' }),
+  ready: field(4, s.boolean(), { zeroValue: 'write', doc: 'Whether the container is ready to serve requests.' }),
+  restartCount: field(5, s.int32(), { zeroValue: 'write', doc: 'Number of times the container was restarted.' }),
+  image: field(6, s.string(), { zeroValue: 'write', doc: 'Image that the container runs.' }),
   imageID: field(7, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'ID of the image that the container runs, including its digest.',
   }),
   containerID: field(8, s.string(), { doc: 'ID of the container, as `<runtime>://<id>`.' }),
   started: field(9, s.boolean(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Whether the container has passed its startup probe. True if the container has no startup probe.',
   }),
   allocatedResources: field(10, resourceList, {
@@ -170,7 +176,7 @@ const containerStatusFields = {
     doc: 'Health of the devices that the container uses.',
   }),
   stopSignal: field(15, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.33',
     gate: 'ContainerStopSignals',
     doc: 'Signal that stops the container.',
@@ -187,15 +193,15 @@ const podIp = s.object(
 )
 
 const hostIp = s.object(
-  { ip: field(1, s.string(), { zero: 'write', doc: 'IP address of the node.' }) },
+  { ip: field(1, s.string(), { zeroValue: 'write', doc: 'IP address of the node.' }) },
   { name: 'HostIP', doc: 'An IP address of the node that runs a pod.' },
 )
 
 const resourceClaimStatus = s.object(
   {
-    name: field(1, s.string(), { zero: 'write', doc: 'Name of the claim in spec.resourceClaims.' }),
+    name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the claim in spec.resourceClaims.' }),
     resourceClaimName: field(2, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Name of the ResourceClaim that was generated for the pod. Unset if none was needed.',
     }),
   },
@@ -204,9 +210,12 @@ const resourceClaimStatus = s.object(
 
 const extendedResourceRequest = s.object(
   {
-    containerName: field(1, s.string(), { zero: 'write', doc: 'Name of the container that requests the resource.' }),
-    resourceName: field(2, s.string(), { zero: 'write', doc: 'Name of the extended resource.' }),
-    requestName: field(3, s.string(), { zero: 'write', doc: 'Name of the request in the ResourceClaim.' }),
+    containerName: field(1, s.string(), {
+      zeroValue: 'write',
+      doc: 'Name of the container that requests the resource.',
+    }),
+    resourceName: field(2, s.string(), { zeroValue: 'write', doc: 'Name of the extended resource.' }),
+    requestName: field(3, s.string(), { zeroValue: 'write', doc: 'Name of the request in the ResourceClaim.' }),
   },
   { name: 'ContainerExtendedResourceRequest', doc: 'Request for an extended resource that devices provide.' },
 )
@@ -214,11 +223,11 @@ const extendedResourceRequest = s.object(
 const extendedResourceClaimStatus = s.object(
   {
     requestMappings: field(1, s.list(extendedResourceRequest), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Requests of the ResourceClaim for each container and extended resource.',
     }),
     resourceClaimName: field(2, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Name of the ResourceClaim that was generated for the extended resources.',
     }),
   },
@@ -227,10 +236,10 @@ const extendedResourceClaimStatus = s.object(
 
 const allocatableClaimStatus = s.object(
   {
-    resourceClaimName: field(1, s.string(), { zero: 'write', doc: 'Name of the ResourceClaim.' }),
+    resourceClaimName: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the ResourceClaim.' }),
     containers: field(2, s.list(s.string(), { list: 'set' }), { doc: 'Names of the containers that use the claim.' }),
     resources: field(3, resourceList, {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'Allocatable resources of the node that the claim uses.',
     }),

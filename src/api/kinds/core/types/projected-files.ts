@@ -17,14 +17,14 @@ import { inlinedReference } from './local-references.ts'
 import { checkTokenLife } from './token-life.ts'
 
 const keyToPathFields = {
-  key: field(1, s.string(), { zero: 'write', required: true, doc: 'Key to project.' }),
+  key: field(1, s.string(), { zeroValue: 'write', required: true, doc: 'Key to project.' }),
   path: field(2, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     required: true,
     doc: 'Relative path of the file in the volume. Must not contain `..`.',
   }),
   mode: field(3, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Permission bits of the file, from 0 to 0777 octal. Defaults to defaultMode of the volume.',
   }),
 }
@@ -40,12 +40,12 @@ const keyToPath = s.object(keyToPathFields, {
 
 const mode = (tag: number) =>
   field(tag, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     default: 0o644,
     doc: 'Permission bits of files without a mode, from 0 to 0777 octal. Defaults to 0644 octal.',
   })
 const optional = (tag: number) =>
-  field(tag, s.boolean(), { zero: 'keep', doc: 'Whether the object or its keys may be missing.' })
+  field(tag, s.boolean(), { zeroValue: 'keep', doc: 'Whether the object or its keys may be missing.' })
 const items = field(2, s.list(keyToPath), {
   doc: 'Keys to project and their file paths. Unset projects every key to a file of the same name.',
 })
@@ -68,11 +68,14 @@ export const configMapVolume = s.object(
 )
 
 const fileFields = {
-  path: field(1, s.string(), { zero: 'write', doc: 'Relative path of the file in the volume. Must not contain `..`.' }),
+  path: field(1, s.string(), {
+    zeroValue: 'write',
+    doc: 'Relative path of the file in the volume. Must not contain `..`.',
+  }),
   fieldRef: field(2, objectFieldSelector, { doc: 'Pod field to write to the file.' }),
   resourceFieldRef: field(3, resourceFieldSelector, { doc: 'Resource request or limit to write to the file.' }),
   mode: field(4, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Permission bits of the file, from 0 to 0777 octal. Defaults to defaultMode of the volume.',
   }),
 }
@@ -118,12 +121,12 @@ const downwardProjection = s.object(
 const tokenFields = {
   audience: field(1, s.string(), { doc: 'Audience of the token. Defaults to the API server.' }),
   expirationSeconds: field(2, s.int64(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     default: 3600,
     doc: 'Lifetime of the token in seconds. At least 600. Defaults to 3600.',
   }),
   path: field(3, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     required: true,
     doc: 'Relative path of the token file in the volume. Required.',
   }),
@@ -138,15 +141,15 @@ const tokenProjection = s.object(tokenFields, {
 const trustBundleProjection = s.object(
   {
     name: field(1, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Name of one ClusterTrustBundle. Cannot be combined with signerName.',
     }),
-    signerName: field(2, s.string(), { zero: 'keep', doc: 'Signer whose ClusterTrustBundles are combined.' }),
+    signerName: field(2, s.string(), { zeroValue: 'keep', doc: 'Signer whose ClusterTrustBundles are combined.' }),
     labelSelector: field(3, labelSelector, {
       doc: 'Label selector of the ClusterTrustBundles of the signer. Unset selects none, empty all of them.',
     }),
-    path: field(4, s.string(), { zero: 'write', doc: 'Relative path of the file in the volume.' }),
-    optional: field(5, s.boolean(), { zero: 'keep', doc: 'Whether the bundles may be missing.' }),
+    path: field(4, s.string(), { zeroValue: 'write', doc: 'Relative path of the file in the volume.' }),
+    optional: field(5, s.boolean(), { zeroValue: 'keep', doc: 'Whether the bundles may be missing.' }),
   },
   { name: 'ClusterTrustBundleProjection', doc: 'Certificates of ClusterTrustBundles in a projected volume.' },
 )
@@ -159,7 +162,7 @@ const podCertificateProjection = s.object(
       doc: 'Type of the private key: RSA3072, RSA4096, ECDSAP256, ECDSAP384, ECDSAP521 or ED25519.',
     }),
     maxExpirationSeconds: field(3, s.int32(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Maximum lifetime of the certificate in seconds. At least 3600. Defaults to 86400.',
     }),
     credentialBundlePath: field(4, s.string(), {
@@ -204,7 +207,7 @@ const projection = s.object(projectionFields, {
 })
 
 const projectedFields = {
-  sources: field(1, s.list(projection), { zero: 'write', published: 'optional', doc: 'Sources of the files.' }),
+  sources: field(1, s.list(projection), { zeroValue: 'write', published: 'optional', doc: 'Sources of the files.' }),
   defaultMode: mode(2),
 }
 
@@ -253,11 +256,11 @@ function checkDownwardSource(
 
 /** Rejects two sources that write the same file. */
 function checkCollisions({ sources = [] }: InferFields<typeof projectedFields>, path: FieldPath): FieldError[] {
-  const seen = new Set<string>()
+  const seenPaths = new Set<string>()
   const errors: FieldError[] = []
   for (const file of sources.flatMap(filesOf)) {
-    if (seen.has(file)) errors.push(invalid(path, file, 'conflicting duplicate paths'))
-    seen.add(file)
+    if (seenPaths.has(file)) errors.push(invalid(path, file, 'conflicting duplicate paths'))
+    seenPaths.add(file)
   }
   return errors
 }

@@ -5,12 +5,12 @@ export function repeatedAt(names: readonly (string | undefined)[]): Set<number> 
   const repeated = new Set<number>()
   // A list of fewer than two names has no duplicates.
   if (names.length < 2) return repeated
-  const seen = new Set<string>()
+  const seenKeys = new Set<string>()
   for (let i = 0; i < names.length; i++) {
     const name = names[i]
     if (name === undefined) continue
-    if (seen.has(name)) repeated.add(i)
-    seen.add(name)
+    if (seenKeys.has(name)) repeated.add(i)
+    seenKeys.add(name)
   }
   return repeated
 }

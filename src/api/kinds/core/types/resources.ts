@@ -27,7 +27,7 @@ import {
 
 const claim = s.object(
   {
-    name: field(1, s.string(), { zero: 'write', doc: 'Name of an entry of spec.resourceClaims of the pod.' }),
+    name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of an entry of spec.resourceClaims of the pod.' }),
     request: field(2, s.string(), {
       since: '1.31',
       gate: 'DynamicResourceAllocation',

@@ -18,9 +18,9 @@ import { repeatedAt } from './repeated.ts'
 
 const preferredSchedulingTerm = s.object(
   {
-    weight: field(1, s.int32(), { zero: 'write', doc: 'Weight of the preference, from 1 to 100.' }),
+    weight: field(1, s.int32(), { zeroValue: 'write', doc: 'Weight of the preference, from 1 to 100.' }),
     preference: field(2, nodeSelectorTerm, {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'Node selector term of the preferred nodes.',
     }),
@@ -50,7 +50,7 @@ const podAffinityTermFields = {
     doc: 'Namespaces of the other pods. If namespaces and namespaceSelector are both unset, the namespace of this pod.',
   }),
   topologyKey: field(3, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'Node label that defines a topology domain: nodes with equal values belong to the same domain. Required.',
   }),
   namespaceSelector: field(4, labelSelector, {
@@ -76,9 +76,9 @@ const podAffinityTerm = s.object(podAffinityTermFields, {
 
 const weightedPodAffinityTerm = s.object(
   {
-    weight: field(1, s.int32(), { zero: 'write', doc: 'Weight of the term, from 1 to 100.' }),
+    weight: field(1, s.int32(), { zeroValue: 'write', doc: 'Weight of the term, from 1 to 100.' }),
     podAffinityTerm: field(2, podAffinityTerm, {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'Label selector of the other pods, and the topology key.',
     }),
@@ -129,7 +129,7 @@ const tolerationFields = {
     doc: 'Effect of the taint: NoSchedule, PreferNoSchedule or NoExecute. Unset matches all effects.',
   }),
   tolerationSeconds: field(5, s.int64(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Seconds for which a NoExecute taint is tolerated. Unset means forever.',
   }),
 }
@@ -144,33 +144,33 @@ export const toleration = s.object(tolerationFields, {
 
 const spreadFields = {
   maxSkew: field(1, s.int32(), {
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'Maximum difference in the number of matching pods between topology domains. Must be greater than 0.',
   }),
   topologyKey: field(2, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     required: true,
     doc: 'Node label that defines a topology domain: nodes with equal values belong to the same domain. Required.',
   }),
   whenUnsatisfiable: field(3, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'Action if the constraint cannot be met: DoNotSchedule or ScheduleAnyway.',
   }),
   labelSelector: field(4, freeLabelSelector, { doc: 'Label selector of the pods to count.' }),
   minDomains: field(5, s.int32(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.24',
     gate: 'MinDomainsInPodTopologySpread',
     doc: 'Minimum number of topology domains. With fewer domains, the global minimum of pods counts as 0.',
   }),
   nodeAffinityPolicy: field(6, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.25',
     gate: 'NodeInclusionPolicyInPodTopologySpread',
     doc: 'Whether node affinity and nodeSelector restrict the counted nodes: Honor (default) or Ignore.',
   }),
   nodeTaintsPolicy: field(7, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.25',
     gate: 'NodeInclusionPolicyInPodTopologySpread',
     doc: 'Whether taints restrict the counted nodes: Honor or Ignore (default).',

@@ -24,17 +24,17 @@ export const seLinuxOptions = s.object(
 )
 
 const windowsFields = {
-  gmsaCredentialSpecName: field(1, s.string(), { zero: 'keep', doc: 'Name of the GMSA credential spec.' }),
+  gmsaCredentialSpecName: field(1, s.string(), { zeroValue: 'keep', doc: 'Name of the GMSA credential spec.' }),
   gmsaCredentialSpec: field(2, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Content of the GMSA credential spec. At most 64 KiB.',
   }),
   runAsUserName: field(3, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Windows user that runs the container, as `user` or `DOMAIN\\user`. Defaults to the user of the image.',
   }),
   hostProcess: field(4, s.boolean(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Whether the container runs as a host process. Must be the same for all containers of the pod.',
   }),
 }
@@ -47,12 +47,12 @@ const windowsOptions = s.object(windowsFields, {
 
 const seccompFields = {
   type: field(1, s.oneOf('Localhost', 'RuntimeDefault', 'Unconfined'), {
-    zero: 'write',
+    zeroValue: 'write',
     required: true,
     doc: 'Type of the profile: Localhost (a file on the node), RuntimeDefault or Unconfined.',
   }),
   localhostProfile: field(2, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Relative path of the profile file on the node. Required for type Localhost and not allowed otherwise.',
   }),
 }
@@ -68,11 +68,11 @@ const seccompProfile = s.object(seccompFields, {
 const appArmorProfile = s.object(
   {
     type: field(1, s.string(), {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Source of the profile: Localhost (on the node), RuntimeDefault or Unconfined.',
     }),
     localhostProfile: field(2, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Name of a profile that is loaded on the node. Only for type Localhost.',
     }),
   },
@@ -82,33 +82,33 @@ const appArmorProfile = s.object(
 const containerFields = {
   capabilities: field(1, capabilities, { doc: 'Linux capabilities to add or drop.' }),
   privileged: field(2, s.boolean(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Whether the container runs in privileged mode, with root access to the node. Defaults to false.',
   }),
   seLinuxOptions: field(3, seLinuxOptions, { doc: 'SELinux labels of the container.' }),
   windowsOptions: field(10, windowsOptions, { doc: 'Windows settings of the container.' }),
   runAsUser: field(4, s.int64(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'User ID that runs the container, from 0 to 2147483647. Defaults to the user of the image.',
   }),
   runAsGroup: field(8, s.int64(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Group ID that runs the container, from 0 to 2147483647. Defaults to the group of the runtime.',
   }),
   runAsNonRoot: field(5, s.boolean(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Whether the node agent must refuse to run the container as root.',
   }),
   readOnlyRootFilesystem: field(6, s.boolean(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Whether the root file system of the container is read-only. Defaults to false.',
   }),
   allowPrivilegeEscalation: field(7, s.boolean(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Whether a process can gain more privileges than its parent. False cannot be combined with privileged.',
   }),
   procMount: field(9, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Type of the /proc mount: Default or Unmasked. Unmasked is not supported: the server resets it to Default.',
   }),
   seccompProfile: field(11, seccompProfile, { doc: 'Seccomp profile of the container: the allowed system calls.' }),
@@ -128,8 +128,8 @@ export const securityContext = s.object(containerFields, {
 })
 
 const sysctlFields = {
-  name: field(1, s.string(), { zero: 'write', required: true, doc: 'Name of the kernel parameter.' }),
-  value: field(2, s.string(), { zero: 'write', doc: 'Value of the kernel parameter.' }),
+  name: field(1, s.string(), { zeroValue: 'write', required: true, doc: 'Name of the kernel parameter.' }),
+  value: field(2, s.string(), { zeroValue: 'write', doc: 'Value of the kernel parameter.' }),
 }
 
 const sysctl = s.object(sysctlFields, {
@@ -142,15 +142,15 @@ const podFields = {
   seLinuxOptions: field(1, seLinuxOptions, { doc: 'SELinux labels of all containers.' }),
   windowsOptions: field(8, windowsOptions, { doc: 'Windows settings of all containers.' }),
   runAsUser: field(2, s.int64(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'User ID that runs the containers, from 0 to 2147483647. Defaults to the user of the image.',
   }),
   runAsGroup: field(6, s.int64(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Group ID that runs the containers, from 0 to 2147483647. Defaults to the group of the runtime.',
   }),
   runAsNonRoot: field(3, s.boolean(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Whether the node agent must refuse to run the containers as root.',
   }),
   supplementalGroups: field(4, s.list(s.int64()), {
@@ -158,12 +158,12 @@ const podFields = {
     doc: 'Additional group IDs for the first process of each container, from 0 to 2147483647.',
   }),
   fsGroup: field(5, s.int64(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Group ID that owns the files of volumes that support ownership, from 0 to 2147483647.',
   }),
   sysctls: field(7, s.list(sysctl), { doc: 'Kernel parameters in the namespaces of the pod.' }),
   fsGroupChangePolicy: field(9, s.oneOf('Always', 'OnRootMismatch'), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'When to apply fsGroup to volumes: Always, or OnRootMismatch if the root differs. Unset means Always.',
   }),
   seccompProfile: field(10, seccompProfile, { doc: 'Seccomp profile of the containers: the allowed system calls.' }),
@@ -173,13 +173,13 @@ const podFields = {
     doc: 'AppArmor profile of the containers.',
   }),
   supplementalGroupsPolicy: field(12, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.31',
     gate: 'SupplementalGroupsPolicy',
     doc: 'Groups of the containers: Merge (with those of the image, default) or Strict.',
   }),
   seLinuxChangePolicy: field(13, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.32',
     gate: 'SELinuxChangePolicy',
     doc: 'How volumes get their SELinux label: MountOption (default) or Recursive.',

@@ -71,15 +71,21 @@ function checkForm(clusterIPs: string[]): FieldError[] {
 function checkKinds(spec: ServiceSpec): FieldError[] {
   const { clusterIPs = [], ipFamilies = [] } = spec
   if (isHeadless(spec)) return []
-  const found = clusterIPs.map((ip) => parseIp(ip)?.family)
-  const mixed = new Set(found).size === 2 || clusterIPs.length < 2
+  const parsedFamilies = clusterIPs.map((ip) => parseIp(ip)?.family)
+  const mixed = new Set(parsedFamilies).size === 2 || clusterIPs.length < 2
   return [
     ...(mixed ? [] : [invalid(ipsPath, clusterIPs, 'may specify no more than one IP for each IP family')]),
-    ...found.flatMap((family, i) => {
-      const wanted = ipFamilies[i]
-      return wanted === undefined || wanted === family || !families.includes(wanted)
+    ...parsedFamilies.flatMap((family, i) => {
+      const slotsToFill = ipFamilies[i]
+      return slotsToFill === undefined || slotsToFill === family || !families.includes(slotsToFill)
         ? []
-        : [invalid(at(ipsPath, i), clusterIPs[i], `expected an ${wanted} value as indicated by \`ipFamilies[${i}]\``)]
+        : [
+            invalid(
+              at(ipsPath, i),
+              clusterIPs[i],
+              `expected an ${slotsToFill} value as indicated by \`ipFamilies[${i}]\``,
+            ),
+          ]
     }),
   ]
 }
@@ -93,8 +99,8 @@ export function allocateAddresses(
   if (!isInCluster(next) || staysAsItWas(next, previous)) return []
   const faults = settleFamilies(next, previous, allocator)
   if (faults.length > 0 || isHeadless(next)) return faults
-  const wanted = placesToFill(next, previous)
-  for (const place of wanted) {
+  const slotsToFill = placesToFill(next, previous)
+  for (const place of slotsToFill) {
     const fault = fillPlace(next, place, allocator)
     if (fault !== undefined) return [fault]
   }
@@ -138,8 +144,8 @@ function settleFamilies(next: ServiceSpec, previous: ServiceSpec | undefined, al
 }
 
 function completeFamilies(next: ServiceSpec, possible: readonly string[], served: readonly string[]): void {
-  const stated = next.ipFamilies ?? []
-  const first = stated.length > 0 ? stated : served.slice(0, 1)
+  const requestedFamilies = next.ipFamilies ?? []
+  const first = requestedFamilies.length > 0 ? requestedFamilies : served.slice(0, 1)
   const other = next.ipFamilyPolicy === 'SingleStack' ? [] : possible.filter((family) => !first.includes(family))
   next.ipFamilies = [...first, ...other]
 }
@@ -183,14 +189,14 @@ function checkOneStack({ ipFamilyPolicy: policy, clusterIPs = [], ipFamilies = [
 function inferFamilies(next: ServiceSpec, allocator: Allocator): FieldError[] {
   const served = servedFamilies(allocator)
   const { clusterIPs = [] } = next
-  const stated = next.ipFamilies ?? []
+  const requestedFamilies = next.ipFamilies ?? []
   if (isHeadless(next)) return []
-  const further = clusterIPs.slice(stated.length).map((ip) => parseIp(ip)!.family)
-  next.ipFamilies = [...stated, ...further]
+  const further = clusterIPs.slice(requestedFamilies.length).map((ip) => parseIp(ip)!.family)
+  next.ipFamilies = [...requestedFamilies, ...further]
   return further.flatMap((family, i) =>
     served.includes(family)
       ? []
-      : [invalid(at(ipsPath, stated.length + i), clusterIPs, `${family} is not configured on this cluster`)],
+      : [invalid(at(ipsPath, requestedFamilies.length + i), clusterIPs, `${family} is not configured on this cluster`)],
   )
 }
 
@@ -219,9 +225,9 @@ function placesToFill(next: ServiceSpec, previous: ServiceSpec | undefined): num
 function fillPlace(next: ServiceSpec, place: number, allocator: Allocator): FieldError | undefined {
   const pool = addressPools[next.ipFamilies![place] as IpFamily]
   const clusterIPs = [...(next.clusterIPs ?? [])]
-  const asked = parseIp(clusterIPs[place] ?? '')
-  if (asked !== undefined) {
-    const refusal = allocator.refuse(pool, formatIp(asked))
+  const requestedIp = parseIp(clusterIPs[place] ?? '')
+  if (requestedIp !== undefined) {
+    const refusal = allocator.refuse(pool, formatIp(requestedIp))
     return (
       (refusal && invalid(ipsPath, clusterIPs, `failed to allocate IP ${clusterIPs[place]}: ${refusal}`)) || undefined
     )

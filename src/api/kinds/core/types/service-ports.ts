@@ -21,7 +21,7 @@ export function allocatePorts(
   allocator: Allocator,
 ): FieldError[] {
   const count = next.ports?.length ?? 0
-  if (isOnNodes(next) && count > allocator.most) return [tooMany('spec.ports', count, allocator.most)]
+  if (isOnNodes(next) && count > allocator.maxValues) return [tooMany('spec.ports', count, allocator.maxValues)]
   const fault =
     (isOnNodes(next) ? allocateNodePorts(next, previous, allocator) : undefined) ??
     allocateHealthPort(next, previous, allocator)
@@ -36,7 +36,7 @@ function allocateNodePorts(
 ): FieldError | undefined {
   const { ports = [] } = next
   const shared = previous === undefined ? sharedPorts(ports) : new Map<number, number>()
-  const given = new Set<string>()
+  const assignedPorts = new Set<string>()
   for (const [i, port] of ports.entries()) {
     if (!port.nodePort && !needsNodePorts(next)) continue
     const { port: number = 0 } = port
@@ -44,12 +44,12 @@ function allocateNodePorts(
     const path = `spec.ports[${i}].nodePort`
     // Only ports of the same number, or unchanged ports of an update, may share a node port.
     const owner = previous === undefined ? `${number}/${port.nodePort}` : `/${port.nodePort}`
-    const fault = port.nodePort && given.has(owner) ? undefined : takePort(port, path, allocator)
+    const fault = port.nodePort && assignedPorts.has(owner) ? undefined : takePort(port, path, allocator)
     if (fault !== undefined) return fault
     if (port.nodePort === keptHealthPort(next, previous))
       return invalid(path, port.nodePort, 'provided port is already allocated')
     if (previous === undefined && !shared.has(number)) shared.set(number, port.nodePort)
-    given.add(previous === undefined ? `${number}/${port.nodePort}` : `/${port.nodePort}`)
+    assignedPorts.add(previous === undefined ? `${number}/${port.nodePort}` : `/${port.nodePort}`)
   }
   return undefined
 }

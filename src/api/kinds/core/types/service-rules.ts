@@ -28,14 +28,14 @@ export function checkService({ metadata, spec = {} }: Service, { vendor }: RuleC
     ...checkLabels(spec.selector, 'spec.selector'),
     ...checkAffinity(spec),
     ...checkAddresses(spec),
-    ...named('spec.externalIPs', spec.externalIPs ?? [], checkReachableAddress),
+    ...checkEach('spec.externalIPs', spec.externalIPs ?? [], checkReachableAddress),
     ...checkSourceRanges(spec, metadata.annotations ?? {}, sourceRanges),
     ...checkBalancer(spec),
     ...checkTraffic(spec),
   ]
 }
 
-function named(path: string, values: readonly string[], check: NameCheck): FieldError[] {
+function checkEach(path: string, values: readonly string[], check: NameCheck): FieldError[] {
   return values.flatMap((value, i) => check(value).map((text) => invalid(at(path, i), value, text)))
 }
 
@@ -84,9 +84,10 @@ function checkAgentPort(ports: readonly ServicePort[], nodeAgent: string): Field
 }
 
 function checkPorts({ ports = [] }: ServiceSpec): FieldError[] {
-  const seen = { name: new Set<string>(), nodePort: new Set<string>(), port: new Set<string>() }
+  const seenValues = { name: new Set<string>(), nodePort: new Set<string>(), port: new Set<string>() }
   /** Whether the value occurred before. */
-  const repeats = (kind: keyof typeof seen, value: string) => seen[kind].size === seen[kind].add(value).size
+  const repeats = (kind: keyof typeof seenValues, value: string) =>
+    seenValues[kind].size === seenValues[kind].add(value).size
   return ports.flatMap((port, i) => {
     const path = at('spec.ports', i)
     const { name = '', protocol = '', nodePort = 0, port: number = 0 } = port
@@ -147,12 +148,12 @@ function checkSourceRanges(
   const path = ranges.length > 0 ? 'spec.LoadBalancerSourceRanges' : at('metadata.annotations', key)
   const texts = ranges.length > 0 ? ranges : (annotation ?? '').split(',')
   const none = ranges.length === 0 && (annotation ?? '').trim() === ''
-  const shown = ranges.length > 0 ? `[${ranges.join(' ')}]` : annotation
+  const rangesText = ranges.length > 0 ? `[${ranges.join(' ')}]` : annotation
   return [
     ...(type === 'LoadBalancer' ? [] : [forbidden(path, onlyBalancers)]),
     ...(none || texts.every((text) => parseRange(text.trim()) !== undefined)
       ? []
-      : [invalid(path, shown, 'must be a list of IP ranges. For example, 10.240.0.0/24,10.250.0.0/24')]),
+      : [invalid(path, rangesText, 'must be a list of IP ranges. For example, 10.240.0.0/24,10.250.0.0/24')]),
   ]
 }
 

@@ -16,11 +16,11 @@ const port = s.object(
       doc: 'Transport protocol: TCP, UDP or SCTP. Defaults to TCP.',
     }),
     appProtocol: field(6, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Application protocol of the port: a standard service name such as `http`, or a name with a domain prefix.',
     }),
     port: field(3, s.int32(), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'Port number of the Service, from 1 to 65535.',
     }),
@@ -45,7 +45,7 @@ const ports = s.list(port, mergedBy('port', 'protocol'))
 const clientIPConfig = s.object(
   {
     timeoutSeconds: field(1, s.int32(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Idle seconds after which a client may be sent to another pod, from 1 to 86400. Defaults to 10800.',
     }),
   },
@@ -104,24 +104,24 @@ const specFields = {
     doc: 'IP families of the addresses, in order of preference: IPv4, IPv6 or both.',
   }),
   ipFamilyPolicy: field(17, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'IP family policy: SingleStack, PreferDualStack (both families if the cluster has both) or RequireDualStack.',
   }),
   allocateLoadBalancerNodePorts: field(20, s.boolean(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Whether a Service of type LoadBalancer gets node ports. Defaults to true.',
   }),
   loadBalancerClass: field(21, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Name of the load balancer implementation. Unset means the default of the cluster. Immutable.',
   }),
   internalTrafficPolicy: field(22, s.oneOf('Cluster', 'Local'), {
-    zero: 'keep',
+    zeroValue: 'keep',
     default: 'Cluster',
     doc: 'Routing of traffic from pods: Cluster (any pod) or Local (pods on the same node). Defaults to Cluster.',
   }),
   trafficDistribution: field(23, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     since: '1.30',
     gate: 'ServiceTrafficDistribution',
     doc: 'Preferred endpoints, such as PreferClose or PreferSameZone. Unset means any endpoint.',
@@ -142,7 +142,7 @@ const serviceSpec = s.object(specFields, {
 const serviceStatus = s.object(
   {
     loadBalancer: field(1, loadBalancerStatus, {
-      zero: 'write',
+      zeroValue: 'write',
       doc: 'Observed status of the load balancer, for type LoadBalancer.',
     }),
     conditions: field(2, conditions, { doc: 'Conditions of the Service.' }),
@@ -151,9 +151,9 @@ const serviceStatus = s.object(
 )
 
 export const serviceFields = {
-  spec: field(2, serviceSpec, { zero: 'write', doc: 'Ports, selector and exposure of the Service.' }),
+  spec: field(2, serviceSpec, { zeroValue: 'write', doc: 'Ports, selector and exposure of the Service.' }),
   status: field(3, serviceStatus, {
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'Observed status, set by the load balancer controller.',
   }),
 }

@@ -48,19 +48,19 @@ function normalizeAddresses(next: ServiceSpec, previous: ServiceSpec): void {
 
 /** Removes values that the new type does not use, unless the client changed them and so intends to set them. */
 function dropByType(next: ServiceSpec, previous: ServiceSpec): void {
-  const left = (needs: (spec: ServiceSpec) => boolean) => needs(previous) && !needs(next)
+  const isDropped = (needs: (spec: ServiceSpec) => boolean) => needs(previous) && !needs(next)
   const drop = (...names: (keyof ServiceSpec)[]) => {
     for (const name of names) if (sameJson(next[name] ?? null, previous[name] ?? null)) delete next[name]
   }
-  if (left(isInCluster)) {
+  if (isDropped(isInCluster)) {
     drop('clusterIPs', 'ipFamilies', 'ipFamilyPolicy')
     drop('clusterIP')
   }
-  if (left(isOnNodes) && isKnown(nodePorts(next), nodePorts(previous)))
+  if (isDropped(isOnNodes) && isSubset(nodePorts(next), nodePorts(previous)))
     for (const port of next.ports ?? []) delete port.nodePort
-  if (left(needsHealthCheck)) drop('healthCheckNodePort')
-  if (left(({ type }) => type === 'LoadBalancer')) drop('allocateLoadBalancerNodePorts', 'loadBalancerClass')
-  if (left(isOnNodes)) drop('externalTrafficPolicy')
+  if (isDropped(needsHealthCheck)) drop('healthCheckNodePort')
+  if (isDropped(({ type }) => type === 'LoadBalancer')) drop('allocateLoadBalancerNodePorts', 'loadBalancerClass')
+  if (isDropped(isOnNodes)) drop('externalTrafficPolicy')
 }
 
 function nodePorts({ ports = [] }: ServiceSpec): Set<number> {
@@ -68,7 +68,7 @@ function nodePorts({ ports = [] }: ServiceSpec): Set<number> {
 }
 
 /** Whether the client requests no node port that the Service did not have before. */
-function isKnown(next: ReadonlySet<number>, previous: ReadonlySet<number>): boolean {
+function isSubset(next: ReadonlySet<number>, previous: ReadonlySet<number>): boolean {
   return [...next].every((port) => previous.has(port))
 }
 

@@ -16,10 +16,10 @@ import { checkLabelKey } from '../../../selectors/label-rules.ts'
 import { repeatedAt } from './repeated.ts'
 
 const fields = {
-  key: field(1, s.string(), { zero: 'write', published: 'required', doc: 'Key of the taint.' }),
+  key: field(1, s.string(), { zeroValue: 'write', published: 'required', doc: 'Key of the taint.' }),
   value: field(2, s.string(), { doc: 'Value of the taint, which tolerations can match.' }),
   effect: field(3, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Effect: NoSchedule and PreferNoSchedule repel new pods, NoExecute also evicts running pods.',
   }),

@@ -8,9 +8,9 @@ import { repeatedAt } from './repeated.ts'
 
 const requirement = s.object(
   {
-    key: field(1, s.string(), { zero: 'write', doc: 'Key of the node label.' }),
+    key: field(1, s.string(), { zeroValue: 'write', doc: 'Key of the node label.' }),
     values: field(2, s.list(s.string()), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'Allowed values of the label. At least one.',
     }),

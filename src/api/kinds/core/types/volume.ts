@@ -18,7 +18,10 @@ import * as systems from './volumes/storage-systems.ts'
 const emptyDir = s.object(
   {
     medium: field(1, s.string(), { doc: 'Storage medium: empty for the disk of the node, Memory for RAM.' }),
-    sizeLimit: field(2, s.quantity(), { zero: 'keep', doc: 'Maximum size of the directory. Unset means no limit.' }),
+    sizeLimit: field(2, s.quantity(), {
+      zeroValue: 'keep',
+      doc: 'Maximum size of the directory. Unset means no limit.',
+    }),
   },
   {
     name: 'EmptyDirVolumeSource',
@@ -30,7 +33,7 @@ const emptyDir = s.object(
 
 const gitRepo = s.object(
   {
-    repository: field(1, s.string(), { zero: 'write', required: true, doc: 'URL of the Git repository.' }),
+    repository: field(1, s.string(), { zeroValue: 'write', required: true, doc: 'URL of the Git repository.' }),
     revision: field(2, s.string(), { doc: 'Commit to check out.' }),
     directory: field(3, s.string(), {
       doc: 'Relative path of the directory to clone into. Empty creates a directory named after the repository.',
@@ -49,7 +52,11 @@ const azureFile = s.object(shares.azureFileFields, { name: 'AzureFileVolumeSourc
 
 const claim = s.object(
   {
-    claimName: field(1, s.string(), { zero: 'write', required: true, doc: 'Name of a claim in the same namespace.' }),
+    claimName: field(1, s.string(), {
+      zeroValue: 'write',
+      required: true,
+      doc: 'Name of a claim in the same namespace.',
+    }),
     readOnly: field(2, s.boolean(), { doc: 'Whether the volume is mounted read-only. Defaults to false.' }),
   },
   { name: 'PersistentVolumeClaimVolumeSource', doc: 'The volume bound to a claim in the same namespace.' },
@@ -57,10 +64,10 @@ const claim = s.object(
 
 const csi = s.object(
   {
-    driver: field(1, s.string(), { zero: 'write', doc: 'Name of the CSI driver. At most 63 characters.' }),
-    readOnly: field(2, s.boolean(), { zero: 'keep', doc: 'Whether the volume is read-only. Defaults to false.' }),
+    driver: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the CSI driver. At most 63 characters.' }),
+    readOnly: field(2, s.boolean(), { zeroValue: 'keep', doc: 'Whether the volume is read-only. Defaults to false.' }),
     fsType: field(3, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'File system type of the volume. If unset, the driver chooses the type.',
     }),
     volumeAttributes: field(4, s.map(s.string()), { doc: 'Attributes passed to the driver.' }),
@@ -80,11 +87,11 @@ const csi = s.object(
 
 const templateFields = {
   metadata: field(1, objectMeta, {
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'Labels and annotations of the claim. No other metadata is allowed.',
   }),
   spec: field(2, persistentVolumeClaimSpec, {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Specification of the claim.',
   }),
@@ -202,7 +209,7 @@ const sourceNames: readonly (keyof typeof sources)[] = [
 
 const fields = {
   name: field(1, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     required: true,
     doc: 'Name of the volume, unique in the pod. Must be a DNS label.',
   }),

@@ -25,15 +25,15 @@ const maxTopology = 16
 const conditions = s.object(
   {
     ready: field(1, s.boolean(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Whether the endpoint is ready to receive traffic. Unset means true.',
     }),
     serving: field(2, s.boolean(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Whether the endpoint can serve traffic, even while it terminates. Unset means the value of `ready`.',
     }),
     terminating: field(3, s.boolean(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Whether the endpoint is terminating. Unset means false.',
     }),
   },
@@ -41,12 +41,12 @@ const conditions = s.object(
 )
 
 const zone = s.object(
-  { name: field(1, s.string(), { zero: 'write', doc: 'Name of the zone.' }) },
+  { name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the zone.' }) },
   { name: 'ForZone', doc: 'A zone that should use the endpoint.' },
 )
 
 const node = s.object(
-  { name: field(1, s.string(), { zero: 'write', doc: 'Name of the node.' }) },
+  { name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the node.' }) },
   { name: 'ForNode', doc: 'A node that should use the endpoint.' },
 )
 
@@ -65,20 +65,20 @@ export const hints = s.object(
 /** The first fields of all versions. The fields after them differ. */
 export const sharedFields = {
   addresses: field(1, s.list(s.string(), { list: 'set' }), {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Interchangeable addresses of the endpoint, from 1 to 100, of the type that addressType names.',
   }),
   conditions: field(2, conditions, {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'optional',
     doc: 'Observed conditions of the endpoint.',
   }),
-  hostname: field(3, s.string(), { zero: 'keep', doc: 'Host name of the endpoint in DNS.' }),
+  hostname: field(3, s.string(), { zeroValue: 'keep', doc: 'Host name of the endpoint in DNS.' }),
   targetRef: field(4, objectReference, { doc: 'Object that serves the endpoint, such as a Pod.' }),
 }
 
-export const nodeName = field(6, s.string(), { zero: 'keep', doc: 'Name of the node that hosts the endpoint.' })
+export const nodeName = field(6, s.string(), { zeroValue: 'keep', doc: 'Name of the node that hosts the endpoint.' })
 
 const endpointFields = {
   ...sharedFields,
@@ -86,7 +86,7 @@ const endpointFields = {
     doc: 'Location of the endpoint as written through v1beta1. Read-only in v1.',
   }),
   nodeName,
-  zone: field(7, s.string(), { zero: 'keep', doc: 'Name of the zone that contains the endpoint.' }),
+  zone: field(7, s.string(), { zeroValue: 'keep', doc: 'Name of the zone that contains the endpoint.' }),
   hints: field(8, hints, {
     gate: 'TopologyAwareHints',
     doc: 'Zones that should use the endpoint. Requires the feature TopologyAwareHints.',

@@ -10,7 +10,7 @@ export function conditionsStatus(kind: string) {
       type: field(1, s.string(), { doc: 'Type of the condition.' }),
       status: field(2, s.string(), { doc: 'Status of the condition: `True`, `False` or `Unknown`.' }),
       lastTransitionTime: field(3, s.time(), {
-        zero: 'write',
+        zeroValue: 'write',
         published: 'optional',
         doc: 'Time the status last changed.',
       }),

@@ -16,7 +16,7 @@ import { subject } from './subject.ts'
 const verbs = [...allVerbs, 'proxy'].sort()
 
 const set = (tag: number, doc: string) =>
-  field(tag, s.list(s.string(), { list: 'set' }), { zero: 'write', published: 'required', doc })
+  field(tag, s.list(s.string(), { list: 'set' }), { zeroValue: 'write', published: 'required', doc })
 
 const resourceFields = {
   verbs: set(1, 'Verbs that match, such as `get`; `*` matches all verbs and must be the only entry.'),
@@ -30,7 +30,7 @@ const resourceFields = {
   ),
   clusterScope: field(4, s.boolean(), { doc: 'Whether requests without a namespace match. Defaults to false.' }),
   namespaces: field(5, s.list(s.string(), { list: 'set' }), {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'optional',
     doc: 'Namespaces that match; `*` matches all namespaces. Required unless clusterScope is true.',
   }),
@@ -61,7 +61,7 @@ const nonResourceRule = s.object(nonResourceFields, {
 
 const rulesFields = {
   subjects: field(1, s.list(subject), {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Users, groups and service accounts whose requests match. At least one is required.',
   }),

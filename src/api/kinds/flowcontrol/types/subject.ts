@@ -14,19 +14,19 @@ import { checkDnsLabel, checkDnsSubdomain } from '../../../model/names.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 
 const user = s.object(
-  { name: field(1, s.string(), { zero: 'write', required: true, doc: 'User name; `*` matches all users.' }) },
+  { name: field(1, s.string(), { zeroValue: 'write', required: true, doc: 'User name; `*` matches all users.' }) },
   { name: 'UserSubject', doc: 'A user whose requests match.' },
 )
 
 const group = s.object(
-  { name: field(1, s.string(), { zero: 'write', required: true, doc: 'Group name; `*` matches all groups.' }) },
+  { name: field(1, s.string(), { zeroValue: 'write', required: true, doc: 'Group name; `*` matches all groups.' }) },
   { name: 'GroupSubject', doc: 'A group whose requests match.' },
 )
 
 const accountFields = {
-  namespace: field(1, s.string(), { zero: 'write', doc: 'Namespace of the service account.' }),
+  namespace: field(1, s.string(), { zeroValue: 'write', doc: 'Namespace of the service account.' }),
   name: field(2, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     doc: 'Name of the service account; `*` matches all service accounts in the namespace.',
   }),
 }
@@ -42,7 +42,7 @@ const members = { Group: 'group', ServiceAccount: 'serviceAccount', User: 'user'
 const kinds = keysOf(members)
 
 const subjectFields = {
-  kind: field(1, s.string(), { zero: 'write', doc: 'Kind of the subject: `User`, `Group` or `ServiceAccount`.' }),
+  kind: field(1, s.string(), { zeroValue: 'write', doc: 'Kind of the subject: `User`, `Group` or `ServiceAccount`.' }),
   user: field(2, user, { doc: 'User, for kind `User`.' }),
   group: field(3, group, { doc: 'Group, for kind `Group`.' }),
   serviceAccount: field(4, serviceAccount, { doc: 'Service account, for kind `ServiceAccount`.' }),
@@ -59,12 +59,12 @@ export const subject = s.object(subjectFields, {
 
 function checkSubject(value: Subject, path: FieldPath): FieldError[] {
   const { kind = '' } = value
-  const known = kinds.find((each) => each === kind)
-  if (known === undefined) return [notSupported(child(path, 'kind'), kind, kinds)]
+  const knownKind = kinds.find((each) => each === kind)
+  if (knownKind === undefined) return [notSupported(child(path, 'kind'), kind, kinds)]
   return kinds.flatMap((each) => {
     const name = members[each]
     const isThere = value[name] !== undefined
-    if (isThere === (each === known)) return []
+    if (isThere === (each === knownKind)) return []
     const place = child(path, name)
     return isThere
       ? [forbidden(place, `${name} is forbidden when subject kind is not '${each}'`)]

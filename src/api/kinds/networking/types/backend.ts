@@ -14,8 +14,8 @@ const portFields = {
 const port = s.object(portFields, { name: 'ServiceBackendPort', doc: 'A Service port, given by name or by number.' })
 
 const serviceFields = {
-  name: field(1, s.string(), { zero: 'write', doc: 'Name of the Service, in the same namespace as the Ingress.' }),
-  port: field(2, port, { zero: 'write', published: 'optional', doc: 'Port of the Service.' }),
+  name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the Service, in the same namespace as the Ingress.' }),
+  port: field(2, port, { zeroValue: 'write', published: 'optional', doc: 'Port of the Service.' }),
 }
 
 type Service = InferFields<typeof serviceFields>

@@ -25,12 +25,12 @@ const pathFields = {
     doc: 'Path to match. Must start with `/`, but may be empty for path type `ImplementationSpecific`.',
   }),
   pathType: field(3, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     published: 'required',
     doc: 'How the path matches: `Exact`, `Prefix` (by segment) or `ImplementationSpecific` (up to the controller).',
   }),
   backend: field(2, ingressBackend, {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Backend that receives the matching requests.',
   }),
@@ -46,7 +46,7 @@ const httpPath = s.object(pathFields, {
 const http = s.object(
   {
     paths: field(1, s.list(httpPath), {
-      zero: 'write',
+      zeroValue: 'write',
       published: 'required',
       doc: 'Paths and their backends. At least one is required.',
     }),
@@ -89,7 +89,7 @@ const tls = s.object(
 
 const specFields = {
   ingressClassName: field(4, s.string(), {
-    zero: 'keep',
+    zeroValue: 'keep',
     doc: 'Name of the IngressClass whose controller implements this Ingress.',
   }),
   defaultBackend: field(1, ingressBackend, { doc: 'Default backend for requests that match no rule.' }),

@@ -1,6 +1,6 @@
 /** NetworkPolicyPeer: a source or destination of traffic, given by label selectors or by an IP range. */
-import type { Steps } from '../../../../base/concurrency/time-slice.ts'
-import { partsPerStep } from '../../../json/large-json.ts'
+import type { Sliced } from '../../../../base/concurrency/time-slice.ts'
+import { partsPerSlice } from '../../../json/large-json.ts'
 import { at, child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'
 import { isStrictlyWithin, parseRange } from '../../../model/ip-range.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
@@ -8,7 +8,7 @@ import { labelSelector } from '../../meta/label-selector.ts'
 
 const blockFields = {
   cidr: field(1, s.string(), {
-    zero: 'write',
+    zeroValue: 'write',
     required: true,
     doc: 'IP range in CIDR notation, such as `10.0.0.0/8`.',
   }),
@@ -49,7 +49,7 @@ function checkPeer(peer: InferFields<typeof peerFields>, path: FieldPath): Field
 function* checkBlock(
   { cidr = '', except = [] }: InferFields<typeof blockFields>,
   path: FieldPath,
-): Steps<FieldError[]> {
+): Sliced<FieldError[]> {
   if (cidr === '') return []
   const range = parseRange(cidr)
   if (range === undefined) return [invalid(child(path, 'cidr'), cidr, 'not a valid CIDR')]
@@ -59,7 +59,7 @@ function* checkBlock(
     const inner = parseRange(text)
     if (inner === undefined) return [...faults, invalid(at(place, i), text, 'not a valid CIDR')]
     if (!isStrictlyWithin(inner, range)) faults.push(invalid(at(place, i), text, 'must be a strict subset of `cidr`'))
-    if (i % partsPerStep === 0) yield
+    if (i % partsPerSlice === 0) yield
   }
   return faults
 }

@@ -3,8 +3,8 @@ import { at, child, type FieldError, type FieldPath, invalid, notSupported } fro
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 
 const rangeFields = {
-  min: field(1, s.int64(), { zero: 'write', published: 'required', doc: 'First ID of the range.' }),
-  max: field(2, s.int64(), { zero: 'write', published: 'required', doc: 'Last ID of the range.' }),
+  min: field(1, s.int64(), { zeroValue: 'write', published: 'required', doc: 'First ID of the range.' }),
+  max: field(2, s.int64(), { zeroValue: 'write', published: 'required', doc: 'Last ID of the range.' }),
 }
 
 const idRange = s.object(rangeFields, { name: 'IDRange', doc: 'An inclusive range of IDs.' })
@@ -23,7 +23,7 @@ interface IdRule {
 export function idRule({ name, doc, rules, written = false, strict = false }: IdRule) {
   const fields = {
     rule: field(1, s.string(), {
-      zero: written ? 'write' : 'omit',
+      zeroValue: written ? 'write' : 'omit',
       doc: `Rule for the IDs: one of ${rules.map((each) => `\`${each}\``).join(', ')}.`,
     }),
     ranges: field(2, s.list(idRange), { doc: 'Ranges of allowed IDs.' }),

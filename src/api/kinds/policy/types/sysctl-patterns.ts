@@ -4,7 +4,7 @@
  */
 import { at, type FieldError, type FieldPath, forbidden, invalid } from '../../../model/field-error.ts'
 
-const longest = 253
+const maxLength = 253
 const part = /^[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?$/
 const lastPart = /^(?:[a-z0-9][-_a-z0-9]*)?[a-z0-9*]$/
 
@@ -24,7 +24,7 @@ export function checkSysctlPatterns(patterns: readonly string[], path: FieldPath
 }
 
 function isPattern(pattern: string): boolean {
-  if (pattern.length > longest) return false
+  if (pattern.length > maxLength) return false
   const parts = pattern.split(/[./]/)
   return lastPart.test(parts.at(-1)!) && parts.slice(0, -1).every((each) => part.test(each))
 }
@@ -81,7 +81,7 @@ function isNarrower(name: string, names: Names): boolean {
 
 /** Reports whether any pattern is a prefix of the text. */
 function isBegun(text: string, { begins }: Names): boolean {
-  if (text.length > longest) return false
+  if (text.length > maxLength) return false
   for (let length = 0; length <= text.length; length++) if (begins.has(text.slice(0, length))) return true
   return false
 }

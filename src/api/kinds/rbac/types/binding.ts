@@ -21,9 +21,9 @@ const subjectKinds = ['ServiceAccount', 'User', 'Group']
 const groupOf = (vendor: Vendor) => groupName(vendor, 'rbac.authorization')
 
 const refFields = {
-  apiGroup: field(1, s.string(), { zero: 'write', doc: 'API group of the role. Defaults to the RBAC group.' }),
-  kind: field(2, s.string(), { zero: 'write', doc: 'Kind of the role: `Role` or `ClusterRole`.' }),
-  name: field(3, s.string(), { zero: 'write', doc: 'Name of the role.' }),
+  apiGroup: field(1, s.string(), { zeroValue: 'write', doc: 'API group of the role. Defaults to the RBAC group.' }),
+  kind: field(2, s.string(), { zeroValue: 'write', doc: 'Kind of the role: `Role` or `ClusterRole`.' }),
+  name: field(3, s.string(), { zeroValue: 'write', doc: 'Name of the role.' }),
 }
 
 type RoleRef = InferFields<typeof refFields>
@@ -38,11 +38,11 @@ const roleRef = s.object(refFields, {
 })
 
 const subjectFields = {
-  kind: field(1, s.string(), { zero: 'write', doc: 'Kind of the subject: `User`, `Group` or `ServiceAccount`.' }),
+  kind: field(1, s.string(), { zeroValue: 'write', doc: 'Kind of the subject: `User`, `Group` or `ServiceAccount`.' }),
   apiGroup: field(2, s.string(), {
     doc: 'API group of the subject: the RBAC group for users and groups (the default), empty for service accounts.',
   }),
-  name: field(3, s.string(), { zero: 'write', doc: 'Name of the subject.' }),
+  name: field(3, s.string(), { zeroValue: 'write', doc: 'Name of the subject.' }),
   namespace: field(4, s.string(), {
     doc: 'Namespace of the service account. Required for service accounts in a ClusterRoleBinding.',
   }),
@@ -61,7 +61,11 @@ const subject = s.object(subjectFields, {
 
 export const bindingFields = {
   subjects: field(2, s.list(subject), { doc: 'Users, groups and service accounts to which the role is granted.' }),
-  roleRef: field(3, roleRef, { zero: 'write', published: 'required', doc: 'Role that the binding grants. Immutable.' }),
+  roleRef: field(3, roleRef, {
+    zeroValue: 'write',
+    published: 'required',
+    doc: 'Role that the binding grants. Immutable.',
+  }),
 }
 
 export type Binding = ObjectOf<typeof bindingFields>
@@ -130,12 +134,12 @@ function checkSubject(
       ...(name === '' ? [required(child(path, 'name'))] : []),
       notSupported(child(path, 'kind'), kind, subjectKinds),
     ]
-  const wanted = isAccount ? '' : group
+  const expectedGroup = isAccount ? '' : group
   const nameFaults = isAccount && name !== '' ? checkDnsSubdomain(name) : []
   return [
     ...(name === '' ? [required(child(path, 'name'))] : []),
     ...nameFaults.map((fault) => invalid(child(path, 'name'), name, fault)),
-    ...(apiGroup === wanted ? [] : [notSupported(child(path, 'apiGroup'), apiGroup, [wanted])]),
+    ...(apiGroup === expectedGroup ? [] : [notSupported(child(path, 'apiGroup'), apiGroup, [expectedGroup])]),
     ...(isAccount && !namespaced && namespace === '' ? [required(child(path, 'namespace'))] : []),
   ]
 }

@@ -4,7 +4,7 @@ import { field, type InferFields, s } from '../../../schema/schema.ts'
 
 const fields = {
   verbs: field(1, s.list(s.string()), {
-    zero: 'write',
+    zeroValue: 'write',
     published: 'required',
     doc: 'Verbs that the rule permits, such as `get` or `list`; `*` permits all verbs.',
   }),
@@ -30,7 +30,7 @@ const policyRule = s.object(fields, {
 })
 
 export const policyRules = field(2, s.list(policyRule), {
-  zero: 'write',
+  zeroValue: 'write',
   published: 'optional',
   doc: 'Rules that the role consists of. A request is permitted if any rule matches.',
 })

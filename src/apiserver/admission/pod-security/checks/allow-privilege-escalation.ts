@@ -1,5 +1,5 @@
 /** All containers must set allowPrivilegeEscalation to false. */
-import { type Check, namesWhere, told } from '../check.ts'
+import { type Check, nameList, namesWhere } from '../check.ts'
 
 export const allowPrivilegeEscalation: Check = {
   id: 'allowPrivilegeEscalation',
@@ -13,7 +13,7 @@ export const allowPrivilegeEscalation: Check = {
           ? undefined
           : {
               reason: 'allowPrivilegeEscalation != false',
-              detail: `${told('container', names)} must set securityContext.allowPrivilegeEscalation=false`,
+              detail: `${nameList('container', names)} must set securityContext.allowPrivilegeEscalation=false`,
             }
       },
     },

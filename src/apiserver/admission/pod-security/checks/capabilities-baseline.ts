@@ -1,6 +1,6 @@
 /** Containers may add only capabilities of the default set. */
 import type { Container } from '../../../../api/kinds/core/types/container.ts'
-import { type Check, containersOf, distinct, quotedList, told } from '../check.ts'
+import { type Check, containersOf, distinct, nameList, quotedList } from '../check.ts'
 
 const usual = new Set([
   'AUDIT_WRITE',
@@ -31,7 +31,7 @@ export const capabilitiesBaseline: Check = {
         const added = quotedList(distinct(bad.flatMap(unusual)))
         return {
           reason: 'non-default capabilities',
-          detail: `${told('container', names)} must not include ${added} in securityContext.capabilities.add`,
+          detail: `${nameList('container', names)} must not include ${added} in securityContext.capabilities.add`,
         }
       },
     },

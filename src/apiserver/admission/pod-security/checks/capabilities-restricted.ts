@@ -1,6 +1,6 @@
 /** Containers must drop all capabilities and may add back only NET_BIND_SERVICE. */
 import type { Container } from '../../../../api/kinds/core/types/container.ts'
-import { type Check, containersOf, distinct, namesWhere, quotedList, told } from '../check.ts'
+import { type Check, containersOf, distinct, nameList, namesWhere, quotedList } from '../check.ts'
 
 export const capabilitiesRestricted: Check = {
   id: 'capabilities_restricted',
@@ -18,7 +18,7 @@ export const capabilitiesRestricted: Check = {
         ] as const
         const detail = faults
           .filter(([names]) => names.length > 0)
-          .map(([names, what]) => `${told('container', names)} ${what}`)
+          .map(([names, what]) => `${nameList('container', names)} ${what}`)
         return detail.length === 0 ? undefined : { reason: 'unrestricted capabilities', detail: detail.join('; ') }
       },
     },

@@ -1,5 +1,5 @@
 /** hostPath volumes are forbidden. */
-import { type Check, told } from '../check.ts'
+import { type Check, nameList } from '../check.ts'
 
 export const hostPathVolumes: Check = {
   id: 'hostPathVolumes',
@@ -9,7 +9,7 @@ export const hostPathVolumes: Check = {
       since: 0,
       rule: ({ spec: { volumes = [] } }) => {
         const names = volumes.filter(({ hostPath }) => hostPath !== undefined).map(({ name = '' }) => name)
-        return names.length === 0 ? undefined : { reason: 'hostPath volumes', detail: told('volume', names) }
+        return names.length === 0 ? undefined : { reason: 'hostPath volumes', detail: nameList('volume', names) }
       },
     },
   ],

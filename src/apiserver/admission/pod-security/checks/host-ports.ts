@@ -1,6 +1,6 @@
 /** Host ports are forbidden. */
 import type { Container } from '../../../../api/kinds/core/types/container.ts'
-import { type Check, containersOf, distinct, list, told } from '../check.ts'
+import { type Check, containersOf, distinct, list, nameList } from '../check.ts'
 
 export const hostPorts: Check = {
   id: 'hostPorts',
@@ -15,7 +15,7 @@ export const hostPorts: Check = {
         const ports = distinct(bad.flatMap(takenBy))
         const verb = names.length === 1 ? 'uses' : 'use'
         const noun = ports.length === 1 ? 'hostPort' : 'hostPorts'
-        return { reason: 'hostPort', detail: `${told('container', names)} ${verb} ${noun} ${list(ports)}` }
+        return { reason: 'hostPort', detail: `${nameList('container', names)} ${verb} ${noun} ${list(ports)}` }
       },
     },
   ],

@@ -1,5 +1,5 @@
 /** Privileged containers are forbidden. */
-import { type Check, namesWhere, told } from '../check.ts'
+import { type Check, nameList, namesWhere } from '../check.ts'
 
 export const privileged: Check = {
   id: 'privileged',
@@ -12,7 +12,7 @@ export const privileged: Check = {
         if (names.length === 0) return undefined
         return {
           reason: 'privileged',
-          detail: `${told('container', names)} must not set securityContext.privileged=true`,
+          detail: `${nameList('container', names)} must not set securityContext.privileged=true`,
         }
       },
     },

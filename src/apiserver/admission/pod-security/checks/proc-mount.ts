@@ -1,5 +1,5 @@
 /** Containers must use the default /proc mount type, which masks sensitive paths. */
-import { type Check, containersOf, distinct, quotedList, told } from '../check.ts'
+import { type Check, containersOf, distinct, nameList, quotedList } from '../check.ts'
 
 export const procMount: Check = {
   id: 'procMount',
@@ -16,7 +16,7 @@ export const procMount: Check = {
         const values = distinct(bad.map(({ securityContext }) => securityContext?.procMount ?? ''))
         return {
           reason: 'procMount',
-          detail: `${told('container', names)} must not set securityContext.procMount to ${quotedList(values)}`,
+          detail: `${nameList('container', names)} must not set securityContext.procMount to ${quotedList(values)}`,
         }
       },
     },

@@ -1,6 +1,6 @@
 /** Only volume types that the cluster provides or that hold API data are allowed. */
 import type { Volume } from '../../../../api/kinds/core/types/volume.ts'
-import { type Check, distinct, quotedList, told } from '../check.ts'
+import { type Check, distinct, nameList, quotedList } from '../check.ts'
 
 const allowed = new Set([
   'configMap',
@@ -28,7 +28,7 @@ export const restrictedVolumes: Check = {
         const noun = `restricted volume type${types.length === 1 ? '' : 's'}`
         return {
           reason: 'restricted volume types',
-          detail: `${told('volume', names)} ${verb} ${noun} ${quotedList(types)}`,
+          detail: `${nameList('volume', names)} ${verb} ${noun} ${quotedList(types)}`,
         }
       },
     },

@@ -1,5 +1,5 @@
 /** Containers must run as non-root. The pod or all containers must set this, and no container may override it. */
-import { type Check, namesWhere, setters, told } from '../check.ts'
+import { type Check, nameList, namesWhere, setters } from '../check.ts'
 
 export const runAsNonRoot: Check = {
   id: 'runAsNonRoot',
@@ -14,7 +14,7 @@ export const runAsNonRoot: Check = {
         if (who !== '') return violation(`${who} must not set securityContext.runAsNonRoot=false`)
         const silent = namesWhere(pod, ({ securityContext }) => securityContext?.runAsNonRoot === undefined)
         if (ofPod || silent.length === 0) return undefined
-        return violation(`pod or ${told('container', silent)} must set securityContext.runAsNonRoot=true`)
+        return violation(`pod or ${nameList('container', silent)} must set securityContext.runAsNonRoot=true`)
       },
     },
   ],

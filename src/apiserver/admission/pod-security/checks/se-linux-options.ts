@@ -21,7 +21,10 @@ export const seLinuxOptions: Check = {
         const who = setters({ pod: faultsOf(ofPod).length > 0, containers })
         if (who === '') return undefined
         const all = [ofPod, ...containersOf(pod.spec).map(({ securityContext }) => securityContext?.seLinuxOptions)]
-        return { reason: 'seLinuxOptions', detail: `${who} set forbidden securityContext.seLinuxOptions: ${told(all)}` }
+        return {
+          reason: 'seLinuxOptions',
+          detail: `${who} set forbidden securityContext.seLinuxOptions: ${describeFaults(all)}`,
+        }
       },
     },
   ],
@@ -33,7 +36,7 @@ function faultsOf({ type = '', user = '', role = '' }: NonNullable<Options> = {}
   )
 }
 
-function told(all: readonly Options[]): string {
+function describeFaults(all: readonly Options[]): string {
   const faults = new Set(all.flatMap(faultsOf))
   const types = distinct(all.map((options) => options?.type ?? '').filter((type) => !allowed.includes(type)))
   return [

@@ -1,5 +1,5 @@
 /** The pod or all containers must set the seccomp profile RuntimeDefault or Localhost, and none may set another one. */
-import { type Check, containersOf, distinct, namesWhere, quotedList, setters, told } from '../check.ts'
+import { type Check, containersOf, distinct, nameList, namesWhere, quotedList, setters } from '../check.ts'
 
 export const seccompRestricted: Check = {
   id: 'seccompProfile_restricted',
@@ -17,7 +17,7 @@ export const seccompRestricted: Check = {
         const silent = namesWhere(pod, ({ securityContext }) => securityContext?.seccompProfile === undefined)
         if (ofPod !== undefined || silent.length === 0) return undefined
         return violation(
-          `pod or ${told('container', silent)} must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"`,
+          `pod or ${nameList('container', silent)} must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"`,
         )
       },
     },

@@ -1,6 +1,6 @@
 /** Default ClusterRoles for users and system components. */
 
-import { type DefaultRole, events, named, on, paths, role, signer } from './role-builders.ts'
+import { type DefaultRole, events, on, paths, role, signer, withResourceNames } from './role-builders.ts'
 
 export const clusterRoles: readonly DefaultRole[] = [
   role('admin', [], { collects: 'admin' }),
@@ -90,16 +90,16 @@ export const clusterRoles: readonly DefaultRole[] = [
     on('create', 'certificates', 'certificatesigningrequests/selfnodeclient'),
   ]),
   role('system:{certificates}:kube-apiserver-client-approver', [
-    named([signer('client')], on('approve', 'certificates', 'signers')),
+    withResourceNames([signer('client')], on('approve', 'certificates', 'signers')),
   ]),
   role('system:{certificates}:kube-apiserver-client-kubelet-approver', [
-    named([signer('nodeClient')], on('approve', 'certificates', 'signers')),
+    withResourceNames([signer('nodeClient')], on('approve', 'certificates', 'signers')),
   ]),
   role('system:{certificates}:kubelet-serving-approver', [
-    named([signer('nodeServing')], on('approve', 'certificates', 'signers')),
+    withResourceNames([signer('nodeServing')], on('approve', 'certificates', 'signers')),
   ]),
   role('system:{certificates}:legacy-unknown-approver', [
-    named([signer('legacyUnknown')], on('approve', 'certificates', 'signers')),
+    withResourceNames([signer('legacyUnknown')], on('approve', 'certificates', 'signers')),
   ]),
   role('system:discovery', [
     paths('get', '/api /api/* /apis /apis/* /healthz /livez /openapi /openapi/* /readyz /version /version/'),
@@ -112,9 +112,9 @@ export const clusterRoles: readonly DefaultRole[] = [
   role('system:kube-controller-manager', [
     events,
     on('create', 'coordination', 'leases'),
-    named(['kube-controller-manager'], on('get update', 'coordination', 'leases')),
+    withResourceNames(['kube-controller-manager'], on('get update', 'coordination', 'leases')),
     on('create', 'core', 'endpoints'),
-    named(['kube-controller-manager'], on('get update', 'core', 'endpoints')),
+    withResourceNames(['kube-controller-manager'], on('get update', 'core', 'endpoints')),
     on('create', 'core', 'secrets serviceaccounts'),
     on('delete', 'core', 'secrets'),
     on('get', 'core', 'configmaps namespaces secrets serviceaccounts'),
@@ -128,9 +128,9 @@ export const clusterRoles: readonly DefaultRole[] = [
   role('system:kube-scheduler', [
     events,
     on('create', 'coordination', 'leases'),
-    named(['kube-scheduler'], on('get update', 'coordination', 'leases')),
+    withResourceNames(['kube-scheduler'], on('get update', 'coordination', 'leases')),
     on('create', 'core', 'endpoints'),
-    named(['kube-scheduler'], on('get update', 'core', 'endpoints')),
+    withResourceNames(['kube-scheduler'], on('get update', 'core', 'endpoints')),
     on('get list watch', 'core', 'nodes'),
     on('delete get list watch', 'core', 'pods'),
     on('create', 'core', 'bindings pods/binding'),

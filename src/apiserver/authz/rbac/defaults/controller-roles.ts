@@ -1,5 +1,5 @@
 /** Minimal permissions of each control loop, bound to its service account. */
-import { type DefaultRole, events, named, on, role, signer } from './role-builders.ts'
+import { type DefaultRole, events, on, role, signer, withResourceNames } from './role-builders.ts'
 
 /** Roles of the control loops, one per account. */
 export const controllerRoles: readonly DefaultRole[] = [
@@ -16,8 +16,8 @@ export const controllerRoles: readonly DefaultRole[] = [
   role('system:controller:certificate-controller', [
     on('delete get list watch', 'certificates', 'certificatesigningrequests'),
     on('update', 'certificates', 'certificatesigningrequests/approval certificatesigningrequests/status'),
-    named([signer('nodeClient')], on('approve', 'certificates', 'signers')),
-    named(
+    withResourceNames([signer('nodeClient')], on('approve', 'certificates', 'signers')),
+    withResourceNames(
       [signer('client'), signer('nodeClient'), signer('nodeServing'), signer('legacyUnknown')],
       on('sign', 'certificates', 'signers'),
     ),
@@ -103,7 +103,7 @@ export const controllerRoles: readonly DefaultRole[] = [
     on('update', 'autoscaling', 'horizontalpodautoscalers/status'),
     on('get update', '*', '*/scale'),
     on('list', 'core', 'pods'),
-    named(['http:heapster:', 'https:heapster:'], on('get', 'core', 'services/proxy')),
+    withResourceNames(['http:heapster:', 'https:heapster:'], on('get', 'core', 'services/proxy')),
     on('list', 'metrics', 'pods'),
     on('get list', 'custom.metrics', '*'),
     events,

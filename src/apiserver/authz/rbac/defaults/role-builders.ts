@@ -50,7 +50,7 @@ export function on(verbs: string, groups: string, resources: string): PolicyRule
 }
 
 /** Restricts a rule to objects with these names. */
-export function named(resourceNames: readonly string[], rule: PolicyRule): PolicyRule {
+export function withResourceNames(resourceNames: readonly string[], rule: PolicyRule): PolicyRule {
   return { ...rule, resourceNames }
 }
 

@@ -15,7 +15,7 @@ import { fromInformer, type Source } from '../../../../client/reconcile/sources.
 import type { StepOutcome } from '../../../../client/reconcile/work-queue.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { nameOfKey, objectKey } from '../../../../client/requests/resource-type.ts'
-import { claimObjects } from '../claiming.ts'
+import { claimObjects } from '../claim-objects.ts'
 import { type History, syncHistory, truncateHistory } from '../controller-revisions.ts'
 import { Expectations } from '../expectations.ts'
 import { afterRefusal, lookAgain } from '../outcomes.ts'
@@ -112,9 +112,9 @@ async function moves(step: DaemonStep): Promise<{ readonly againMs?: number; rea
   const { againMs, ...coverage } = coverageMoves(step, { surge: rolls && limits.maxSurge > 0 })
   const again = againMs === undefined ? {} : { againMs }
   const isCovered = coverage.lacking.length + coverage.surplus.length === 0
-  const wanted = isCovered && rolls ? rollingMoves(step, limits) : coverage
+  const plannedMoves = isCovered && rolls ? rollingMoves(step, limits) : coverage
   try {
-    await makeMoves(step, wanted)
+    await makeMoves(step, plannedMoves)
     return again
   } catch (error) {
     return { ...again, error }

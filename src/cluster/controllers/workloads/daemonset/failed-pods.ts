@@ -5,7 +5,7 @@
 import type { Clock } from '../../../../base/time/clock.ts'
 
 const firstMs = 1000
-const longestMs = 15 * 60_000
+const maxBackoffMs = 15 * 60_000
 
 export class FailedPods {
   readonly #clock: Clock
@@ -19,10 +19,10 @@ export class FailedPods {
   attempt(key: string): number {
     const now = this.#clock.monotonic()
     const last = this.#pauses.get(key)
-    const isOld = last === undefined || now - last.at > 2 * longestMs
+    const isOld = last === undefined || now - last.at > 2 * maxBackoffMs
     if (!isOld && now - last.at < last.ms) return last.ms - (now - last.at)
     this.#pauses.delete(key)
-    this.#pauses.set(key, { at: now, ms: isOld ? firstMs : Math.min(last.ms * 2, longestMs) })
+    this.#pauses.set(key, { at: now, ms: isOld ? firstMs : Math.min(last.ms * 2, maxBackoffMs) })
     this.#forgetOld(now)
     return 0
   }
@@ -30,7 +30,7 @@ export class FailedPods {
   /** Entries are ordered by their last attempt. */
   #forgetOld(now: number): void {
     for (const [key, { at }] of this.#pauses) {
-      if (now - at <= 2 * longestMs) return
+      if (now - at <= 2 * maxBackoffMs) return
       this.#pauses.delete(key)
     }
   }

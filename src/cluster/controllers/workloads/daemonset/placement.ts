@@ -48,8 +48,8 @@ const borne: readonly (readonly [string, Toleration['effect']])[] = [
 
 /** Returns the template's tolerations, and the tolerations that keep daemon pods on nodes with problems. */
 export function daemonTolerations(vendor: Vendor, { tolerations = [], hostNetwork }: PodSpec = {}): Toleration[] {
-  const wanted = [...borne, ...(hostNetwork === true ? [['network-unavailable', 'NoSchedule'] as const] : [])]
-  const own = wanted.map(([name, effect]): Toleration => {
+  const toleratedTaints = [...borne, ...(hostNetwork === true ? [['network-unavailable', 'NoSchedule'] as const] : [])]
+  const own = toleratedTaints.map(([name, effect]): Toleration => {
     return { key: vendorKey(vendor, name, 'node'), operator: 'Exists', ...(effect === undefined ? {} : { effect }) }
   })
   const isReplaced = (each: Toleration) =>

@@ -19,10 +19,10 @@ interface Limits {
  * unavailable.
  */
 export function limitsOf({ set, nodes }: DaemonStep): Limits {
-  const wanted = [...nodes.values()].filter(({ shouldRun }) => shouldRun).length
+  const desiredNodes = [...nodes.values()].filter(({ shouldRun }) => shouldRun).length
   const { maxSurge = 0, maxUnavailable = 1 } = set.spec?.updateStrategy?.rollingUpdate ?? {}
-  const surge = absoluteNumber(maxSurge, wanted, Math.ceil)
-  const unavailable = absoluteNumber(maxUnavailable, wanted, Math.ceil)
+  const surge = absoluteNumber(maxSurge, desiredNodes, Math.ceil)
+  const unavailable = absoluteNumber(maxUnavailable, desiredNodes, Math.ceil)
   return { maxSurge: surge, maxUnavailable: surge === 0 && unavailable === 0 ? 1 : unavailable }
 }
 

@@ -2,7 +2,7 @@
 
 import type { DaemonSet } from '../../../../api/kinds/apps/daemon-set.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
-import { unlessGone } from '../../unless-gone.ts'
+import { ignoreNotFound } from '../../ignore-not-found.ts'
 import { isAvailable, isReady } from '../pod-state.ts'
 import { sameStatus } from '../same-status.ts'
 import type { DaemonStep } from './parts.ts'
@@ -22,7 +22,7 @@ export async function writeStatus(
     ...(conditions === undefined ? {} : { conditions }),
   }
   if (sameStatus(status, set.status ?? {})) return
-  await unlessGone(state.client.update(kinds.DaemonSet, { ...set, status }, { subresource: 'status', signal }))
+  await ignoreNotFound(state.client.update(kinds.DaemonSet, { ...set, status }, { subresource: 'status', signal }))
 }
 
 /** Only the first pod of each node is counted. */

@@ -105,10 +105,10 @@ function copiedOf(vendor: Vendor, annotations: Annotations = {}): Annotations {
 
 function longerHistory(history: string | undefined, revision: string): string {
   if (history === undefined || history === '') return revision
-  const kept = history.split(',')
-  const length = () => kept.reduce((sum, each) => sum + each.length + 1, revision.length)
-  while (kept.length > 0 && length() > maxHistory) kept.shift()
-  return [...kept, revision].join(',')
+  const revisions = history.split(',')
+  const length = () => revisions.reduce((sum, each) => sum + each.length + 1, revision.length)
+  while (revisions.length > 0 && length() > maxHistory) revisions.shift()
+  return [...revisions, revision].join(',')
 }
 
 function withAnnotations(set: ReplicaSet, annotations: Annotations): ReplicaSet {

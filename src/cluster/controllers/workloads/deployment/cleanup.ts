@@ -3,7 +3,7 @@
 import type { ReplicaSet } from '../../../../api/kinds/apps/replica-set.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { nameOf } from '../../../../client/requests/resource-type.ts'
-import { unlessGone } from '../../unless-gone.ts'
+import { ignoreNotFound } from '../../ignore-not-found.ts'
 import { byRevision } from './annotations.ts'
 import { replicasOf } from './limits.ts'
 import type { Rollout } from './parts.ts'
@@ -20,7 +20,7 @@ export async function cleanUp({ deployment, parts, signal }: Rollout, old: reado
   for (const set of oldest.slice(0, alive.length - limit)) {
     if (!isUnused(set)) continue
     const { uid = '', resourceVersion = '' } = set.metadata
-    await unlessGone(
+    await ignoreNotFound(
       parts.client.delete(kinds.ReplicaSet, nameOf(set), { preconditions: { uid, resourceVersion }, signal }),
     )
   }

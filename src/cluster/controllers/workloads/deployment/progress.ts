@@ -53,9 +53,14 @@ export async function syncProgress(rollout: Rollout, sets: Sets): Promise<number
  */
 export async function syncPaused(rollout: Rollout): Promise<void> {
   const { deployment } = rollout
-  const known = progressing(deployment)
+  const progressCondition = progressing(deployment)
   const isPaused = deployment.spec?.paused === true
-  if (!hasDeadline(deployment) || known?.reason === timedOut || isPaused === (known?.reason === paused)) return
+  if (
+    !hasDeadline(deployment) ||
+    progressCondition?.reason === timedOut ||
+    isPaused === (progressCondition?.reason === paused)
+  )
+    return
   const told = isPaused
     ? { reason: paused, message: 'Deployment is paused' }
     : { reason: 'DeploymentResumed', message: 'Deployment is resumed' }
@@ -94,9 +99,9 @@ function countedStatus(rollout: Rollout, sets: Sets): DeploymentStatus {
 function withProgress(rollout: Rollout, { present }: Sets, next: DeploymentStatus): DeploymentCondition[] {
   const { deployment } = rollout
   const { conditions = [], replicas, updatedReplicas } = next
-  const known = progressing(deployment)
+  const progressCondition = progressing(deployment)
   if (!hasDeadline(deployment)) return withoutCondition(conditions, 'Progressing')
-  if (replicas === updatedReplicas && known?.reason === complete) return conditions
+  if (replicas === updatedReplicas && progressCondition?.reason === complete) return conditions
   const what = present === undefined ? `Deployment "${rollout.name}"` : `ReplicaSet "${present.metadata.name}"`
   const told = (status: string, reason: string, verb: string) =>
     rollout.condition('Progressing', status, { reason, message: `${what} ${verb}` })
@@ -105,7 +110,7 @@ function withProgress(rollout: Rollout, { present }: Sets, next: DeploymentStatu
   if (hasProgressed(deployment.status ?? {}, next)) {
     // Rewrites the condition to update its time, from which the deadline counts.
     const condition = told('True', 'ReplicaSetUpdated', 'is progressing.')
-    const since = known?.status === 'True' ? known.lastTransitionTime : undefined
+    const since = progressCondition?.status === 'True' ? progressCondition.lastTransitionTime : undefined
     const others = withoutCondition(conditions, 'Progressing')
     return [...others, since === undefined ? condition : { ...condition, lastTransitionTime: since }]
   }
@@ -123,9 +128,9 @@ function hasProgressed(before: DeploymentStatus, after: DeploymentStatus): boole
 }
 
 function isTimedOut(rollout: Rollout): boolean {
-  const known = progressing(rollout.deployment)
-  if (known === undefined || known.reason === complete) return false
-  return known.reason === timedOut || deadlineOf(rollout, known) < rollout.parts.clock.now()
+  const progressCondition = progressing(rollout.deployment)
+  if (progressCondition === undefined || progressCondition.reason === complete) return false
+  return progressCondition.reason === timedOut || deadlineOf(rollout, progressCondition) < rollout.parts.clock.now()
 }
 
 function deadlineOf({ deployment }: Rollout, { lastUpdateTime = '' }: DeploymentCondition): number {
@@ -133,11 +138,12 @@ function deadlineOf({ deployment }: Rollout, { lastUpdateTime = '' }: Deployment
 }
 
 function deadlineInMs(rollout: Rollout, next: DeploymentStatus): number | undefined {
-  const known = progressing(rollout.deployment)
-  if (!hasDeadline(rollout.deployment) || known === undefined || known.reason === timedOut) return undefined
-  if (isComplete(rollout.deployment, next) || known.reason === complete) return undefined
+  const progressCondition = progressing(rollout.deployment)
+  if (!hasDeadline(rollout.deployment) || progressCondition === undefined || progressCondition.reason === timedOut)
+    return undefined
+  if (isComplete(rollout.deployment, next) || progressCondition.reason === complete) return undefined
   // Times have a precision of one second, so the deadline has certainly passed one second later.
-  return Math.max(0, deadlineOf(rollout, known) - rollout.parts.clock.now()) + 1000
+  return Math.max(0, deadlineOf(rollout, progressCondition) - rollout.parts.clock.now()) + 1000
 }
 
 /** Copies the ReplicaFailure condition of the current ReplicaSet, or of any other one. */

@@ -38,9 +38,9 @@ export function active(sets: readonly ReplicaSet[]): ReplicaSet[] {
 
 /** If several ReplicaSets have the current template, the oldest one counts as current. */
 export function sortOut({ spec }: Deployment, sets: readonly ReplicaSet[]): Sets {
-  const inOrder = sets.toSorted(byAge)
-  const present = inOrder.find((set) => sameTemplate(set.spec?.template, spec?.template))
-  return { present, old: inOrder.filter((set) => set !== present) }
+  const oldestFirst = sets.toSorted(byAge)
+  const present = oldestFirst.find((set) => sameTemplate(set.spec?.template, spec?.template))
+  return { present, old: oldestFirst.filter((set) => set !== present) }
 }
 
 /** Sorts by age, oldest first. */
@@ -85,9 +85,9 @@ async function updatePresent(rollout: Rollout, present: ReplicaSet, revision: bi
     const next = { ...noted, spec: { ...noted.spec, minReadySeconds } }
     return await client.update(kinds.ReplicaSet, next, { signal })
   }
-  const found = { reason: 'FoundNewReplicaSet', message: `Found new replica set "${present.metadata.name}"` }
+  const foundNews = { reason: 'FoundNewReplicaSet', message: `Found new replica set "${present.metadata.name}"` }
   const number = present.metadata.annotations?.[revisionKey(vendor)] ?? ''
-  await noteRevision(rollout, number, progressing(deployment) === undefined ? found : undefined)
+  await noteRevision(rollout, number, progressing(deployment) === undefined ? foundNews : undefined)
   return present
 }
 
@@ -99,21 +99,21 @@ async function noteRevision(
 ): Promise<void> {
   const { metadata, status } = rollout.deployment
   const key = revisionKey(rollout.parts.vendor)
-  const told = hasDeadline(rollout.deployment) ? news : undefined
-  if (metadata.annotations?.[key] === revision && told === undefined) return
+  const progressNews = hasDeadline(rollout.deployment) ? news : undefined
+  if (metadata.annotations?.[key] === revision && progressNews === undefined) return
   const annotations = { ...metadata.annotations, [key]: revision }
   await rollout.writeStatus({
     metadata: { ...metadata, annotations },
-    status: { ...status, ...(told === undefined ? {} : conditionsWith(rollout, 'True', told)) },
+    status: { ...status, ...(progressNews === undefined ? {} : conditionsWith(rollout, 'True', progressNews)) },
   })
 }
 
 function conditionsWith(
   rollout: Rollout,
   status: string,
-  told: { readonly reason: string; readonly message: string },
+  progressNews: { readonly reason: string; readonly message: string },
 ): Pick<DeploymentStatus, 'conditions'> {
-  const condition = rollout.condition('Progressing', status, told)
+  const condition = rollout.condition('Progressing', status, progressNews)
   return { conditions: withCondition(rollout.deployment.status?.conditions, condition) }
 }
 

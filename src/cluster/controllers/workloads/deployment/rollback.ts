@@ -19,8 +19,8 @@ export function rollbackTo({ metadata }: Deployment): bigint | undefined {
 export async function rollBack(rollout: Rollout, all: readonly ReplicaSet[]): Promise<void> {
   const sets = allOf(await syncPresent(rollout, all, { create: true }))
   const { vendor } = rollout.parts
-  const asked = rollbackTo(rollout.deployment) ?? 0n
-  const revision = asked === 0n ? lastRevision(vendor, sets) : asked
+  const requestedRevision = rollbackTo(rollout.deployment) ?? 0n
+  const revision = requestedRevision === 0n ? lastRevision(vendor, sets) : requestedRevision
   const set = sets.find((each) => revisionOf(vendor, each) === revision)
   if (revision === 0n) rollout.event('Warning', 'RollbackRevisionNotFound', 'Unable to find last revision.')
   else if (set === undefined)

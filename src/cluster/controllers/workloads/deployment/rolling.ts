@@ -55,10 +55,10 @@ async function shrinkEach(
   { most, by }: { readonly most: number; readonly by: (set: ReplicaSet) => number },
 ): Promise<ReplicaSet[]> {
   const after: ReplicaSet[] = []
-  let left = most
+  let remaining = most
   for (const set of sets) {
-    const count = Math.max(0, Math.min(left, by(set), replicasOf(set)))
-    left -= count
+    const count = Math.max(0, Math.min(remaining, by(set), replicasOf(set)))
+    remaining -= count
     after.push(count === 0 ? set : await rollout.scale(set, replicasOf(set) - count))
   }
   return after

@@ -67,16 +67,16 @@ function proportions(rollout: Rollout, running: readonly ReplicaSet[]): [Replica
   const difference = allowed - wantedIn(running)
   // Among ReplicaSets of equal size, newer ones grow first and older ones shrink first.
   const byAgeWanted = (a: ReplicaSet, b: ReplicaSet) => (difference > 0 ? byAge(b, a) : byAge(a, b))
-  const inOrder = running.toSorted((a, b) => replicasOf(b) - replicasOf(a) || byAgeWanted(a, b))
-  let left = difference
-  const sizes = inOrder.map((set): [ReplicaSet, number] => {
+  const largestFirst = running.toSorted((a, b) => replicasOf(b) - replicasOf(a) || byAgeWanted(a, b))
+  let remaining = difference
+  const sizes = largestFirst.map((set): [ReplicaSet, number] => {
     const part = partOf(rollout, set, difference)
-    const taken = difference > 0 ? Math.min(part, left) : Math.max(part, left)
-    left -= taken
+    const taken = difference > 0 ? Math.min(part, remaining) : Math.max(part, remaining)
+    remaining -= taken
     return [set, replicasOf(set) + taken]
   })
   const [largest] = sizes
-  if (largest !== undefined) largest[1] = Math.max(0, largest[1] + left)
+  if (largest !== undefined) largest[1] = Math.max(0, largest[1] + remaining)
   return sizes
 }
 

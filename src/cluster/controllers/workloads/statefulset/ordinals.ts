@@ -47,10 +47,10 @@ function runsAvailable({ set, parts }: SetStep, pod: Pod): boolean {
 /** Performs the steps that are possible now, and updates the counts. */
 export async function move(step: SetStep, pods: readonly Pod[], counts: Counts): Promise<void> {
   const { set } = step
-  const { replicas: wanted = 1, podManagementPolicy, updateStrategy } = set.spec ?? {}
+  const { replicas: desiredReplicas = 1, podManagementPolicy, updateStrategy } = set.spec ?? {}
   const byOrdinal = new Map(pods.flatMap((pod) => [[ordinalOf(set, pod) ?? -1, pod] as const]))
-  const inOrder = podManagementPolicy !== 'Parallel'
-  const walk: Walk = { step, counts, inOrder, wanted, byOrdinal }
+  const isOrdered = podManagementPolicy !== 'Parallel'
+  const walk: Walk = { step, counts, isOrdered, desiredReplicas, byOrdinal }
   if (!(await fill(walk))) return
   if (!(await shrink(walk))) return
   if (updateStrategy?.type !== 'OnDelete') await replaceOld(walk)
@@ -59,9 +59,9 @@ export async function move(step: SetStep, pods: readonly Pod[], counts: Counts):
 interface Walk {
   readonly step: SetStep
   readonly counts: Counts
-  readonly inOrder: boolean
+  readonly isOrdered: boolean
   /** Desired number of ordinals. */
-  readonly wanted: number
+  readonly desiredReplicas: number
   readonly byOrdinal: Map<number, Pod>
 }
 
@@ -76,21 +76,24 @@ const maxCreated = 100
  * Returns true if every ordinal has a pod and, with OrderedReady, all are available, so that the next steps may follow.
  */
 async function fill(walk: Walk): Promise<boolean> {
-  const { step, counts, inOrder, wanted, byOrdinal } = walk
+  const { step, counts, isOrdered, desiredReplicas, byOrdinal } = walk
   let created = 0
-  for (let ordinal = 0; ordinal < wanted; ordinal++) {
-    const known = byOrdinal.get(ordinal)
-    const pod = known !== undefined && known.status?.phase === 'Failed' ? await deleteFailed(walk, known) : known
+  for (let ordinal = 0; ordinal < desiredReplicas; ordinal++) {
+    const currentPod = byOrdinal.get(ordinal)
+    const pod =
+      currentPod !== undefined && currentPod.status?.phase === 'Failed'
+        ? await deleteFailed(walk, currentPod)
+        : currentPod
     if (pod === undefined) {
-      const made = await createOrdinal(step, ordinal)
+      const createdPod = await createOrdinal(step, ordinal)
       counts.replicas++
-      countRevision(walk, made, 1)
-      byOrdinal.set(ordinal, made)
+      countRevision(walk, createdPod, 1)
+      byOrdinal.set(ordinal, createdPod)
       // The events of the new pods trigger the set again.
-      if (inOrder || ++created === maxCreated) return false
+      if (isOrdered || ++created === maxCreated) return false
       continue
     }
-    if (inOrder && (isTerminating(pod) || !runsAvailable(step, pod))) return false
+    if (isOrdered && (isTerminating(pod) || !runsAvailable(step, pod))) return false
     const mended = withIdentity(step, pod, ordinal)
     if (mended !== undefined) await updateOrdinal(step, mended, ordinal)
   }
@@ -116,22 +119,22 @@ async function deleteFailed(walk: Walk, pod: Pod): Promise<Pod | undefined> {
  * is left.
  */
 async function shrink(walk: Walk): Promise<boolean> {
-  const { step, inOrder, wanted, byOrdinal } = walk
-  const surplus = [...byOrdinal.keys()].filter((ordinal) => ordinal >= wanted).sort((a, b) => b - a)
+  const { step, isOrdered, desiredReplicas, byOrdinal } = walk
+  const surplus = [...byOrdinal.keys()].filter((ordinal) => ordinal >= desiredReplicas).sort((a, b) => b - a)
   const firstUnhealthy = [...byOrdinal.keys()]
     .sort((a, b) => a - b)
     .find((ordinal) => ordinal >= 0 && !isHealthy(byOrdinal.get(ordinal)!))
   for (const ordinal of surplus) {
     const pod = byOrdinal.get(ordinal)!
     if (isTerminating(pod)) {
-      if (inOrder) return false
+      if (isOrdered) return false
       continue
     }
     // An unavailable pod blocks the others, unless it is the first unhealthy one.
-    if (inOrder && !runsAvailable(step, pod) && ordinal !== firstUnhealthy) return false
+    if (isOrdered && !runsAvailable(step, pod) && ordinal !== firstUnhealthy) return false
     await deleteOrdinal(step, pod)
     countRevision(walk, pod, -1)
-    if (inOrder) return false
+    if (isOrdered) return false
   }
   return true
 }
@@ -141,9 +144,9 @@ function isHealthy(pod: Pod): boolean {
 }
 
 /** Replaces one pod of an old revision if all pods above it are healthy. */
-async function replaceOld({ step, counts, wanted, byOrdinal }: Walk): Promise<void> {
+async function replaceOld({ step, counts, desiredReplicas, byOrdinal }: Walk): Promise<void> {
   const { partition = 0 } = step.set.spec?.updateStrategy?.rollingUpdate ?? {}
-  for (let ordinal = wanted - 1; ordinal >= partition; ordinal--) {
+  for (let ordinal = desiredReplicas - 1; ordinal >= partition; ordinal--) {
     const pod = byOrdinal.get(ordinal)!
     if (revisionOf(pod) !== step.update.metadata.name && !isTerminating(pod)) {
       await deleteOrdinal(step, pod)

@@ -12,7 +12,7 @@ import type { SetStep } from './parts.ts'
 /** Creates the pod of an ordinal and its missing claims. */
 export async function createOrdinal(step: SetStep, ordinal: number): Promise<Pod> {
   const { parts, set, signal } = step
-  return await told(step, { verb: 'Create', pod: podName(set, ordinal) }, async () => {
+  return await writeWithEvent(step, { verb: 'Create', pod: podName(set, ordinal) }, async () => {
     await createClaims(step, ordinal)
     return await parts.client.create(kinds.Pod, newPod(step, ordinal), { signal })
   })
@@ -23,7 +23,7 @@ export async function deleteOrdinal(step: SetStep, pod: Pod): Promise<void> {
   const { parts, signal } = step
   const { uid = '', name = '' } = pod.metadata
   try {
-    await told(step, { verb: 'Delete', pod: name }, async () => {
+    await writeWithEvent(step, { verb: 'Delete', pod: name }, async () => {
       await parts.client.delete(kinds.Pod, nameOf(pod), { preconditions: { uid }, signal })
     })
   } catch (error) {
@@ -34,7 +34,7 @@ export async function deleteOrdinal(step: SetStep, pod: Pod): Promise<void> {
 /** Writes a pod whose identity was restored. */
 export async function updateOrdinal(step: SetStep, pod: Pod, ordinal: number): Promise<void> {
   const { parts, signal } = step
-  await told(step, { verb: 'Update', pod: pod.metadata.name ?? '' }, async () => {
+  await writeWithEvent(step, { verb: 'Update', pod: pod.metadata.name ?? '' }, async () => {
     await createClaims(step, ordinal)
     await parts.client.update(kinds.Pod, pod, { signal })
   })
@@ -43,9 +43,9 @@ export async function updateOrdinal(step: SetStep, pod: Pod, ordinal: number): P
 async function createClaims({ parts, set, signal }: SetStep, ordinal: number): Promise<void> {
   for (const claim of claimsOf(set, ordinal)) {
     const { name = '', namespace = '' } = claim.metadata
-    const known = parts.claims.get({ namespace, name })
-    if (known?.metadata.deletionTimestamp !== undefined) throw new ClaimError(`pvc ${name} is being deleted`)
-    if (known !== undefined) continue
+    const cachedClaim = parts.claims.get({ namespace, name })
+    if (cachedClaim?.metadata.deletionTimestamp !== undefined) throw new ClaimError(`pvc ${name} is being deleted`)
+    if (cachedClaim !== undefined) continue
     try {
       await parts.client.create(kinds.PersistentVolumeClaim, claim, { signal })
     } catch (error) {
@@ -68,7 +68,7 @@ function isQuiet(error: unknown): boolean {
   return error instanceof StatusError && error.reason === 'AlreadyExists'
 }
 
-async function told<T>(
+async function writeWithEvent<T>(
   { parts, set, signal }: SetStep,
   { verb, pod }: { readonly verb: 'Create' | 'Delete' | 'Update'; readonly pod: string },
   write: () => Promise<T>,

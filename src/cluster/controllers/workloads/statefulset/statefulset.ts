@@ -16,8 +16,8 @@ import { fromInformer } from '../../../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../../../client/reconcile/work-queue.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { nameOfKey } from '../../../../client/requests/resource-type.ts'
-import { unlessGone } from '../../unless-gone.ts'
-import { claimObjects } from '../claiming.ts'
+import { ignoreNotFound } from '../../ignore-not-found.ts'
+import { claimObjects } from '../claim-objects.ts'
 import { type History, syncHistory, truncateHistory } from '../controller-revisions.ts'
 import { afterRefusal, lookAgain } from '../outcomes.ts'
 import { byController } from '../ownership.ts'
@@ -162,5 +162,5 @@ async function writeStatus(step: SetStep, { counts, collisions, isWhole }: Findi
     ...(conditions === undefined ? {} : { conditions }),
   }
   if (sameStatus(status, set.status ?? {})) return
-  await unlessGone(parts.client.update(kinds.StatefulSet, { ...set, status }, { subresource: 'status', signal }))
+  await ignoreNotFound(parts.client.update(kinds.StatefulSet, { ...set, status }, { subresource: 'status', signal }))
 }

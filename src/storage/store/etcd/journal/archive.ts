@@ -22,9 +22,9 @@ import {
   methods,
 } from '../messages.ts'
 import { eventsFrom } from '../watch.ts'
-import { clearJournal } from './clearing.ts'
+import { clearJournal } from './clear-journal.ts'
 import { Draft } from './draft.ts'
-import { type Mark, readMark, readNote, writeMark } from './form.ts'
+import { type Mark, readMark, readNote, writeMark } from './encoding.ts'
 import type { Layout } from './layout.ts'
 
 export interface ArchiveParts {
@@ -52,7 +52,7 @@ const maxTries = 20
 
 export class Archive {
   /** The mark as last read. */
-  seen: Mark | undefined
+  lastReadMark: Mark | undefined
   /**
    * Everything up to this revision is archived, although the mark may be lower because there was no change in between.
    */
@@ -78,17 +78,17 @@ export class Archive {
 
   /** Reads the mark; undefined if there is none yet. */
   async readMark(): Promise<Mark | undefined> {
-    const { held } = await this.#look()
-    return held?.mark
+    const { currentMark } = await this.#readMarkEntry()
+    return currentMark?.mark
   }
 
   /** Invalidates the whole journal so far. Its segments are deleted like outdated ones. */
   async cut(): Promise<void> {
     await this.keepUp()
     for (let tries = 0; tries < maxTries; tries++) {
-      const { held } = await this.#look()
-      if (held === undefined) return
-      const { mark, etcdRevision } = held
+      const { currentMark } = await this.#readMarkEntry()
+      if (currentMark === undefined) return
+      const { mark, etcdRevision } = currentMark
       if (await this.#swap(etcdRevision, { ...mark, cut: mark.through }, [])) return
     }
     throw readFailure(new Error('the journal mark changes too often'))
@@ -96,13 +96,13 @@ export class Archive {
 
   async #pass(): Promise<Mark> {
     const { newest, signal } = this.#parts
-    const wanted = newest()
+    const targetRevision = newest()
     for (let tries = 0; tries < maxTries && !signal.aborted; tries++) {
-      const held = await this.#mark()
-      if (held === undefined) continue
-      this.seen = held.mark
-      if (Math.max(held.mark.through, this.#through) >= wanted) return held.mark
-      const kept = await this.#append(held).catch((error: unknown) => this.#beginAnew(held, error))
+      const currentMark = await this.#mark()
+      if (currentMark === undefined) continue
+      this.lastReadMark = currentMark.mark
+      if (Math.max(currentMark.mark.through, this.#through) >= targetRevision) return currentMark.mark
+      const kept = await this.#append(currentMark).catch((error: unknown) => this.#beginAnew(currentMark, error))
       if (kept !== undefined) return kept
     }
     throw readFailure(new Error('cannot archive changes: other servers are always faster'))
@@ -114,18 +114,18 @@ export class Archive {
     const meeting = await this.#parts.anchor()
     const stop = new AbortController()
     const signal = AbortSignal.any([stop.signal, this.#parts.signal])
-    let held: HeldMark | undefined = { mark, etcdRevision }
+    let currentMark: HeldMark | undefined = { mark, etcdRevision }
     let draft = new Draft(mark, retention)
     const write = async () => {
-      held = await this.#write(held!, draft)
-      if (held !== undefined) draft = new Draft(held.mark, retention)
+      currentMark = await this.#write(currentMark!, draft)
+      if (currentMark !== undefined) draft = new Draft(currentMark.mark, retention)
     }
     try {
       for await (const events of eventsFrom(connection, space, { after: mark.through, signal })) {
         for (const { revision, changes, note } of byRevision(space, events)) {
           if (changes.length === 0) continue
           if (!draft.takes(changes)) await write()
-          if (held === undefined) return undefined
+          if (currentMark === undefined) return undefined
           draft.add(revision, changes, note ?? { time: clock.now(), text: nothing })
         }
         if (space.revision(events.at(-1)!.entry.modRevision) >= meeting) break
@@ -134,32 +134,32 @@ export class Archive {
       stop.abort()
     }
     if (!draft.isEmpty) await write()
-    if (held !== undefined) this.#through = meeting
-    return held?.mark
+    if (currentMark !== undefined) this.#through = meeting
+    return currentMark?.mark
   }
 
-  async #write(held: HeldMark, draft: Draft): Promise<HeldMark | undefined> {
+  async #write(currentMark: HeldMark, draft: Draft): Promise<HeldMark | undefined> {
     const { layout, onWarning } = this.#parts
     for (const values of ['with', 'without'] as const) {
       const { mark, puts } = draft.finish(layout, values)
       if (puts.length > maxOperations) continue
       try {
-        const etcdRevision = await this.#swap(held.etcdRevision, mark, puts)
+        const etcdRevision = await this.#swap(currentMark.etcdRevision, mark, puts)
         return etcdRevision === undefined ? undefined : { mark, etcdRevision }
       } catch (error) {
         if (!(error instanceof ValueTooLarge)) throw error
       }
     }
     onWarning(`revision ${draft.through} has too many changes: the history of objects restarts`)
-    const mark = { ...held.mark, through: draft.through, cut: draft.through }
-    const etcdRevision = await this.#swap(held.etcdRevision, mark, [])
+    const mark = { ...currentMark.mark, through: draft.through, cut: draft.through }
+    const etcdRevision = await this.#swap(currentMark.etcdRevision, mark, [])
     return etcdRevision === undefined ? undefined : { mark, etcdRevision }
   }
 
-  async #beginAnew(held: HeldMark, error: unknown): Promise<undefined> {
+  async #beginAnew(currentMark: HeldMark, error: unknown): Promise<undefined> {
     if (!(error instanceof RevisionGone) || error.name !== 'RevisionGone') throw error
-    const { revision } = await this.#look()
-    const isNew = await this.#swap(held.etcdRevision, this.#begin(revision), [])
+    const { revision } = await this.#readMarkEntry()
+    const isNew = await this.#swap(currentMark.etcdRevision, this.#begin(revision), [])
     if (isNew !== undefined)
       this.#parts.onWarning(
         `etcd was compacted before changes were archived: the history of objects restarts at revision ${revision}`,
@@ -167,11 +167,11 @@ export class Archive {
     return undefined
   }
 
-  /** Creates the mark if it is missing or belongs to another era. Returns undefined if another server was faster. */
+  /** Creates the mark if it is missing or belongs to another generation. Returns undefined if another server was faster. */
   async #mark(): Promise<HeldMark | undefined> {
-    const { held, revision } = await this.#look()
-    if (held !== undefined && held.mark.offset === this.#parts.space.offset) return held
-    const equals = held?.etcdRevision ?? 0
+    const { currentMark, revision } = await this.#readMarkEntry()
+    if (currentMark !== undefined && currentMark.mark.offset === this.#parts.space.offset) return currentMark
+    const equals = currentMark?.etcdRevision ?? 0
     if (!(await clearJournal(this.#parts, equals))) return undefined
     const mark = this.#begin(revision)
     const etcdRevision = await this.#swap(equals, mark, [])
@@ -180,10 +180,10 @@ export class Archive {
 
   #begin(revision: Revision): Mark {
     const { offset } = this.#parts.space
-    return { offset, through: revision, cut: revision, total: this.seen?.total ?? 0 }
+    return { offset, through: revision, cut: revision, total: this.lastReadMark?.total ?? 0 }
   }
 
-  async #look(): Promise<{ held: HeldMark | undefined; revision: Revision }> {
+  async #readMarkEntry(): Promise<{ currentMark: HeldMark | undefined; revision: Revision }> {
     const { connection, space } = this.#parts
     const request = encodeRange({ key: space.note('history') })
     const answer = await connection.call(methods.range, request, { effect: 'read' }).catch((error: unknown) => {
@@ -192,7 +192,7 @@ export class Archive {
     const { entries, revision } = decodeRange(answer)
     const [entry] = entries
     return {
-      held: entry && { mark: readMark(entry.value), etcdRevision: entry.modRevision },
+      currentMark: entry && { mark: readMark(entry.value), etcdRevision: entry.modRevision },
       revision: space.revision(revision),
     }
   }
@@ -208,7 +208,7 @@ export class Archive {
     const request = encodeSwap({ key: space.note('history'), compare, value: writeMark(mark), puts })
     try {
       const { succeeded, revision } = decodeSwap(await connection.call(methods.txn, request, { effect: 'write' }))
-      if (succeeded) this.seen = mark
+      if (succeeded) this.lastReadMark = mark
       return succeeded ? revision : undefined
     } catch (error) {
       const failure = writeFailure(error, request.length)

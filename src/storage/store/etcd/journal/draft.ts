@@ -1,13 +1,13 @@
 /** A journal segment under construction: whole revisions, up to a count and size that fit into one transaction. */
 import type { Bytes, Change, Note, Retention, Revision } from '../../store.ts'
-import { type Mark, type Segment, writeRecord, writeSegment } from './form.ts'
+import { type Mark, type Segment, writeRecord, writeSegment } from './encoding.ts'
 import type { Layout } from './layout.ts'
 
 const max = { changes: 100, bytes: 512 * 1024 }
 /** Approximate overhead of etcd per key and value. */
 const perKey = 100
 
-interface Kept {
+interface DraftChange {
   readonly change: Change
   readonly note: Note
   /** The replaced value. Undefined if there was none or the journal excludes it. */
@@ -22,7 +22,7 @@ interface Put {
 export class Draft {
   through: Revision
   #bytes = 0
-  readonly #kept: Kept[] = []
+  readonly #draftChanges: DraftChange[] = []
   readonly #mark: Mark
   readonly #retention: Retention
 
@@ -34,20 +34,20 @@ export class Draft {
   }
 
   get isEmpty(): boolean {
-    return this.#kept.length === 0
+    return this.#draftChanges.length === 0
   }
 
   /** Whether these changes fit too. Changes of one revision are never split, so the first ones always fit. */
   takes(changes: readonly Change[]): boolean {
     const bytes = changes.reduce((sum, change) => sum + sizeOf(this.#valueOf(change)), this.#bytes)
     const most = Math.min(max.bytes, this.#retention.bytes / 8)
-    return this.isEmpty || (this.#kept.length + changes.length <= max.changes && bytes <= most)
+    return this.isEmpty || (this.#draftChanges.length + changes.length <= max.changes && bytes <= most)
   }
 
   add(revision: Revision, changes: readonly Change[], note: Note): void {
     for (const change of changes) {
       const value = this.#valueOf(change)
-      this.#kept.push({ change, note, value })
+      this.#draftChanges.push({ change, note, value })
       this.#bytes += sizeOf(value)
     }
     this.through = revision
@@ -55,12 +55,13 @@ export class Draft {
 
   /** Returns the mark and keys to write. */
   finish(layout: Layout, values: 'with' | 'without'): { readonly mark: Mark; readonly puts: readonly Put[] } {
-    const kept = values === 'with' ? this.#kept : this.#kept.map((each) => ({ ...each, value: undefined }))
+    const draftChanges =
+      values === 'with' ? this.#draftChanges : this.#draftChanges.map((each) => ({ ...each, value: undefined }))
     const segment: Segment = {
       from: this.#mark.through,
       through: this.through,
       start: this.#mark.total,
-      changes: kept.map(({ change: { key, revision }, note, value }) => ({
+      changes: draftChanges.map(({ change: { key, revision }, note, value }) => ({
         key,
         revision,
         time: note.time,
@@ -69,7 +70,7 @@ export class Draft {
     }
     const puts = [
       { key: layout.segment(this.through), value: writeSegment(segment) },
-      ...kept.flatMap((each) => putsOf(layout, each)),
+      ...draftChanges.flatMap((each) => putsOf(layout, each)),
     ]
     const bytes = puts.reduce((sum, { key, value }) => sum + key.length + value.length + perKey, 0)
     return { mark: { ...this.#mark, through: this.through, total: this.#mark.total + bytes }, puts }
@@ -80,7 +81,7 @@ export class Draft {
   }
 }
 
-function putsOf(layout: Layout, { change, note, value }: Kept): Put[] {
+function putsOf(layout: Layout, { change, note, value }: DraftChange): Put[] {
   const record = writeRecord({
     replaced: change.previous?.revision ?? 0,
     deleted: change.value === undefined,

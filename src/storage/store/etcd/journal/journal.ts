@@ -1,6 +1,6 @@
 /**
  * The journal of a store on etcd: changes with their notes, kept next to the store and shared by all servers.
- * archive.ts writes it, forgetting.ts bounds it, reading.ts reads it, and layout.ts and form.ts define its keys and
+ * archive.ts writes it, retention.ts bounds it, reader.ts reads it, and layout.ts and encoding.ts define its keys and
  * values.
  *
  * Every server checks each second whether there are changes to archive. It archives them after a few seconds, or
@@ -9,10 +9,10 @@
 import type { Clock } from '../../../../base/time/clock.ts'
 import {
   type Journal,
+  type JournalChange,
   type Key,
   type ListRange,
   type Note,
-  type Past,
   type Retention,
   type Revision,
   type Snapshot,
@@ -21,10 +21,10 @@ import {
 } from '../../store.ts'
 import { readFailure } from '../failure.ts'
 import { Archive, type ArchiveParts } from './archive.ts'
-import { Forgetting } from './forgetting.ts'
-import { type Mark, writeNote } from './form.ts'
+import { type Mark, writeNote } from './encoding.ts'
 import { Layout } from './layout.ts'
-import { JournalReading } from './reading.ts'
+import { JournalReader } from './reader.ts'
+import { JournalRetention } from './retention.ts'
 
 export interface EtcdJournalParts extends Omit<ArchiveParts, 'layout' | 'signal'> {
   readonly list: (range: ListRange) => Promise<Snapshot>
@@ -42,8 +42,8 @@ export class EtcdJournal implements Journal {
   failure: StoreError | undefined
   readonly #parts: EtcdJournalParts
   readonly #archive: Archive
-  readonly #forgetting: Forgetting
-  readonly #reading: JournalReading
+  readonly #forgetting: JournalRetention
+  readonly #reading: JournalReader
   readonly #clock: Clock
   readonly #stopping = new AbortController()
   readonly #timer: NodeJS.Timeout
@@ -51,7 +51,7 @@ export class EtcdJournal implements Journal {
   #wasFull = false
   #lookedAt: number
   #sweptAt: number
-  #seen: Revision = 0
+  #lastSeenRevision: Revision = 0
 
   constructor(parts: EtcdJournalParts) {
     const { connection, space, retention, clock } = parts
@@ -62,8 +62,8 @@ export class EtcdJournal implements Journal {
     this.#lookedAt = clock.monotonic()
     this.#sweptAt = clock.monotonic()
     this.#archive = new Archive({ ...parts, layout, signal })
-    this.#forgetting = new Forgetting({ connection, space, layout, retention, clock, signal })
-    this.#reading = new JournalReading({ connection, layout, list: parts.list, keepUp: () => this.oldest() })
+    this.#forgetting = new JournalRetention({ connection, space, layout, retention, clock, signal })
+    this.#reading = new JournalReader({ connection, layout, list: parts.list, keepUp: () => this.oldest() })
     this.#timer = setInterval(() => void this.#look(), lookMs)
     this.#timer.unref()
   }
@@ -81,7 +81,7 @@ export class EtcdJournal implements Journal {
     }
   }
 
-  async changes(key: Key, before: Revision, limit: number): Promise<readonly Past[]> {
+  async changes(key: Key, before: Revision, limit: number): Promise<readonly JournalChange[]> {
     return await this.#reading.changes(key, before, limit)
   }
 
@@ -162,13 +162,13 @@ export class EtcdJournal implements Journal {
     this.#looking = true
     try {
       const mark = await this.#archive.readMark()
-      const moved = mark !== undefined && mark.through !== this.#seen
-      this.#seen = mark?.through ?? 0
-      const behind = this.#parts.newest() - this.#seen
+      const moved = mark !== undefined && mark.through !== this.#lastSeenRevision
+      this.#lastSeenRevision = mark?.through ?? 0
+      const behind = this.#parts.newest() - this.#lastSeenRevision
       // Another server archives and keeps up.
       if (moved && behind < wait.revisions) await this.#forget(mark)
       else await this.#forget(behind > 0 || mark === undefined ? await this.#archive.keepUp() : mark)
-      this.#seen = this.#archive.seen?.through ?? this.#seen
+      this.#lastSeenRevision = this.#archive.lastReadMark?.through ?? this.#lastSeenRevision
       this.failure = undefined
     } catch (error) {
       this.failed(readFailure(error))
@@ -179,7 +179,7 @@ export class EtcdJournal implements Journal {
 
   #isDue(): boolean {
     const now = this.#clock.monotonic()
-    const behind = this.#parts.newest() - this.#seen
+    const behind = this.#parts.newest() - this.#lastSeenRevision
     const isLate = behind > 0 && now - this.#lookedAt >= wait.ms
     if (!isLate && behind < wait.revisions && !this.#isSweepDue()) return false
     this.#lookedAt = now

@@ -17,7 +17,7 @@ import { endOf, type KeyRange, type KeySpace } from '../key-space.ts'
 
 const digits = 14
 
-function textOf(revision: Revision): string {
+function revisionText(revision: Revision): string {
   return Math.min(revision, Number.MAX_SAFE_INTEGER).toString(16).padStart(digits, '0')
 }
 
@@ -35,15 +35,15 @@ export class Layout {
   }
 
   record({ key, revision }: ChangePlace): Buffer {
-    return Buffer.from(`${this.#root}k/${key}\0${textOf(revision)}`)
+    return Buffer.from(`${this.#root}k/${key}\0${revisionText(revision)}`)
   }
 
   value({ key, revision }: ChangePlace): Buffer {
-    return Buffer.from(`${this.#root}v/${key}\0${textOf(revision)}`)
+    return Buffer.from(`${this.#root}v/${key}\0${revisionText(revision)}`)
   }
 
   segment(through: Revision): Buffer {
-    return Buffer.from(`${this.#root}s/${textOf(through)}`)
+    return Buffer.from(`${this.#root}s/${revisionText(through)}`)
   }
 
   /** The range of segments that end at or after a revision. */
@@ -69,7 +69,7 @@ export class Layout {
     return { key: Buffer.compare(next, stem) > 0 ? next : stem, end: endOf(stem) }
   }
 
-  placeOf(recordKey: string): ChangePlace {
+  locationOf(recordKey: string): ChangePlace {
     const text = recordKey.slice(this.#root.length + 2)
     const end = text.indexOf('\0')
     return { key: text.slice(0, end), revision: Number.parseInt(text.slice(end + 1), 16) }

@@ -5,17 +5,17 @@
  */
 import { UsageError } from '../../../../base/flags/flags.ts'
 import type { Subject } from '../../arguments/subjects.ts'
-import { writeInOrder } from '../../changes/in-order.ts'
-import { report } from '../../changes/writing.ts'
+import { writeInOrder } from '../../changes/apply-order.ts'
+import { report } from '../../changes/report-write.ts'
 import { singularName } from '../../connection/find-type.ts'
 import { type Session, withSession } from '../../connection/session.ts'
 import { chosenManifests, type Manifest, readManifests } from '../../manifests/manifest.ts'
 import { ManifestError } from '../../manifests/manifest-error.ts'
 import { defineCommand } from '../../program/command.ts'
-import { applyHere } from './client-side.ts'
+import { clientSideApply } from './client-side.ts'
 import { type ApplyOptions, applyFlags } from './options.ts'
 import { checkPrune, prune } from './prune.ts'
-import { applyThere } from './server-side.ts'
+import { serverSideApply } from './server-side.ts'
 
 export const applyCommand = defineCommand({
   name: 'apply',
@@ -79,7 +79,7 @@ async function applyOne(
       throw new UsageError(
         `${origin.name}: metadata.name is missing: apply requires a name (create -f supports generateName)`,
       )
-    const { object, done } = await (options.serverSide ? applyThere : applyHere)(session, subject, options)
+    const { object, done } = await (options.serverSide ? serverSideApply : clientSideApply)(session, subject, options)
     if (object.metadata.uid !== undefined) uids.add(object.metadata.uid)
     return await report(options, { type, object, done, index })
   } catch (error) {

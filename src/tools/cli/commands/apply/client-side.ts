@@ -8,8 +8,8 @@ import type { WriteOptions } from '../../../../client/requests/client.ts'
 import { typeName } from '../../../../client/requests/resource-type.ts'
 import { isConflict, isInvalid, isNotFound } from '../../../../client/requests/status-error.ts'
 import type { Subject } from '../../arguments/subjects.ts'
-import { withNotes } from '../../changes/kept-notes.ts'
-import { fieldValidation, requestOptions } from '../../changes/writing.ts'
+import { withNotes } from '../../changes/change-cause.ts'
+import { fieldValidation, requestOptions } from '../../changes/report-write.ts'
 import type { Session } from '../../connection/session.ts'
 import type { Manifest } from '../../manifests/manifest.ts'
 import { conflictsOf, patchFor } from '../../patches/patch-for.ts'
@@ -22,7 +22,7 @@ interface Applied {
   readonly done: 'created' | 'configured' | 'unchanged'
 }
 
-export async function applyHere(
+export async function clientSideApply(
   session: Session,
   subject: Subject & Manifest,
   options: ApplyOptions & {
@@ -34,42 +34,42 @@ export async function applyHere(
   const { recorded = true } = options
   const vendor = await types.vendor()
   const noted = await withNotes(session, subject.object, { record: options.record })
-  const wanted = recorded ? withRecord(noted, vendor) : withoutRecord(noted, vendor)
+  const modified = recorded ? withRecord(noted, vendor) : withoutRecord(noted, vendor)
   const live = await client.get(subject.type, subject.name, { signal: context.signal }).catch((error: unknown) => {
     if (isNotFound(error)) return undefined
     throw error
   })
   const request = { ...requestOptions(session, options), fieldValidation: fieldValidation(options.validate) }
-  if (live === undefined) return await createIt(session, subject, { wanted, options, request })
+  if (live === undefined) return await createLive(session, subject, { modified, options, request })
   if (recorded && recordOf(live, vendor) === undefined) context.err(noRecordWarning(subject, vendor))
-  return await patchIt(session, subject, { wanted, live, vendor, options, request })
+  return await patchLive(session, subject, { modified, live, vendor, options, request })
 }
 
 interface Writing {
-  readonly wanted: ApiObject
+  readonly modified: ApiObject
   readonly options: ApplyOptions
   readonly request: WriteOptions
 }
 
-async function createIt(
+async function createLive(
   { client }: Session,
   { type }: Subject,
-  { wanted, options, request }: Writing,
+  { modified, options, request }: Writing,
 ): Promise<Applied> {
-  if (options.dryRun === 'client') return { object: wanted, done: 'created' }
-  return { object: await client.create(type, wanted, { fieldManager: manager, ...request }), done: 'created' }
+  if (options.dryRun === 'client') return { object: modified, done: 'created' }
+  return { object: await client.create(type, modified, { fieldManager: manager, ...request }), done: 'created' }
 }
 
 /** Field manager, named like kubectl's. Server-side apply uses another manager because it owns fields differently. */
 const manager = 'orchctl-client-side-apply'
 
-async function patchIt(
+async function patchLive(
   session: Session,
   subject: Subject,
-  { wanted, live, vendor, options, request }: Writing & { live: ApiObject; vendor: Vendor },
+  { modified, live, vendor, options, request }: Writing & { live: ApiObject; vendor: Vendor },
 ): Promise<Applied> {
   const { type, name } = subject
-  const states = { original: recordOf(live, vendor), modified: asJson(wanted), current: asJson(live) }
+  const states = { original: recordOf(live, vendor), modified: asJson(modified), current: asJson(live) }
   const patch = await patchFor(type, vendor, states)
   if (patch === undefined) return { object: live, done: 'unchanged' }
   if (!options.overwrite) await refuseConflicts(subject, vendor, states)
@@ -78,7 +78,7 @@ async function patchIt(
   const object = await session.client.patch(type, name, { ...writing, patch }).catch(async (error: unknown) => {
     if (!options.force || !(isInvalid(error) || isConflict(error))) throw error
     const { recreate } = await import('../../changes/recreate.ts')
-    return await recreate(session, subject, { object: wanted, request: writing, former: live, deletion: options })
+    return await recreate(session, subject, { object: modified, request: writing, former: live, deletion: options })
   })
   // Fields that the server sets anyway are no change.
   const changed = !sameJson(asJson(object), asJson(live)) || options.dryRun === 'server'

@@ -7,11 +7,11 @@ import { sameJson } from '../../../../api/json/json.ts'
 import { asObject } from '../../../../api/model/object.ts'
 import { type OptionsOf, UsageError } from '../../../../base/flags/flags.ts'
 import { fileFlags, findSubjects, type Subject } from '../../arguments/subjects.ts'
-import { liveOf } from '../../changes/changing.ts'
-import { editedFormat, windowsLineEndingsFlag } from '../../changes/editing.ts'
-import { type EditedPart, editObjects } from '../../changes/editing-objects.ts'
-import { noteCause, recordFlag } from '../../changes/kept-notes.ts'
-import { report, requestOptions, writeFlags } from '../../changes/writing.ts'
+import { noteCause, recordFlag } from '../../changes/change-cause.ts'
+import { type EditedPart, editObjects } from '../../changes/edit-objects.ts'
+import { editedFormat, windowsLineEndingsFlag } from '../../changes/editor.ts'
+import { liveOf } from '../../changes/patch-command.ts'
+import { report, requestOptions, writeFlags } from '../../changes/report-write.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
 import { type Session, withSession } from '../../connection/session.ts'
 import type { Manifest } from '../../manifests/manifest.ts'
@@ -59,7 +59,7 @@ async function readRecords(session: Session, subjects: readonly Subject[]): Prom
     subjects.map(async (subject) => ({ subject, record: recordOf(await liveOf(session, subject), vendor) })),
   )
   const parts = records.flatMap(({ subject, record }) =>
-    record === undefined ? [] : [{ ...subject, shown: asObject(record) }],
+    record === undefined ? [] : [{ ...subject, editable: asObject(record) }],
   )
   if (parts.length > 0) return parts
   const [first, ...more] = subjects
@@ -72,12 +72,13 @@ async function readRecords(session: Session, subjects: readonly Subject[]): Prom
 
 async function saveRecord(
   session: Session,
-  { type, name, shown }: EditedPart,
+  { type, name, editable }: EditedPart,
   { manifest, options, index }: { manifest: Manifest; options: Options; index: number },
 ): Promise<string> {
   const vendor = await session.types.vendor()
   const writing = { ...options, dryRun: 'none' } as const
-  if (sameJson(manifest.object, shown)) return await report(writing, { type, object: shown, done: 'skipped', index })
+  if (sameJson(manifest.object, editable))
+    return await report(writing, { type, object: editable, done: 'skipped', index })
   const patch = recordPatch(withRecord(manifest.object, vendor), vendor)
   const object = await session.client.patch(type, name, { ...requestOptions(session, writing), patch })
   await noteCause(session, { type, name }, writing)

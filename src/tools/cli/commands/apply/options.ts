@@ -10,9 +10,9 @@ import {
   UsageError,
 } from '../../../../base/flags/flags.ts'
 import { fileFlags } from '../../arguments/subjects.ts'
+import { recordFlag } from '../../changes/change-cause.ts'
 import { deletionFlags } from '../../changes/deletion.ts'
-import { recordFlag } from '../../changes/kept-notes.ts'
-import { validateFlag, writeFlags } from '../../changes/writing.ts'
+import { validateFlag, writeFlags } from '../../changes/report-write.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
 
 /** Parses `core/v1/ConfigMap`. */

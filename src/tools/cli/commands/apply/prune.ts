@@ -11,8 +11,8 @@ import { isNotFound } from '../../../../client/requests/status-error.ts'
 import type { Subject } from '../../arguments/subjects.ts'
 import { inBulk } from '../../changes/bulk.ts'
 import { deletionRequest } from '../../changes/deletion.ts'
-import { report } from '../../changes/writing.ts'
-import { placeOfObject, type Session } from '../../connection/session.ts'
+import { report } from '../../changes/report-write.ts'
+import { objectNameOf, type Session } from '../../connection/session.ts'
 import { lastAppliedKey } from './last-applied.ts'
 import type { ApplyOptions } from './options.ts'
 
@@ -51,12 +51,12 @@ export async function prune(
       ? await Promise.all(chosen.map(({ apiVersion, kind }) => session.types.ofKind(apiVersion, kind)))
       : await typesToPrune(session, vendor)
   const namespaces = new Set(subjects.flatMap(({ name }) => (name.namespace === undefined ? [] : [name.namespace])))
-  const found: { type: DiscoveredType; object: ApiObject }[] = []
+  const prunable: { type: DiscoveredType; object: ApiObject }[] = []
   for (const type of types)
     for (const namespace of type.namespaced ? namespaces : [undefined])
       for (const object of await listed(session, type, { namespace, selector: options.selector }))
-        if (isLeftOver(object, vendor, uids)) found.push({ type, object })
-  await inBulk(session.context, found, {
+        if (isLeftOver(object, vendor, uids)) prunable.push({ type, object })
+  await inBulk(session.context, prunable, {
     sortOf: ({ type }) => type,
     done: 'pruned',
     act: ({ type, object }) => pruneOne(session, options, { type, object }),
@@ -94,7 +94,7 @@ async function pruneOne(
   const preconditions = object.metadata.uid === undefined ? {} : { preconditions: { uid: object.metadata.uid } }
   const dryRun = options.dryRun === 'server' ? { dryRun: true } : {}
   try {
-    await client.delete(type, placeOfObject(type, object), {
+    await client.delete(type, objectNameOf(type, object), {
       ...deletionRequest(options),
       ...preconditions,
       ...dryRun,

@@ -6,14 +6,14 @@
 import { isObject, type JsonObject, own, setKey } from '../../../../api/json/json.ts'
 import type { ApiObject, ManagedFieldsEntry } from '../../../../api/model/object.ts'
 import type { Subject } from '../../arguments/subjects.ts'
-import { fieldValidation, requestOptions } from '../../changes/writing.ts'
+import { fieldValidation, requestOptions } from '../../changes/report-write.ts'
 import type { Session } from '../../connection/session.ts'
 import type { Manifest } from '../../manifests/manifest.ts'
 import type { ApplyOptions } from './options.ts'
 
 export const defaultManager = 'orchctl'
 
-export async function applyThere(
+export async function serverSideApply(
   session: Session,
   { type, name, object }: Subject & Manifest,
   options: ApplyOptions,
@@ -73,11 +73,14 @@ function unionOf(a: JsonObject, b: JsonObject): JsonObject {
 function withoutRecord({ 'f:metadata': metadata, ...fields }: JsonObject): JsonObject {
   if (!isObject(metadata)) return fields
   const { 'f:annotations': annotations, ...others } = metadata
-  const kept = Object.entries(isObject(annotations) ? annotations : {}).filter(
+  const remainingAnnotations = Object.entries(isObject(annotations) ? annotations : {}).filter(
     ([key]) => key !== '.' && !key.endsWith('/last-applied-configuration'),
   )
-  const left = kept.length === 0 ? others : { ...others, 'f:annotations': Object.fromEntries(kept) }
-  return Object.keys(left).length === 0 ? fields : { ...fields, 'f:metadata': left }
+  const remainingMetadata =
+    remainingAnnotations.length === 0
+      ? others
+      : { ...others, 'f:annotations': Object.fromEntries(remainingAnnotations) }
+  return Object.keys(remainingMetadata).length === 0 ? fields : { ...fields, 'f:metadata': remainingMetadata }
 }
 
 /** Conditional on the resourceVersion: the managed fields must describe the current object. */

@@ -2,7 +2,7 @@
 import { flag, type OptionsOf, oneOf, UsageError } from '../../../../base/flags/flags.ts'
 import { findSubjects, type Subject, subjectFlags } from '../../arguments/subjects.ts'
 import { inBulk } from '../../changes/bulk.ts'
-import { liveOf } from '../../changes/changing.ts'
+import { liveOf } from '../../changes/patch-command.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
 import { type Session, withSession } from '../../connection/session.ts'
 import { escapeText } from '../../printers/escape.ts'

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../../api/json/json.ts'
 import { flag, type OptionsOf, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { nearVerb, pathVerbs, resourceVerbs } from '../../arguments/verbs.ts'
-import { withTypedSession } from '../../changes/without-nulls.ts'
+import { withTypedSession } from '../../changes/remove-nulls.ts'
 import { askServer } from '../../connection/ask-server.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
 import type { Session } from '../../connection/session.ts'
@@ -67,9 +67,9 @@ async function ask(session: Session, [verb = '', what = '', name]: readonly stri
 }
 
 /** Warns about unknown verbs: a user with all permissions would get "yes" even for a misspelled verb. */
-function warnOfVerb({ context }: Session, verb: string, known: readonly string[]): void {
-  if (verb === '*' || known.includes(verb)) return
-  const near = nearVerb(verb, known)
+function warnOfVerb({ context }: Session, verb: string, knownVerbs: readonly string[]): void {
+  if (verb === '*' || knownVerbs.includes(verb)) return
+  const near = nearVerb(verb, knownVerbs)
   context.err(
     `Warning: verb '${escapeLine(verb)}' is not a known verb${near === undefined ? '' : `; did you mean '${near}'?`}\n`,
   )
@@ -87,25 +87,25 @@ async function attributesOf(
 ): Promise<JsonObject> {
   const [word = '', inner = name ?? '', ...more] = what.split('/')
   if (more.length > 0) throw new UsageError(`${JSON.stringify(what)} is not a type and a name: use TYPE/NAME`)
-  const found = word === '*' ? { group: '*', plural: '*', namespaced: true } : await typeOf(session, word)
-  if (!options.allNamespaces && !found.namespaced) {
-    const group = found.group === '' ? '' : ` in group '${found.group}'`
-    session.context.err(`Warning: resource '${found.plural}' is not namespace scoped${group}\n`)
+  const resourceType = word === '*' ? { group: '*', plural: '*', namespaced: true } : await typeOf(session, word)
+  if (!options.allNamespaces && !resourceType.namespaced) {
+    const group = resourceType.group === '' ? '' : ` in group '${resourceType.group}'`
+    session.context.err(`Warning: resource '${resourceType.plural}' is not namespace scoped${group}\n`)
   }
   return {
     verb,
-    group: found.group,
-    resource: found.plural,
+    group: resourceType.group,
+    resource: resourceType.plural,
     name: inner,
     ...(options.subresource === '' ? {} : { subresource: options.subresource }),
-    ...(found.namespaced && !options.allNamespaces ? { namespace: session.namespace } : {}),
+    ...(resourceType.namespaced && !options.allNamespaces ? { namespace: session.namespace } : {}),
   }
 }
 
 /** Accepts a type that the server does not serve, with a warning. */
 async function typeOf(session: Session, word: string): Promise<{ group: string; plural: string; namespaced: boolean }> {
   try {
-    return await session.types.named(word)
+    return await session.types.typeNamed(word)
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
     session.context.err(`Warning: ${error.message.replaceAll('"', "'")}\n`)

@@ -12,8 +12,8 @@ import type { WriteOptions } from '../../../../client/requests/client.ts'
 import { isNotFound, StatusError } from '../../../../client/requests/status-error.ts'
 import { fileFlags, type Subject, subjectsOf } from '../../arguments/subjects.ts'
 import { bySubject, inBulk } from '../../changes/bulk.ts'
-import { withTypedSession } from '../../changes/without-nulls.ts'
-import { report, requestOptions, writeFlags } from '../../changes/writing.ts'
+import { withTypedSession } from '../../changes/remove-nulls.ts'
+import { report, requestOptions, writeFlags } from '../../changes/report-write.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
 import { singularName } from '../../connection/find-type.ts'
 import type { Session } from '../../connection/session.ts'
@@ -50,11 +50,11 @@ export const reconcileCommand = defineCommand({
     if (options.filename.length === 0) throw new UsageError('must specify -f: the files with roles and bindings')
     const manifests = await readManifests(context, options)
     await withTypedSession(context, options, async (session) => {
-      const found = await subjectsOf(session, manifests)
-      const subjects = found.filter(isReconciled)
-      for (const { type, name } of found.filter((subject) => !isReconciled(subject))) {
-        const named = escapeLine(`${singularName(type)}/${name.name}`)
-        context.err(`Warning: ${named} is neither a role nor a binding: skipped\n`)
+      const foundSubjects = await subjectsOf(session, manifests)
+      const subjects = foundSubjects.filter(isReconciled)
+      for (const { type, name } of foundSubjects.filter((subject) => !isReconciled(subject))) {
+        const subjectText = escapeLine(`${singularName(type)}/${name.name}`)
+        context.err(`Warning: ${subjectText} is neither a role nor a binding: skipped\n`)
       }
       await inBulk(context, subjects, {
         ...bySubject,
@@ -84,8 +84,8 @@ interface Reconciling {
 
 async function reconcile(session: Session, subject: Subject, { options, index }: Reconciling): Promise<string> {
   const { type, name } = subject
-  const wanted = subject.object!
-  const said = async (object: ApiObject, done: string) => await report(options, { type, object, done, index })
+  const desiredObject = subject.object!
+  const reportAs = async (object: ApiObject, done: string) => await report(options, { type, object, done, index })
   const live = await session.client.get(type, name, { signal: session.context.signal }).catch((error: unknown) => {
     if (isNotFound(error)) return undefined
     throw error
@@ -93,18 +93,18 @@ async function reconcile(session: Session, subject: Subject, { options, index }:
   const request = requestOptions(session, options)
   const writes = options.dryRun !== 'client'
   if (live === undefined)
-    return await said(writes ? await createWithNamespace(session, subject, request) : wanted, 'reconciled')
-  const other = sortOf(type.kind) === 'subjects' && !sameJson(jsonOf(live).roleRef, jsonOf(wanted).roleRef)
+    return await reportAs(writes ? await createWithNamespace(session, subject, request) : desiredObject, 'reconciled')
+  const other = sortOf(type.kind) === 'subjects' && !sameJson(jsonOf(live).roleRef, jsonOf(desiredObject).roleRef)
   if (other) {
     if (writes && options.dryRun === 'none') {
       await session.client.delete(type, name, { signal: session.context.signal })
-      return await said(await session.client.create(type, wanted, request), 'reconciled')
+      return await reportAs(await session.client.create(type, desiredObject, request), 'reconciled')
     }
-    return await said(wanted, 'reconciled')
+    return await reportAs(desiredObject, 'reconciled')
   }
-  const merged = mergedWith(live, wanted, options)
-  if (sameJson(merged, live)) return await said(live, 'reconciled (unchanged)')
-  return await said(writes ? await session.client.update(type, merged, request) : merged, 'reconciled')
+  const merged = mergedWith(live, desiredObject, options)
+  if (sameJson(merged, live)) return await reportAs(live, 'reconciled (unchanged)')
+  return await reportAs(writes ? await session.client.update(type, merged, request) : merged, 'reconciled')
 }
 
 /** Creates a missing namespace together with the object. */
@@ -118,8 +118,8 @@ async function createWithNamespace(
     return await create()
   } catch (error) {
     if (!isNotFound(error) || space === '' || request.dryRun) throw error
-    const wanted: ApiObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: space } }
-    await client.create(kinds.Namespace, wanted, { signal }).catch((refusal: unknown) => {
+    const desiredObject: ApiObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: space } }
+    await client.create(kinds.Namespace, desiredObject, { signal }).catch((refusal: unknown) => {
       // Another object in the same file may have created the namespace at the same time.
       if (!(refusal instanceof StatusError && refusal.reason === 'AlreadyExists')) throw refusal
     })
@@ -131,20 +131,20 @@ function jsonOf(object: ApiObject): JsonObject {
   return object as unknown as JsonObject
 }
 
-function mergedWith(live: ApiObject, wanted: ApiObject, options: Options): ApiObject {
+function mergedWith(live: ApiObject, desiredObject: ApiObject, options: Options): ApiObject {
   const list = sortOf(live.kind)
   const present = listIn(live, list)
-  const asked = listIn(wanted, list)
+  const desiredItems = listIn(desiredObject, list)
   const covers = list === 'rules' ? isCovered : isAmong
   const removes = list === 'rules' ? options.removeExtraPermissions : options.removeExtraSubjects
-  const kept = removes ? present.filter((one) => covers(one, asked)) : present
-  const missing = asked.filter((one) => !covers(one, kept))
+  const remainingItems = removes ? present.filter((one) => covers(one, desiredItems)) : present
+  const missing = desiredItems.filter((one) => !covers(one, remainingItems))
   const marks = (field: 'labels' | 'annotations') => {
-    const all = { ...live.metadata[field], ...wanted.metadata[field] }
+    const all = { ...live.metadata[field], ...desiredObject.metadata[field] }
     return Object.keys(all).length === 0 ? {} : { [field]: all }
   }
   const metadata = { ...live.metadata, ...marks('labels'), ...marks('annotations') }
-  return asObject({ ...jsonOf(live), metadata: metadata as unknown as Json, [list]: [...kept, ...missing] })
+  return asObject({ ...jsonOf(live), metadata: metadata as unknown as Json, [list]: [...remainingItems, ...missing] })
 }
 
 function listIn(object: ApiObject, field: string): Json[] {
@@ -164,7 +164,10 @@ function isCovered(rule: Json, others: readonly Json[]): boolean {
   const has = (list: readonly string[] = [], word: string) => list.includes(word) || list.includes('*')
   const paths = verbs.every((verb) =>
     nonResourceURLs.every((path) =>
-      allows((other) => has(other.verbs, verb) && (other.nonResourceURLs ?? []).some((known) => covers(known, path))),
+      allows(
+        (other) =>
+          has(other.verbs, verb) && (other.nonResourceURLs ?? []).some((allowedPath) => covers(allowedPath, path)),
+      ),
     ),
   )
   const objects = verbs.every((verb) =>
@@ -185,6 +188,6 @@ function isCovered(rule: Json, others: readonly Json[]): boolean {
   return paths && objects
 }
 
-function covers(known: string, path: string): boolean {
-  return known === path || (known.endsWith('*') && path.startsWith(known.slice(0, -1)))
+function covers(allowedPath: string, path: string): boolean {
+  return allowedPath === path || (allowedPath.endsWith('*') && path.startsWith(allowedPath.slice(0, -1)))
 }

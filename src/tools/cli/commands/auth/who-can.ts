@@ -3,7 +3,7 @@
 import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
 import { toggle } from '../../../../base/flags/flags.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
-import { withTypedSession } from '../../changes/without-nulls.ts'
+import { withTypedSession } from '../../changes/remove-nulls.ts'
 import { askServer } from '../../connection/ask-server.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
 import { Columns } from '../../printers/columns.ts'

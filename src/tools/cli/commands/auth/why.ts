@@ -10,7 +10,7 @@ import { explainByOwnRules, type OwnRules } from '../../../../apiserver/authz/rb
 import { flag, type OptionsOf, text, toggle } from '../../../../base/flags/flags.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { StatusError } from '../../../../client/requests/status-error.ts'
-import { withTypedSession } from '../../changes/without-nulls.ts'
+import { withTypedSession } from '../../changes/remove-nulls.ts'
 import { askServer } from '../../connection/ask-server.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
 import type { Session } from '../../connection/session.ts'
@@ -104,6 +104,6 @@ function answerText({ allowed, reason = '', nearRules = [], smallestRule }: Expl
 
 /** Formats a rule as in a role. */
 function ruleText(rule: Rule): string {
-  const said = Object.entries(rule).filter(([, words]) => words !== undefined && words.length > 0)
-  return `{${said.map(([name, words]) => `${name}: ${JSON.stringify(words)}`).join(', ')}}`
+  const ruleFields = Object.entries(rule).filter(([, words]) => words !== undefined && words.length > 0)
+  return `{${ruleFields.map(([name, words]) => `${name}: ${JSON.stringify(words)}`).join(', ')}}`
 }

@@ -41,8 +41,8 @@ async function candidatesFor(context: Context, commands: Entries, { before, last
   const { entry, inner, after } = follow(commands, before)
   const command = entry?.load === undefined ? undefined : await entry.load()
   const flags = command?.flags ?? connectionFlags
-  const asked = flagBeingTyped(flags, before, last)
-  if (asked !== undefined) return await valuesOf(context, asked, { before, last })
+  const typedFlag = flagBeingTyped(flags, before, last)
+  if (typedFlag !== undefined) return await valuesOf(context, typedFlag, { before, last })
   if (last.startsWith('-'))
     return Object.values(flags)
       .filter(({ hidden = false }) => !hidden)
@@ -135,11 +135,11 @@ async function contextNames(context: Context, before: readonly string[]): Promis
 function optionsIn(words: readonly string[]) {
   const args: string[] = []
   for (const [i, word] of words.entries()) {
-    const known = Object.values(connectionFlags).find(
+    const connectionFlag = Object.values(connectionFlags).find(
       ({ name, letter }) =>
         word.startsWith(`--${name}=`) || word === `--${name}` || (letter !== '' && word === `-${letter}`),
     )
-    if (known === undefined) continue
+    if (connectionFlag === undefined) continue
     const next = words[i + 1]
     // The value of the last flag is still being typed.
     if (!takesNext(connectionFlags, word)) args.push(word)
@@ -187,7 +187,7 @@ const maxNames = 500
 
 async function namesOf(context: Context, before: readonly string[], word: string): Promise<string[]> {
   return await withConnection(context, optionsIn(before), async ({ client, namespace }) => {
-    const type = await new ServedTypes(client, context.signal).named(word)
+    const type = await new ServedTypes(client, context.signal).typeNamed(word)
     const { value: page } = await client
       .pages(type, { ...(type.namespaced ? { namespace } : {}), limit: maxNames })
       .next()

@@ -104,7 +104,7 @@ interface Place {
  */
 function readPath(path: string): Place {
   const dot = path.indexOf('.')
-  const sort = (Object.keys(fields) as EntrySort[]).find((known) => `${known}s` === path.slice(0, dot))
+  const sort = (Object.keys(fields) as EntrySort[]).find((entrySort) => `${entrySort}s` === path.slice(0, dot))
   const rest = path.slice(dot + 1)
   if (dot < 0 || sort === undefined || rest === '')
     throw new UsageError(`${JSON.stringify(path)} must be current-context or begin with clusters., contexts. or users.`)

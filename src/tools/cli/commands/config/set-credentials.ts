@@ -104,8 +104,8 @@ export const setCredentialsCommand = defineCommand({
 
 /** Returns the credential plugin in kubeconfig format. */
 function execOf({ execCommand, execArg, execEnv, execApiVersion }: OptionsOf<typeof flags>): { exec?: JsonObject } {
-  const given = execCommand !== '' || execApiVersion !== '' || execArg.length > 0 || execEnv.length > 0
-  if (!given) return {}
+  const hasExecFlags = execCommand !== '' || execApiVersion !== '' || execArg.length > 0 || execEnv.length > 0
+  if (!hasExecFlags) return {}
   if (execCommand === '' || execApiVersion === '')
     throw new UsageError('a credential plugin requires --exec-command and --exec-api-version')
   const env = execEnv.map((pair) => readVariable(pair, '--exec-env'))

@@ -27,13 +27,13 @@ export async function setConfigEntry(
 ): Promise<void> {
   const [name, ...more] = words
   if (name === undefined || more.length > 0) throw new UsageError(`specify one ${sort} to set`)
-  const given = Object.entries(fields).filter(([, value]) => value !== undefined)
+  const statedFields = Object.entries(fields).filter(([, value]) => value !== undefined)
   const done = await setEntry(configFiles(context, kubeconfig), {
     sort,
     name,
     fields: {
       ...Object.fromEntries(dropped.map((field) => [field, undefined])),
-      ...Object.fromEntries(given.map(([field, value]) => [field, value === '' ? undefined : value])),
+      ...Object.fromEntries(statedFields.map(([field, value]) => [field, value === '' ? undefined : value])),
     },
   })
   context.out(`${title} "${escapeLine(name)}" ${sort === 'user' ? 'set' : sort === 'cluster' ? 'set' : done}.\n`)

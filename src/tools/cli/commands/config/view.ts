@@ -43,8 +43,12 @@ export const viewCommand = defineCommand({
     const read = (file: string) => (options.flatten ? located(readConfigFile(file), file) : readConfigFile(file))
     const merged = mergeConfigs((options.merge ? files : files.slice(0, 1)).map(read))
     const chosen = options.context === '' ? merged : { ...merged, 'current-context': options.context }
-    const shown = options.minify ? minified(chosen) : chosen
-    const whole = options.flatten ? flattened(shown) : options.raw ? shown : redacted(shown)
+    const displayedConfig = options.minify ? minified(chosen) : chosen
+    const whole = options.flatten
+      ? flattened(displayedConfig)
+      : options.raw
+        ? displayedConfig
+        : redacted(displayedConfig)
     context.out(await printed(whole, options.output, options))
   },
 })
@@ -131,21 +135,21 @@ function contentOf(path: string): string {
 function minified(config: JsonObject): JsonObject {
   const current = own(config, 'current-context')
   if (!current) throw new UsageError('there is no current context: specify one with --context')
-  const contexts = named(config, 'context', current)
+  const contexts = entriesNamed(config, 'context', current)
   const context = own(contexts[0]!, 'context')
   const inner = isObject(context) ? context : {}
   return {
     ...config,
     contexts,
-    clusters: named(config, 'cluster', own(inner, 'cluster')),
-    users: named(config, 'user', own(inner, 'user')),
+    clusters: entriesNamed(config, 'cluster', own(inner, 'cluster')),
+    users: entriesNamed(config, 'user', own(inner, 'user')),
   }
 }
 
-function named(config: JsonObject, sort: EntrySort, name: Json | undefined): JsonObject[] {
-  const found = entriesOf(config, sort).filter((entry) => own(entry, 'name') === name)
-  if (found.length === 0 && name) throw new UsageError(`cannot locate ${sort} ${name}`)
-  return found
+function entriesNamed(config: JsonObject, sort: EntrySort, name: Json | undefined): JsonObject[] {
+  const matchingEntries = entriesOf(config, sort).filter((entry) => own(entry, 'name') === name)
+  if (matchingEntries.length === 0 && name) throw new UsageError(`cannot locate ${sort} ${name}`)
+  return matchingEntries
 }
 
 const secrets: { readonly [field: string]: string } = {

@@ -34,10 +34,10 @@ export const createRoleBindingCommand = defineGenerator({
     ...subjectFlags,
   },
   type: kinds.RoleBinding,
-  make: async ({ role, clusterRole, ...options }, given) => {
+  make: async ({ role, clusterRole, ...options }, invocation) => {
     if ((role === '') === (clusterRole === ''))
       throw new UsageError('exactly one of clusterrole or role must be specified')
-    const vendor = await given.vendor()
+    const vendor = await invocation.vendor()
     return {
       roleRef: refOf(vendor, role === '' ? 'ClusterRole' : 'Role', role || clusterRole),
       subjects: subjectsOf(options, vendor),
@@ -51,9 +51,9 @@ export const createClusterRoleBindingCommand = defineGenerator({
   examples: ['orchctl create clusterrolebinding admins --clusterrole=cluster-admin --group=ops'],
   flags: { clusterRole, ...subjectFlags },
   type: kinds.ClusterRoleBinding,
-  make: async ({ clusterRole, ...options }, given) => {
+  make: async ({ clusterRole, ...options }, invocation) => {
     if (clusterRole === '') throw new UsageError('clusterrole must be specified')
-    const vendor = await given.vendor()
+    const vendor = await invocation.vendor()
     return { roleRef: refOf(vendor, 'ClusterRole', clusterRole), subjects: subjectsOf(options, vendor) }
   },
 })

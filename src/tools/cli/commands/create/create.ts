@@ -3,9 +3,9 @@
 import { type ApiObject, asJson } from '../../../../api/model/object.ts'
 import { flag, type OptionsOf, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
 import { fileFlags, type Subject } from '../../arguments/subjects.ts'
-import { editText, windowsLineEndingsFlag } from '../../changes/editing.ts'
-import { writeInOrder } from '../../changes/in-order.ts'
-import { type NoteOptions, recordFlag, saveConfigFlag, withNotes } from '../../changes/kept-notes.ts'
+import { writeInOrder } from '../../changes/apply-order.ts'
+import { type NoteOptions, recordFlag, saveConfigFlag, withNotes } from '../../changes/change-cause.ts'
+import { editText, windowsLineEndingsFlag } from '../../changes/editor.ts'
 import {
   fieldValidation,
   report,
@@ -13,7 +13,7 @@ import {
   validateFlag,
   type WritingOptions,
   writeFlags,
-} from '../../changes/writing.ts'
+} from '../../changes/report-write.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
 import { singularName } from '../../connection/find-type.ts'
 import { callRaw, rawFlag } from '../../connection/raw.ts'

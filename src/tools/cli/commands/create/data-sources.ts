@@ -67,9 +67,9 @@ function filesOf(directory: string, source: string): [string, Buffer][] {
   if (equals === 0) throw new UsageError(`key name for file path ${file} missing`)
   if (file === '') throw new UsageError(`file path for key name ${key} missing`)
   const path = resolve(directory, file)
-  const found = statSync(path, { throwIfNoEntry: false })
-  if (found === undefined) throw new UsageError(`error reading ${file}: no such file or directory`)
-  if (!found.isDirectory()) return [[key || basename(path), read(path, file)]]
+  const fileStat = statSync(path, { throwIfNoEntry: false })
+  if (fileStat === undefined) throw new UsageError(`error reading ${file}: no such file or directory`)
+  if (!fileStat.isDirectory()) return [[key || basename(path), read(path, file)]]
   if (key !== '') throw new UsageError('cannot give a key name for a directory path')
   return readdirSync(path, { withFileTypes: true })
     .filter((entry) => entry.isFile())

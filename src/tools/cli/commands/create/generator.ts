@@ -9,8 +9,8 @@ import { type ApiObject, asJson, type ObjectMeta } from '../../../../api/model/o
 import type { Vendor } from '../../../../api/model/vendor.ts'
 import { type Flags, type OptionsOf, toggle, UsageError } from '../../../../base/flags/flags.ts'
 import { inDomainOf, type ResourceType, typed } from '../../../../client/requests/resource-type.ts'
-import { type NoteOptions, saveConfigFlag, withNotes } from '../../changes/kept-notes.ts'
-import { withTypedSession } from '../../changes/without-nulls.ts'
+import { type NoteOptions, saveConfigFlag, withNotes } from '../../changes/change-cause.ts'
+import { withTypedSession } from '../../changes/remove-nulls.ts'
 import {
   fieldValidation,
   report,
@@ -18,7 +18,7 @@ import {
   validateFlag,
   type WritingOptions,
   writeFlags,
-} from '../../changes/writing.ts'
+} from '../../changes/report-write.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
 import type { Session } from '../../connection/session.ts'
 import { type Command, type Context, defineCommand } from '../../program/command.ts'
@@ -39,7 +39,10 @@ export interface Generator<F extends Flags> {
   readonly flags: F
   readonly type: ResourceType
   /** Returns the object except apiVersion, kind and name. */
-  readonly make: (options: OptionsOf<F>, given: Given) => Omit<Made, 'metadata'> | Promise<Omit<Made, 'metadata'>>
+  readonly make: (
+    options: OptionsOf<F>,
+    invocation: Invocation,
+  ) => Omit<Made, 'metadata'> | Promise<Omit<Made, 'metadata'>>
 }
 
 export interface Made {
@@ -47,7 +50,7 @@ export interface Made {
   readonly [field: string]: unknown
 }
 
-export interface Given {
+export interface Invocation {
   readonly context: Context
   readonly name: string
   /** Arguments after the object name. */
@@ -75,10 +78,10 @@ export function defineGenerator<F extends Flags>(generator: Generator<F>): Comma
       const writing = options as unknown as CreationOptions
       await withTypedSession(context, options as unknown as OptionsOf<typeof connectionFlags>, async (session) => {
         const vendor = () => session.types.vendor()
-        const given = { context, name, words: rest, namespace: session.namespace, vendor, session }
-        const made = await generator.make(options as unknown as OptionsOf<F>, given)
+        const invocation = { context, name, words: rest, namespace: session.namespace, vendor, session }
+        const generated = await generator.make(options as unknown as OptionsOf<F>, invocation)
         const object = await withHash(
-          await objectOf(generator, given, made),
+          await objectOf(generator, invocation, generated),
           options as { readonly appendHash?: unknown },
         )
         context.out(await createObject(session, object, { options: writing }))
@@ -105,12 +108,12 @@ async function withHash(
 
 async function objectOf<F extends Flags>(
   { type }: Generator<F>,
-  { name, session, vendor }: Given,
-  made: Made,
+  { name, session, vendor }: Invocation,
+  generated: Made,
 ): Promise<ApiObject> {
   const served = type.inServerDomain ? inDomainOf(await vendor(), type) : type
   const namespace = type.namespaced && session.namespaceGiven ? { namespace: session.namespace } : {}
-  return typed(served, { ...made, metadata: { ...made.metadata, name, ...namespace } })
+  return typed(served, { ...generated, metadata: { ...generated.metadata, name, ...namespace } })
 }
 
 /** Creates the object described by flags, or only prints it. Returns the text to print. */
@@ -119,9 +122,9 @@ export async function createObject(
   object: ApiObject,
   { options, done = 'created', index = 0 }: { options: CreationOptions; done?: string; index?: number },
 ): Promise<string> {
-  const shown = { kind: object.kind, group: groupOf(object.apiVersion) }
+  const objectType = { kind: object.kind, group: groupOf(object.apiVersion) }
   if (options.dryRun === 'client')
-    return await report(options, { type: shown, object: await withNotes(session, object, options), done, index })
+    return await report(options, { type: objectType, object: await withNotes(session, object, options), done, index })
   const type = await session.types.ofKind(object.apiVersion, object.kind)
   const placed = type.namespaced
     ? { ...object, metadata: { namespace: session.namespace, ...object.metadata } }

@@ -7,7 +7,7 @@ import { groupName, type Vendor } from '../../../../api/model/vendor.ts'
 import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
 import { UsageError } from '../../../../base/flags/flags.ts'
 import { nearVerb, pathVerbs, resourceVerbs } from '../../arguments/verbs.ts'
-import type { Given } from './generator.ts'
+import type { Invocation } from './generator.ts'
 
 export interface RuleOptions {
   readonly verb: readonly string[]
@@ -35,10 +35,10 @@ const specialVerbs: { readonly [verb: string]: readonly (readonly [plural: strin
 }
 
 /** Returns one rule per group of types. */
-export async function rulesForTypes(options: RuleOptions, given: Given): Promise<object[]> {
+export async function rulesForTypes(options: RuleOptions, invocation: Invocation): Promise<object[]> {
   const chosen = verbsOf(options)
-  checkVerbs(chosen, given)
-  const resources = Map.groupBy(await typesOf(options, chosen, given), ({ group }) => group)
+  checkVerbs(chosen, invocation)
+  const resources = Map.groupBy(await typesOf(options, chosen, invocation), ({ group }) => group)
   const names = [...new Set(options.resourceName)]
   return [...resources]
     .sort(([a], [b]) => compareUtf8(a, b))
@@ -76,7 +76,7 @@ function verbsOf({ verb }: RuleOptions): string[] {
 /**
  * Rejects a probable misspelling of a known verb. Warns about other unknown verbs, which custom authorizers may use.
  */
-function checkVerbs(chosen: readonly string[], { context }: Given): void {
+function checkVerbs(chosen: readonly string[], { context }: Invocation): void {
   for (const verb of chosen) {
     if (verb === '*' || resourceVerbs.includes(verb)) continue
     const near = nearVerb(verb, resourceVerbs)
@@ -94,19 +94,19 @@ interface RuleType {
 async function typesOf(
   { resource }: RuleOptions,
   chosen: readonly string[],
-  { session, vendor }: Given,
+  { session, vendor }: Invocation,
 ): Promise<RuleType[]> {
   const words = resource.flatMap((list) => list.split(','))
   if (words.length === 0) throw new UsageError('at least one resource must be specified: --resource=pods')
   if (words.includes('*')) return [{ group: '', resource: '*' }]
-  const found: RuleType[] = []
+  const ruleTypes: RuleType[] = []
   for (const word of words) {
     const slash = word.indexOf('/')
     const [name, subresource] = slash < 0 ? [word, ''] : [word.slice(0, slash), word.slice(slash)]
     const { group, plural } = await typeNamed(name, { session, chosen, vendor: await vendor() })
-    found.push({ group, resource: `${plural}${subresource}` })
+    ruleTypes.push({ group, resource: `${plural}${subresource}` })
   }
-  return found
+  return ruleTypes
 }
 
 async function typeNamed(
@@ -115,7 +115,7 @@ async function typeNamed(
     session,
     chosen,
     vendor,
-  }: { readonly session: Given['session']; readonly chosen: readonly string[]; readonly vendor: Vendor },
+  }: { readonly session: Invocation['session']; readonly chosen: readonly string[]; readonly vendor: Vendor },
 ): Promise<{ readonly group: string; readonly plural: string }> {
   const dot = name.indexOf('.')
   const [plural, group] = dot < 0 ? [name, ''] : [name.slice(0, dot), name.slice(dot + 1)]
@@ -125,13 +125,15 @@ async function typeNamed(
   const fits = (verb: string, type: { readonly group: string; readonly plural: string }) =>
     specialVerbs[verb]!.some(([own, id]) => own === type.plural && groupName(vendor, id) === type.group)
   const isName = special.some((verb) => fits(verb, { group, plural }))
-  const type = isName ? { group, plural } : await session.types.named(name)
+  const type = isName ? { group, plural } : await session.types.typeNamed(name)
   const wrong = special.find((verb) => !fits(verb, type))
   if (wrong === undefined) return type
-  const meant = specialVerbs[wrong]!.map(([own, id]) => shown(own, groupName(vendor, id)))
-  throw new UsageError(`can not perform '${wrong}' on '${shown(type.plural, type.group)}': only on ${meant.join(', ')}`)
+  const meant = specialVerbs[wrong]!.map(([own, id]) => qualifiedResource(own, groupName(vendor, id)))
+  throw new UsageError(
+    `can not perform '${wrong}' on '${qualifiedResource(type.plural, type.group)}': only on ${meant.join(', ')}`,
+  )
 }
 
-function shown(plural: string, group: string): string {
+function qualifiedResource(plural: string, group: string): string {
   return group === '' ? plural : `${plural}.${group}`
 }

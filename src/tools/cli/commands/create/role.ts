@@ -28,7 +28,7 @@ export const createRoleCommand = defineGenerator({
   examples: ['orchctl create role reader --verb=get,list,watch --resource=pods,configmaps'],
   flags: ruleFlags,
   type: kinds.Role,
-  make: async (options, given) => ({ rules: await rulesForTypes(options, given) }),
+  make: async (options, invocation) => ({ rules: await rulesForTypes(options, invocation) }),
 })
 
 export const createClusterRoleCommand = defineGenerator({
@@ -55,7 +55,7 @@ export const createClusterRoleCommand = defineGenerator({
     }),
   },
   type: kinds.ClusterRole,
-  make: async (options, given) => {
+  make: async (options, invocation) => {
     if (options.aggregationRule !== '') {
       if (
         [options.verb, options.resource, options.nonResourceUrl, options.resourceName].some((list) => list.length > 0)
@@ -67,7 +67,7 @@ export const createClusterRoleCommand = defineGenerator({
     const paths = options.nonResourceUrl.flatMap((path) => path.split(','))
     if (paths.length === 0 && options.resource.length === 0)
       throw new UsageError('one of --resource and --non-resource-url must be specified')
-    const ofTypes = options.resource.length === 0 ? [] : await rulesForTypes(options, given)
+    const ofTypes = options.resource.length === 0 ? [] : await rulesForTypes(options, invocation)
     const ofPaths = paths.length === 0 ? [] : [ruleForPaths(options, paths)]
     return { rules: [...ofTypes, ...ofPaths] }
   },

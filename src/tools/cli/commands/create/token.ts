@@ -6,7 +6,7 @@ import { flag, oneOf, repeated, text, UsageError } from '../../../../base/flags/
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { objectPath } from '../../../../client/requests/resource-type.ts'
 import { connectionFlags, readTime } from '../../connection/connection-flags.ts'
-import { bodyOf } from '../../connection/raw-body.ts'
+import { parseResponseBody } from '../../connection/raw-body.ts'
 import { type Session, withSession } from '../../connection/session.ts'
 import { escapeLine } from '../../printers/escape.ts'
 import { printDocument } from '../../printers/objects.ts'
@@ -85,5 +85,7 @@ async function ask({ client, context, namespace, types }: Session, name: string,
     spec,
   }
   const path = objectPath(kinds.ServiceAccount, { namespace, name }, 'token')
-  return await bodyOf<TokenRequest>(await client.open({ method: 'POST', path, body, signal: context.signal }))
+  return await parseResponseBody<TokenRequest>(
+    await client.open({ method: 'POST', path, body, signal: context.signal }),
+  )
 }

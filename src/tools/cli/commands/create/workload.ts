@@ -4,7 +4,7 @@ import type { ApiObject } from '../../../../api/model/object.ts'
 import { flag, repeated, text, UsageError } from '../../../../base/flags/flags.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { readCount } from '../../arguments/numbers.ts'
-import { defineGenerator, type Given } from './generator.ts'
+import { defineGenerator, type Invocation } from './generator.ts'
 
 const image = flag({ name: 'image', value: 'IMAGE', read: text, help: 'image to run' })
 
@@ -68,14 +68,14 @@ export const createJobCommand = defineGenerator({
     from: flag({ name: 'from', value: 'cronjob/NAME', read: text, help: 'cron job to run once, now' }),
   },
   type: kinds.Job,
-  make: async ({ image, from }, given) => {
+  make: async ({ image, from }, invocation) => {
     if ((image === '') === (from === '')) throw new UsageError('either --image or --from must be specified')
-    if (from !== '') return await fromCronJob(from, given)
-    return { spec: { template: { spec: { containers: [containerOf(image, given)], restartPolicy: 'Never' } } } }
+    if (from !== '') return await fromCronJob(from, invocation)
+    return { spec: { template: { spec: { containers: [containerOf(image, invocation)], restartPolicy: 'Never' } } } }
   },
 })
 
-function containerOf(image: string, { name, words }: Given): object {
+function containerOf(image: string, { name, words }: Invocation): object {
   return { name, image, ...(words.length === 0 ? {} : { command: words }) }
 }
 
@@ -83,9 +83,9 @@ interface CronJob extends ApiObject {
   spec?: { jobTemplate?: { metadata?: { labels?: object; annotations?: { [key: string]: string } }; spec?: object } }
 }
 
-async function fromCronJob(from: string, { session, context, namespace }: Given) {
+async function fromCronJob(from: string, { session, context, namespace }: Invocation) {
   const [word = '', name = ''] = from.split('/')
-  const type = await session.types.named(word)
+  const type = await session.types.typeNamed(word)
   if (type.kind !== 'CronJob' || name === '')
     throw new UsageError(`--from must be cronjob/NAME, not ${JSON.stringify(from)}`)
   const job = (await session.client.get(type, { namespace, name }, { signal: context.signal })) as CronJob
@@ -124,10 +124,10 @@ export const createCronJobCommand = defineGenerator({
     }),
   },
   type: kinds.CronJob,
-  make: ({ image, schedule, restart }, given) => {
+  make: ({ image, schedule, restart }, invocation) => {
     if (image === '') throw new UsageError('--image must be specified')
     if (schedule === '') throw new UsageError('--schedule must be specified')
-    const template = { spec: { containers: [containerOf(image, given)], restartPolicy: restart } }
-    return { spec: { schedule, jobTemplate: { metadata: { name: given.name }, spec: { template } } } }
+    const template = { spec: { containers: [containerOf(image, invocation)], restartPolicy: restart } }
+    return { spec: { schedule, jobTemplate: { metadata: { name: invocation.name }, spec: { template } } } }
   },
 })

@@ -16,7 +16,7 @@ export async function describeServiceAccount(account: ServiceAccount, { client, 
   const { namespace = '', name } = account.metadata
   const { items } = await client.list(kinds.Secret, { namespace, signal: context.signal })
   const there = new Set(items.map(({ metadata }) => metadata.name))
-  const named = (list: readonly { name?: string }[] | undefined) =>
+  const listNames = (list: readonly { name?: string }[] | undefined) =>
     (list ?? []).map(({ name: secret = '' }) => (there.has(secret) ? secret : `${secret} (not found)`))
   const tokens = (items as Secret[]).filter(
     ({ type, metadata: { annotations = {} } }) =>
@@ -25,8 +25,8 @@ export async function describeServiceAccount(account: ServiceAccount, { client, 
   )
   return [
     head(account),
-    multiline('Image pull secrets', named(account.imagePullSecrets)),
-    multiline('Mountable secrets', named(account.secrets)),
+    multiline('Image pull secrets', listNames(account.imagePullSecrets)),
+    multiline('Mountable secrets', listNames(account.secrets)),
     multiline(
       'Tokens',
       tokens.map(({ metadata }) => metadata.name ?? ''),

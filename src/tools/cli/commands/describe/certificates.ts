@@ -65,8 +65,8 @@ function certificateText({ status }: CertificateSigningRequest): string {
   }
 }
 
-function conditionOf({ status }: CertificateSigningRequest, wanted: string) {
-  return (status?.conditions ?? []).find(({ type }) => type === wanted)
+function conditionOf({ status }: CertificateSigningRequest, conditionType: string) {
+  return (status?.conditions ?? []).find(({ type }) => type === conditionType)
 }
 
 function progressOf(request: CertificateSigningRequest): string {
@@ -109,8 +109,8 @@ function nodeClientWay({ spec }: CertificateSigningRequest): string {
 
 function builtIn(signerName: string): SignerId | undefined {
   for (const { signers } of profileNames.map(vendorOf)) {
-    const found = (Object.keys(signers) as SignerId[]).find((id) => signers[id] === signerName)
-    if (found !== undefined) return found
+    const signerId = (Object.keys(signers) as SignerId[]).find((id) => signers[id] === signerName)
+    if (signerId !== undefined) return signerId
   }
   return undefined
 }

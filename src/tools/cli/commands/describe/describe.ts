@@ -8,8 +8,8 @@ import { groupName, profileNames, vendorOf } from '../../../../api/model/vendor.
 import { flag, readBoolean, UsageError } from '../../../../base/flags/flags.ts'
 import type { DiscoveredType } from '../../../../client/requests/discovery.ts'
 import { chunkSizeFlag, findSubjects, type Subject, subjectFlags } from '../../arguments/subjects.ts'
-import { liveOf } from '../../changes/changing.ts'
-import { sessionWithoutNulls, withoutNulls } from '../../changes/without-nulls.ts'
+import { liveOf } from '../../changes/patch-command.ts'
+import { sessionWithoutNulls, withoutNulls } from '../../changes/remove-nulls.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
 import { type Session, withSession } from '../../connection/session.ts'
 import { paintDescription, painterFor } from '../../printers/colours.ts'
@@ -48,8 +48,8 @@ export const describeCommand = defineCommand({
         'you must specify the type of resource to describe: `orchctl api-resources` lists what there is',
       )
     await withSession(context, options, async (session) => {
-      const named = options.filename.length > 0 || words.length > 1 || words.some((word) => word.includes('/'))
-      const all = !named && options.selector === '' && options.fieldSelector === ''
+      const hasTargets = options.filename.length > 0 || words.length > 1 || words.some((word) => word.includes('/'))
+      const all = !hasTargets && options.selector === '' && options.fieldSelector === ''
       const subjects = await findSubjects(session, words, { ...options, all })
       if (subjects.length === 0)
         return context.err(

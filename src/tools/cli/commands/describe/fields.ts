@@ -5,13 +5,13 @@ import { type ApiObject, asJson } from '../../../../api/model/object.ts'
 import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
 
 /** Fields that are shown separately at the top, or that are long and not meant for people. */
-const elsewhere = new Set(['name', 'namespace', 'labels', 'annotations', 'managedFields'])
+const separatelyShown = new Set(['name', 'namespace', 'labels', 'annotations', 'managedFields'])
 
 export function describeFields(object: ApiObject): string {
   const { name = '', namespace = '' } = object.metadata
   const { metadata, ...rest } = asJson(object)
   const shown = isObject(metadata)
-    ? Object.fromEntries(Object.entries(metadata).filter(([key]) => !elsewhere.has(key)))
+    ? Object.fromEntries(Object.entries(metadata).filter(([key]) => !separatelyShown.has(key)))
     : {}
   return [
     `Name:\t${name}\nNamespace:\t${namespace}\n`,

@@ -86,8 +86,8 @@ async function ifThere<T extends ObjectBase>(
 }
 
 /** Returns the first three addresses of a port. */
-function addressesOf(found: Endpoints | undefined, port: string): string {
-  const all = (found?.subsets ?? []).flatMap(({ addresses = [], ports = [] }) =>
+function addressesOf(endpointsObject: Endpoints | undefined, port: string): string {
+  const all = (endpointsObject?.subsets ?? []).flatMap(({ addresses = [], ports = [] }) =>
     ports
       .filter(({ name = '<unset>' }) => name === port)
       .flatMap((each) => addresses.map(({ ip }) => `${ip}:${each.port}`)),
@@ -96,8 +96,8 @@ function addressesOf(found: Endpoints | undefined, port: string): string {
   return all.length > 3 ? `${all.slice(0, 3).join(',')} + ${all.length - 3} more...` : all.join(',')
 }
 
-export function describeEndpoints(found: Endpoints): string {
-  const subsets = (found.subsets ?? []).map(({ addresses = [], notReadyAddresses = [], ports = [] }) => {
+export function describeEndpoints(endpointsObject: Endpoints): string {
+  const subsets = (endpointsObject.subsets ?? []).map(({ addresses = [], notReadyAddresses = [], ports = [] }) => {
     const listed = (list: readonly { ip?: string }[]) => list.map(({ ip }) => ip).join(',') || '<none>'
     const rows = ports.map(({ name = '<unset>', port, protocol = '' }) => [name, String(port), protocol])
     return [
@@ -105,7 +105,7 @@ export function describeEndpoints(found: Endpoints): string {
       rows.length === 0 ? '' : `  Ports:\n${table(['Name', 'Port', 'Protocol'], rows, '    ')}\n`,
     ].join('')
   })
-  return `${head(found)}Subsets:\n${subsets.join('')}`
+  return `${head(endpointsObject)}Subsets:\n${subsets.join('')}`
 }
 
 export function describeEndpointSlice(slice: EndpointSlice): string {
@@ -176,12 +176,15 @@ async function backendOf(session: Session, namespace: string, { service, resourc
     return `${apiGroup === '' ? '' : `APIGroup: ${apiGroup}, `}Kind: ${kind}, Name: ${name}`
   }
   const { name = '', port = {} } = service
-  const [found, reached] = await Promise.all([
+  const [endpointsObject, reached] = await Promise.all([
     ifThere(session, kinds.Service, { namespace, name }),
     ifThere(session, kinds.Endpoints, { namespace, name }),
   ])
-  const served = found?.spec?.ports?.find((each) => (port.name ? each.name === port.name : each.port === port.number))
-  const problem = found === undefined ? 'there is no such service' : served === undefined ? 'it has no such port' : ''
+  const served = endpointsObject?.spec?.ports?.find((each) =>
+    port.name ? each.name === port.name : each.port === port.number,
+  )
+  const problem =
+    endpointsObject === undefined ? 'there is no such service' : served === undefined ? 'it has no such port' : ''
   const answers = problem === '' ? addressesOf(reached, served?.name ?? '<unset>') : `<${problem}>`
   return `${name}:${port.name || port.number} (${answers})`
 }
@@ -229,7 +232,7 @@ function createdOn({ metadata }: NetworkPolicy): string | undefined {
 
 function ruleText(direction: 'From' | 'To', peers: Peers, ports: Ports): string {
   const at = ports.map(({ port, protocol }) => `    To Port: ${port ?? '<any>'}/${protocol ?? 'TCP'}\n`)
-  const who = peers.map(({ podSelector, namespaceSelector, ipBlock }) => {
+  const peerTexts = peers.map(({ podSelector, namespaceSelector, ipBlock }) => {
     const shown = [
       namespaceSelector && `      NamespaceSelector: ${selectorText(namespaceSelector)}\n`,
       podSelector && `      PodSelector: ${selectorText(podSelector)}\n`,
@@ -240,6 +243,6 @@ function ruleText(direction: 'From' | 'To', peers: Peers, ports: Ports): string 
   })
   return [
     ...(at.length === 0 ? ['    To Port: <any> (traffic allowed to all ports)\n'] : at),
-    ...(who.length === 0 ? [`    ${direction}: <any> (${unrestricted[direction]})\n`] : who),
+    ...(peerTexts.length === 0 ? [`    ${direction}: <any> (${unrestricted[direction]})\n`] : peerTexts),
   ].join('')
 }

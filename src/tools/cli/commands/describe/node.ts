@@ -94,29 +94,29 @@ async function podsOn({ metadata }: Node, { client, context, types }: Session): 
 const columns = ['requests.cpu', 'limits.cpu', 'requests.memory', 'limits.memory'] as const
 const headings = ['Namespace', 'Name', 'CPU Requests', 'CPU Limits', 'Memory Requests', 'Memory Limits', 'Age']
 
-function podsText(found: readonly PodOnNode[], available: { readonly [resource: string]: string }): string {
-  const rows = found.map(({ pod: { metadata }, usage }) => [
+function podsText(podsOnNode: readonly PodOnNode[], available: { readonly [resource: string]: string }): string {
+  const rows = podsOnNode.map(({ pod: { metadata }, usage }) => [
     ...[metadata.namespace ?? '', metadata.name ?? ''],
     ...columns.map((column) => shareText(usage.get(column), available[column.split('.')[1]!])),
     humanDuration(Date.now() - Date.parse(metadata.creationTimestamp ?? '')),
   ])
   const listed = rows.length === 0 ? '' : table(headings, rows)
-  return `Non-terminated Pods:\t(${rows.length} in total)\n${listed}${sumsText(found, available)}`
+  return `Non-terminated Pods:\t(${rows.length} in total)\n${listed}${sumsText(podsOnNode, available)}`
 }
 
 /** Shows the sums of all requests and limits. Limits may exceed the capacity. */
-function sumsText(found: readonly PodOnNode[], available: { readonly [resource: string]: string }): string {
+function sumsText(podsOnNode: readonly PodOnNode[], available: { readonly [resource: string]: string }): string {
   const resources = new Set(['cpu', 'memory', 'ephemeral-storage', ...Object.keys(available)])
   resources.delete('pods')
   const rows = [...resources].map((resource) => [
     resource,
-    ...['requests', 'limits'].map((side) => shareText(sumOf(found, `${side}.${resource}`), available[resource])),
+    ...['requests', 'limits'].map((side) => shareText(sumOf(podsOnNode, `${side}.${resource}`), available[resource])),
   ])
   return `Allocated resources:\n${table(['Resource', 'Requests', 'Limits'], rows)}`
 }
 
-function sumOf(found: readonly PodOnNode[], name: string): Quantity | undefined {
-  const amounts = found.flatMap(({ usage }) => usage.get(name) ?? [])
+function sumOf(podsOnNode: readonly PodOnNode[], name: string): Quantity | undefined {
+  const amounts = podsOnNode.flatMap(({ usage }) => usage.get(name) ?? [])
   return amounts.length === 0 ? undefined : amounts.reduce(addQuantities)
 }
 

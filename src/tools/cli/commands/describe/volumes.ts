@@ -52,23 +52,23 @@ function text(source: JsonObject, field: string, otherwise = ''): string {
 
 /** Returns a line or two for each source, as kubectl does. Lists both of two sources of the same type. */
 function projectedFields(source: JsonObject): { [title: string]: string } {
-  const shown: { [title: string]: string } = {}
+  const projectedSources: { [title: string]: string } = {}
   const add = (title: string, value: string) => {
-    shown[title] = Object.hasOwn(shown, title) ? `${shown[title]}, ${value}` : value
+    projectedSources[title] = Object.hasOwn(projectedSources, title) ? `${projectedSources[title]}, ${value}` : value
   }
   const sources = own(source, 'sources')
   for (const each of Array.isArray(sources) ? sources : [])
     for (const [type, detail] of Object.entries(isObject(each) ? each : {})) {
-      const found = isObject(detail) ? detail : {}
+      const sourceFields = isObject(detail) ? detail : {}
       if (type === 'downwardAPI') add('DownwardAPI', 'true')
       else if (type === 'serviceAccountToken') {
-        add('TokenExpirationSeconds', text(found, 'expirationSeconds', '3600'))
-        if (text(found, 'audience') !== '') add('TokenAudience', text(found, 'audience'))
+        add('TokenExpirationSeconds', text(sourceFields, 'expirationSeconds', '3600'))
+        if (text(sourceFields, 'audience') !== '') add('TokenAudience', text(sourceFields, 'audience'))
       } else {
         const title = type === 'configMap' ? 'ConfigMap' : 'Secret'
-        add(`${title}Name`, text(found, 'name'))
-        add(`${title}Optional`, text(found, 'optional', 'false'))
+        add(`${title}Name`, text(sourceFields, 'name'))
+        add(`${title}Optional`, text(sourceFields, 'optional', 'false'))
       }
     }
-  return shown
+  return projectedSources
 }

@@ -31,8 +31,8 @@ async function ownedBy<T extends ObjectBase>(
 
 /** `2 Running / 0 Waiting / 1 Succeeded / 0 Failed` */
 async function podCounts(session: Session, owner: ApiObject): Promise<string> {
-  const found = await ownedBy(session, owner, kinds.Pod)
-  const count = (phase: string) => found.filter(({ status }) => (status?.phase ?? 'Pending') === phase).length
+  const ownedPods = await ownedBy(session, owner, kinds.Pod)
+  const count = (phase: string) => ownedPods.filter(({ status }) => (status?.phase ?? 'Pending') === phase).length
   return `${count('Running')} Running / ${count('Pending')} Waiting / ${count('Succeeded')} Succeeded / ${count('Failed')} Failed`
 }
 

@@ -59,7 +59,7 @@ async function subjectOf(
   apiVersion: string,
 ): Promise<{ type: DiscoveredType; fields: string[] }> {
   const [word = '', ...fields] = path.split('.').filter((part) => part !== '')
-  const type = await types.named(word)
+  const type = await types.typeNamed(word)
   if (apiVersion === '') return { type, fields }
   return { type: await types.ofKind(apiVersion, type.kind), fields }
 }

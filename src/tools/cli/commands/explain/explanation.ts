@@ -32,8 +32,8 @@ export function explanation(definitions: Definitions, { type, fields, recursive 
 
 function fieldOf(definitions: Definitions, schema: JsonObject, name: string): JsonObject {
   const fields = definitions.fieldsOf(schema)
-  const found = fields.find(([field]) => field === name)
-  if (found !== undefined) return found[1]
+  const matchingField = fields.find(([field]) => field === name)
+  if (matchingField !== undefined) return matchingField[1]
   const near = closestMatch(
     name,
     fields.map(([field]) => field),
@@ -49,8 +49,8 @@ function description(definitions: Definitions, schema: JsonObject, { both }: { b
   const own = textAt(schema, 'description') || textAt(resolved, 'outer')
   const inner = textAt(definitions.element(schema), 'inner') || textAt(definitions.element(schema), 'description')
   const texts = [own, ...(both && inner !== own ? [inner] : [])].filter((text) => text !== '')
-  const shown = texts.length === 0 ? [inner === '' ? '<empty>' : inner] : texts
-  return shown.map((text) => indented(text, 5)).join('\n\n')
+  const paragraphs = texts.length === 0 ? [inner === '' ? '<empty>' : inner] : texts
+  return paragraphs.map((text) => indented(text, 5)).join('\n\n')
 }
 
 function textAt(schema: JsonObject, field: string): string {

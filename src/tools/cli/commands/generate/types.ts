@@ -29,8 +29,10 @@ export const generateTypesCommand = defineCommand({
     const fromFiles = options.filename.length > 0
     if (fromFiles === words.length > 0)
       throw new UsageError('specify types as listed by `orchctl api-resources`, or files with definitions (-f)')
-    if (fromFiles) return context.out(escapeText(textOf(await kindsInFiles(context, options))))
-    await withSession(context, options, async (session) => context.out(escapeText(await textOfServed(session, words))))
+    if (fromFiles) return context.out(escapeText(printKinds(await kindsInFiles(context, options))))
+    await withSession(context, options, async (session) =>
+      context.out(escapeText(await printServedKinds(session, words))),
+    )
   },
 })
 
@@ -39,15 +41,15 @@ import type { ObjectMeta, ResourceType } from 'orch/client'
 `
 
 /** Prints kinds whose definitions contain their schemas. */
-function textOf(kinds: readonly PrintedKind[]): string {
+function printKinds(kinds: readonly PrintedKind[]): string {
   const printer = new TypePrinter({})
   return head + kinds.map((kind) => `\n${printer.kind(kind)}${printResourceType(kind)}`).join('')
 }
 
-async function textOfServed(session: Session, words: readonly string[]): Promise<string> {
+async function printServedKinds(session: Session, words: readonly string[]): Promise<string> {
   let text = head
   for (const word of words) {
-    const type = await session.types.named(word)
+    const type = await session.types.typeNamed(word)
     const document = await documentOf(session, type)
     const kind = { name: pascal(type.kind), schema: schemaIn(document, type), type }
     const components = own(document, 'components')

@@ -9,7 +9,7 @@ import { selectionOf } from '../../arguments/subjects.ts'
 import type { Target } from '../../arguments/targets.ts'
 import { singularName } from '../../connection/find-type.ts'
 import { Columns } from '../../printers/columns.ts'
-import type { Getting } from './getting.ts'
+import type { Getting } from './get-flags.ts'
 
 export async function countTargets(getting: Getting, targets: readonly Target[]): Promise<void> {
   const counts: [string, number][] = []

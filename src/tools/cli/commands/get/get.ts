@@ -3,10 +3,10 @@
  * fails, the others are still printed, and the errors follow at the end.
  */
 import { UsageError } from '../../../../base/flags/flags.ts'
-import { findTargets, readWanted, type Target, type Wanted } from '../../arguments/targets.ts'
+import { findTargets, readTargetWords, type Target, type TargetWord } from '../../arguments/targets.ts'
 import { withSession } from '../../connection/session.ts'
 import { defineCommand } from '../../program/command.ts'
-import { type GetOptions, type Getting, getFlags } from './getting.ts'
+import { type GetOptions, type Getting, getFlags } from './get-flags.ts'
 import { getObjects } from './objects.ts'
 import { getTables } from './tables.ts'
 
@@ -34,14 +34,14 @@ leases.coordination.orch.io. \`orchctl api-resources\` lists the types. \`all\` 
       const { callRaw } = await import('../../connection/raw.ts')
       return await callRaw(context, options, { method: 'GET', words })
     }
-    const wanted = options.filename.length > 0 ? [] : readWanted(words)
-    checkTogether(wanted, options)
-    if (options.at !== '') (await import('./past.ts')).checkPast(options)
+    const targetWords = options.filename.length > 0 ? [] : readTargetWords(words)
+    checkTogether(targetWords, options)
+    if (options.at !== '') (await import('./get-at-revision.ts')).checkPast(options)
     await withSession(context, options, async (session) => {
       const targets =
         options.filename.length > 0
           ? await fileTargets({ ...session, options }, words)
-          : await findTargets(session.types, wanted)
+          : await findTargets(session.types, targetWords)
       checkScopes(targets, options)
       await show({ ...session, options }, targets)
     })
@@ -59,18 +59,18 @@ async function show(getting: Getting, targets: readonly Target[]): Promise<void>
   if (count) return await (await import('./count.ts')).countTargets(getting, targets)
   if (watch || watchOnly) await (await import('./watch.ts')).watchTarget(getting, targets)
   else if (output.form !== '' && output.form !== 'wide') await getObjects(getting, targets, output)
-  else if (getting.options.at !== '') await (await import('./past.ts')).showPast(getting, targets)
+  else if (getting.options.at !== '') await (await import('./get-at-revision.ts')).showPast(getting, targets)
   else await getTables(getting, targets)
 }
 
-function checkTogether(wanted: readonly Wanted[], options: GetOptions): void {
+function checkTogether(targetWords: readonly TargetWord[], options: GetOptions): void {
   const { selector, fieldSelector, subresource, watch, watchOnly, outputWatchEvents } = options
-  const named = wanted.some(({ name }) => name !== undefined)
-  if (named && (selector !== '' || fieldSelector !== ''))
+  const hasName = targetWords.some(({ name }) => name !== undefined)
+  if (hasName && (selector !== '' || fieldSelector !== ''))
     throw new UsageError('name cannot be provided when a selector is specified')
-  if (subresource !== '' && (!named || watch || watchOnly))
+  if (subresource !== '' && (!hasName || watch || watchOnly))
     throw new UsageError('--subresource requires the name of an object and cannot be watched')
-  if (options.count && (named || watch || watchOnly || options.output.form !== ''))
+  if (options.count && (hasName || watch || watchOnly || options.output.form !== ''))
     throw new UsageError('--count cannot be combined with names or output options')
   if (outputWatchEvents && !watch && !watchOnly)
     throw new UsageError('--output-watch-events option can only be used with --watch or --watch-only')

@@ -6,8 +6,8 @@ import { isNotFound } from '../../../../client/requests/status-error.ts'
 import { selectionOf } from '../../arguments/subjects.ts'
 import type { Target } from '../../arguments/targets.ts'
 import { singularName } from '../../connection/find-type.ts'
-import { withNearNames } from '../../connection/near-names.ts'
-import { placeOf } from '../../connection/session.ts'
+import { objectNameIn } from '../../connection/session.ts'
+import { withNearNames } from '../../connection/suggest-name.ts'
 import { bytesToWrite } from '../../printers/byte-text.ts'
 import { Columns } from '../../printers/columns.ts'
 import { escapeLine } from '../../printers/escape.ts'
@@ -15,15 +15,15 @@ import { listOf, printDocument, withoutManagedFields } from '../../printers/obje
 import { customRows, type Output } from '../../printers/output.ts'
 import { fillTemplate, type TemplateOptions } from '../../printers/templates.ts'
 import { SeveralErrors } from '../../program/explain-error.ts'
-import type { Getting } from './getting.ts'
+import type { Getting } from './get-flags.ts'
 
 /** Prints objects as documents: a single object as is, several as a List. */
 export async function getObjects(getting: Getting, targets: readonly Target[], output: Output): Promise<void> {
   const { context, options } = getting
-  const { found, errors } = await fetchAll(getting, targets)
+  const { foundObjects, errors } = await fetchAll(getting, targets)
   const one = targets.length === 1 && targets[0]!.name !== undefined
-  const sorted = options.sortBy === '' ? found : await inOrder(found, options.sortBy)
-  context.out(bytesToWrite(await print({ found: sorted, one }, output, options)))
+  const sorted = options.sortBy === '' ? foundObjects : await sortFound(foundObjects, options.sortBy)
+  context.out(bytesToWrite(await print({ foundObjects: sorted, one }, output, options)))
   if (errors.length > 0) throw new SeveralErrors(errors)
 }
 
@@ -32,24 +32,24 @@ interface Found {
   readonly object: ApiObject
 }
 
-async function inOrder(found: readonly Found[], path: string): Promise<Found[]> {
+async function sortFound(foundObjects: readonly Found[], path: string): Promise<Found[]> {
   const { sortedBy } = await import('./sort.ts')
-  return sortedBy(found, path, ({ object }) => asJson(object))
+  return sortedBy(foundObjects, path, ({ object }) => asJson(object))
 }
 
 interface Result {
-  readonly found: readonly Found[]
+  readonly foundObjects: readonly Found[]
   /** Whether a single object was requested by name. */
   readonly one: boolean
 }
 
 async function print(
-  { found, one }: Result,
+  { foundObjects, one }: Result,
   output: Output,
   options: TemplateOptions & { readonly noHeaders: boolean },
 ): Promise<string> {
-  if (output.form === 'name') return found.map(({ type, object }) => nameLine(type, object)).join('')
-  const objects = found.map(({ object }) => object)
+  if (output.form === 'name') return foundObjects.map(({ type, object }) => nameLine(type, object)).join('')
+  const objects = foundObjects.map(({ object }) => object)
   if (output.form === 'custom-columns') {
     if (one && objects.length === 0) return ''
     const rows = await customRows(output.columns, objects.map(asJson))
@@ -65,20 +65,23 @@ async function print(
   return await printDocument(document, output.form === 'json' ? 'json' : 'yaml')
 }
 
-async function fetchAll(getting: Getting, targets: readonly Target[]): Promise<{ found: Found[]; errors: unknown[] }> {
-  const found: Found[] = []
+async function fetchAll(
+  getting: Getting,
+  targets: readonly Target[],
+): Promise<{ foundObjects: Found[]; errors: unknown[] }> {
+  const foundObjects: Found[] = []
   const errors: unknown[] = []
   for (const target of targets) {
     try {
       for (const object of (await fetchObjects(getting, target)).items)
-        found.push({ type: target.type, object: trimmed(getting, object) })
+        foundObjects.push({ type: target.type, object: trimmed(getting, object) })
     } catch (error) {
       getting.context.signal.throwIfAborted()
       if (!(getting.options.ignoreNotFound && isNotFound(error)))
         errors.push(await withNearNames(getting, target, error))
     }
   }
-  return { found, errors }
+  return { foundObjects, errors }
 }
 
 /** Fetches the objects of a target, and the version at which they were read. */
@@ -88,13 +91,13 @@ export async function fetchObjects(
 ): Promise<{ items: ApiObject[]; resourceVersion: string }> {
   const { client, context, options } = getting
   if (options.at !== '') {
-    const { fetchPast } = await import('./past.ts')
+    const { fetchPast } = await import('./get-at-revision.ts')
     return { items: await fetchPast(getting, { type, name, namespace }), resourceVersion: '' }
   }
   if (name === undefined)
     return await client.list(type, { ...selectionOf(getting, type, options), limit: options.chunkSize })
   const part = options.subresource === '' ? {} : { subresource: options.subresource }
-  const object = await client.get(type, placeOf({ namespace }, type, name), { signal: context.signal, ...part })
+  const object = await client.get(type, objectNameIn({ namespace }, type, name), { signal: context.signal, ...part })
   return { items: [object], resourceVersion: object.metadata.resourceVersion ?? '' }
 }
 

@@ -17,13 +17,13 @@ export function sortedBy<T>(items: readonly T[], path: string, objectOf: (item: 
 
 function compareKeys(a: Json | undefined, b: Json | undefined): number {
   if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)
-  const x = sizeOf(a)
-  const y = sizeOf(b)
+  const x = numericValue(a)
+  const y = numericValue(b)
   if (x !== undefined && y !== undefined) return x - y
   return natural(plainText(a), plainText(b))
 }
 
-function sizeOf(value: Json): number | undefined {
+function numericValue(value: Json): number | undefined {
   if (typeof value === 'number' || typeof value === 'bigint') return Number(value) * 1e9
   if (typeof value !== 'string' || !/^[\d.]/.test(value)) return undefined
   return quantityValue(value)
@@ -36,16 +36,16 @@ function quantityValue(text: string): number | undefined {
 
 /** Sorts `a2` before `a10`. */
 function natural(a: string, b: string): number {
-  const left = partsOf(a)
+  const leftParts = partsOf(a)
   const right = partsOf(b)
-  for (const [i, part] of left.entries()) {
+  for (const [i, part] of leftParts.entries()) {
     const other = right[i]
     if (other === undefined) return 1
     const numbers = /^\d/.test(part) && /^\d/.test(other)
     const order = numbers ? Number(part) - Number(other) : part < other ? -1 : part > other ? 1 : 0
     if (order !== 0) return order
   }
-  return left.length - right.length
+  return leftParts.length - right.length
 }
 
 function partsOf(text: string): readonly string[] {

@@ -7,15 +7,15 @@ import { getTable, listTable, type Table } from '../../../../client/requests/tab
 import { selectionOf } from '../../arguments/subjects.ts'
 import type { Target } from '../../arguments/targets.ts'
 import { singularName } from '../../connection/find-type.ts'
-import { withNearNames } from '../../connection/near-names.ts'
-import { placeOf } from '../../connection/session.ts'
+import { objectNameIn } from '../../connection/session.ts'
+import { withNearNames } from '../../connection/suggest-name.ts'
 import { cellMeaning, painterFor } from '../../printers/colours.ts'
 import { Columns, type Paint } from '../../printers/columns.ts'
 import { fitRows } from '../../printers/fit-table.ts'
 import { headings, type TableStyle, tableRows } from '../../printers/table.ts'
 import type { Context } from '../../program/command.ts'
 import { SeveralErrors } from '../../program/explain-error.ts'
-import type { Getting } from './getting.ts'
+import type { Getting } from './get-flags.ts'
 import { hasWideColumns, withWideColumns } from './wide-columns.ts'
 
 interface Section {
@@ -29,7 +29,9 @@ export async function getTables(getting: Getting, targets: readonly Target[]): P
   const { sections, errors } = await fetchAll(getting, targets)
   const several = options.showKind || new Set(sections.map(({ type }) => type)).size > 1
   const ordered =
-    options.sortBy === '' ? sections : await Promise.all(sections.map((section) => inOrder(section, options.sortBy)))
+    options.sortBy === ''
+      ? sections
+      : await Promise.all(sections.map((section) => sortSection(section, options.sortBy)))
   const texts = ordered.map((section) => sectionText(section, several, getting)).filter((text) => text !== '')
   context.out(texts.join(options.noHeaders ? '' : '\n'))
   if (errors.length > 0) throw new SeveralErrors(errors)
@@ -37,7 +39,7 @@ export async function getTables(getting: Getting, targets: readonly Target[]): P
 }
 
 /** Merges the rows of all tables of a section into one sorted table. */
-async function inOrder({ type, tables }: Section, path: string): Promise<Section> {
+async function sortSection({ type, tables }: Section, path: string): Promise<Section> {
   const { sortedBy } = await import('./sort.ts')
   const rows = sortedBy(
     tables.flatMap(({ rows }) => rows),
@@ -78,7 +80,7 @@ async function fetchPrinted(getting: Getting, { type, name, namespace = getting.
   const isWhole = options.sortBy !== '' || hasWideColumns(type, options)
   const metadata = isWhole ? 'all' : labels || (options.allNamespaces && type.namespaced)
   if (name !== undefined)
-    return await getTable(client, type, placeOf({ namespace }, type, name), {
+    return await getTable(client, type, objectNameIn({ namespace }, type, name), {
       metadata,
       plain: !options.serverPrint,
       subresource: options.subresource,

@@ -9,14 +9,14 @@ import type { DiscoveredType } from '../../../../client/requests/discovery.ts'
 import { type Table, type TableColumn, watchTable } from '../../../../client/requests/table.ts'
 import { selectionOf } from '../../arguments/subjects.ts'
 import type { Target } from '../../arguments/targets.ts'
-import { changesOf, type Feed, follow } from '../../changes/following.ts'
+import { changesOf, type Feed, follow } from '../../changes/list-and-watch.ts'
 import { Columns } from '../../printers/columns.ts'
 import { escapeLine } from '../../printers/escape.ts'
 import { printDocument } from '../../printers/objects.ts'
 import { customRows, type Output } from '../../printers/output.ts'
 import { headings, tableRows } from '../../printers/table.ts'
 import { fillTemplate } from '../../printers/templates.ts'
-import type { Getting } from './getting.ts'
+import type { Getting } from './get-flags.ts'
 import { fetchObjects, nameLine, trimmed } from './objects.ts'
 import { fetchTable, paintOf, styleOf } from './tables.ts'
 import { hasWideColumns, withWideColumns } from './wide-columns.ts'
@@ -79,8 +79,8 @@ function tables(getting: Getting, target: Target): Feed {
   let columns: readonly TableColumn[] = []
   let headed = options.noHeaders
   const withEvent = (event: string, row: string[]) => (options.outputWatchEvents ? [event, ...row] : row)
-  const print = ({ rows: found, event = 'ADDED' }: Pick<Table, 'rows' | 'event'>) => {
-    const rows = tableRows({ columns, rows: found }, style).map((row) => withEvent(event, row))
+  const print = ({ rows: changedRows, event = 'ADDED' }: Pick<Table, 'rows' | 'event'>) => {
+    const rows = tableRows({ columns, rows: changedRows }, style).map((row) => withEvent(event, row))
     if (rows.length === 0) return
     context.out(lines.lines(headed ? rows : [withEvent('EVENT', headings(columns, style)), ...rows]))
     headed = true
@@ -134,8 +134,8 @@ function documentPrinter(getting: Getting, type: DiscoveredType, output: Output)
   return async (object: ApiObject, event: string): Promise<string> => {
     const { outputWatchEvents } = getting.options
     if (output.form === 'name') return `${outputWatchEvents ? `${event} ` : ''}${nameLine(type, object)}`
-    const shown = asJson(trimmed(getting, object))
-    const document = outputWatchEvents && !isColumns(output) ? { type: event, object: shown } : shown
+    const printedObject = asJson(trimmed(getting, object))
+    const document = outputWatchEvents && !isColumns(output) ? { type: event, object: printedObject } : printedObject
     if (output.form === 'template') return await fillTemplate(output, document, getting.options)
     if (output.form === 'custom-columns') {
       const rows = [

@@ -9,7 +9,7 @@ import { requestedNames } from '../../../../api/pki/requested-names.ts'
 import type { DiscoveredType } from '../../../../client/requests/discovery.ts'
 import type { Table, TableColumn, TableRow } from '../../../../client/requests/table.ts'
 import { decodeRequest, keyText, quoted } from '../../printers/certificate-content.ts'
-import type { Getting } from './getting.ts'
+import type { Getting } from './get-flags.ts'
 
 /** Whether tables of this type get additional columns, which require full objects. */
 export function hasWideColumns({ group, plural }: DiscoveredType, { output }: Getting['options']): boolean {

@@ -1,6 +1,6 @@
 /** `orchctl annotate` */
 import { defineCommand } from '../../program/command.ts'
-import { markFlags, runMarks } from './marks.ts'
+import { markFlags, runMarks } from './metadata-changes.ts'
 
 export const annotateCommand = defineCommand({
   name: 'annotate',

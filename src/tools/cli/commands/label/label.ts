@@ -1,7 +1,7 @@
 /** `orchctl label` */
 import { checkLabelValue } from '../../../../api/model/names.ts'
 import { defineCommand } from '../../program/command.ts'
-import { markFlags, runMarks } from './marks.ts'
+import { markFlags, runMarks } from './metadata-changes.ts'
 
 export const labelCommand = defineCommand({
   name: 'label',

@@ -2,9 +2,9 @@
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { flag, type OptionsOf, text, UsageError } from '../../../../base/flags/flags.ts'
-import { changeSubjects } from '../../changes/changing.ts'
-import { withTypedSession } from '../../changes/without-nulls.ts'
-import { writeFlags } from '../../changes/writing.ts'
+import { changeSubjects } from '../../changes/patch-command.ts'
+import { withTypedSession } from '../../changes/remove-nulls.ts'
+import { writeFlags } from '../../changes/report-write.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
 import type { Session } from '../../connection/session.ts'
 import { type Command, defineCommand } from '../../program/command.ts'

@@ -4,7 +4,7 @@ import type { ApiObject } from '../../../../api/model/object.ts'
 import { vendorKey } from '../../../../api/model/vendor.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { isNotFound } from '../../../../client/requests/status-error.ts'
-import { sessionWithoutNulls } from '../../changes/without-nulls.ts'
+import { sessionWithoutNulls } from '../../changes/remove-nulls.ts'
 import type { Session } from '../../connection/session.ts'
 
 export interface DrainedPod extends ApiObject {

@@ -2,9 +2,9 @@
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { flag, refusedFlag, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
-import { type Change, changeSubjects } from '../../changes/changing.ts'
-import { withTypedSession } from '../../changes/without-nulls.ts'
-import { writeFlags } from '../../changes/writing.ts'
+import { type Change, changeSubjects } from '../../changes/patch-command.ts'
+import { withTypedSession } from '../../changes/remove-nulls.ts'
+import { writeFlags } from '../../changes/report-write.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
 import { defineCommand } from '../../program/command.ts'
 import { splitWords } from '../set/pod-spec.ts'
@@ -38,17 +38,17 @@ EFFECT is NoSchedule, PreferNoSchedule or NoExecute.`,
   flags,
   run: async (context, { options, words }) => {
     const { subjects, changes } = splitWords(words, (word) => /[=:]|-$/.test(word))
-    const wanted = readTaints(changes)
+    const taintChanges = readTaints(changes)
     await withTypedSession(context, options, async (session) => {
       const [word = ''] = subjects[0]?.split('/') ?? []
-      const type = await session.types.named(word || 'nodes')
+      const type = await session.types.typeNamed(word || 'nodes')
       if (type.kind !== 'Node' || type.group !== '')
         throw new UsageError(`invalid resource type ${word}, only node types are supported`)
       if (changes.length === 0) throw new UsageError('at least one taint update is required')
       await changeSubjects(session, subjects, {
         options: { ...options, filename: [], recursive: false, fieldSelector: '', allNamespaces: false },
         unchanged: undefined,
-        changeOf: (live) => changeOf(live, wanted, options),
+        changeOf: (live) => changeOf(live, taintChanges, options),
       })
     })
   },
@@ -100,12 +100,14 @@ function changeOf(live: Node, { set, remove }: Wanted, { overwrite }: { overwrit
     )
   let taints = [...set, ...before.filter((taint) => !taken.includes(taint))]
   for (const gone of remove) {
-    const kept = taints.filter(({ key, effect }) => key !== gone.key || (gone.effect !== '' && effect !== gone.effect))
-    if (kept.length === taints.length)
+    const remainingTaints = taints.filter(
+      ({ key, effect }) => key !== gone.key || (gone.effect !== '' && effect !== gone.effect),
+    )
+    if (remainingTaints.length === taints.length)
       throw new UsageError(
         `taint ${JSON.stringify(gone.effect === '' ? gone.key : `${gone.key}:${gone.effect}`)} not found`,
       )
-    taints = kept
+    taints = remainingTaints
   }
   const added = set.length > 0
   const done = overwrite || (added && remove.length > 0) ? 'modified' : added ? 'tainted' : 'untainted'

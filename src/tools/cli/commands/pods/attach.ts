@@ -3,9 +3,9 @@
 import { UsageError } from '../../../../base/flags/flags.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { objectPath } from '../../../../client/requests/resource-type.ts'
-import { withTypedSession } from '../../changes/without-nulls.ts'
+import { withTypedSession } from '../../changes/remove-nulls.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
-import { placeOf } from '../../connection/session.ts'
+import { objectNameIn } from '../../connection/session.ts'
 import { defineCommand } from '../../program/command.ts'
 import { chooseContainer, findPod } from '../../streaming/pods.ts'
 import { runRemotely } from '../../streaming/remote-command.ts'
@@ -26,7 +26,7 @@ export const attachCommand = defineCommand({
         context.err(`error: Unable to use a TTY - container ${container.name} did not allocate one\n`)
       if (!options.quiet && options.stdin) context.err("If you don't see a command prompt, try pressing enter.\n")
       await runRemotely(session, {
-        path: objectPath(kinds.Pod, placeOf(session, kinds.Pod, pod.metadata.name ?? ''), 'attach'),
+        path: objectPath(kinds.Pod, objectNameIn(session, kinds.Pod, pod.metadata.name ?? ''), 'attach'),
         container: container.name ?? '',
         tty: container.tty === true && wantsTerminal(session, options),
         input: options.stdin ? context.inputStream() : undefined,

@@ -7,9 +7,9 @@ import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { objectPath } from '../../../../client/requests/resource-type.ts'
 import { TransportError } from '../../../../client/requests/transport.ts'
 import { readWhole } from '../../arguments/numbers.ts'
-import { withTypedSession } from '../../changes/without-nulls.ts'
+import { withTypedSession } from '../../changes/remove-nulls.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
-import { placeOf, type Session } from '../../connection/session.ts'
+import { objectNameIn, type Session } from '../../connection/session.ts'
 import { defineCommand, ExitCode } from '../../program/command.ts'
 import type { Channels } from '../../streaming/channels.ts'
 import { chooseContainer } from '../../streaming/pods.ts'
@@ -81,7 +81,7 @@ interface Copying {
 
 /** Returns the parameters for running commands in the pod. */
 async function remoteOf(session: Session, pod: string, { options }: Copying): Promise<Omit<RemoteCommand, 'command'>> {
-  const name = placeOf(session, kinds.Pod, pod)
+  const name = objectNameIn(session, kinds.Pod, pod)
   const found = await session.client.get(kinds.Pod, name, { signal: session.context.signal })
   const { name: container = '' } = chooseContainer(session, found, options)
   return { path: objectPath(kinds.Pod, name, 'exec'), container, tty: false }
@@ -168,12 +168,12 @@ async function* archiveOf(items: readonly Item[]): AsyncGenerator<Buffer> {
 
 /** Retries, if requested, when the connection breaks. Overwrites files that were already written. */
 async function download(session: Session, copying: Copying & { from: Place; to: string }): Promise<void> {
-  for (let left = copying.options.retries; ; left--) {
+  for (let remainingRetries = copying.options.retries; ; remainingRetries--) {
     try {
       return await downloadOnce(session, copying)
     } catch (error) {
       session.context.signal.throwIfAborted()
-      if (left === 0 || !(error instanceof TransportError)) throw error
+      if (remainingRetries === 0 || !(error instanceof TransportError)) throw error
       session.context.err(`${error.message}: copying again\n`)
     }
   }

@@ -14,9 +14,9 @@ import {
 } from '../../../../base/flags/flags.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { readPairs, readVariable } from '../../arguments/pairs.ts'
-import { withTypedSession } from '../../changes/without-nulls.ts'
+import { withTypedSession } from '../../changes/remove-nulls.ts'
 import { connectionFlags, readTime } from '../../connection/connection-flags.ts'
-import { placeOf, type Session } from '../../connection/session.ts'
+import { objectNameIn, type Session } from '../../connection/session.ts'
 import { escapeLine } from '../../printers/escape.ts'
 import { defineCommand } from '../../program/command.ts'
 import type { Container, Pod } from '../../streaming/pods.ts'
@@ -163,7 +163,7 @@ interface Debugging {
 
 async function debugPod(session: Session, name: string, debugging: Debugging): Promise<Pod> {
   const { signal } = session.context
-  const pod = await session.client.get(kinds.Pod, placeOf(session, kinds.Pod, name), { signal })
+  const pod = await session.client.get(kinds.Pod, objectNameIn(session, kinds.Pod, name), { signal })
   if (debugging.options.copyTo !== '') return await copy(session, pod, debugging)
   return await addTo(session, pod, debugging.container)
 }

@@ -5,9 +5,9 @@ import { flag, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { objectPath } from '../../../../client/requests/resource-type.ts'
 import { fileFlags } from '../../arguments/subjects.ts'
-import { withTypedSession } from '../../changes/without-nulls.ts'
+import { withTypedSession } from '../../changes/remove-nulls.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
-import { placeOf } from '../../connection/session.ts'
+import { objectNameIn } from '../../connection/session.ts'
 import type { FileName } from '../../manifests/source.ts'
 import { type Context, defineCommand } from '../../program/command.ts'
 import { chooseContainer, findPod, podRunningTimeoutFlag } from '../../streaming/pods.ts'
@@ -36,8 +36,8 @@ If the object has several pods, as a deployment does, orchctl picks one that is 
   examples: ['orchctl exec web -- date', 'orchctl exec -it deploy/web -c app -- sh'],
   flags: { ...interactiveFlags, filename: fileFlags.filename, ...connectionFlags },
   run: async (context, { options, words }) => {
-    const named = await namedByFile(context, options.filename)
-    const [target, ...command] = named === undefined ? words : [named, ...words]
+    const targetOfFile = await namedByFile(context, options.filename)
+    const [target, ...command] = targetOfFile === undefined ? words : [targetOfFile, ...words]
     if (target === undefined) throw new UsageError('pod, type/name or --filename must be specified')
     if (command.length === 0) throw new UsageError('you must specify at least one command for the container')
     await withTypedSession(context, options, async (session) => {
@@ -47,7 +47,7 @@ If the object has several pods, as a deployment does, orchctl picks one that is 
       const { name = '' } = chooseContainer(session, pod, options)
       const tty = wantsTerminal(session, options)
       await runRemotely(session, {
-        path: objectPath(kinds.Pod, placeOf(session, kinds.Pod, pod.metadata.name ?? ''), 'exec'),
+        path: objectPath(kinds.Pod, objectNameIn(session, kinds.Pod, pod.metadata.name ?? ''), 'exec'),
         container: name,
         command,
         tty,

@@ -4,11 +4,11 @@ import type { ApiObject } from '../../../../api/model/object.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { objectPath } from '../../../../client/requests/resource-type.ts'
 import { waitFor } from '../../changes/wait-for.ts'
-import { placeOf, type Session } from '../../connection/session.ts'
+import { objectNameIn, type Session } from '../../connection/session.ts'
 import { runRemotely } from '../../streaming/remote-command.ts'
 import { wantsTerminal } from './exec.ts'
 
-export interface Joining {
+export interface AttachOptions {
   readonly container: string
   readonly stdin: boolean
   readonly tty: boolean
@@ -18,10 +18,10 @@ export interface Joining {
 }
 
 /** Throws ExitCode with the exit code of the program if it is not 0. */
-export async function joinContainer(session: Session, pod: ApiObject, joining: Joining): Promise<void> {
-  const { container, stdin, quiet, timeout } = joining
-  const place = placeOf(session, kinds.Pod, pod.metadata.name ?? '')
-  const type = await session.types.named('pods')
+export async function joinContainer(session: Session, pod: ApiObject, options: AttachOptions): Promise<void> {
+  const { container, stdin, quiet, timeout } = options
+  const place = objectNameIn(session, kinds.Pod, pod.metadata.name ?? '')
+  const type = await session.types.typeNamed('pods')
   await waitFor(
     session,
     { type, name: place },
@@ -31,7 +31,7 @@ export async function joinContainer(session: Session, pod: ApiObject, joining: J
   await runRemotely(session, {
     path: objectPath(kinds.Pod, place, 'attach'),
     container,
-    tty: wantsTerminal(session, joining),
+    tty: wantsTerminal(session, options),
     input: stdin ? session.context.inputStream() : undefined,
   })
 }

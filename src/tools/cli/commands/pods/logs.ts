@@ -12,9 +12,9 @@ import {
 } from '../../../../base/flags/flags.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { objectPath } from '../../../../client/requests/resource-type.ts'
-import { withTypedSession } from '../../changes/without-nulls.ts'
+import { withTypedSession } from '../../changes/remove-nulls.ts'
 import { connectionFlags, readTime } from '../../connection/connection-flags.ts'
-import { placeOf, type Session } from '../../connection/session.ts'
+import { objectNameIn, type Session } from '../../connection/session.ts'
 import { escapeLine, escapeOutput } from '../../printers/escape.ts'
 import { defineCommand } from '../../program/command.ts'
 import { SeveralErrors } from '../../program/explain-error.ts'
@@ -108,7 +108,7 @@ export const logsCommand = defineCommand({
         throw new UsageError(
           `you are attempting to follow ${sources.length} log streams, but maximum allowed concurrency is ${options.maxLogRequests}, use --max-log-requests to increase the limit`,
         )
-      if (options.follow) await together(session, sources, options)
+      if (options.follow) await followTogether(session, sources, options)
       else for (const source of sources) await tried(options, () => show(session, source, options))
     })
   },
@@ -147,7 +147,8 @@ interface LogSource {
 async function findSources(session: Session, words: readonly string[], options: Options): Promise<LogSource[]> {
   const [target, inline = ''] = words
   const container = options.container || inline
-  const pods = target === undefined ? await selected(session, options.selector) : await named(session, target, options)
+  const pods =
+    target === undefined ? await selected(session, options.selector) : await podsOfTarget(session, target, options)
   return pods.flatMap((pod) =>
     options.allContainers
       ? inOrderOfStart(pod).map(({ name = '' }) => ({ pod, container: name }))
@@ -167,7 +168,7 @@ async function selected({ client, context, namespace }: Session, labelSelector: 
 }
 
 /** Shows one of several pods of an owner, and waits for the first pod. */
-async function named(session: Session, target: string, { podRunningTimeout }: Options): Promise<Pod[]> {
+async function podsOfTarget(session: Session, target: string, { podRunningTimeout }: Options): Promise<Pod[]> {
   const { pods, owner } = await podsOnceThere(session, [target], podRunningTimeout)
   if (pods.length === 0) throw new UsageError(`${owner} has no pods`)
   if (pods.length > 1)
@@ -175,7 +176,7 @@ async function named(session: Session, target: string, { podRunningTimeout }: Op
   return pods.slice(0, 1)
 }
 
-async function together(session: Session, sources: readonly LogSource[], options: Options): Promise<void> {
+async function followTogether(session: Session, sources: readonly LogSource[], options: Options): Promise<void> {
   const results = await Promise.allSettled(
     sources.map((source) => tried(options, () => show(session, source, options))),
   )
@@ -192,7 +193,7 @@ async function tried({ ignoreErrors }: Options, work: () => Promise<void>): Prom
 async function show(session: Session, { pod, container }: LogSource, options: Options): Promise<void> {
   const { client, context } = session
   const name = pod.metadata.name ?? ''
-  const path = objectPath(kinds.Pod, placeOf(session, kinds.Pod, name), 'log')
+  const path = objectPath(kinds.Pod, objectNameIn(session, kinds.Pod, name), 'log')
   const { body } = await client.open({
     method: 'GET',
     path,
@@ -205,8 +206,8 @@ async function show(session: Session, { pod, container }: LogSource, options: Op
     for await (const chunk of body) await write(context, chunk)
     return
   }
-  const shown = context.terminal.out ? escapeOutput : (text: string) => text
-  for await (const line of linesOf(body)) await write(context, `${head}${shown(line)}`)
+  const escapeForTerminal = context.terminal.out ? escapeOutput : (text: string) => text
+  for await (const line of linesOf(body)) await write(context, `${head}${escapeForTerminal(line)}`)
 }
 
 async function write({ out, drained }: Session['context'], data: string | Uint8Array): Promise<void> {

@@ -6,9 +6,9 @@ import { flag, UsageError } from '../../../../base/flags/flags.ts'
 import { messageOf } from '../../../../base/text/errors.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { objectPath } from '../../../../client/requests/resource-type.ts'
-import { withTypedSession } from '../../changes/without-nulls.ts'
+import { withTypedSession } from '../../changes/remove-nulls.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
-import { placeOf, type Session } from '../../connection/session.ts'
+import { objectNameIn, type Session } from '../../connection/session.ts'
 import { escapeLine, escapeText } from '../../printers/escape.ts'
 import { defineCommand } from '../../program/command.ts'
 import { type Channels, openChannels } from '../../streaming/channels.ts'
@@ -44,9 +44,9 @@ the colon picks a free port. For a service, orchctl finds one of its pods and th
         throw new UsageError(
           `unable to forward port because pod is not running. Current status=${pod.status?.phase ?? 'unknown'}`,
         )
-      const wanted = ports.map((text) => readPorts(text, { service, pod }))
+      const portPairs = ports.map((text) => readPorts(text, { service, pod }))
       const servers = (
-        await Promise.all(wanted.map((one) => listen(session, pod, { ...one, addresses: options.address })))
+        await Promise.all(portPairs.map((one) => listen(session, pod, { ...one, addresses: options.address })))
       ).flat()
       if (!context.signal.aborted) await once(context.signal, 'abort')
       for (const server of servers) server.close()
@@ -61,7 +61,7 @@ interface Service {
 async function serviceOf({ client, types, namespace, context }: Session, target: string): Promise<Service | undefined> {
   const [word = '', name = ''] = target.split('/')
   if (name === '') return undefined
-  const type = await types.named(word)
+  const type = await types.typeNamed(word)
   if (type.kind !== 'Service' || type.group !== '') return undefined
   return (await client.get(type, { namespace, name }, { signal: context.signal })) as Service
 }
@@ -73,10 +73,10 @@ interface Ports {
 
 function readPorts(text: string, { service, pod }: { service: Service | undefined; pod: Pod }): Ports {
   const [first = '', second, ...more] = text.split(':')
-  const asked = second ?? first
-  const remote = remotePort(asked, { service, pod })
+  const remoteText = second ?? first
+  const remote = remotePort(remoteText, { service, pod })
   const local =
-    second === undefined ? (/^\d+$/.test(asked) ? Number(asked) : remote) : Number(first === '' ? '0' : first)
+    second === undefined ? (/^\d+$/.test(remoteText) ? Number(remoteText) : remote) : Number(first === '' ? '0' : first)
   if (more.length > 0 || remote === undefined || !isPort(local, 0))
     throw new UsageError(`${JSON.stringify(text)} is not [LOCAL_PORT:]REMOTE_PORT, such as 8080:80, :80, 80 or http`)
   return { local: local!, remote }
@@ -89,9 +89,9 @@ function isPort(value: number | undefined, least: number): boolean {
 /** Returns the pod port. Looks up ports of a service and named ports. */
 function remotePort(text: string, { service, pod }: { service: Service | undefined; pod: Pod }): number | undefined {
   if (service !== undefined) {
-    const found = service.spec?.ports?.find(({ name, port }) => name === text || String(port) === text)
-    if (found === undefined) throw new UsageError(`the service has no port ${text}`)
-    const to = found.targetPort ?? found.port
+    const matchingPort = service.spec?.ports?.find(({ name, port }) => name === text || String(port) === text)
+    if (matchingPort === undefined) throw new UsageError(`the service has no port ${text}`)
+    const to = matchingPort.targetPort ?? matchingPort.port
     return typeof to === 'string' ? portOfPod(to, pod) : to
   }
   if (!/^\d{1,5}$/.test(text)) return portOfPod(text, pod)
@@ -101,11 +101,11 @@ function remotePort(text: string, { service, pod }: { service: Service | undefin
 function portOfPod(text: string, { metadata, spec }: Pod): number | undefined {
   if (/^\d{1,5}$/.test(text)) return Number(text)
   const ports = (spec?.containers ?? []).flatMap(({ ports = [] }) => ports)
-  const found = ports.find(({ name }) => name === text)
-  if (found !== undefined || !/^[a-z0-9-]+$/.test(text)) return found?.containerPort
+  const matchingPort = ports.find(({ name }) => name === text)
+  if (matchingPort !== undefined || !/^[a-z0-9-]+$/.test(text)) return matchingPort?.containerPort
   const names = ports.flatMap(({ name }) => name ?? []).map(escapeLine)
-  const known = names.length === 0 ? 'none of its ports has a name' : `it has: ${names.join(', ')}`
-  throw new UsageError(`pod ${escapeLine(metadata.name ?? '')} does not have a named port '${text}'; ${known}`)
+  const portHint = names.length === 0 ? 'none of its ports has a name' : `it has: ${names.join(', ')}`
+  throw new UsageError(`pod ${escapeLine(metadata.name ?? '')} does not have a named port '${text}'; ${portHint}`)
 }
 
 async function listen(
@@ -145,7 +145,7 @@ const data = 0
 
 async function forward(session: Session, socket: Socket, { pod, remote }: { pod: Pod; remote: number }): Promise<void> {
   socket.on('error', () => {})
-  const path = objectPath(kinds.Pod, placeOf(session, kinds.Pod, pod.metadata.name ?? ''), 'portforward')
+  const path = objectPath(kinds.Pod, objectNameIn(session, kinds.Pod, pod.metadata.name ?? ''), 'portforward')
   const channels = await openChannels(session, path, new URLSearchParams({ ports: String(remote) }))
   socket.once('close', () => channels.close())
   const sending = send(socket, channels)

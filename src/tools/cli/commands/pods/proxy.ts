@@ -232,7 +232,7 @@ async function answer({ send }: Connection, call: Call): Promise<void> {
   if (refusal !== undefined) return void response.writeHead(refusal.status, plainText).end(`${refusal.text}\n`)
   const gone = new AbortController()
   response.once('close', () => gone.abort())
-  const body = await bodyOf(request)
+  const body = await requestBody(request)
   const answered = await send({
     method,
     path: url.slice(prefix.length),
@@ -288,7 +288,7 @@ function cleanPath(path: string): string {
   return posix.normalize(path.replaceAll(/^\/*/g, '/'))
 }
 
-async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+async function requestBody(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of request) {

@@ -34,20 +34,20 @@ export async function filesIn(directory: string): Promise<ServeFile> {
   })
   return async ({ method = 'GET', url = '' }, response, path) => {
     if (method !== 'GET' && method !== 'HEAD') return void response.writeHead(405, { allow: 'GET, HEAD' }).end()
-    const file = await placeOf(root, path)
+    const file = await resolveFile(root, path)
     if (file === undefined) return void response.writeHead(404).end('404 page not found\n')
     const isDirectory = (await stat(file)).isDirectory()
     // Relative links of a page in a directory are relative to that directory.
     if (isDirectory && path !== '' && !path.endsWith('/'))
       return void response.writeHead(301, { location: `${url.split('?')[0]}/` }).end()
-    const index = isDirectory ? await placeOf(root, `${path}index.html`) : undefined
+    const index = isDirectory ? await resolveFile(root, `${path}index.html`) : undefined
     if (isDirectory && index === undefined) await sendList(response, file)
     else await sendFile(response, index ?? file, method)
   }
 }
 
 /** Returns the file of a path with links resolved. Undefined if it does not exist or is outside. */
-async function placeOf(root: string, path: string): Promise<string | undefined> {
+async function resolveFile(root: string, path: string): Promise<string | undefined> {
   const words = decoded(path)
   if (words === undefined || words.includes('\0')) return undefined
   try {
@@ -69,16 +69,16 @@ function decoded(path: string): string | undefined {
 }
 
 async function sendFile(response: ServerResponse, file: string, method: string): Promise<void> {
-  const found = await stat(file)
-  if (!found.isFile()) return void response.writeHead(404).end('404 page not found\n')
+  const fileStat = await stat(file)
+  if (!fileStat.isFile()) return void response.writeHead(404).end('404 page not found\n')
   response.writeHead(200, {
     'content-type': types[extname(file).toLowerCase()] ?? 'application/octet-stream',
-    'content-length': found.size,
-    'last-modified': found.mtime.toUTCString(),
+    'content-length': fileStat.size,
+    'last-modified': fileStat.mtime.toUTCString(),
     'x-content-type-options': 'nosniff',
   })
-  if (method === 'HEAD' || found.size === 0) return void response.end()
-  await pipeline(createReadStream(file, { end: found.size - 1 }), response)
+  if (method === 'HEAD' || fileStat.size === 0) return void response.end()
+  await pipeline(createReadStream(file, { end: fileStat.size - 1 }), response)
 }
 
 async function sendList(response: ServerResponse, directory: string): Promise<void> {

@@ -20,16 +20,16 @@ export const rolloutCommands: readonly CommandEntry[] = [
   {
     name: 'pause',
     summary: 'pause the rollout of a deployment',
-    load: async () => (await import('./switching.ts')).pauseCommand,
+    load: async () => (await import('./pause-resume-restart.ts')).pauseCommand,
   },
   {
     name: 'resume',
     summary: 'resume a paused rollout',
-    load: async () => (await import('./switching.ts')).resumeCommand,
+    load: async () => (await import('./pause-resume-restart.ts')).resumeCommand,
   },
   {
     name: 'restart',
     summary: 'restart all pods of a workload',
-    load: async () => (await import('./switching.ts')).restartCommand,
+    load: async () => (await import('./pause-resume-restart.ts')).restartCommand,
   },
 ]

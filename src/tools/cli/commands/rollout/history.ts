@@ -5,10 +5,10 @@ import { groupOf } from '../../../../api/model/api-version.ts'
 import type { Vendor } from '../../../../api/model/vendor.ts'
 import { flag, type OptionsOf, UsageError } from '../../../../base/flags/flags.ts'
 import type { Subject } from '../../arguments/subjects.ts'
-import { liveOf } from '../../changes/changing.ts'
-import { changeCauseKey } from '../../changes/kept-notes.ts'
-import { withTypedSession } from '../../changes/without-nulls.ts'
-import { report, shownFlags } from '../../changes/writing.ts'
+import { changeCauseKey } from '../../changes/change-cause.ts'
+import { liveOf } from '../../changes/patch-command.ts'
+import { withTypedSession } from '../../changes/remove-nulls.ts'
+import { report, shownFlags } from '../../changes/report-write.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
 import { singularName } from '../../connection/find-type.ts'
 import type { Session } from '../../connection/session.ts'
@@ -57,12 +57,13 @@ async function historyText(session: Session, subject: Subject, options: OptionsO
   const live = await liveOf(session, subject)
   if (rolloutKind(subject) === undefined) throw new UsageError(`${called(subject)} has no rollout history`)
   const revisions = await revisionsOf(session, live)
-  const found = revisions.find(({ number }) => number === revision)
-  if (revision > 0n && found === undefined) throw new UsageError('unable to find the specified revision')
-  if (output.form !== '') return await keepersText(found === undefined ? revisions : [found], options)
+  const matchingRevision = revisions.find(({ number }) => number === revision)
+  if (revision > 0n && matchingRevision === undefined) throw new UsageError('unable to find the specified revision')
+  if (output.form !== '')
+    return await keepersText(matchingRevision === undefined ? revisions : [matchingRevision], options)
   const title = `${singularName(subject.type)}/${escapeLine(subject.name.name)}`
-  if (found === undefined) return `${title} \n${listText(revisions)}`
-  return `${title} with revision #${revision}\n${templateText(withCause(found, await session.types.vendor()))}\n`
+  if (matchingRevision === undefined) return `${title} \n${listText(revisions)}`
+  return `${title} with revision #${revision}\n${templateText(withCause(matchingRevision, await session.types.vendor()))}\n`
 }
 
 /** Prints the objects that store revisions. */

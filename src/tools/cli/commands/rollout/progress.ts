@@ -30,12 +30,12 @@ function isUnseen({ metadata, status }: Workload): boolean {
 function ofDeployment(deployment: Workload): Progress {
   if (isUnseen(deployment)) return waiting('Waiting for deployment spec update to be observed...')
   const { replicas = 0, updatedReplicas = 0, availableReplicas = 0, conditions = [] } = deployment.status ?? {}
-  const wanted = deployment.spec?.replicas ?? 1
+  const desiredReplicas = deployment.spec?.replicas ?? 1
   const lead = `Waiting for deployment ${quoted(deployment)} rollout to finish:`
   if (conditions.some(({ type, reason }) => type === 'Progressing' && reason === 'ProgressDeadlineExceeded'))
     throw new UsageError(`deployment ${quoted(deployment)} exceeded its progress deadline`)
-  if (updatedReplicas < wanted)
-    return waiting(`${lead} ${updatedReplicas} out of ${wanted} new replicas have been updated...`)
+  if (updatedReplicas < desiredReplicas)
+    return waiting(`${lead} ${updatedReplicas} out of ${desiredReplicas} new replicas have been updated...`)
   if (replicas > updatedReplicas)
     return waiting(`${lead} ${replicas - updatedReplicas} old replicas are pending termination...`)
   if (availableReplicas < updatedReplicas)
@@ -52,13 +52,15 @@ function ofDaemonSet(set: Workload): Progress {
   requireRollingUpdate(set)
   if (isUnseen(set)) return waiting('Waiting for daemon set spec update to be observed...')
   const {
-    desiredNumberScheduled: wanted = 0,
+    desiredNumberScheduled: desiredReplicas = 0,
     updatedNumberScheduled: updated = 0,
     numberAvailable = 0,
   } = set.status ?? {}
   const lead = `Waiting for daemon set ${quoted(set)} rollout to finish:`
-  if (updated < wanted) return waiting(`${lead} ${updated} out of ${wanted} new pods have been updated...`)
-  if (numberAvailable < wanted) return waiting(`${lead} ${numberAvailable} of ${wanted} updated pods are available...`)
+  if (updated < desiredReplicas)
+    return waiting(`${lead} ${updated} out of ${desiredReplicas} new pods have been updated...`)
+  if (numberAvailable < desiredReplicas)
+    return waiting(`${lead} ${numberAvailable} of ${desiredReplicas} updated pods are available...`)
   return done(`daemon set ${quoted(set)} successfully rolled out`)
 }
 
@@ -67,12 +69,13 @@ function ofStatefulSet(set: Workload): Progress {
   const { status = {}, spec } = set
   if (!status.observedGeneration || isUnseen(set))
     return waiting('Waiting for statefulset spec update to be observed...')
-  const wanted = spec?.replicas ?? 1
+  const desiredReplicas = spec?.replicas ?? 1
   const { readyReplicas = 0, updatedReplicas = 0, currentReplicas = 0, currentRevision = '' } = status
   const { updateRevision = '' } = status
-  if (readyReplicas < wanted) return waiting(`Waiting for ${wanted - readyReplicas} pods to be ready...`)
+  if (readyReplicas < desiredReplicas)
+    return waiting(`Waiting for ${desiredReplicas - readyReplicas} pods to be ready...`)
   const { partition } = spec?.updateStrategy?.rollingUpdate ?? {}
-  if (partition !== undefined) return ofPartition(updatedReplicas, wanted - partition)
+  if (partition !== undefined) return ofPartition(updatedReplicas, desiredReplicas - partition)
   if (updateRevision !== currentRevision)
     return waiting(
       `waiting for statefulset rolling update to complete ${updatedReplicas} pods at revision ${escapeLine(updateRevision)}...`,
@@ -82,10 +85,10 @@ function ofStatefulSet(set: Workload): Progress {
   )
 }
 
-function ofPartition(updated: number, wanted: number): Progress {
-  if (updated < wanted)
+function ofPartition(updated: number, desiredReplicas: number): Progress {
+  if (updated < desiredReplicas)
     return waiting(
-      `Waiting for partitioned roll out to finish: ${updated} out of ${wanted} new pods have been updated...`,
+      `Waiting for partitioned roll out to finish: ${updated} out of ${desiredReplicas} new pods have been updated...`,
     )
   return done(`partitioned roll out complete: ${updated} new pods have been updated...`)
 }

@@ -8,7 +8,7 @@ import { type Vendor, vendorKey } from '../../../../api/model/vendor.ts'
 import { UsageError } from '../../../../base/flags/flags.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import type { ResourceType } from '../../../../client/requests/resource-type.ts'
-import { changeCauseKey } from '../../changes/kept-notes.ts'
+import { changeCauseKey } from '../../changes/change-cause.ts'
 import type { Session } from '../../connection/session.ts'
 import type { Template, Workload } from './workloads.ts'
 
@@ -86,9 +86,9 @@ function isRevision(text: string): boolean {
 /** Returns the revision to roll back to; 0 selects the previous one. Throws UsageError if it does not exist. */
 export function wantedRevision(revisions: readonly Revision[], number: bigint, name: string): Revision {
   if (number > 0n) {
-    const found = revisions.find((revision) => revision.number === number)
-    if (found === undefined) throw new UsageError(`unable to find specified revision ${number} in history`)
-    return found
+    const matchingRevision = revisions.find((revision) => revision.number === number)
+    if (matchingRevision === undefined) throw new UsageError(`unable to find specified revision ${number} in history`)
+    return matchingRevision
   }
   const previous = revisions.at(-2)
   if (previous === undefined) throw new UsageError(`no rollout history found for ${name}: there is no earlier revision`)

@@ -1,9 +1,9 @@
 /** `orchctl rollout status`: shows the progress of a rollout and waits for its end. */
 import { flag, type OptionsOf, readBoolean, UsageError } from '../../../../base/flags/flags.ts'
 import type { Subject } from '../../arguments/subjects.ts'
-import { liveOf } from '../../changes/changing.ts'
+import { liveOf } from '../../changes/patch-command.ts'
+import { withTypedSession } from '../../changes/remove-nulls.ts'
 import { waitFor } from '../../changes/wait-for.ts'
-import { withTypedSession } from '../../changes/without-nulls.ts'
 import { connectionFlags, readTime } from '../../connection/connection-flags.ts'
 import type { Session } from '../../connection/session.ts'
 import { defineCommand } from '../../program/command.ts'
@@ -67,7 +67,7 @@ async function statusOf(session: Session, subject: Subject, options: OptionsOf<t
   await waitFor(session, subject, { until: look, timeoutMs: options.timeout || Number.MAX_SAFE_INTEGER })
 }
 
-function checkRevision(running: bigint, wanted: bigint): void {
-  if (running !== wanted)
-    throw new UsageError(`desired revision (${wanted}) is different from the running revision (${running})`)
+function checkRevision(running: bigint, requestedRevision: bigint): void {
+  if (running !== requestedRevision)
+    throw new UsageError(`desired revision (${requestedRevision}) is different from the running revision (${running})`)
 }

@@ -45,14 +45,14 @@ async function lineOf(variable: Variable, references: References | undefined): P
 
 function sourceText(from: JsonObject): string {
   const { configMapKeyRef: map, secretKeyRef: secret, fieldRef, resourceFieldRef } = from
-  if (isObject(map)) return `configmap ${textOf(map.name)}, key ${textOf(map.key)}`
-  if (isObject(secret)) return `secret ${textOf(secret.name)}, key ${textOf(secret.key)}`
-  if (isObject(fieldRef)) return `field path ${textOf(fieldRef.fieldPath)}`
-  if (isObject(resourceFieldRef)) return `resource field ${textOf(resourceFieldRef.resource)}`
+  if (isObject(map)) return `configmap ${stringOrEmpty(map.name)}, key ${stringOrEmpty(map.key)}`
+  if (isObject(secret)) return `secret ${stringOrEmpty(secret.name)}, key ${stringOrEmpty(secret.key)}`
+  if (isObject(fieldRef)) return `field path ${stringOrEmpty(fieldRef.fieldPath)}`
+  if (isObject(resourceFieldRef)) return `resource field ${stringOrEmpty(resourceFieldRef.resource)}`
   return Object.keys(from).sort(compareUtf8).join(', ')
 }
 
-function textOf(value: Json | undefined): string {
+function stringOrEmpty(value: Json | undefined): string {
   return typeof value === 'string' ? value : ''
 }
 
@@ -64,7 +64,7 @@ interface WithData extends ApiObject {
 class References {
   readonly #session: Session
   readonly #namespace: string
-  readonly #asked = new Map<string, Promise<WithData>>()
+  readonly #readObjects = new Map<string, Promise<WithData>>()
 
   constructor(session: Session, namespace: string) {
     this.#session = session
@@ -73,20 +73,21 @@ class References {
 
   /** Returns undefined if only a running pod knows the value. */
   async valueOf({ configMapKeyRef: map, secretKeyRef: secret }: JsonObject): Promise<string | undefined> {
-    if (isObject(map)) return (await this.#ask(kinds.ConfigMap, textOf(map.name))).data?.[textOf(map.key)] ?? ''
+    if (isObject(map))
+      return (await this.#ask(kinds.ConfigMap, stringOrEmpty(map.name))).data?.[stringOrEmpty(map.key)] ?? ''
     if (!isObject(secret)) return undefined
-    const value = (await this.#ask(kinds.Secret, textOf(secret.name))).data?.[textOf(secret.key)] ?? ''
+    const value = (await this.#ask(kinds.Secret, stringOrEmpty(secret.name))).data?.[stringOrEmpty(secret.key)] ?? ''
     return Buffer.from(value, 'base64').toString('utf8')
   }
 
   #ask(type: ResourceType, name: string): Promise<WithData> {
     const key = `${type.plural}/${name}`
-    let asked = this.#asked.get(key)
-    if (asked === undefined) {
+    let readObjects = this.#readObjects.get(key)
+    if (readObjects === undefined) {
       const { client, context } = this.#session
-      asked = client.get(type, { namespace: this.#namespace, name }, { signal: context.signal })
-      this.#asked.set(key, asked)
+      readObjects = client.get(type, { namespace: this.#namespace, name }, { signal: context.signal })
+      this.#readObjects.set(key, readObjects)
     }
-    return asked
+    return readObjects
   }
 }

@@ -3,7 +3,7 @@
 import { asJson, asObject } from '../../../../api/model/object.ts'
 import { UsageError } from '../../../../base/flags/flags.ts'
 import { readSelectorLabels } from '../../arguments/pairs.ts'
-import { resourceVersionFlag } from '../../changes/changing.ts'
+import { resourceVersionFlag } from '../../changes/patch-command.ts'
 import { defineCommand } from '../../program/command.ts'
 import { setFlags, setInObjects } from './pod-spec.ts'
 

@@ -6,8 +6,8 @@
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
 import { UsageError } from '../../../../base/flags/flags.ts'
-import { readWanted } from '../../arguments/targets.ts'
-import { placeOf, type Session } from '../../connection/session.ts'
+import { readTargetWords } from '../../arguments/targets.ts'
+import { objectNameIn, type Session } from '../../connection/session.ts'
 import type { Variable } from './environment.ts'
 
 interface WithData extends ApiObject {
@@ -23,20 +23,25 @@ interface From {
 export async function variablesFrom(session: Session | undefined, { from, keys, prefix }: From): Promise<Variable[]> {
   if (session === undefined)
     throw new UsageError('--from and --local are mutually exclusive: --from reads from the server')
-  const [wanted, ...more] = readWanted([from])
-  if (wanted?.name === undefined || more.length > 0)
+  const [sourceWord, ...more] = readTargetWords([from])
+  if (sourceWord?.name === undefined || more.length > 0)
     throw new UsageError('--from must be TYPE/NAME, such as configmap/settings')
-  const type = await session.types.named(wanted.type)
+  const type = await session.types.typeNamed(sourceWord.type)
   const reference = type.kind === 'ConfigMap' ? 'configMapKeyRef' : 'secretKeyRef'
   if (type.group !== '' || !['ConfigMap', 'Secret'].includes(type.kind))
     throw new UsageError(`unsupported resource specified in --from: ${type.kind}; use a configmap or a secret`)
   const { signal } = session.context
-  const { data = {} } = (await session.client.get(type, placeOf(session, type, wanted.name), { signal })) as WithData
+  const { data = {} } = (await session.client.get(type, objectNameIn(session, type, sourceWord.name), {
+    signal,
+  })) as WithData
   const chosen = keys === '' ? undefined : keys.split(',')
   return Object.keys(data)
     .filter((key) => chosen === undefined || chosen.includes(key))
     .sort(compareUtf8)
-    .map((key) => ({ name: variableName(`${prefix}${key}`), valueFrom: { [reference]: { name: wanted.name!, key } } }))
+    .map((key) => ({
+      name: variableName(`${prefix}${key}`),
+      valueFrom: { [reference]: { name: sourceWord.name!, key } },
+    }))
 }
 
 /** Turns `log-level` into LOG_LEVEL. */

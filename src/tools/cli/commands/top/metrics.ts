@@ -6,7 +6,7 @@ import { flag, type OptionsOf, oneOf, refusedFlag, text, toggle, UsageError } fr
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { collectionPath } from '../../../../client/requests/resource-type.ts'
 import { isNotFound, type StatusError } from '../../../../client/requests/status-error.ts'
-import { withTypedSession } from '../../changes/without-nulls.ts'
+import { withTypedSession } from '../../changes/remove-nulls.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
 import type { Session } from '../../connection/session.ts'
 import { Columns } from '../../printers/columns.ts'
@@ -80,10 +80,10 @@ export const topPodsCommand: Command = defineCommand({
   flags: podFlags,
   run: async (context, { options, words }) => {
     await withTypedSession(context, options, async (session) => {
-      const found = await read(session, 'pods', { words, options })
+      const measurements = await read(session, 'pods', { words, options })
       const lead = options.allNamespaces ? ['NAMESPACE'] : []
-      const rows = inOrder(
-        found.flatMap((pod) => podRows(pod, options)),
+      const rows = sortByUsage(
+        measurements.flatMap((pod) => podRows(pod, options)),
         options,
       )
       const headings = [...lead, ...(options.containers ? ['POD', 'NAME'] : ['NAME']), 'CPU(cores)', 'MEMORY(bytes)']
@@ -101,15 +101,15 @@ export const topNodesCommand: Command = defineCommand({
   flags: nodeFlags,
   run: async (context, { options, words }) => {
     await withTypedSession(context, options, async (session) => {
-      const found = await read(session, 'nodes', { words, options })
+      const measurements = await read(session, 'nodes', { words, options })
       const wholes = await nodeWholes(session, options)
-      const rows = found.map(({ metadata: { name = '' }, usage }) => {
+      const rows = measurements.map(({ metadata: { name = '' }, usage }) => {
         const whole = wholes.get(name)
         return { name: [name], ...usedOf([usage]), ...(whole && { whole }) }
       })
-      const measured = new Set(found.map(({ metadata }) => metadata.name))
+      const measured = new Set(measurements.map(({ metadata }) => metadata.name))
       const silent = words.length > 0 ? [] : [...wholes.keys()].filter((name) => !measured.has(name))
-      const cells = [...inOrder(rows, options).map(nodeCells), ...silent.map(unknownNode)]
+      const cells = [...sortByUsage(rows, options).map(nodeCells), ...silent.map(unknownNode)]
       context.out(table(['NAME', 'CPU(cores)', 'CPU%', 'MEMORY(bytes)', 'MEMORY%'], cells, options))
     })
   },
@@ -215,7 +215,7 @@ function usedOf(usages: readonly (Usage | undefined)[]): { cpu: number; memory: 
   return { cpu: Math.ceil(sum('cpu', 1e6)), memory: sum('memory', 1e9) }
 }
 
-function inOrder(rows: readonly Used[], { sortBy }: { sortBy: '' | 'cpu' | 'memory' }): readonly Used[] {
+function sortByUsage(rows: readonly Used[], { sortBy }: { sortBy: '' | 'cpu' | 'memory' }): readonly Used[] {
   return sortBy === '' ? rows : rows.toSorted((a, b) => b[sortBy] - a[sortBy])
 }
 

@@ -87,8 +87,8 @@ function report(before: Samples, after: Samples, seconds: number): string {
     ['Processor', percent(rate('process_cpu_seconds_total'))],
     ['Memory', mebibytes(sum(after, 'process_resident_memory_bytes'))],
   ]
-  const known = rows.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
-  return new Columns().lines([['SERVER', 'VALUE'], ...known]) + types(after)
+  const knownRows = rows.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
+  return new Columns().lines([['SERVER', 'VALUE'], ...knownRows]) + types(after)
 }
 
 /** Lists the types with the most objects. */

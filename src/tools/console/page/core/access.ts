@@ -54,11 +54,11 @@ export interface WhoCan {
  * Sends a question, such as `whocans` of the group `ops` or `plural.group` of another, and returns the status of the
  * response.
  */
-export async function ask<T>(around: Asking, question: string, spec: object): Promise<T> {
+export async function ask<T>(consoleContext: Asking, question: string, spec: object): Promise<T> {
   const [plural = '', group = 'ops'] = question.split('.', 2)
-  const type = around.kinds.builtIn(plural, group)
+  const type = consoleContext.kinds.builtIn(plural, group)
   if (type === undefined) throw new Error(`this server does not serve ${plural}`)
-  const answered = await around.client.create(type, { metadata: {}, spec })
+  const answered = await consoleContext.client.create(type, { metadata: {}, spec })
   return answered.status as T
 }
 
@@ -78,18 +78,21 @@ export interface Asked {
  * Explains why a user may or may not do something. Works for the signed-in user in any case, if necessary from their
  * own rules.
  */
-export async function explainAccess(around: Asking, { action, user, groups = [] }: Asked): Promise<Explanation> {
+export async function explainAccess(
+  consoleContext: Asking,
+  { action, user, groups = [] }: Asked,
+): Promise<Explanation> {
   const who = { ...(user ? { user } : {}), ...(groups.length > 0 ? { groups } : {}) }
   try {
-    return await ask(around, 'accessexplanations', { ...questionOf(action), ...who })
+    return await ask(consoleContext, 'accessexplanations', { ...questionOf(action), ...who })
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 403 || user || groups.length > 0) throw error
-    return await explainForOneself(around, action)
+    return await explainForOneself(consoleContext, action)
   }
 }
 
-export async function whoCan(around: Asking, action: ResourceAction): Promise<WhoCan> {
-  return await ask(around, 'whocans', { resourceAttributes: action })
+export async function whoCan(consoleContext: Asking, action: ResourceAction): Promise<WhoCan> {
+  return await ask(consoleContext, 'whocans', { resourceAttributes: action })
 }
 
 /** Returns the denied action. Undefined if the error is not a missing permission. */
@@ -104,11 +107,11 @@ function questionOf(action: Action) {
   return 'path' in action ? { nonResourceAttributes: action } : { resourceAttributes: action }
 }
 
-async function explainForOneself(around: Asking, action: Action): Promise<Explanation> {
+async function explainForOneself(consoleContext: Asking, action: Action): Promise<Explanation> {
   const namespace = ('path' in action ? '' : action.namespace) || 'default'
   const [{ allowed, reason = '' }, rules] = await Promise.all([
-    ask<Explanation>(around, 'selfsubjectaccessreviews.authorization', questionOf(action)),
-    ask<OwnRules>(around, 'selfsubjectrulesreviews.authorization', { namespace }),
+    ask<Explanation>(consoleContext, 'selfsubjectaccessreviews.authorization', questionOf(action)),
+    ask<OwnRules>(consoleContext, 'selfsubjectrulesreviews.authorization', { namespace }),
   ])
   return { allowed, reason, byOwnRules: true, ...(allowed ? {} : explainByOwnRules(attributesOf(action), rules)) }
 }

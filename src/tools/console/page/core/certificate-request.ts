@@ -34,8 +34,8 @@ function hex(element: Part): string {
 
 function readSubject(name: Part): JudgedRequest['subject'] {
   const parts = children(name).flatMap((set) => children(set).map((pair) => children(pair)))
-  const texts = (wanted: string) =>
-    parts.filter(([id]) => hex(id) === wanted).map(([, value]) => new TextDecoder().decode(value?.content))
+  const texts = (attributeId: string) =>
+    parts.filter(([id]) => hex(id) === attributeId).map(([, value]) => new TextDecoder().decode(value?.content))
   return { commonNames: texts('550403'), organizations: texts('55040a') }
 }
 
@@ -69,13 +69,13 @@ function readNames(attributes: Part): JudgedRequest['names'] {
     .flatMap((parts) => children(readWhole(parts.at(-1)!.content, tags.sequence)))
   const texts = (tag: number) =>
     names.filter((name) => name.tag === tag).map(({ content }) => new TextDecoder('latin1').decode(content))
-  const known = [0x81, 0x82, 0x86, 0x87]
+  const knownTags = [0x81, 0x82, 0x86, 0x87]
   return {
     dns: texts(0x82),
     emails: texts(0x81),
     uris: texts(0x86),
     ips: names.filter(({ tag }) => tag === 0x87).map(({ content }) => ipText(content)),
-    others: names.filter(({ tag }) => !known.includes(tag)).length,
+    others: names.filter(({ tag }) => !knownTags.includes(tag)).length,
   }
 }
 

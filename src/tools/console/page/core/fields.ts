@@ -106,15 +106,15 @@ export function setField(target: JsonObject, path: Path, value: Json): void {
         setKey(at as JsonObject, step.member, value)
         return
       }
-      const known = own(at as JsonObject, step.member)
-      const inner: JsonObject | Json[] = (known as JsonObject | undefined) ?? (next && 'keys' in next ? [] : {})
-      if (known === undefined) setKey(at as JsonObject, step.member, inner)
+      const currentMember = own(at as JsonObject, step.member)
+      const inner: JsonObject | Json[] = (currentMember as JsonObject | undefined) ?? (next && 'keys' in next ? [] : {})
+      if (currentMember === undefined) setKey(at as JsonObject, step.member, inner)
       at = inner
     } else {
       const list = at as Json[]
-      const found: Json | undefined = list.find((element) => hasKeys(element, step.keys))
-      const inner = isObject(found) ? found : { ...step.keys }
-      if (found === undefined) list.push(inner)
+      const matchingElement: Json | undefined = list.find((element) => hasKeys(element, step.keys))
+      const inner = isObject(matchingElement) ? matchingElement : { ...step.keys }
+      if (matchingElement === undefined) list.push(inner)
       if (isLast && isObject(value)) for (const [name, each] of Object.entries(value)) setKey(inner, name, each ?? null)
       at = inner
     }

@@ -14,7 +14,7 @@ export type Type = DiscoveredType
 export interface ServedKinds {
   readonly types: readonly Type[]
   /** Whether the first response has arrived. */
-  readonly known: boolean
+  readonly isLoaded: boolean
   readonly failures: readonly string[]
   /** `orch.io` or `k8s.io`. */
   readonly domain: string
@@ -22,7 +22,7 @@ export interface ServedKinds {
 
 /** The served kinds at the last refresh. `follow` refreshes them. */
 export class Kinds {
-  readonly store = new Store<ServedKinds>({ types: [], known: false, failures: [], domain: '' })
+  readonly store = new Store<ServedKinds>({ types: [], isLoaded: false, failures: [], domain: '' })
   readonly #client: Client
 
   constructor(client: Client) {
@@ -33,7 +33,7 @@ export class Kinds {
     const { types, failures } = await discover(this.#client, { signal })
     const ops = types.find(({ group }) => group.startsWith('ops.'))?.group ?? ''
     const sorted = types.sort((a, b) => (a.plural < b.plural ? -1 : 1))
-    this.store.set({ types: sorted, known: true, failures, domain: ops.slice('ops.'.length) })
+    this.store.set({ types: sorted, isLoaded: true, failures, domain: ops.slice('ops.'.length) })
   }
 
   /** Refreshes every minute, and when a page does not find its kind. */
@@ -65,18 +65,18 @@ export class Kinds {
   }
 }
 
-export interface Surroundings {
+export interface ConsoleContext {
   readonly client: Client
   readonly openSocket: (path: string, protocols: readonly string[]) => WebSocket
   readonly kinds: Kinds
 }
 
-export const SurroundingsContext = createContext<Surroundings | undefined>(undefined)
+export const ConsoleContextProvider = createContext<ConsoleContext | undefined>(undefined)
 
 /** Returns the client and the kinds of the session. The component is rendered again when the kinds change. */
-export function useSurroundings(): Surroundings {
-  const around = useContext(SurroundingsContext)
-  if (around === undefined) throw new Error('drawn outside of a session')
-  useStore(around.kinds.store)
-  return around
+export function useConsoleContext(): ConsoleContext {
+  const consoleContext = useContext(ConsoleContextProvider)
+  if (consoleContext === undefined) throw new Error('drawn outside of a session')
+  useStore(consoleContext.kinds.store)
+  return consoleContext
 }

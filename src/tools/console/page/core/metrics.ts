@@ -1,6 +1,6 @@
 /** Samples of `/metrics`, read every few seconds while a page shows them, with previous ones. */
 import { useEffect, useState } from 'preact/hooks'
-import { useSurroundings } from './kinds.ts'
+import { useConsoleContext } from './kinds.ts'
 import { Store, useStore } from './store.ts'
 
 export interface Sample {
@@ -23,13 +23,13 @@ export interface Scrapes {
 const everyMs = 2_000
 const maxScrapes = 90
 
-function parseMetrics(text: string, wanted: ReadonlySet<string>): Map<string, Sample[]> {
+function parseMetrics(text: string, metricNames: ReadonlySet<string>): Map<string, Sample[]> {
   const samples = new Map<string, Sample[]>()
   for (const line of text.split('\n')) {
     const end = line.search(/[{ ]/)
     if (line.startsWith('#') || end < 0) continue
     const name = line.slice(0, end)
-    if (!wanted.has(name)) continue
+    if (!metricNames.has(name)) continue
     const [, labels = '', value = ''] = /^[^{ ]+(?:\{(.*)\})? (\S+)/.exec(line) ?? []
     const list = samples.get(name) ?? []
     list.push({ labels: readLabels(labels), value: Number(value) })
@@ -45,8 +45,8 @@ function readLabels(text: string): { [name: string]: string } {
 }
 
 /** Reads these metrics while the component is shown. */
-export function useMetrics(wanted: ReadonlySet<string>): Scrapes {
-  const { client } = useSurroundings()
+export function useMetrics(metricNames: ReadonlySet<string>): Scrapes {
+  const { client } = useConsoleContext()
   const [store] = useState(() => new Store<Scrapes>({ scrapes: [], error: undefined }))
   useEffect(() => {
     const aborting = new AbortController()
@@ -61,7 +61,7 @@ export function useMetrics(wanted: ReadonlySet<string>): Scrapes {
         const decoder = new TextDecoder()
         let text = ''
         for await (const chunk of body) text += decoder.decode(chunk, { stream: true })
-        const scrape = { time: performance.now(), samples: parseMetrics(text, wanted) }
+        const scrape = { time: performance.now(), samples: parseMetrics(text, metricNames) }
         store.set({ scrapes: [...store.value.scrapes, scrape].slice(-maxScrapes), error: undefined })
       } catch (error) {
         if (!aborting.signal.aborted) store.set({ ...store.value, error })

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { Informer } from '../../../../client/informers/informer.ts'
 import { type ObjectName, type Selection, StatusError } from '../../../../client/library/client-browser.ts'
-import { type Type, useSurroundings } from './kinds.ts'
+import { type Type, useConsoleContext } from './kinds.ts'
 import { refusalMs } from './live-table.ts'
 import { Store, useStore } from './store.ts'
 
@@ -22,7 +22,7 @@ export function useObjects<T extends ApiObject = ApiObject>(
   type: Type | undefined,
   selection: Selection = {},
 ): Followed<T> {
-  const { client, kinds } = useSurroundings()
+  const { client, kinds } = useConsoleContext()
   const { namespace, labelSelector, fieldSelector } = selection
   const place = type === undefined ? '' : `${type.group}/${type.version}/${type.plural}`
   const [store, setStore] = useState(() => new Store<Followed<T>>(nothing))

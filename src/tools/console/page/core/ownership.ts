@@ -28,8 +28,8 @@ export function readOwnership({ managedFields = [] }: ObjectMeta): Ownership {
     const owner = ownerOf(entry)
     for (const { path, whole } of ownedPaths(entry)) {
       const text = pathText(path)
-      const known = owned.get(text)
-      owned.set(text, { owners: [...(known?.owners ?? []), owner], whole: whole || known?.whole === true })
+      const existing = owned.get(text)
+      owned.set(text, { owners: [...(existing?.owners ?? []), owner], whole: whole || existing?.whole === true })
     }
   }
   return owned

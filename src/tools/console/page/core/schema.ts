@@ -31,14 +31,15 @@ const documents = new WeakMap<Client, Map<string, Promise<JsonObject | undefined
 /** Returns the schema of a type. Undefined if the server publishes none. */
 export async function schemaOf(client: Client, type: Type): Promise<Schema | undefined> {
   const place = type.group === '' ? `api/${type.version}` : `apis/${type.group}/${type.version}`
-  const kept = documents.get(client) ?? new Map<string, Promise<JsonObject | undefined>>()
-  documents.set(client, kept)
-  const document = kept.get(place) ?? client.read<JsonObject>(`/openapi/v3/${place}`).catch(() => undefined)
-  kept.set(place, document)
+  const documentsOfClient = documents.get(client) ?? new Map<string, Promise<JsonObject | undefined>>()
+  documents.set(client, documentsOfClient)
+  const document =
+    documentsOfClient.get(place) ?? client.read<JsonObject>(`/openapi/v3/${place}`).catch(() => undefined)
+  documentsOfClient.set(place, document)
   const schemas = memberAt(memberAt(await document, 'components'), 'schemas')
   if (!isObject(schemas)) return undefined
-  const found = Object.values(schemas).find((each) => isObject(each) && isOfKind(each, type))
-  return isObject(found) ? readSchema(found, schemas) : undefined
+  const matchingSchema = Object.values(schemas).find((each) => isObject(each) && isOfKind(each, type))
+  return isObject(matchingSchema) ? readSchema(matchingSchema, schemas) : undefined
 }
 
 /** Drops cached documents, because kinds change with their definitions. */

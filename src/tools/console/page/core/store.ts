@@ -73,7 +73,7 @@ export type Asked<T> =
 
 /** Sends a request when the component appears, and again when its dependencies change. */
 export function useAsked<T>(ask: (signal: AbortSignal) => Promise<T>, depends: readonly unknown[]): Asked<T> {
-  const [asked, setAsked] = useState<Asked<T>>({ state: 'waiting' })
+  const [result, setAsked] = useState<Asked<T>>({ state: 'waiting' })
   useEffect(() => {
     const aborting = new AbortController()
     setAsked({ state: 'waiting' })
@@ -83,5 +83,5 @@ export function useAsked<T>(ask: (signal: AbortSignal) => Promise<T>, depends: r
     )
     return () => aborting.abort()
   }, depends as unknown[])
-  return asked
+  return result
 }

@@ -42,6 +42,6 @@ export class TextWindow {
 
 /** A lone carriage return restarts the line, as progress bars do. */
 function withReturns(line: string): string {
-  const kept = line.endsWith('\r') ? line.slice(0, -1) : line
-  return kept.slice(kept.lastIndexOf('\r') + 1).slice(0, 4 * maxLineLength)
+  const lineText = line.endsWith('\r') ? line.slice(0, -1) : line
+  return lineText.slice(lineText.lastIndexOf('\r') + 1).slice(0, 4 * maxLineLength)
 }

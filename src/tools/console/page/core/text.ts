@@ -8,7 +8,7 @@ const longest = 2_000
 const unprintable = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
 /** Formats one line: control characters become `␀` or `<U+202E>`, and text after `most` characters is cut. */
-export function shown(value: unknown, most: number = longest): string {
+export function displayText(value: unknown, most: number = longest): string {
   const text = typeof value === 'string' ? value : value === undefined || value === null ? '' : String(value)
   const cut = text.length > most ? `${text.slice(0, most)}… (${text.length.toLocaleString('en')} characters)` : text
   return cut.replace(unprintable, visible)

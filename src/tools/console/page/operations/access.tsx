@@ -8,11 +8,11 @@ import {
   type WhoCan,
   whoCan,
 } from '../core/access.ts'
-import { type Type, useSurroundings } from '../core/kinds.ts'
-import { shown } from '../core/text.ts'
+import { type Type, useConsoleContext } from '../core/kinds.ts'
+import { displayText } from '../core/text.ts'
+import { Card, Notice, PageHead } from '../parts/display.tsx'
 import { Failure, Why } from '../parts/failure.tsx'
 import { type PlainRow, PlainTable } from '../parts/plain-table.tsx'
-import { Card, Notice, PageHead } from '../parts/shown.tsx'
 
 type Answer = { readonly who: WhoCan } | { readonly why: Explanation } | { readonly failed: unknown }
 
@@ -43,9 +43,9 @@ interface Asked {
 }
 
 export function AccessPage() {
-  const around = useSurroundings()
-  const { types } = around.kinds.store.value
-  const [asked, setAsked] = useState<Asked>({
+  const consoleContext = useConsoleContext()
+  const { types } = consoleContext.kinds.store.value
+  const [accessQuestion, setAsked] = useState<Asked>({
     verb: 'get',
     place: '/pods',
     namespace: 'default',
@@ -55,19 +55,24 @@ export function AccessPage() {
   })
   const [answer, setAnswer] = useState<Answer | undefined>()
   const answerWith = async (coming: Promise<Answer>) => setAnswer(await coming.catch((failed: unknown) => ({ failed })))
-  const askWho = () => answerWith(whoCan(around, actionIn(asked, types)).then((who) => ({ who })))
+  const askWho = () => answerWith(whoCan(consoleContext, actionIn(accessQuestion, types)).then((who) => ({ who })))
   const askWhy = () => {
-    const groups = asked.groups
+    const groups = accessQuestion.groups
       .split(',')
       .map((each) => each.trim())
       .filter((each) => each !== '')
-    const question = { action: actionIn(asked, types), user: asked.user, groups }
-    return answerWith(explainAccess(around, question).then((why) => ({ why })))
+    const question = { action: actionIn(accessQuestion, types), user: accessQuestion.user, groups }
+    return answerWith(explainAccess(consoleContext, question).then((why) => ({ why })))
   }
   return (
     <>
       <PageHead title="Access" />
-      <Question asked={asked} onChange={setAsked} onWho={() => void askWho()} onWhy={() => void askWhy()} />
+      <Question
+        accessQuestion={accessQuestion}
+        onChange={setAsked}
+        onWho={() => void askWho()}
+        onWhy={() => void askWhy()}
+      />
       <div role="status">{answer !== undefined && <Answered answer={answer} />}</div>
     </>
   )
@@ -86,22 +91,22 @@ function actionIn({ verb, place, namespace, name }: Asked, types: readonly Type[
 }
 
 interface QuestionProps {
-  readonly asked: Asked
-  readonly onChange: (asked: Asked) => void
+  readonly accessQuestion: Asked
+  readonly onChange: (accessQuestion: Asked) => void
   readonly onWho: () => void
   readonly onWhy: () => void
 }
 
-function Question({ asked, onChange, onWho, onWhy }: QuestionProps) {
-  const { kinds } = useSurroundings()
+function Question({ accessQuestion, onChange, onWho, onWhy }: QuestionProps) {
+  const { kinds } = useConsoleContext()
   const { types } = kinds.store.value
-  const set = (changes: Partial<Asked>) => onChange({ ...asked, ...changes })
+  const set = (changes: Partial<Asked>) => onChange({ ...accessQuestion, ...changes })
   return (
     <form class="questions" onSubmit={(event) => event.preventDefault()}>
       <div class="filters">
         <label>
           <span>Verb</span>
-          <select value={asked.verb} onChange={({ currentTarget }) => set({ verb: currentTarget.value })}>
+          <select value={accessQuestion.verb} onChange={({ currentTarget }) => set({ verb: currentTarget.value })}>
             {verbs.map((each) => (
               <option key={each}>{each}</option>
             ))}
@@ -109,16 +114,20 @@ function Question({ asked, onChange, onWho, onWhy }: QuestionProps) {
         </label>
         <label>
           <span>Resource</span>
-          <select value={asked.place} onChange={({ currentTarget }) => set({ place: currentTarget.value })}>
+          <select value={accessQuestion.place} onChange={({ currentTarget }) => set({ place: currentTarget.value })}>
             {types.map((each) => (
               <option key={`${each.group}/${each.plural}`} value={`${each.group}/${each.plural}`}>
-                {shown(each.plural, 60)} {each.group !== '' && `(${shown(each.group, 60)})`}
+                {displayText(each.plural, 60)} {each.group !== '' && `(${displayText(each.group, 60)})`}
               </option>
             ))}
           </select>
         </label>
-        <TextField label="Namespace (empty: all)" value={asked.namespace} onInput={(namespace) => set({ namespace })} />
-        <TextField label="Name (empty: any)" value={asked.name} onInput={(name) => set({ name })} />
+        <TextField
+          label="Namespace (empty: all)"
+          value={accessQuestion.namespace}
+          onInput={(namespace) => set({ namespace })}
+        />
+        <TextField label="Name (empty: any)" value={accessQuestion.name} onInput={(name) => set({ name })} />
         <div class="actions">
           <button type="button" class="primary" onClick={onWho}>
             Who can?
@@ -126,8 +135,8 @@ function Question({ asked, onChange, onWho, onWhy }: QuestionProps) {
         </div>
       </div>
       <div class="filters">
-        <TextField label="User (empty: you)" value={asked.user} onInput={(user) => set({ user })} />
-        <TextField label="Groups, by commas" value={asked.groups} onInput={(groups) => set({ groups })} />
+        <TextField label="User (empty: you)" value={accessQuestion.user} onInput={(user) => set({ user })} />
+        <TextField label="Groups, by commas" value={accessQuestion.groups} onInput={(groups) => set({ groups })} />
         <div class="actions">
           <button type="button" onClick={onWhy}>
             May they, and why?
@@ -165,7 +174,7 @@ function Answered({ answer }: { readonly answer: Answer }) {
   return (
     <Card title={`${subjects.length} ${subjects.length === 1 ? 'subject' : 'subjects'} can`} wide>
       {notes.map((note) => (
-        <Notice key={note} tone={incomplete ? 'warn' : 'info'} title={shown(note, 500)} />
+        <Notice key={note} tone={incomplete ? 'warn' : 'info'} title={displayText(note, 500)} />
       ))}
       <PlainTable
         label="Subjects"
@@ -179,8 +188,8 @@ function Answered({ answer }: { readonly answer: Answer }) {
 function subjectRow({ kind, name, namespace, role, binding }: Subject, i: number): PlainRow {
   const subject = (
     <>
-      {shown(kind, 30)} <strong>{shown(namespace ? `${namespace}/${name}` : name, 200)}</strong>
+      {displayText(kind, 30)} <strong>{displayText(namespace ? `${namespace}/${name}` : name, 200)}</strong>
     </>
   )
-  return { key: String(i), cells: [subject, shown(role, 200), shown(binding, 200)] }
+  return { key: String(i), cells: [subject, displayText(role, 200), displayText(binding, 200)] }
 }

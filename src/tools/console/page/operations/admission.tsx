@@ -8,13 +8,13 @@ import type { ApiObject } from '../../../../api/model/object.ts'
 import { StatusError } from '../../../../client/library/client-browser.ts'
 import { collectionPath, objectPath } from '../../../../client/requests/resource-type.ts'
 import { type Admission, isExplanationRefused, readAdmission } from '../core/edit.ts'
-import { type Kinds, type Surroundings, useSurroundings } from '../core/kinds.ts'
-import { shown } from '../core/text.ts'
+import { type ConsoleContext, type Kinds, useConsoleContext } from '../core/kinds.ts'
+import { displayText } from '../core/text.ts'
 import { AdmissionTrace } from '../parts/admission-trace.tsx'
+import { Age, Card, Chip, Notice, PageHead } from '../parts/display.tsx'
 import { Editor } from '../parts/editor.tsx'
 import { Failure } from '../parts/failure.tsx'
 import { type PlainRow, PlainTable } from '../parts/plain-table.tsx'
-import { Age, Card, Chip, Notice, PageHead } from '../parts/shown.tsx'
 
 interface Webhook extends ApiObject {
   spec?: { type?: string; configuration?: string; webhook?: string; url?: string; failurePolicy?: string }
@@ -48,7 +48,7 @@ export function AdmissionPage() {
 
 /** Resources that are not stored cannot be watched, so they are listed every few seconds. */
 function useListed<T>(plural: string): { readonly objects: readonly T[] | undefined; readonly failure: unknown } {
-  const { client, kinds } = useSurroundings()
+  const { client, kinds } = useConsoleContext()
   const type = kinds.builtIn(plural, 'ops')
   const [objects, setObjects] = useState<readonly T[] | undefined>()
   const [failure, setFailure] = useState<unknown>()
@@ -102,8 +102,10 @@ function Controls() {
         {running.map(({ metadata, spec = {}, status = {} }) => (
           <li key={metadata.name}>
             <Chip tone={spec.byDefault ? 'plain' : 'info'} title={(status.steps ?? []).join(', ')}>
-              {shown(metadata.name, 100)}{' '}
-              <span class="sub">{(status.steps ?? []).map((step) => words[step] ?? shown(step, 20)).join(', ')}</span>
+              {displayText(metadata.name, 100)}{' '}
+              <span class="sub">
+                {(status.steps ?? []).map((step) => words[step] ?? displayText(step, 20)).join(', ')}
+              </span>
             </Chip>
           </li>
         ))}
@@ -114,7 +116,7 @@ function Controls() {
           <ul class="chip-list" aria-label="Controls that are switched off">
             {others.map(({ metadata, spec = {} }) => (
               <li key={metadata.name}>
-                <Chip tone={spec.byDefault ? 'warn' : 'plain'}>{shown(metadata.name, 100)}</Chip>
+                <Chip tone={spec.byDefault ? 'warn' : 'plain'}>{displayText(metadata.name, 100)}</Chip>
               </li>
             ))}
           </ul>
@@ -132,17 +134,17 @@ function webhookRow({ metadata, spec = {}, status = {} }: Webhook): PlainRow {
     key: metadata.name ?? '',
     cells: [
       <>
-        <strong>{shown(spec.webhook, 100)}</strong>
-        <div class="sub">{shown(spec.url, 200)}</div>
+        <strong>{displayText(spec.webhook, 100)}</strong>
+        <div class="sub">{displayText(spec.url, 200)}</div>
       </>,
-      shown(spec.type, 20),
-      <Chip tone={breaker === 'Open' ? 'bad' : 'good'}>{shown(breaker, 20)}</Chip>,
+      displayText(spec.type, 20),
+      <Chip tone={breaker === 'Open' ? 'bad' : 'good'}>{displayText(breaker, 20)}</Chip>,
       <span class="number">{calls}</span>,
       lastLatencyMilliseconds === undefined ? undefined : <span class="number">{lastLatencyMilliseconds} ms</span>,
-      shown(spec.failurePolicy, 20),
+      displayText(spec.failurePolicy, 20),
       lastError === undefined ? undefined : (
         <>
-          {shown(lastError, 500)}{' '}
+          {displayText(lastError, 500)}{' '}
           {lastFailureTime && (
             <span class="sub">
               <Age since={lastFailureTime} /> ago
@@ -171,10 +173,10 @@ interface Tried {
 
 /** Sends an object as a dry run and shows which controls handled it. Nothing is stored. */
 function TryObject() {
-  const around = useSurroundings()
+  const consoleContext = useConsoleContext()
   const [text, setText] = useState(example)
   const [tried, setTried] = useState<Tried | undefined>()
-  const attempt = async () => setTried(await tryObject(around, text))
+  const attempt = async () => setTried(await tryObject(consoleContext, text))
   return (
     <Card title="Who would look at an object?" wide>
       <p class="hint">The object is sent as a dry run: it passes every control and webhook, and nothing is stored.</p>
@@ -203,10 +205,10 @@ function Outcome({ tried: { admission, failure } }: { readonly tried: Tried }) {
   )
 }
 
-async function tryObject({ client, kinds }: Surroundings, text: string): Promise<Tried> {
+async function tryObject({ client, kinds }: ConsoleContext, text: string): Promise<Tried> {
   let admission: Admission | undefined
   const attempt = async ({ explained }: { readonly explained: boolean }) => {
-    const { object, collection, one } = placeOf(text, kinds)
+    const { object, collection, one } = parseTrialObject(text, kinds)
     const send = (method: string, path: string) =>
       client.open({
         method,
@@ -234,7 +236,7 @@ async function tryObject({ client, kinds }: Surroundings, text: string): Promise
   }
 }
 
-function placeOf(text: string, kinds: Kinds) {
+function parseTrialObject(text: string, kinds: Kinds) {
   const object = parseYamlText(text, 3 * 1024 * 1024).value
   if (!isObject(object) || !isObject(object.metadata))
     throw new Error('an object has at least apiVersion, kind and metadata')

@@ -4,11 +4,11 @@
  */
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { type Condition, conditionsOf } from '../core/condition.ts'
-import { type Type, useSurroundings } from '../core/kinds.ts'
+import { type Type, useConsoleContext } from '../core/kinds.ts'
 import { useObjects } from '../core/objects.ts'
 import { objectAddress } from '../core/route.ts'
-import { shown } from '../core/text.ts'
-import { Age, Card, Chip, type Tone } from '../parts/shown.tsx'
+import { displayText } from '../core/text.ts'
+import { Age, Card, Chip, type Tone } from '../parts/display.tsx'
 
 interface Workload extends ApiObject {
   readonly spec?: { readonly replicas?: number }
@@ -34,8 +34,8 @@ const maxProblems = 30
 
 export function Attention() {
   const problems = useProblems()
-  const { kinds } = useSurroundings()
-  if (!kinds.store.value.known) return null
+  const { kinds } = useConsoleContext()
+  if (!kinds.store.value.isLoaded) return null
   return (
     <div class="cards">
       <Card title="Needs attention" wide>
@@ -43,9 +43,10 @@ export function Attention() {
         <ul class="events">
           {problems.slice(0, maxProblems).map(({ type, object, tone, text, since }) => (
             <li key={`${type.plural}/${object.metadata.uid}`}>
-              <Chip tone={tone}>{shown(type.kind, 60)}</Chip>
+              <Chip tone={tone}>{displayText(type.kind, 60)}</Chip>
               <span class="event-message">
-                <a href={objectAddress(type, object.metadata)}>{shown(nameOf(object), 300)}</a> {shown(text, 500)}
+                <a href={objectAddress(type, object.metadata)}>{displayText(nameOf(object), 300)}</a>{' '}
+                {displayText(text, 500)}
               </span>
               <span class="sub">
                 <Age since={since} />
@@ -61,7 +62,7 @@ export function Attention() {
 }
 
 function useProblems(): Problem[] {
-  const { kinds } = useSurroundings()
+  const { kinds } = useConsoleContext()
   const deployments = kinds.builtIn('deployments', 'apps')
   const statefulSets = kinds.builtIn('statefulsets', 'apps')
   const daemonSets = kinds.builtIn('daemonsets', 'apps')
@@ -156,7 +157,7 @@ interface WarningEvent extends ApiObject {
 const maxWarnings = 10
 
 function Warnings() {
-  const { kinds } = useSurroundings()
+  const { kinds } = useConsoleContext()
   const type = kinds.builtIn('events', '')
   const { objects } = useObjects<WarningEvent>(type, { fieldSelector: 'type=Warning' })
   if (type === undefined || objects.length === 0) return null
@@ -167,12 +168,12 @@ function Warnings() {
       <ul class="events">
         {latest.map((event) => (
           <li key={event.metadata.uid}>
-            <Chip tone="warn">{shown(event.reason, 60)}</Chip>
+            <Chip tone="warn">{displayText(event.reason, 60)}</Chip>
             <span class="event-message">
               <a href={objectAddress(type, event.metadata)}>
-                {shown(event.involvedObject?.kind, 60)} {shown(event.involvedObject?.name, 200)}
+                {displayText(event.involvedObject?.kind, 60)} {displayText(event.involvedObject?.name, 200)}
               </a>{' '}
-              {shown(event.message, 500)}
+              {displayText(event.message, 500)}
             </span>
             <span class="sub">
               {(event.count ?? 1) > 1 && `${event.count} times, `}

@@ -7,12 +7,12 @@ import { type SignerId, signerVerdicts } from '../../../../api/pki/built-in-sign
 import { isError } from '../../../../base/text/errors.ts'
 import { changeObject } from '../../../../client/library/client-browser.ts'
 import { type DecodedRequest, decodeRequest } from '../core/certificate-request.ts'
-import { type Type, useSurroundings } from '../core/kinds.ts'
+import { type Type, useConsoleContext } from '../core/kinds.ts'
 import { useObjects } from '../core/objects.ts'
 import { objectAddress } from '../core/route.ts'
-import { shown } from '../core/text.ts'
+import { displayText } from '../core/text.ts'
+import { Age, Chip, Loading, Notice, PageHead, type Tone } from '../parts/display.tsx'
 import { Failure } from '../parts/failure.tsx'
-import { Age, Chip, Loading, Notice, PageHead, type Tone } from '../parts/shown.tsx'
 
 interface Condition {
   type: string
@@ -35,7 +35,7 @@ interface Request extends ApiObject {
 }
 
 export function CertificatesPage() {
-  const { kinds } = useSurroundings()
+  const { kinds } = useConsoleContext()
   const type = kinds.builtIn('certificatesigningrequests', 'certificates')
   const { objects, synced, error } = useObjects<Request>(type)
   const sorted = [...objects].sort((a, b) => Number(isDecided(a)) - Number(isDecided(b)) || newer(a, b))
@@ -70,19 +70,19 @@ function RequestCard({ type, request }: { readonly type: Type; readonly request:
         Array.isArray(each) ? each.map((name: string) => `${kind}: ${name}`) : [],
       )
   return (
-    <section class="card wide request" aria-label={`Request ${shown(metadata.name, 100)}`}>
+    <section class="card wide request" aria-label={`Request ${displayText(metadata.name, 100)}`}>
       <header>
         <h2>
-          <a href={objectAddress(type, metadata)}>{shown(metadata.name, 100)}</a>
+          <a href={objectAddress(type, metadata)}>{displayText(metadata.name, 100)}</a>
         </h2>
         <Verdict request={request} />
         <span class="sub">
-          by {shown(spec.username, 100)}, <Age since={metadata.creationTimestamp} /> ago
+          by {displayText(spec.username, 100)}, <Age since={metadata.creationTimestamp} /> ago
         </span>
       </header>
       {isError(decoded) ? (
         <Notice tone="bad" title="The request cannot be read">
-          {shown(decoded.message)}
+          {displayText(decoded.message)}
         </Notice>
       ) : (
         <dl class="facts columns">
@@ -104,7 +104,7 @@ function Fact({ name, value }: { readonly name: string; readonly value: string }
   return (
     <div>
       <dt>{name}</dt>
-      <dd>{shown(value, 300)}</dd>
+      <dd>{displayText(value, 300)}</dd>
     </div>
   )
 }
@@ -123,8 +123,8 @@ function Verdict({ request: { status } }: { readonly request: Request }) {
   return (
     <>
       {conditions.map(({ type, reason = '', message = '' }) => (
-        <Chip key={type} tone={tones[type] ?? 'plain'} title={shown(`${reason} ${message}`, 500)}>
-          {shown(type, 30)}
+        <Chip key={type} tone={tones[type] ?? 'plain'} title={displayText(`${reason} ${message}`, 500)}>
+          {displayText(type, 30)}
         </Chip>
       ))}
       {conditions.length === 0 && <Chip tone="info">Pending</Chip>}
@@ -143,7 +143,7 @@ function Rules({ request: { spec = {} }, decoded }: { readonly request: Request;
       {signerVerdicts(signer, decoded, spec.usages ?? []).map(({ rule, faults }) => (
         <li key={rule} class="rule">
           <Chip tone={faults.length === 0 ? 'good' : 'bad'}>{faults.length === 0 ? 'Kept' : 'Broken'}</Chip> {rule}
-          {faults.length > 0 && `: ${shown(faults.join('; '), 500)}`}
+          {faults.length > 0 && `: ${displayText(faults.join('; '), 500)}`}
         </li>
       ))}
     </ul>
@@ -152,14 +152,14 @@ function Rules({ request: { spec = {} }, decoded }: { readonly request: Request;
 
 function builtIn(name: string): SignerId | undefined {
   for (const { signers } of profileNames.map(vendorOf)) {
-    const found = (Object.keys(signers) as SignerId[]).find((id) => signers[id] === name)
-    if (found !== undefined) return found
+    const signerId = (Object.keys(signers) as SignerId[]).find((id) => signers[id] === name)
+    if (signerId !== undefined) return signerId
   }
   return undefined
 }
 
 function Decide({ type, request }: { readonly type: Type; readonly request: Request }) {
-  const { client } = useSurroundings()
+  const { client } = useConsoleContext()
   const [failure, setFailure] = useState<unknown>()
   const decide = async (verdict: 'Approved' | 'Denied') => {
     setFailure(undefined)

@@ -1,11 +1,11 @@
 /** The overview: the server's health, what needs attention, and the server's metrics as live charts. */
-import { useSurroundings } from '../core/kinds.ts'
+import { useConsoleContext } from '../core/kinds.ts'
 import { quantiles, rates, type Scrape, sumOf, useMetrics } from '../core/metrics.ts'
 import { useAsked, useNow } from '../core/store.ts'
-import { shortBytes, shortNumber, shortSeconds, shown } from '../core/text.ts'
+import { displayText, shortBytes, shortNumber, shortSeconds } from '../core/text.ts'
 import { Chart } from '../parts/chart.tsx'
+import { Card, Chip, PageHead } from '../parts/display.tsx'
 import { Failure } from '../parts/failure.tsx'
-import { Card, Chip, PageHead } from '../parts/shown.tsx'
 import { Attention } from './attention.tsx'
 
 const requests = 'apiserver_request_total'
@@ -13,7 +13,7 @@ const durations = 'apiserver_request_duration_seconds'
 const storeSize = 'etcd_db_total_size_in_bytes'
 const loopDelay = 'nodejs_eventloop_lag_p99_seconds'
 
-const wanted: ReadonlySet<string> = new Set([
+const metricNames: ReadonlySet<string> = new Set([
   ...[requests, `${durations}_bucket`, 'apiserver_registered_watchers', 'apiserver_storage_objects', loopDelay],
   ...[storeSize, 'process_resident_memory_bytes', 'nodejs_heap_size_used_bytes', 'apiserver_current_inflight_requests'],
   ...['process_cpu_seconds_total', 'process_start_time_seconds', 'apiserver_watch_events_total', 'workqueue_depth'],
@@ -22,7 +22,7 @@ const wanted: ReadonlySet<string> = new Set([
 const writes = new Set(['POST', 'PUT', 'PATCH', 'DELETE', 'APPLY', 'CREATE', 'UPDATE', 'DELETECOLLECTION'])
 
 export function HealthPage() {
-  const { scrapes, error } = useMetrics(wanted)
+  const { scrapes, error } = useMetrics(metricNames)
   return (
     <>
       <PageHead title="Overview">
@@ -137,9 +137,9 @@ function Uptime({ scrape }: { readonly scrape: Scrape | undefined }) {
 
 /** Shows the lines of `/readyz?verbose`: `[+]name ok` and `[-]name failed: …`. */
 function Checks() {
-  const { client } = useSurroundings()
+  const { client } = useConsoleContext()
   const now = useNow()
-  const asked = useAsked(
+  const checksResult = useAsked(
     async (signal) => {
       const response = await fetchText(client, signal)
       return response.split('\n').flatMap((line) => {
@@ -149,21 +149,21 @@ function Checks() {
     },
     [Math.floor(now / 10_000)],
   )
-  if (asked.state !== 'done') return <p class="checks" />
-  const bad = asked.value.filter(({ isGood }) => !isGood)
+  if (checksResult.state !== 'done') return <p class="checks" />
+  const bad = checksResult.value.filter(({ isGood }) => !isGood)
   return (
     <p class="checks">
       <Chip tone={bad.length === 0 ? 'good' : 'bad'}>{bad.length === 0 ? 'Ready' : 'Not ready'}</Chip>
-      {asked.value.map(({ isGood, text }) => (
-        <Chip key={text} tone={isGood ? 'plain' : 'bad'} title={shown(text, 500)}>
-          {shown(text.replace(/ ok$/, ''), 80)}
+      {checksResult.value.map(({ isGood, text }) => (
+        <Chip key={text} tone={isGood ? 'plain' : 'bad'} title={displayText(text, 500)}>
+          {displayText(text.replace(/ ok$/, ''), 80)}
         </Chip>
       ))}
     </p>
   )
 }
 
-async function fetchText(client: ReturnType<typeof useSurroundings>['client'], signal: AbortSignal): Promise<string> {
+async function fetchText(client: ReturnType<typeof useConsoleContext>['client'], signal: AbortSignal): Promise<string> {
   const { body } = await client.open({ method: 'GET', path: '/readyz?verbose', accept: 'text/plain', signal })
   const decoder = new TextDecoder()
   let text = ''

@@ -1,13 +1,13 @@
 /** Shows nodes as boxes with their pods as squares. Pods without a node are shown separately. */
 import type { ComponentChildren } from 'preact'
 import type { ApiObject } from '../../../../api/model/object.ts'
-import { type Type, useSurroundings } from '../core/kinds.ts'
+import { type Type, useConsoleContext } from '../core/kinds.ts'
 import { useObjects } from '../core/objects.ts'
 import { objectAddress } from '../core/route.ts'
-import { shown } from '../core/text.ts'
+import { displayText } from '../core/text.ts'
+import { Chip, Loading, Notice, PageHead } from '../parts/display.tsx'
 import { Failure } from '../parts/failure.tsx'
 import { NamespaceField, useNamespace } from '../parts/namespace-field.tsx'
-import { Chip, Loading, Notice, PageHead } from '../parts/shown.tsx'
 
 interface Pod extends ApiObject {
   spec?: { nodeName?: string }
@@ -22,7 +22,7 @@ interface Node extends ApiObject {
 const maxPods = 2_000
 
 export function MapPage() {
-  const { kinds } = useSurroundings()
+  const { kinds } = useConsoleContext()
   const nodeType = kinds.builtIn('nodes', '')
   const podType = kinds.builtIn('pods', '')
   const namespace = useNamespace()
@@ -66,7 +66,7 @@ export function MapPage() {
           <NodeCard key={node.metadata.uid} {...{ node, nodeType, podType }} pods={podsOn(node.metadata.name)} />
         ))}
         {unknown.map((name) => (
-          <PodsCard key={name} title={shown(name, 80)} type={podType} pods={podsOn(name)}>
+          <PodsCard key={name} title={displayText(name, 80)} type={podType} pods={podsOn(name)}>
             <Chip>{nodes.synced ? 'No such node' : 'Unknown node'}</Chip>
           </PodsCard>
         ))}
@@ -106,7 +106,7 @@ interface NodeCardProps {
 }
 
 function NodeCard({ node, nodeType, podType, pods }: NodeCardProps) {
-  const title = nodeType && <a href={objectAddress(nodeType, node.metadata)}>{shown(node.metadata.name, 80)}</a>
+  const title = nodeType && <a href={objectAddress(nodeType, node.metadata)}>{displayText(node.metadata.name, 80)}</a>
   return (
     <PodsCard title={title} type={podType} pods={pods}>
       <Chip tone={isReady(node) ? 'good' : 'warn'}>{isReady(node) ? 'Ready' : 'Not ready'}</Chip>
@@ -125,7 +125,7 @@ function Pods({ type, pods }: { readonly type: Type | undefined; readonly pods: 
     <ul class="pods">
       {pods.map(({ metadata, status }) => {
         const phase = status?.phase ?? 'Unknown'
-        const text = `${shown(metadata.namespace, 80)}/${shown(metadata.name, 80)}: ${shown(phase, 30)}`
+        const text = `${displayText(metadata.namespace, 80)}/${displayText(metadata.name, 80)}: ${displayText(phase, 30)}`
         return (
           <li key={metadata.uid}>
             <a class={`pod ${phaseClass(phase)}`} href={objectAddress(type, metadata)} title={text}>
@@ -139,6 +139,6 @@ function Pods({ type, pods }: { readonly type: Type | undefined; readonly pods: 
 }
 
 function phaseClass(phase: string): string {
-  const known = ['running', 'pending', 'succeeded', 'failed']
-  return known.find((each) => each === phase.toLowerCase()) ?? 'unknown'
+  const knownPhases = ['running', 'pending', 'succeeded', 'failed']
+  return knownPhases.find((each) => each === phase.toLowerCase()) ?? 'unknown'
 }

@@ -1,21 +1,21 @@
 /** Terminating namespaces and what each waits for, followed by all others. */
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { ask } from '../core/access.ts'
-import { useSurroundings } from '../core/kinds.ts'
+import { useConsoleContext } from '../core/kinds.ts'
 import { useObjects } from '../core/objects.ts'
 import { objectAddress } from '../core/route.ts'
 import { useAsked, useNow } from '../core/store.ts'
-import { shown } from '../core/text.ts'
+import { displayText } from '../core/text.ts'
 import { type DeletionStatus, DeletionWaits } from '../parts/deletion.tsx'
+import { Age, Card, Chip, Loading, Notice, PageHead } from '../parts/display.tsx'
 import { Failure } from '../parts/failure.tsx'
-import { Age, Card, Chip, Loading, Notice, PageHead } from '../parts/shown.tsx'
 
 interface Namespace extends ApiObject {
   status?: { phase?: string }
 }
 
 export function NamespacesPage() {
-  const { kinds } = useSurroundings()
+  const { kinds } = useConsoleContext()
   const type = kinds.builtIn('namespaces', '')
   const { objects, synced, error } = useObjects<Namespace>(type)
   const going = objects.filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
@@ -35,7 +35,7 @@ export function NamespacesPage() {
             {staying.slice(0, 500).map(({ metadata }) => (
               <li key={metadata.uid}>
                 <a class="chip plain" href={objectAddress(type, metadata)}>
-                  {shown(metadata.name, 80)}
+                  {displayText(metadata.name, 80)}
                 </a>
               </li>
             ))}
@@ -47,16 +47,16 @@ export function NamespacesPage() {
 }
 
 function Going({ namespace }: { readonly namespace: Namespace }) {
-  const around = useSurroundings()
+  const consoleContext = useConsoleContext()
   const { name = '', resourceVersion, deletionTimestamp } = namespace.metadata
   const tick = Math.floor(useNow(5_000) / 5_000)
-  const asked = useAsked(
-    () => ask<DeletionStatus>(around, 'deletionexplanations', { resource: 'namespaces', name }),
+  const explanation = useAsked(
+    () => ask<DeletionStatus>(consoleContext, 'deletionexplanations', { resource: 'namespaces', name }),
     [resourceVersion, tick],
   )
   return (
     <Card
-      title={shown(name, 100)}
+      title={displayText(name, 100)}
       wide
       actions={
         <>
@@ -67,8 +67,8 @@ function Going({ namespace }: { readonly namespace: Namespace }) {
         </>
       }
     >
-      {asked.state === 'done' && <DeletionWaits status={asked.value} />}
-      {asked.state === 'failed' && <Failure error={asked.error} />}
+      {explanation.state === 'done' && <DeletionWaits status={explanation.value} />}
+      {explanation.state === 'failed' && <Failure error={explanation.error} />}
     </Card>
   )
 }

@@ -1,13 +1,13 @@
 /** Quotas as bars of used and allowed amounts, fullest first. */
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { parseQuantity } from '../../../../api/model/quantity.ts'
-import { type Type, useSurroundings } from '../core/kinds.ts'
+import { type Type, useConsoleContext } from '../core/kinds.ts'
 import { useObjects } from '../core/objects.ts'
 import { objectAddress } from '../core/route.ts'
-import { shown } from '../core/text.ts'
+import { displayText } from '../core/text.ts'
+import { Loading, Notice, PageHead } from '../parts/display.tsx'
 import { Failure } from '../parts/failure.tsx'
 import { NamespaceField, useNamespace } from '../parts/namespace-field.tsx'
-import { Loading, Notice, PageHead } from '../parts/shown.tsx'
 
 interface Quota extends ApiObject {
   spec?: { hard?: { [resource: string]: string } }
@@ -23,7 +23,7 @@ interface Bar {
 }
 
 export function QuotasPage() {
-  const { kinds } = useSurroundings()
+  const { kinds } = useConsoleContext()
   const type = kinds.builtIn('resourcequotas', '')
   const namespace = useNamespace()
   const { objects, synced, error } = useObjects<Quota>(type, namespace === '' ? {} : { namespace })
@@ -66,16 +66,16 @@ function QuotaCard({
       <header>
         <h2>
           <a href={objectAddress(type, quota.metadata)}>
-            {shown(namespace, 80)} / {shown(name, 80)}
+            {displayText(namespace, 80)} / {displayText(name, 80)}
           </a>
         </h2>
       </header>
       {bars.map(({ resource, used, hard, part }) => (
         <div class="bar-row" key={resource}>
           <div class="bar-label">
-            <span>{shown(resource, 80)}</span>
+            <span>{displayText(resource, 80)}</span>
             <span class="number">
-              {shown(used, 30)} of {shown(hard, 30)}
+              {displayText(used, 30)} of {displayText(hard, 30)}
             </span>
           </div>
           <svg

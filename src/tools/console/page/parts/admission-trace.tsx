@@ -1,8 +1,8 @@
 /** Shows which admission controls and webhooks handled a write, their duration, response and changes. */
 import type { Admission } from '../core/edit.ts'
-import { shown } from '../core/text.ts'
+import { displayText } from '../core/text.ts'
+import { Notice } from './display.tsx'
 import { PlainTable } from './plain-table.tsx'
-import { Notice } from './shown.tsx'
 
 interface AdmissionTraceProps {
   readonly admission: Admission
@@ -15,9 +15,9 @@ export function AdmissionTrace({ admission, isOpen = false }: AdmissionTraceProp
   return (
     <>
       {warnings.map((warning) => (
-        <Notice key={warning} tone="warn" title={shown(warning, 1000)} />
+        <Notice key={warning} tone="warn" title={displayText(warning, 1000)} />
       ))}
-      {refusedBy !== '' && <Notice tone="bad" title={`Refused by ${shown(refusedBy, 200)}`} />}
+      {refusedBy !== '' && <Notice tone="bad" title={`Refused by ${displayText(refusedBy, 200)}`} />}
       {looks.length > 0 && (
         <details class="trace" open={isOpen}>
           <summary>Admission: {looks.length} looked at it</summary>
@@ -25,14 +25,14 @@ export function AdmissionTrace({ admission, isOpen = false }: AdmissionTraceProp
             label="Who looked at it"
             columns={['Control', 'Step', 'Time', 'Said, changed']}
             rows={looks.map(({ control = '', webhook = '', step = '', ms = 0, said = '' }, i) => {
-              const fields = step === 'mutate' ? changed(control).map((field) => shown(field, 100)) : []
+              const fields = step === 'mutate' ? changed(control).map((field) => displayText(field, 100)) : []
               return {
                 key: `${i} ${control} ${webhook}`,
                 cells: [
-                  `${shown(control, 100)}${webhook === '' ? '' : ` · ${shown(webhook, 100)}`}`,
-                  shown(step, 30),
+                  `${displayText(control, 100)}${webhook === '' ? '' : ` · ${displayText(webhook, 100)}`}`,
+                  displayText(step, 30),
                   <span class="number">{ms.toFixed(2)} ms</span>,
-                  `${shown(said, 300)} ${fields.join(', ')}`.trim() || undefined,
+                  `${displayText(said, 300)} ${fields.join(', ')}`.trim() || undefined,
                 ],
               }
             })}

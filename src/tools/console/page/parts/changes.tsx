@@ -3,8 +3,8 @@ import { stringifyYaml } from '../../../../api/codec/write-yaml.ts'
 import type { Json } from '../../../../api/json/json.ts'
 import { type FieldChange, pathText } from '../core/fields.ts'
 import type { Owner } from '../core/ownership.ts'
-import { shown, shownLines } from '../core/text.ts'
-import { OwnerChip } from './shown.tsx'
+import { displayText, shownLines } from '../core/text.ts'
+import { OwnerChip } from './display.tsx'
 
 interface ChangeTableProps {
   readonly changes: readonly FieldChange[]
@@ -19,7 +19,7 @@ export function ChangeTable({ changes, ownersOf = () => [], isHidden = () => fal
       {changes.map((change) => (
         <li key={pathText(change.path)}>
           <div class="change-head">
-            <code>{shown(pathText(change.path), 300)}</code>
+            <code>{displayText(pathText(change.path), 300)}</code>
             {ownersOf(change).map((owner) => (
               <OwnerChip key={`${owner.manager} ${owner.operation}`} owner={owner} />
             ))}

@@ -17,7 +17,7 @@ const height = 64
 
 export function Chart({ title, lines, unit }: ChartProps) {
   const top = Math.max(...lines.flatMap(({ values }) => values), 0) || 1
-  const said = lines.map(({ name, values }) => `${name} ${unit(values.at(-1) ?? 0)}`).join(', ')
+  const chartLabel = lines.map(({ name, values }) => `${name} ${unit(values.at(-1) ?? 0)}`).join(', ')
   return (
     <figure class="chart">
       <figcaption>
@@ -29,7 +29,12 @@ export function Chart({ title, lines, unit }: ChartProps) {
           </span>
         ))}
       </figcaption>
-      <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label={`${title}: ${said}`}>
+      <svg
+        viewBox={`0 0 ${width} ${height}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${title}: ${chartLabel}`}
+      >
         <line x1="0" y1={height - 0.5} x2={width} y2={height - 0.5} class="chart-ground" />
         {lines.map(({ name, values, colour }) => (
           <g key={name} class={colour}>

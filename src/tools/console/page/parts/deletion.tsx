@@ -1,8 +1,8 @@
 /** Shows what a deletion waits for: finalizers, and objects that must be deleted first. */
-import { useSurroundings } from '../core/kinds.ts'
+import { useConsoleContext } from '../core/kinds.ts'
 import { objectAddress } from '../core/route.ts'
-import { shown } from '../core/text.ts'
-import { Age, Chip } from './shown.tsx'
+import { displayText } from '../core/text.ts'
+import { Age, Chip } from './display.tsx'
 
 export interface Dependent {
   readonly apiVersion?: string
@@ -34,7 +34,7 @@ export function DeletionWaits({ status }: { readonly status: DeletionStatus }) {
       <ul class="plain-list">
         {reasons.map(({ finalizer = '', message = '' }) => (
           <li key={`${finalizer} ${message}`}>
-            {finalizer !== '' && <Chip tone="warn">{shown(finalizer, 200)}</Chip>} {shown(message, 1000)}
+            {finalizer !== '' && <Chip tone="warn">{displayText(finalizer, 200)}</Chip>} {displayText(message, 1000)}
           </li>
         ))}
         {reasons.length === 0 && <li>The server knows of nothing that it waits for: it should be gone soon.</li>}
@@ -45,7 +45,8 @@ export function DeletionWaits({ status }: { readonly status: DeletionStatus }) {
           <ul class="plain-list">
             {blocking.slice(0, 20).map((each) => (
               <li key={`${each.kind} ${each.namespace} ${each.name}`}>
-                <DependentLink dependent={each} /> {(each.finalizers ?? []).map((one) => shown(one, 100)).join(', ')}
+                <DependentLink dependent={each} />{' '}
+                {(each.finalizers ?? []).map((one) => displayText(one, 100)).join(', ')}
               </li>
             ))}
           </ul>
@@ -53,7 +54,7 @@ export function DeletionWaits({ status }: { readonly status: DeletionStatus }) {
       )}
       {hiddenTypes.length > 0 && (
         <p class="hint">
-          You may not list {hiddenTypes.map((each) => shown(each, 60)).join(', ')}: there may be more among them.
+          You may not list {hiddenTypes.map((each) => displayText(each, 60)).join(', ')}: there may be more among them.
         </p>
       )}
     </>
@@ -61,9 +62,9 @@ export function DeletionWaits({ status }: { readonly status: DeletionStatus }) {
 }
 
 function DependentLink({ dependent }: { readonly dependent: Dependent }) {
-  const { kinds } = useSurroundings()
+  const { kinds } = useConsoleContext()
   const { apiVersion = '', kind = '', namespace, name = '' } = dependent
   const type = kinds.ofObject(apiVersion, kind)
-  const text = `${shown(kind, 60)} ${shown(namespace ? `${namespace}/${name}` : name, 200)}`
+  const text = `${displayText(kind, 60)} ${displayText(namespace ? `${namespace}/${name}` : name, 200)}`
   return type === undefined ? <span>{text}</span> : <a href={objectAddress(type, { namespace, name })}>{text}</a>
 }

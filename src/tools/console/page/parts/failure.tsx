@@ -4,16 +4,16 @@ import { useState } from 'preact/hooks'
 import { messageOf } from '../../../../base/text/errors.ts'
 import { StatusError } from '../../../../client/library/client-browser.ts'
 import { type Action, actionRefused, type Explanation, explainAccess, type Rule } from '../core/access.ts'
-import { useSurroundings } from '../core/kinds.ts'
-import { shown } from '../core/text.ts'
-import { Notice } from './shown.tsx'
+import { useConsoleContext } from '../core/kinds.ts'
+import { displayText } from '../core/text.ts'
+import { Notice } from './display.tsx'
 
 export function Failure({ error }: { readonly error: unknown }) {
   if (error instanceof StatusError && error.code === 403) return <Refusal error={error} />
   const message = messageOf(error)
   return (
     <Notice tone="bad" title={error instanceof StatusError ? titleOf(error) : 'No answer'}>
-      {shown(message)}
+      {displayText(message)}
     </Notice>
   )
 }
@@ -23,15 +23,15 @@ function titleOf({ code, reason }: StatusError): string {
 }
 
 function Refusal({ error }: { readonly error: StatusError }) {
-  const around = useSurroundings()
+  const consoleContext = useConsoleContext()
   // Only missing permissions can be explained by rules. Admission errors contain their own reason.
   const action = actionRefused(error)
   const [why, setWhy] = useState<Explanation | { readonly failed: unknown } | undefined>()
-  const explain = async (asked: Action) =>
-    setWhy(await explainAccess(around, { action: asked }).catch((failed: unknown) => ({ failed })))
+  const explain = async (deniedAction: Action) =>
+    setWhy(await explainAccess(consoleContext, { action: deniedAction }).catch((failed: unknown) => ({ failed })))
   return (
     <Notice tone="warn" title="You may not do this">
-      <p>{shown(error.message)}</p>
+      <p>{displayText(error.message)}</p>
       {action !== undefined && why === undefined && (
         <button type="button" onClick={() => void explain(action)}>
           Why?
@@ -49,7 +49,7 @@ export function Why({ explanation }: { readonly explanation: Explanation }) {
     <div class="why">
       <p>
         <strong>{allowed ? 'Allowed' : 'Not allowed'}</strong>
-        {reason !== '' && `: ${shown(reason)}`}
+        {reason !== '' && `: ${displayText(reason)}`}
       </p>
       {smallestRule !== undefined && !allowed && (
         <>
@@ -64,8 +64,8 @@ export function Why({ explanation }: { readonly explanation: Explanation }) {
             {nearRules.map(({ rule, role = '', binding = '', lacks = [] }) => (
               <li key={`${role} ${binding} ${ruleText(rule)}`}>
                 <code>{ruleText(rule)}</code>
-                {role !== '' && ` of ${shown(role, 200)} by ${shown(binding, 200)}`}
-                {lacks.length > 0 && `: it lacks ${lacks.map((each) => shown(each, 50)).join(', ')}`}
+                {role !== '' && ` of ${displayText(role, 200)} by ${displayText(binding, 200)}`}
+                {lacks.length > 0 && `: it lacks ${lacks.map((each) => displayText(each, 50)).join(', ')}`}
               </li>
             ))}
           </ul>
@@ -83,7 +83,7 @@ export function Why({ explanation }: { readonly explanation: Explanation }) {
 }
 
 function ruleText(rule: Rule = {}): string {
-  const list = (words: readonly string[] = []) => words.map((word) => shown(word, 200) || '""').join(', ')
+  const list = (words: readonly string[] = []) => words.map((word) => displayText(word, 200) || '""').join(', ')
   const parts = [
     `verbs: [${list(rule.verbs)}]`,
     ...(rule.apiGroups ? [`apiGroups: [${list(rule.apiGroups)}]`] : []),

@@ -1,9 +1,9 @@
 /** Namespace of a page, stored in the URL: selected from a list, or typed by a user who may not list namespaces. */
-import { useSurroundings } from '../core/kinds.ts'
+import { useConsoleContext } from '../core/kinds.ts'
 import { useObjects } from '../core/objects.ts'
 import { route, setQuery } from '../core/route.ts'
 import { useStore } from '../core/store.ts'
-import { shown } from '../core/text.ts'
+import { displayText } from '../core/text.ts'
 
 /** Returns the namespace in the URL. Empty for all namespaces. */
 export function useNamespace(): string {
@@ -11,7 +11,7 @@ export function useNamespace(): string {
 }
 
 export function NamespaceField() {
-  const { kinds } = useSurroundings()
+  const { kinds } = useConsoleContext()
   const namespace = useNamespace()
   const { objects, error } = useObjects(kinds.builtIn('namespaces', ''))
   const choose = (value: string) => setQuery({ namespace: value.trim() })
@@ -25,7 +25,7 @@ export function NamespaceField() {
           <option value="">All</option>
           {[...names].map((each) => (
             <option key={each} value={each}>
-              {shown(each, 80)}
+              {displayText(each, 80)}
             </option>
           ))}
         </select>

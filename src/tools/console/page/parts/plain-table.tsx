@@ -1,6 +1,6 @@
 /** A small table. On a narrow page, each row is a block whose cells show their column names. */
 import type { ComponentChildren } from 'preact'
-import { Scrolling } from './shown.tsx'
+import { Scrolling } from './display.tsx'
 
 export interface PlainRow {
   readonly key: string

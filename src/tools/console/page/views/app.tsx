@@ -1,16 +1,16 @@
 /** The frame of the page: the user, the side bar, and the page of the current route. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { Kinds, SurroundingsContext } from '../core/kinds.ts'
+import { ConsoleContextProvider, Kinds } from '../core/kinds.ts'
 import { type Route, route } from '../core/route.ts'
 import { forgetSchemas } from '../core/schema.ts'
 import { connection, type SignedIn, session, signOut } from '../core/session.ts'
 import { useStore } from '../core/store.ts'
-import { shown } from '../core/text.ts'
+import { displayText } from '../core/text.ts'
 import { toggleTheme } from '../core/theme.ts'
 import { workPages } from '../operations/all.ts'
 import { HealthPage } from '../operations/health.tsx'
+import { Notice, PageHead } from '../parts/display.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { Notice, PageHead } from '../parts/shown.tsx'
 import { BrowsePage } from './browse.tsx'
 import { ObjectPage } from './object.tsx'
 import { Palette } from './palette.tsx'
@@ -23,7 +23,7 @@ export function App() {
 }
 
 function Frame({ signedIn }: { readonly signedIn: SignedIn }) {
-  const around = useMemo(() => {
+  const consoleContext = useMemo(() => {
     const { client, openSocket } = signedIn
     return { client, openSocket, kinds: new Kinds(client) }
   }, [signedIn])
@@ -32,13 +32,13 @@ function Frame({ signedIn }: { readonly signedIn: SignedIn }) {
   const at = useStore(route)
   useEffect(() => {
     const aborting = new AbortController()
-    around.kinds.follow(aborting.signal)
-    const unsubscribe = around.kinds.store.subscribe(() => forgetSchemas(around.client))
+    consoleContext.kinds.follow(aborting.signal)
+    const unsubscribe = consoleContext.kinds.store.subscribe(() => forgetSchemas(consoleContext.client))
     return () => {
       unsubscribe()
       aborting.abort()
     }
-  }, [around])
+  }, [consoleContext])
   useKey(
     (event) => (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k',
     () => setPaletteOpen(true),
@@ -47,7 +47,7 @@ function Frame({ signedIn }: { readonly signedIn: SignedIn }) {
   const main = useFocusOn(place)
   useEffect(() => setMenuOpen(false), [place])
   return (
-    <SurroundingsContext.Provider value={around}>
+    <ConsoleContextProvider.Provider value={consoleContext}>
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
         Skip to the content
       </button>
@@ -65,7 +65,7 @@ function Frame({ signedIn }: { readonly signedIn: SignedIn }) {
         </main>
       </div>
       {isPaletteOpen && <Palette onClose={() => setPaletteOpen(false)} />}
-    </SurroundingsContext.Provider>
+    </ConsoleContextProvider.Provider>
   )
 }
 
@@ -91,8 +91,11 @@ function TopBar({ signedIn, onMenu, onPalette, isMenuOpen }: TopBarProps) {
       <button type="button" class="plain" aria-label="Switch between light and dark" onClick={toggleTheme}>
         <Icon name="sun" />
       </button>
-      <span class="who" title={`${signedIn.groups.map((group) => shown(group, 100)).join(', ')} (by ${signedIn.way})`}>
-        {shown(signedIn.user, 60)}
+      <span
+        class="who"
+        title={`${signedIn.groups.map((group) => displayText(group, 100)).join(', ')} (by ${signedIn.way})`}
+      >
+        {displayText(signedIn.user, 60)}
       </span>
       <button type="button" class="quiet" onClick={() => signOut()}>
         Sign out

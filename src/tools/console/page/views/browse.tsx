@@ -1,38 +1,38 @@
 /** All objects of a kind as a live table. Filters and the sort order are in the URL. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { type Type, useSurroundings } from '../core/kinds.ts'
+import { type Type, useConsoleContext } from '../core/kinds.ts'
 import { type LiveState, type LiveTable, TableFollower } from '../core/live-table.ts'
 import { route, setQuery, type TypePlace } from '../core/route.ts'
 import { Store, useStore } from '../core/store.ts'
-import { shown } from '../core/text.ts'
+import { displayText } from '../core/text.ts'
+import { Chip, Loading, Notice, PageHead, type Tone } from '../parts/display.tsx'
 import { Failure } from '../parts/failure.tsx'
 import { NamespaceField } from '../parts/namespace-field.tsx'
-import { Chip, Loading, Notice, PageHead, type Tone } from '../parts/shown.tsx'
 import { NewObject } from './new-object.tsx'
 import { VirtualTable } from './virtual-table.tsx'
 
 export function BrowsePage({ place }: { readonly place: TypePlace }) {
-  const { kinds } = useSurroundings()
-  const { known } = kinds.store.value
+  const { kinds } = useConsoleContext()
+  const { isLoaded } = kinds.store.value
   const type = kinds.find(place)
   if (type !== undefined) return <Browse type={type} />
-  if (!known) return <Loading />
+  if (!isLoaded) return <Loading />
   return <Vanished place={place} />
 }
 
 /** Shown for a kind that is not served, or no longer served. It may come back. */
 export function Vanished({ place }: { readonly place: TypePlace }) {
-  const { kinds } = useSurroundings()
+  const { kinds } = useConsoleContext()
   useEffect(() => {
     const timer = setInterval(() => void kinds.refresh().catch(() => {}), 3_000)
     return () => clearInterval(timer)
   }, [])
   return (
     <>
-      <PageHead title={shown(place.plural, 100)} />
+      <PageHead title={displayText(place.plural, 100)} />
       <Notice
         tone="warn"
-        title={`The server does not serve ${shown(place.plural, 100)} ${place.group && `of ${shown(place.group, 100)}`}`}
+        title={`The server does not serve ${displayText(place.plural, 100)} ${place.group && `of ${displayText(place.group, 100)}`}`}
       >
         Its definition may have been deleted. This page goes on by itself when the kind is served again.
       </Notice>
@@ -43,7 +43,7 @@ export function Vanished({ place }: { readonly place: TypePlace }) {
 const nothing = new Store<LiveTable>({ state: 'loading', columns: [], rows: new Map(), changes: 0, error: undefined })
 
 function Browse({ type }: { readonly type: Type }) {
-  const { client, kinds } = useSurroundings()
+  const { client, kinds } = useConsoleContext()
   const { query } = useStore(route)
   const [namespace = '', labels = '', name = ''] = ['namespace', 'labels', 'name'].map((each) => query.get(each) ?? '')
   const [store, setStore] = useState(nothing)
@@ -66,8 +66,8 @@ function Browse({ type }: { readonly type: Type }) {
   }, [state])
   return (
     <>
-      <PageHead title={shown(type.kind, 100)}>
-        <span class="sub">{type.group === '' ? type.version : `${shown(type.group, 100)}/${type.version}`}</span>
+      <PageHead title={displayText(type.kind, 100)}>
+        <span class="sub">{type.group === '' ? type.version : `${displayText(type.group, 100)}/${type.version}`}</span>
         <LiveChip state={state} />
         <span class="spacer" />
         {type.verbs.includes('create') && <NewObject type={type} namespace={namespace || 'default'} />}

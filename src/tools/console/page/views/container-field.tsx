@@ -1,6 +1,6 @@
 /** Selects a container of a pod. */
 import type { ContainerSummary } from '../core/object-summary.ts'
-import { shown } from '../core/text.ts'
+import { displayText } from '../core/text.ts'
 
 interface ContainerFieldProps {
   readonly containers: readonly ContainerSummary[]
@@ -15,7 +15,7 @@ export function ContainerField({ containers, value, onChange }: ContainerFieldPr
       <select value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
         {containers.map(({ name, role }) => (
           <option key={name} value={name}>
-            {shown(name, 100)}
+            {displayText(name, 100)}
             {role === 'main' ? '' : ` (${role})`}
           </option>
         ))}

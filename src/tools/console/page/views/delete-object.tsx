@@ -2,8 +2,8 @@
 import { useState } from 'preact/hooks'
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { nameIn } from '../core/edit.ts'
-import { type Type, useSurroundings } from '../core/kinds.ts'
-import { shown } from '../core/text.ts'
+import { type Type, useConsoleContext } from '../core/kinds.ts'
+import { displayText } from '../core/text.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Failure } from '../parts/failure.tsx'
 
@@ -16,7 +16,7 @@ const ways: readonly (readonly [Propagation, string])[] = [
 ]
 
 export function DeleteButton({ type, object }: { readonly type: Type; readonly object: ApiObject }) {
-  const { client } = useSurroundings()
+  const { client } = useConsoleContext()
   const [isOpen, setOpen] = useState(false)
   const [way, setWay] = useState<Propagation>('Background')
   const [failure, setFailure] = useState<unknown>()
@@ -37,7 +37,7 @@ export function DeleteButton({ type, object }: { readonly type: Type; readonly o
       </button>
       {isOpen && (
         <Dialog title="Delete the object" onClose={() => setOpen(false)}>
-          <h2>Delete {shown(object.metadata.name, 100)}?</h2>
+          <h2>Delete {displayText(object.metadata.name, 100)}?</h2>
           <fieldset class="choices">
             <legend>What it owns</legend>
             {ways.map(([id, about]) => (

@@ -5,14 +5,14 @@
 import { useEffect, useState } from 'preact/hooks'
 import { applyEdit, type Conflict, type Edit, type Review, reviewEdit } from '../core/edit.ts'
 import { type FieldChange, pathText } from '../core/fields.ts'
-import { useSurroundings } from '../core/kinds.ts'
+import { useConsoleContext } from '../core/kinds.ts'
 import { ownersOf, readOwnership } from '../core/ownership.ts'
-import { shown } from '../core/text.ts'
+import { displayText } from '../core/text.ts'
 import { AdmissionTrace } from '../parts/admission-trace.tsx'
 import { ChangeTable } from '../parts/changes.tsx'
 import { Dialog } from '../parts/dialog.tsx'
+import { Loading, Notice } from '../parts/display.tsx'
 import { Failure } from '../parts/failure.tsx'
-import { Loading, Notice } from '../parts/shown.tsx'
 import { isHidden, type ObjectView } from './object-view.ts'
 
 interface EditReviewProps {
@@ -72,7 +72,7 @@ interface Choices {
 
 /** Dry-runs the edit, again when all conflicts are resolved, and applies it. */
 function useReview(edit: Edit, onApplied: () => void) {
-  const { client } = useSurroundings()
+  const { client } = useConsoleContext()
   const [review, setReview] = useState<Review | undefined>()
   const [choice, setChoice] = useState<Choices>({ left: new Set(), taken: new Set() })
   const [failure, setFailure] = useState<unknown>()
@@ -109,7 +109,7 @@ function Fields({ title, fields }: { readonly title: string; readonly fields: Re
   if (fields.size === 0) return null
   return (
     <p class="hint">
-      {title}: {[...fields].map((field) => shown(field, 200)).join(', ')}
+      {title}: {[...fields].map((field) => displayText(field, 200)).join(', ')}
     </p>
   )
 }
@@ -123,7 +123,7 @@ interface StayingProps {
 function Staying({ staying, removes, onChange }: StayingProps) {
   return (
     <Notice tone="warn" title="Others own fields that you removed">
-      <p>An apply leaves them: {staying.map(({ path }) => shown(pathText(path), 200)).join(', ')}</p>
+      <p>An apply leaves them: {staying.map(({ path }) => displayText(pathText(path), 200)).join(', ')}</p>
       <label class="check">
         <input type="checkbox" checked={removes} onChange={({ currentTarget }) => onChange(currentTarget.checked)} />
         Remove them as well, with a patch
@@ -144,7 +144,7 @@ function Conflicts({ conflicts, onDecide }: ConflictsProps) {
         {conflicts.map(({ field, owner }) => (
           <li key={`${field} ${owner}`}>
             <span>
-              <code>{shown(field, 300)}</code> is owned by <strong>{shown(owner, 100)}</strong>
+              <code>{displayText(field, 300)}</code> is owned by <strong>{displayText(owner, 100)}</strong>
             </span>
             <span class="toolbar">
               <button type="button" onClick={() => onDecide('left', field)}>

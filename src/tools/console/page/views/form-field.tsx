@@ -4,8 +4,8 @@ import { isObject, type Json, type JsonObject, own } from '../../../../api/json/
 import { type Path, withMember } from '../core/fields.ts'
 import { type Ownership, ownersOf } from '../core/ownership.ts'
 import type { Schema } from '../core/schema.ts'
-import { shown } from '../core/text.ts'
-import { OwnerChip } from '../parts/shown.tsx'
+import { displayText } from '../core/text.ts'
+import { OwnerChip } from '../parts/display.tsx'
 
 export interface FieldContext {
   readonly ownership: Ownership
@@ -45,13 +45,13 @@ function LeafField(props: FieldProps) {
   return (
     <div class="form-field">
       <div class="form-label">
-        <label for={id}>{shown(name, 100)}</label>
+        <label for={id}>{displayText(name, 100)}</label>
         <Owners {...{ context, path }} />
         {value !== undefined && !context.readOnly && (
           <button
             type="button"
             class="plain small"
-            aria-label={`Remove ${shown(name, 60)}`}
+            aria-label={`Remove ${displayText(name, 60)}`}
             onClick={() => onChange(undefined)}
           >
             Remove
@@ -59,7 +59,7 @@ function LeafField(props: FieldProps) {
         )}
       </div>
       <Input {...props} id={id} />
-      {schema?.description && <p class="hint">{shown(schema.description, 400)}</p>}
+      {schema?.description && <p class="hint">{displayText(schema.description, 400)}</p>}
     </div>
   )
 }
@@ -96,7 +96,7 @@ function Input({ id, schema, value, context, path, onChange }: FieldProps & { re
 const inputLimit = 50_000
 
 function shownInput(text: string): string {
-  return text.length > inputLimit ? shown(text, 200) : text
+  return text.length > inputLimit ? displayText(text, 200) : text
 }
 
 function readValue(text: string, type: string, before: Json | undefined): Json {
@@ -126,7 +126,7 @@ function Choice({ id, words, value, readOnly, onChange }: ChoiceProps) {
     >
       <option value="">not set</option>
       {words.map((word) => (
-        <option key={word}>{shown(word, 100)}</option>
+        <option key={word}>{displayText(word, 100)}</option>
       ))}
     </select>
   )
@@ -140,13 +140,13 @@ function MembersField({ name, path, schema, value, context, onChange }: FieldPro
   return (
     <details class="form-group" open={path.length < 3 && names.length <= 40}>
       <summary>
-        <span>{shown(name, 100)}</span>
+        <span>{displayText(name, 100)}</span>
         <span class="sub">
           {names.length === 0 ? 'not set' : `${names.length} ${names.length === 1 ? 'field' : 'fields'}`}
         </span>
         <Owners {...{ context, path }} />
       </summary>
-      {schema?.description && <p class="hint">{shown(schema.description, 400)}</p>}
+      {schema?.description && <p class="hint">{displayText(schema.description, 400)}</p>}
       {names.slice(0, 200).map((member) => (
         <FormField
           key={member}
@@ -220,11 +220,11 @@ function ListField({ name, path, schema, value, context, onChange }: FieldProps)
   return (
     <details class="form-group" open={path.length < 3 && list.length <= 10}>
       <summary>
-        <span>{shown(name, 100)}</span>
+        <span>{displayText(name, 100)}</span>
         <span class="sub">{list.length === 1 ? '1 element' : `${list.length} elements`}</span>
         <Owners {...{ context, path }} />
       </summary>
-      {schema?.description && <p class="hint">{shown(schema.description, 400)}</p>}
+      {schema?.description && <p class="hint">{displayText(schema.description, 400)}</p>}
       {list.slice(0, 100).map((element, i) => (
         <FormField
           // Elements have no other identity during editing.
@@ -255,8 +255,8 @@ function ListField({ name, path, schema, value, context, onChange }: FieldProps)
 
 function titleOf(element: Json, schema: Schema | undefined, index: number): string {
   const [key] = schema?.listKeys ?? []
-  const named = isObject(element) ? own(element, key ?? 'name') : undefined
-  return typeof named === 'string' && named !== '' ? named : String(index + 1)
+  const elementName = isObject(element) ? own(element, key ?? 'name') : undefined
+  return typeof elementName === 'string' && elementName !== '' ? elementName : String(index + 1)
 }
 
 function stepsTo(element: Json, schema: Schema | undefined): Path {

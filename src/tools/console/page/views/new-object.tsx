@@ -6,13 +6,13 @@ import { isObject, type JsonObject } from '../../../../api/json/json.ts'
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { collectionPath } from '../../../../client/requests/resource-type.ts'
 import { type Admission, isExplanationRefused, manager, readAdmission, readBody } from '../core/edit.ts'
-import { type Type, useSurroundings } from '../core/kinds.ts'
+import { type Type, useConsoleContext } from '../core/kinds.ts'
 import { go, objectAddress } from '../core/route.ts'
 import { AdmissionTrace } from '../parts/admission-trace.tsx'
 import { Dialog } from '../parts/dialog.tsx'
+import { Notice } from '../parts/display.tsx'
 import { Editor } from '../parts/editor.tsx'
 import { Failure } from '../parts/failure.tsx'
-import { Notice } from '../parts/shown.tsx'
 
 interface NewObjectProps {
   readonly type: Type
@@ -32,7 +32,7 @@ export function NewObject(props: NewObjectProps) {
 }
 
 function Creating({ type, namespace, onClose }: NewObjectProps & { readonly onClose: () => void }) {
-  const { client } = useSurroundings()
+  const { client } = useConsoleContext()
   const [beginning] = useState(() => templateFor(type, namespace))
   const [text, setText] = useState(beginning)
   const [failure, setFailure] = useState<unknown>()

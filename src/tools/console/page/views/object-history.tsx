@@ -9,11 +9,11 @@ import { isStatusChange } from '../../../../client/requests/status-change.ts'
 import { ask } from '../core/access.ts'
 import type { Edit } from '../core/edit.ts'
 import type { FieldChange, Step } from '../core/fields.ts'
-import { useSurroundings } from '../core/kinds.ts'
-import { shown } from '../core/text.ts'
+import { useConsoleContext } from '../core/kinds.ts'
+import { displayText } from '../core/text.ts'
 import { ChangeTable } from '../parts/changes.tsx'
+import { Age, Chip, Loading } from '../parts/display.tsx'
 import { Failure } from '../parts/failure.tsx'
-import { Age, Chip, Loading } from '../parts/shown.tsx'
 import { EditReview } from './edit-review.tsx'
 import type { ObjectView } from './object-view.ts'
 
@@ -48,7 +48,7 @@ interface Past {
 }
 
 export function ObjectHistory(view: ObjectView) {
-  const around = useSurroundings()
+  const consoleContext = useConsoleContext()
   const { type, object, schema } = view
   const { namespace, name = '' } = object.metadata
   const place = { group: type.group, resource: type.plural, ...(namespace && { namespace }), name }
@@ -58,7 +58,7 @@ export function ObjectHistory(view: ObjectView) {
   /** The state at a revision becomes the draft of an edit, which is reviewed like any other. */
   const goBack = async ({ revision }: Revision) => {
     try {
-      const { items = [] } = await ask<Past>(around, 'paststates', { ...place, revision })
+      const { items = [] } = await ask<Past>(consoleContext, 'paststates', { ...place, revision })
       const [past] = items
       if (past === undefined) throw new Error('there was no such object at that revision')
       setEdit({ type, base: object, draft: { ...past, metadata: restored(object, past) }, schema })
@@ -105,7 +105,7 @@ function useRevisions(
   { metadata: { resourceVersion } }: ObjectView['object'],
   { showsStatus }: { readonly showsStatus: boolean },
 ) {
-  const around = useSurroundings()
+  const consoleContext = useConsoleContext()
   const [revisions, setRevisions] = useState<readonly Revision[] | undefined>()
   /** Oldest read revision, including hidden ones. Undefined if there are no older ones. */
   const [oldest, setOldest] = useState<string | undefined>()
@@ -113,7 +113,10 @@ function useRevisions(
   const read = async (before?: string) => {
     try {
       const isShown = (revision: Revision) => showsStatus || !isStatusChange(revision)
-      const page = await readPages((from) => ask(around, 'objecthistories', { ...place, ...from }), { before, isShown })
+      const page = await readPages((from) => ask(consoleContext, 'objecthistories', { ...place, ...from }), {
+        before,
+        isShown,
+      })
       setRevisions([...(before === undefined ? [] : (revisions ?? [])), ...page.revisions])
       setOldest(page.oldest)
       setFailure(undefined)
@@ -185,13 +188,13 @@ function Head({
   return (
     <header>
       <Chip tone={deleted ? 'bad' : 'info'}>
-        {shown(verb, 30)}
-        {subresource !== '' && ` ${shown(subresource, 30)}`}
+        {displayText(verb, 30)}
+        {subresource !== '' && ` ${displayText(subresource, 30)}`}
       </Chip>
-      <strong>{shown(user, 100)}</strong>
+      <strong>{displayText(user, 100)}</strong>
       <span class="sub">
-        {manager !== '' && `as ${shown(manager, 60)}, `}
-        <Age since={time} /> ago, revision {shown(revision, 30)}
+        {manager !== '' && `as ${displayText(manager, 60)}, `}
+        <Age since={time} /> ago, revision {displayText(revision, 30)}
       </span>
     </header>
   )
@@ -206,7 +209,11 @@ function asFieldChange({ steps = [], before, after, concealed }: Change): FieldC
 
 /** Restores labels and annotations. Other metadata belongs to the server and stays. */
 function restored(object: ObjectView['object'], past: JsonObject): JsonObject {
-  const { labels: _l, annotations: _a, ...kept } = object.metadata
+  const { labels: _l, annotations: _a, ...remainingMetadata } = object.metadata
   const { labels, annotations } = (past.metadata ?? {}) as JsonObject
-  return { ...asJson(kept), ...(labels !== undefined && { labels }), ...(annotations !== undefined && { annotations }) }
+  return {
+    ...asJson(remainingMetadata),
+    ...(labels !== undefined && { labels }),
+    ...(annotations !== undefined && { annotations }),
+  }
 }

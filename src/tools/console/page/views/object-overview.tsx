@@ -2,14 +2,14 @@
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { ask } from '../core/access.ts'
 import { type Condition, conditionsOf } from '../core/condition.ts'
-import { useSurroundings } from '../core/kinds.ts'
+import { useConsoleContext } from '../core/kinds.ts'
 import { useObjects } from '../core/objects.ts'
 import { useAsked } from '../core/store.ts'
-import { shown } from '../core/text.ts'
+import { displayText } from '../core/text.ts'
 import { type DeletionStatus, DeletionWaits } from '../parts/deletion.tsx'
+import { Age, Card, Chip, type Tone } from '../parts/display.tsx'
 import { Failure } from '../parts/failure.tsx'
 import { type PlainRow, PlainTable } from '../parts/plain-table.tsx'
-import { Age, Card, Chip, type Tone } from '../parts/shown.tsx'
 import { Containers, DataKeys, Summary } from './object-summary.tsx'
 import { isHidden, type ObjectView } from './object-view.ts'
 
@@ -37,11 +37,11 @@ export function ObjectOverview(view: ObjectView) {
 
 /** Shows what a deletion waits for, or would wait for. */
 function Deletion({ view: { type, object } }: { readonly view: ObjectView }) {
-  const around = useSurroundings()
+  const consoleContext = useConsoleContext()
   const { namespace, name = '', finalizers = [], deletionTimestamp, resourceVersion } = object.metadata
-  const asked = useAsked(
+  const deletionResult = useAsked(
     () =>
-      ask<DeletionStatus>(around, 'deletionexplanations', {
+      ask<DeletionStatus>(consoleContext, 'deletionexplanations', {
         group: type.group,
         resource: type.plural,
         namespace,
@@ -51,13 +51,15 @@ function Deletion({ view: { type, object } }: { readonly view: ObjectView }) {
   )
   return (
     <Card title={deletionTimestamp === undefined ? 'Finalizers' : 'Its deletion waits'} wide>
-      {asked.state === 'done' && deletionTimestamp !== undefined && <DeletionWaits status={asked.value} />}
-      {asked.state === 'failed' && <Failure error={asked.error} />}
-      {(deletionTimestamp === undefined || asked.state !== 'done') && (
+      {deletionResult.state === 'done' && deletionTimestamp !== undefined && (
+        <DeletionWaits status={deletionResult.value} />
+      )}
+      {deletionResult.state === 'failed' && <Failure error={deletionResult.error} />}
+      {(deletionTimestamp === undefined || deletionResult.state !== 'done') && (
         <ul class="plain-list">
           {finalizers.map((finalizer) => (
             <li key={finalizer}>
-              <code>{shown(finalizer, 200)}</code> must be removed by its owner before the object can go
+              <code>{displayText(finalizer, 200)}</code> must be removed by its owner before the object can go
             </li>
           ))}
         </ul>
@@ -85,10 +87,10 @@ function conditionRow({ type = '', status = '', reason, message, lastTransitionT
     key: type,
     cells: [
       <Chip tone={toneOf(type, status)}>
-        {shown(type, 60)}: {shown(status, 20)}
+        {displayText(type, 60)}: {displayText(status, 20)}
       </Chip>,
-      shown(reason, 100) || undefined,
-      shown(message, 500) || undefined,
+      displayText(reason, 100) || undefined,
+      displayText(message, 500) || undefined,
       lastTransitionTime && (
         <span class="number">
           <Age since={lastTransitionTime} />
@@ -125,7 +127,7 @@ function Facts({ view: { object, type } }: { readonly view: ObjectView }) {
           value === undefined ? null : (
             <div key={name}>
               <dt>{name}</dt>
-              <dd>{shown(value, 200)}</dd>
+              <dd>{displayText(value, 200)}</dd>
             </div>
           ),
         )}
@@ -148,8 +150,8 @@ function Pairs({ title, pairs = {}, isHidden: isSecret }: PairsProps) {
       <dl class="facts">
         {entries.slice(0, 100).map(([key, value]) => (
           <div key={key}>
-            <dt>{shown(key, 200)}</dt>
-            <dd>{isSecret(key) ? '••••••••' : shown(value.trimEnd(), 300)}</dd>
+            <dt>{displayText(key, 200)}</dt>
+            <dd>{isSecret(key) ? '••••••••' : displayText(value.trimEnd(), 300)}</dd>
           </div>
         ))}
       </dl>
@@ -170,7 +172,7 @@ interface EventObject extends ApiObject {
 }
 
 function Events({ object: { metadata } }: { readonly object: ApiObject }) {
-  const { kinds } = useSurroundings()
+  const { kinds } = useConsoleContext()
   const { objects, synced, error } = useObjects<EventObject>(kinds.builtIn('events', ''), {
     namespace: metadata.namespace ?? 'default',
     fieldSelector: `involvedObject.uid=${metadata.uid ?? ''}`,
@@ -184,11 +186,11 @@ function Events({ object: { metadata } }: { readonly object: ApiObject }) {
       <ul class="events">
         {newest.map((event) => (
           <li key={event.metadata.uid}>
-            <Chip tone={event.type === 'Warning' ? 'warn' : 'plain'}>{shown(event.reason, 60)}</Chip>
-            <span class="event-message">{shown(event.message, 1000)}</span>
+            <Chip tone={event.type === 'Warning' ? 'warn' : 'plain'}>{displayText(event.reason, 60)}</Chip>
+            <span class="event-message">{displayText(event.message, 1000)}</span>
             <span class="sub">
               {(event.count ?? 1) > 1 && `${event.count} times, `}
-              {shown(event.source?.component ?? event.reportingComponent, 60)} <Age since={time(event)} />
+              {displayText(event.source?.component ?? event.reportingComponent, 60)} <Age since={time(event)} />
             </span>
           </li>
         ))}

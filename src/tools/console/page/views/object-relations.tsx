@@ -1,13 +1,13 @@
 /** Graph of owners on the left and dependents on the right, over all levels. */
 import type { ApiObject, OwnerReference } from '../../../../api/model/object.ts'
 import { ask } from '../core/access.ts'
-import { type Kinds, type Surroundings, type Type, useSurroundings } from '../core/kinds.ts'
+import { type ConsoleContext, type Kinds, type Type, useConsoleContext } from '../core/kinds.ts'
 import { objectAddress } from '../core/route.ts'
 import { useAsked } from '../core/store.ts'
-import { shown } from '../core/text.ts'
+import { displayText } from '../core/text.ts'
 import type { DeletionStatus, Dependent } from '../parts/deletion.tsx'
+import { Card, Loading, Scrolling } from '../parts/display.tsx'
 import { Failure } from '../parts/failure.tsx'
-import { Card, Loading, Scrolling } from '../parts/shown.tsx'
 import type { ObjectView } from './object-view.ts'
 
 interface Node {
@@ -23,7 +23,7 @@ interface Node {
 /** An object with its dependents. */
 interface Branch {
   readonly node: Node
-  below: Branch[]
+  childBranches: Branch[]
   /** Number of dependents that are not shown. */
   more: number
 }
@@ -39,13 +39,16 @@ const maxLevels = 4
 const maxDrawn = 40
 
 export function ObjectRelations({ type, object }: ObjectView) {
-  const around = useSurroundings()
-  const asked = useAsked((signal) => readGraph(around, { type, object, signal }), [object.metadata.resourceVersion])
+  const consoleContext = useConsoleContext()
+  const graphResult = useAsked(
+    (signal) => readGraph(consoleContext, { type, object, signal }),
+    [object.metadata.resourceVersion],
+  )
   return (
     <Card title="Owners and dependents" wide>
-      {asked.state === 'waiting' && <Loading />}
-      {asked.state === 'failed' && <Failure error={asked.error} />}
-      {asked.state === 'done' && <Drawn graph={asked.value} />}
+      {graphResult.state === 'waiting' && <Loading />}
+      {graphResult.state === 'failed' && <Failure error={graphResult.error} />}
+      {graphResult.state === 'done' && <Drawn graph={graphResult.value} />}
     </Card>
   )
 }
@@ -56,22 +59,26 @@ interface Start {
   readonly signal: AbortSignal
 }
 
-async function readGraph(around: Surroundings, { type, object, signal }: Start): Promise<Graph> {
+async function readGraph(consoleContext: ConsoleContext, { type, object, signal }: Start): Promise<Graph> {
   const { namespace, name = '' } = object.metadata
   const node = { key: keyOf(object.kind, namespace, name), kind: object.kind, name, namespace, type, mark: '' }
   const [owners, self] = await Promise.all([
-    readOwners(around, object, signal),
-    readDependents(around, { ...node, mark: 'this object' }),
+    readOwners(consoleContext, object, signal),
+    readDependents(consoleContext, { ...node, mark: 'this object' }),
   ])
   return { owners, self }
 }
 
 /** Reads owners level by level. An unreadable owner ends its branch. */
-async function readOwners({ client, kinds }: Surroundings, object: ApiObject, signal: AbortSignal): Promise<Node[][]> {
+async function readOwners(
+  { client, kinds }: ConsoleContext,
+  object: ApiObject,
+  signal: AbortSignal,
+): Promise<Node[][]> {
   const levels: Node[][] = []
-  let below: readonly ApiObject[] = [object]
-  for (let level = 0; level < maxLevels && below.length > 0; level++) {
-    const nodes = below.flatMap(({ metadata }) =>
+  let childBranches: readonly ApiObject[] = [object]
+  for (let level = 0; level < maxLevels && childBranches.length > 0; level++) {
+    const nodes = childBranches.flatMap(({ metadata }) =>
       (metadata.ownerReferences ?? []).map((reference) => ownerNode(kinds, reference, metadata.namespace)),
     )
     if (nodes.length === 0) break
@@ -81,48 +88,52 @@ async function readOwners({ client, kinds }: Surroundings, object: ApiObject, si
       const place = namespace === undefined ? { name } : { namespace, name }
       return await client.get(type, place, { signal }).catch(() => undefined)
     })
-    below = (await Promise.all(read)).filter((each) => each !== undefined)
+    childBranches = (await Promise.all(read)).filter((each) => each !== undefined)
   }
   return levels
 }
 
 /** Reads dependents level by level. A failed request ends its branch, except for the object itself. */
-async function readDependents(around: Surroundings, self: Node): Promise<Branch> {
-  const root: Branch = { node: self, below: [], more: 0 }
-  const seen = new Set([self.key])
+async function readDependents(consoleContext: ConsoleContext, self: Node): Promise<Branch> {
+  const root: Branch = { node: self, childBranches: [], more: 0 }
+  const drawnKeys = new Set([self.key])
   let level: readonly Branch[] = [root]
   for (let depth = 0; depth < maxLevels && level.length > 0; depth++) {
-    const asked = level.map(({ node }) =>
-      node === self ? explain(around, node) : explain(around, node).catch(() => ({})),
+    const graphResult = level.map(({ node }) =>
+      node === self ? explain(consoleContext, node) : explain(consoleContext, node).catch(() => ({})),
     )
-    const answers: readonly Partial<DeletionStatus>[] = await Promise.all(asked)
-    for (const [i, branch] of level.entries()) addBelow(branch, answers[i] ?? {}, { kinds: around.kinds, seen })
-    level = level.flatMap(({ below }) => below)
+    const answers: readonly Partial<DeletionStatus>[] = await Promise.all(graphResult)
+    for (const [i, branch] of level.entries())
+      addBelow(branch, answers[i] ?? {}, { kinds: consoleContext.kinds, drawnKeys })
+    level = level.flatMap(({ childBranches }) => childBranches)
   }
   return root
 }
 
-async function explain(around: Surroundings, { type, namespace, name }: Node): Promise<Partial<DeletionStatus>> {
+async function explain(
+  consoleContext: ConsoleContext,
+  { type, namespace, name }: Node,
+): Promise<Partial<DeletionStatus>> {
   if (type === undefined) return {}
   const spec = { group: type.group, resource: type.plural, namespace, name }
-  return await ask<DeletionStatus>(around, 'deletionexplanations', spec)
+  return await ask<DeletionStatus>(consoleContext, 'deletionexplanations', spec)
 }
 
 interface Drawing {
   readonly kinds: Kinds
   /** Keys of all shown objects, because owner references may form cycles. */
-  readonly seen: Set<string>
+  readonly drawnKeys: Set<string>
 }
 
-function addBelow(branch: Branch, answer: Partial<DeletionStatus>, { kinds, seen }: Drawing): void {
+function addBelow(branch: Branch, answer: Partial<DeletionStatus>, { kinds, drawnKeys }: Drawing): void {
   const { dependents = [], dependentCount = dependents.length } = answer
   for (const dependent of dependents) {
     const node = dependentNode(kinds, dependent)
-    if (seen.size > maxDrawn || seen.has(node.key)) continue
-    seen.add(node.key)
-    branch.below.push({ node, below: [], more: 0 })
+    if (drawnKeys.size > maxDrawn || drawnKeys.has(node.key)) continue
+    drawnKeys.add(node.key)
+    branch.childBranches.push({ node, childBranches: [], more: 0 })
   }
-  branch.more = Math.max(0, dependentCount - branch.below.length)
+  branch.more = Math.max(0, dependentCount - branch.childBranches.length)
 }
 
 function ownerNode(kinds: Kinds, reference: OwnerReference, childNamespace: string | undefined): Node {
@@ -180,7 +191,7 @@ function Drawn({ graph: { owners, self } }: { readonly graph: Graph }) {
           </text>
         ))}
       </svg>
-      {owners.length === 0 && self.below.length === 0 && (
+      {owners.length === 0 && self.childBranches.length === 0 && (
         <p class="hint">Nothing owns it, and it owns nothing that you may list.</p>
       )}
     </Scrolling>
@@ -210,9 +221,9 @@ interface Spot {
   readonly rows: { used: number }
 }
 
-function placeBranch(picture: Picture, { node, below, more }: Branch, { column, rows }: Spot): Placed {
+function placeBranch(picture: Picture, { node, childBranches, more }: Branch, { column, rows }: Spot): Placed {
   const x = columnX(column)
-  const children = below.map((each) => placeBranch(picture, each, { column: column + 1, rows }))
+  const children = childBranches.map((each) => placeBranch(picture, each, { column: column + 1, rows }))
   if (more > 0)
     picture.notes.push({ text: `${more.toLocaleString('en')} more`, x: columnX(column + 1), y: rowY(rows.used++) })
   const first = children[0]
@@ -245,13 +256,13 @@ function Box({ placed: { node, x, y }, isSelf }: { readonly placed: Placed; read
   const { type, namespace, name, kind, mark } = node
   const drawn = (
     <g transform={`translate(${x} ${y})`} class={isSelf ? 'graph-box self' : 'graph-box'}>
-      <title>{`${shown(kind, 60)} ${shown(name, 253)} ${mark}`}</title>
+      <title>{`${displayText(kind, 60)} ${displayText(name, 253)} ${mark}`}</title>
       <rect width={boxWidth} height={boxHeight} rx="8" />
       <text x="12" y="20" class="graph-kind">
-        {shown(kind, 24)}
+        {displayText(kind, 24)}
       </text>
       <text x="12" y="38">
-        {name.length > 24 ? `${shown(name.slice(0, 23))}…` : shown(name)}
+        {name.length > 24 ? `${displayText(name.slice(0, 23))}…` : displayText(name)}
       </text>
     </g>
   )

@@ -2,9 +2,9 @@
 import { isObject, type Json } from '../../../../api/json/json.ts'
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { type ContainerSummary, containersOf, summaryOf } from '../core/object-summary.ts'
-import { shortBytes, shown } from '../core/text.ts'
+import { displayText, shortBytes } from '../core/text.ts'
+import { Card, Chip } from '../parts/display.tsx'
 import { type PlainRow, PlainTable } from '../parts/plain-table.tsx'
-import { Card, Chip } from '../parts/shown.tsx'
 import { isHidden, type ObjectView } from './object-view.ts'
 
 export function Summary({ view: { type, object } }: { readonly view: ObjectView }) {
@@ -16,7 +16,7 @@ export function Summary({ view: { type, object } }: { readonly view: ObjectView 
         {rows.map(([label, text]) => (
           <div key={label}>
             <dt>{label}</dt>
-            <dd>{shown(text, 500)}</dd>
+            <dd>{displayText(text, 500)}</dd>
           </div>
         ))}
       </dl>
@@ -42,10 +42,10 @@ function containerRow({ name, role, image, state, isHealthy, restarts }: Contain
   return {
     key: `${role}/${name}`,
     cells: [
-      role === 'main' ? shown(name, 100) : `${shown(name, 100)} (${role})`,
-      <Chip tone={isHealthy ? 'good' : 'warn'}>{shown(state, 100)}</Chip>,
+      role === 'main' ? displayText(name, 100) : `${displayText(name, 100)} (${role})`,
+      <Chip tone={isHealthy ? 'good' : 'warn'}>{displayText(state, 100)}</Chip>,
       String(restarts),
-      shown(image, 300),
+      displayText(image, 300),
     ],
   }
 }
@@ -74,9 +74,9 @@ export function DataKeys({ view }: { readonly view: ObjectView }) {
         {entries.slice(0, maxKeys).map(({ key, bytes, text, field }) => (
           <div key={`${field}/${key}`}>
             <dt>
-              {shown(key, 253)} <span class="sub">{shortBytes(bytes)}</span>
+              {displayText(key, 253)} <span class="sub">{shortBytes(bytes)}</span>
             </dt>
-            <dd>{isHidden(view, [{ member: field }, { member: key }]) ? '••••••••' : shown(text, 300)}</dd>
+            <dd>{isHidden(view, [{ member: field }, { member: key }]) ? '••••••••' : displayText(text, 300)}</dd>
           </div>
         ))}
       </dl>

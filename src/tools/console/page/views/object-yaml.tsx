@@ -9,9 +9,9 @@ import { messageOf } from '../../../../base/text/errors.ts'
 import type { Edit } from '../core/edit.ts'
 import { linesOf, maxLines, topKeys } from '../core/field-lines.ts'
 import { ownersOf, readOwnership } from '../core/ownership.ts'
-import { shown } from '../core/text.ts'
+import { displayText } from '../core/text.ts'
+import { Notice, OwnerChip } from '../parts/display.tsx'
 import { Editor } from '../parts/editor.tsx'
-import { Notice, OwnerChip } from '../parts/shown.tsx'
 import { EditReview } from './edit-review.tsx'
 import { isHidden, type ObjectView } from './object-view.ts'
 
@@ -56,11 +56,11 @@ function Reading({ view, onEdit }: { readonly view: ObjectView; readonly onEdit:
           </thead>
           <tbody>
             {lines.map(({ id, depth, label, value, path, description }) => (
-              <tr key={id} title={description ? shown(description, 500) : undefined}>
+              <tr key={id} title={description ? displayText(description, 500) : undefined}>
                 <td style={{ paddingInlineStart: `${depth * 2 + 1}ch` }}>
-                  <span class="field-key">{shown(label, 200)}</span>{' '}
+                  <span class="field-key">{displayText(label, 200)}</span>{' '}
                   <span class="field-value">
-                    {isHidden(view, path) && value !== '' ? '••••••••' : shown(value, 500)}
+                    {isHidden(view, path) && value !== '' ? '••••••••' : displayText(value, 500)}
                   </span>
                 </td>
                 <td class="field-owners">
@@ -120,7 +120,7 @@ function Editing({ view, base, onDone }: EditingProps) {
       </div>
       {fault !== '' && (
         <Notice tone="bad" title="This YAML cannot be read">
-          {shown(fault)}
+          {displayText(fault)}
         </Notice>
       )}
       <Editor label="The object as YAML" text={text} onChange={setDraft} />

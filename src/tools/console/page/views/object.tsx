@@ -2,14 +2,14 @@
 import { useState } from 'preact/hooks'
 import type { ApiObject } from '../../../../api/model/object.ts'
 import type { ObjectName } from '../../../../client/library/client-browser.ts'
-import { type Type, useSurroundings } from '../core/kinds.ts'
+import { type Type, useConsoleContext } from '../core/kinds.ts'
 import { useObject } from '../core/objects.ts'
 import { listAddress, route, setQuery, type TypePlace } from '../core/route.ts'
 import { schemaOf } from '../core/schema.ts'
 import { useAsked, useStore } from '../core/store.ts'
-import { shown } from '../core/text.ts'
+import { displayText } from '../core/text.ts'
+import { Age, Chip, Loading, Notice, PageHead } from '../parts/display.tsx'
 import { Failure } from '../parts/failure.tsx'
-import { Age, Chip, Loading, Notice, PageHead } from '../parts/shown.tsx'
 import { Vanished } from './browse.tsx'
 import { DeleteButton } from './delete-object.tsx'
 import { ObjectForm } from './object-form.tsx'
@@ -27,16 +27,16 @@ interface ObjectPageProps {
 }
 
 export function ObjectPage({ place, name }: ObjectPageProps) {
-  const { kinds } = useSurroundings()
-  const { known } = kinds.store.value
+  const { kinds } = useConsoleContext()
+  const { isLoaded } = kinds.store.value
   const type = kinds.find(place)
   if (type !== undefined) return <Followed type={type} name={name} />
-  return known ? <Vanished place={place} /> : <Loading />
+  return isLoaded ? <Vanished place={place} /> : <Loading />
 }
 
 function Followed({ type, name }: { readonly type: Type; readonly name: ObjectName }) {
   const watched = useObject(type.verbs.includes('watch') ? type : undefined, name)
-  const { client } = useSurroundings()
+  const { client } = useConsoleContext()
   const read = useAsked(
     async (signal) => (type.verbs.includes('watch') ? undefined : await client.get(type, name, { signal })),
     [type, name.namespace, name.name],
@@ -46,20 +46,20 @@ function Followed({ type, name }: { readonly type: Type; readonly name: ObjectNa
   if (object !== undefined && object !== last) setLast(object)
   const error = watched.error ?? (read.state === 'failed' ? read.error : undefined)
   const isGone = object === undefined && watched.synced
-  const told = object ?? last
+  const latestObject = object ?? last
   return (
     <>
-      <Head type={type} name={name} object={told} />
-      {error !== undefined && told === undefined && <Failure error={error} />}
+      <Head type={type} name={name} object={latestObject} />
+      {error !== undefined && latestObject === undefined && <Failure error={error} />}
       {isGone && (
         <Notice tone="warn" title={last === undefined ? 'There is no such object' : 'This object has been deleted'}>
           {last === undefined ? 'It appears here when it is created.' : 'Below is its last state.'}
         </Notice>
       )}
-      {told === undefined ? (
+      {latestObject === undefined ? (
         error === undefined && !isGone && <Loading />
       ) : (
-        <Tabs type={type} object={told} isGone={isGone} />
+        <Tabs type={type} object={latestObject} isGone={isGone} />
       )}
     </>
   )
@@ -74,17 +74,17 @@ interface HeadProps {
 function Head({ type, name: { namespace, name }, object }: HeadProps) {
   const crumbs = (
     <nav class="crumbs" aria-label="Where this object is">
-      <a href={listAddress(type)}>{shown(type.kind, 100)}</a>
+      <a href={listAddress(type)}>{displayText(type.kind, 100)}</a>
       {namespace !== undefined && (
         <>
           <span aria-hidden="true">/</span>
-          <a href={listAddress(type, [['namespace', namespace]])}>{shown(namespace, 100)}</a>
+          <a href={listAddress(type, [['namespace', namespace]])}>{displayText(namespace, 100)}</a>
         </>
       )}
     </nav>
   )
   return (
-    <PageHead title={shown(name, 253)} crumbs={crumbs}>
+    <PageHead title={displayText(name, 253)} crumbs={crumbs}>
       {object?.metadata.deletionTimestamp && <Chip tone="warn">being deleted</Chip>}
       {object !== undefined && (
         <span class="sub">
@@ -110,7 +110,7 @@ const tabs: readonly (readonly [id: string, title: string, Tab: (view: ObjectVie
 const podTabs = new Set(['logs', 'terminal'])
 
 function Tabs({ type, object, isGone }: { readonly type: Type; readonly object: ApiObject; readonly isGone: boolean }) {
-  const { client, kinds } = useSurroundings()
+  const { client, kinds } = useConsoleContext()
   const { query } = useStore(route)
   const hasHistory = kinds.builtIn('objecthistories', 'ops') !== undefined
   const isPod = type.group === '' && type.plural === 'pods'

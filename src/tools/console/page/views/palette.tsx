@@ -1,10 +1,10 @@
 /** The palette (Ctrl-K): jumps to any page, kind, namespace, or object by name. */
 import type { TargetedKeyboardEvent } from 'preact'
 import { useRef, useState } from 'preact/hooks'
-import { type Type, useSurroundings } from '../core/kinds.ts'
+import { type Type, useConsoleContext } from '../core/kinds.ts'
 import { useObjects } from '../core/objects.ts'
 import { go, listAddress, objectAddress } from '../core/route.ts'
-import { shown } from '../core/text.ts'
+import { displayText } from '../core/text.ts'
 import { workPages } from '../operations/all.ts'
 import { Dialog } from '../parts/dialog.tsx'
 
@@ -26,13 +26,13 @@ const pages: readonly Goal[] = [
 const most = 12
 
 export function Palette({ onClose }: { readonly onClose: () => void }) {
-  const { kinds } = useSurroundings()
+  const { kinds } = useConsoleContext()
   const { types } = kinds.store.value
   const namespaces = useObjects(kinds.builtIn('namespaces', '')).objects
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState(0)
   const names = namespaces.map(({ metadata }) => metadata.name ?? '')
-  const found = goalsFor(text, types, names)
+  const matchingGoals = goalsFor(text, types, names)
   // Keys may arrive faster than the list is rendered, so they apply to the latest input.
   const latest = useRef(0)
   const choose = (index: number) => {
@@ -59,7 +59,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
         role="combobox"
         aria-expanded="true"
         aria-controls="goals"
-        aria-activedescendant={found.length > 0 ? `goal-${chosen}` : undefined}
+        aria-activedescendant={matchingGoals.length > 0 ? `goal-${chosen}` : undefined}
         aria-label="Jump to"
         placeholder="A kind, a page, or kind namespace/name"
         spellcheck={false}
@@ -70,8 +70,8 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
         }}
         onKeyDown={onKey}
       />
-      <Goals goals={found} chosen={chosen} onTake={take} />
-      {found.length === 0 && <p class="hint">Nothing has this name.</p>}
+      <Goals goals={matchingGoals} chosen={chosen} onTake={take} />
+      {matchingGoals.length === 0 && <p class="hint">Nothing has this name.</p>}
     </Dialog>
   )
 }
@@ -96,8 +96,8 @@ function Goals({ goals, chosen, onTake }: GoalsProps) {
           aria-selected={i === chosen}
           onClick={() => onTake(goal)}
         >
-          <span>{shown(goal.title, 120)}</span>
-          <small>{shown(goal.about, 80)}</small>
+          <span>{displayText(goal.title, 120)}</span>
+          <small>{displayText(goal.about, 80)}</small>
         </div>
       ))}
     </div>
@@ -127,8 +127,8 @@ function objectGoal(type: Type, name: string): Goal {
   const [namespace, rest] = name.includes('/') ? (name.split('/', 2) as [string, string]) : ['default', name]
   if (type.namespaced && rest === '')
     return { title: type.kind, about: `in ${namespace}`, to: listAddress(type, [['namespace', namespace]]) }
-  const named = type.namespaced ? { namespace, name: rest } : { name: rest || namespace }
-  return { title: `${type.kind} ${name}`, about: 'object', to: objectAddress(type, named) }
+  const objectName = type.namespaced ? { namespace, name: rest } : { name: rest || namespace }
+  return { title: `${type.kind} ${name}`, about: 'object', to: objectAddress(type, objectName) }
 }
 
 function matches({ plural, kind, shortNames }: Type, word: string): boolean {

@@ -1,7 +1,7 @@
 /** The log of a container, followed while the tab is open. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { objectPath } from '../../../../client/requests/resource-type.ts'
-import { useSurroundings } from '../core/kinds.ts'
+import { useConsoleContext } from '../core/kinds.ts'
 import { containersOf } from '../core/object-summary.ts'
 import { TextWindow } from '../core/text-window.ts'
 import { Failure } from '../parts/failure.tsx'
@@ -48,7 +48,7 @@ interface LogSource {
 
 /** Reads a log while the component is shown, and follows it unless it is that of the previous run. */
 function useLog({ path, container, isPrevious }: LogSource) {
-  const { client } = useSurroundings()
+  const { client } = useConsoleContext()
   const [log, setLog] = useState({ text: '', dropped: 0, isFollowing: true })
   const [error, setError] = useState<unknown>()
   useEffect(() => {

@@ -5,11 +5,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { objectPath } from '../../../../client/requests/resource-type.ts'
 import { type ExecSession, startExec } from '../core/exec-session.ts'
-import { useSurroundings } from '../core/kinds.ts'
+import { useConsoleContext } from '../core/kinds.ts'
 import { containersOf } from '../core/object-summary.ts'
-import { shown } from '../core/text.ts'
+import { displayText } from '../core/text.ts'
 import { TextWindow } from '../core/text-window.ts'
-import { Notice } from '../parts/shown.tsx'
+import { Notice } from '../parts/display.tsx'
 import { ContainerField } from './container-field.tsx'
 import type { ObjectView } from './object-view.ts'
 import { Output } from './pod-logs.tsx'
@@ -18,7 +18,7 @@ const interrupt = '\u0003'
 const endOfInput = '\u0004'
 
 export function PodTerminal({ type, object }: ObjectView) {
-  const { openSocket } = useSurroundings()
+  const { openSocket } = useConsoleContext()
   const containers = containersOf(object).filter(({ role }) => role !== 'init')
   const [container, setContainer] = useState(() => containers[0]?.name ?? '')
   const [attempt, setAttempt] = useState(0)
@@ -61,7 +61,10 @@ export function PodTerminal({ type, object }: ObjectView) {
       {end === undefined ? (
         <CommandLine onText={(text) => session.current?.send(text)} />
       ) : (
-        <Notice tone={end.reason === '' ? 'info' : 'warn'} title={shown(end.reason, 500) || 'The shell has ended'}>
+        <Notice
+          tone={end.reason === '' ? 'info' : 'warn'}
+          title={displayText(end.reason, 500) || 'The shell has ended'}
+        >
           <button type="button" onClick={() => setAttempt(attempt + 1)}>
             Start a new shell
           </button>

@@ -1,9 +1,9 @@
 /** Links to every page: the work pages, and the served kinds by category. */
 import { useMemo } from 'preact/hooks'
 import { byCategory } from '../core/kind-categories.ts'
-import { type Type, useSurroundings } from '../core/kinds.ts'
+import { type Type, useConsoleContext } from '../core/kinds.ts'
 import { listAddress, type Route } from '../core/route.ts'
-import { shown } from '../core/text.ts'
+import { displayText } from '../core/text.ts'
 import icon from '../icon.svg'
 import { workPages } from '../operations/all.ts'
 
@@ -13,10 +13,10 @@ const links: readonly (readonly [path: string, title: string])[] = [
 ]
 
 export function SideBar({ at }: { readonly at: Route }) {
-  const { kinds } = useSurroundings()
-  const { types, known, domain } = kinds.store.value
+  const { kinds } = useConsoleContext()
+  const { types, isLoaded, domain } = kinds.store.value
   const groups = useMemo(() => byCategory(types, domain), [types, domain])
-  const here = at.path.join('/')
+  const currentPath = at.path.join('/')
   return (
     <nav class="side-bar" aria-label="Pages">
       <a class="brand" href="#/">
@@ -26,14 +26,14 @@ export function SideBar({ at }: { readonly at: Route }) {
       <ul>
         {links.map(([path, title]) => (
           <li key={path}>
-            <a href={`#/${path}`} aria-current={here === path ? 'page' : undefined}>
+            <a href={`#/${path}`} aria-current={currentPath === path ? 'page' : undefined}>
               {title}
             </a>
           </li>
         ))}
       </ul>
       <h2>Resources</h2>
-      {!known && <p class="hint">Asking the server…</p>}
+      {!isLoaded && <p class="hint">Asking the server…</p>}
       {[...groups].map(([category, members]) => (
         <details key={category} open={category === 'Workloads' || members.some((type) => isHere(type, at))}>
           <summary>{category}</summary>
@@ -43,9 +43,9 @@ export function SideBar({ at }: { readonly at: Route }) {
                 <a
                   href={listAddress(type)}
                   aria-current={isHere(type, at) ? 'page' : undefined}
-                  title={shown(type.group || 'core', 100)}
+                  title={displayText(type.group || 'core', 100)}
                 >
-                  {shown(type.kind, 60)}
+                  {displayText(type.kind, 60)}
                 </a>
               </li>
             ))}

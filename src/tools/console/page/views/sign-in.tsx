@@ -3,9 +3,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import { messageOf } from '../../../../base/text/errors.ts'
 import { signIn, signInWithLink, takeLink } from '../core/session.ts'
-import { shown } from '../core/text.ts'
+import { displayText } from '../core/text.ts'
 import icon from '../icon.svg'
-import { Notice } from '../parts/shown.tsx'
+import { Notice } from '../parts/display.tsx'
 
 export function SignIn({ notice }: { readonly notice: string }) {
   const [isBusy, setBusy] = useState(false)
@@ -37,7 +37,7 @@ export function SignIn({ notice }: { readonly notice: string }) {
         </button>
         {failure !== '' && (
           <Notice tone="bad" title="That did not work">
-            {shown(failure)}
+            {displayText(failure)}
           </Notice>
         )}
         <p class="hint">

@@ -10,9 +10,9 @@ import type { Row } from '../core/live-table.ts'
 import { printedAgeMs } from '../core/printed-age.ts'
 import { go, objectAddress } from '../core/route.ts'
 import { useMatchingMedia } from '../core/store.ts'
-import { shown } from '../core/text.ts'
+import { displayText } from '../core/text.ts'
+import { Age, Chip } from '../parts/display.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { Age, Chip } from '../parts/shown.tsx'
 
 interface VirtualTableProps {
   readonly type: Type
@@ -113,7 +113,7 @@ function HeadCell({ name, sort, onSort }: { readonly name: string } & Pick<Virtu
   return (
     <th scope="col" aria-sort={isUp ? 'ascending' : isDown ? 'descending' : undefined}>
       <button type="button" onClick={() => onSort(isUp ? `-${name}` : isDown ? '' : name)}>
-        {shown(name, 60)}
+        {displayText(name, 60)}
         {isUp && <Icon name="up" />}
         {isDown && <Icon name="down" />}
       </button>
@@ -137,14 +137,14 @@ function BodyRow({ row, type, columns, index, isActive }: BodyRowProps) {
       {columns.map((column) =>
         column.isLink ? (
           <th scope="row" key={column.name}>
-            <a href={to} data-row={index} tabIndex={isActive ? 0 : -1} title={shown(metadata.name, 300)}>
+            <a href={to} data-row={index} tabIndex={isActive ? 0 : -1} title={displayText(metadata.name, 300)}>
               <CellOf column={column} row={row} />
-              {column.role !== 'name' && <span class="sr-only"> {shown(metadata.name, 200)}</span>}
+              {column.role !== 'name' && <span class="sr-only"> {displayText(metadata.name, 200)}</span>}
             </a>
             {metadata.deletionTimestamp && <Chip tone="warn">deleting</Chip>}
           </th>
         ) : (
-          <td key={column.name} data-column={shown(column.name, 60)} class={column.role}>
+          <td key={column.name} data-column={displayText(column.name, 60)} class={column.role}>
             <CellOf column={column} row={row} />
           </td>
         ),
@@ -155,7 +155,7 @@ function BodyRow({ row, type, columns, index, isActive }: BodyRowProps) {
 
 function CellOf({ column: { index, role }, row }: { readonly column: ShownColumn; readonly row: Row }) {
   const { metadata, cells, receivedMs } = row
-  if (role === 'name') return <>{shown(metadata.name, 200)}</>
+  if (role === 'name') return <>{displayText(metadata.name, 200)}</>
   if (role === 'namespace') return <Cell value={metadata.namespace} />
   if (role === 'age') return <Age since={metadata.creationTimestamp} />
   const ageMs = role === 'lastSeen' ? printedAgeMs(String(cells[index])) : undefined
@@ -164,8 +164,8 @@ function CellOf({ column: { index, role }, row }: { readonly column: ShownColumn
 }
 
 function Cell({ value }: { readonly value: unknown }) {
-  const text = shown(value, 200)
-  return <span title={text.length > 20 ? shown(value, 1000) : undefined}>{text}</span>
+  const text = displayText(value, 200)
+  return <span title={text.length > 20 ? displayText(value, 1000) : undefined}>{text}</span>
 }
 
 type ColumnSource = Pick<VirtualTableProps, 'columns' | 'rows' | 'showNamespace'>

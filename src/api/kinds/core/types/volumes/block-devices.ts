@@ -9,7 +9,7 @@ export const fc = s.object(
       doc: 'World Wide Names of the Fibre Channel targets. Requires lun and cannot be combined with wwids.',
     }),
     lun: field(2, s.int32(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       doc: 'Logical unit number at the target, from 0 to 255. Required with targetWWNs.',
     }),
     fsType: fsType(3),
@@ -57,7 +57,7 @@ export function iscsiWith<S extends Schema>(name: string, reference: S) {
     {
       targetPortal: requiredText(1, 'Address of the iSCSI target, with a port if it is not 3260.'),
       iqn: requiredText(2, 'Name of the target in iqn, eui or naa format.'),
-      lun: field(3, s.int32(), { zero: 'write', doc: 'Logical unit number at the target, from 0 to 255.' }),
+      lun: field(3, s.int32(), { zeroValue: 'write', doc: 'Logical unit number at the target, from 0 to 255.' }),
       iscsiInterface: field(4, s.string(), {
         default: 'default',
         doc: 'iSCSI interface of the node. Defaults to default.',
@@ -69,7 +69,7 @@ export function iscsiWith<S extends Schema>(name: string, reference: S) {
       chapAuthSession: flag(11, 'Whether to use CHAP authentication for sessions. If true, secretRef is required.'),
       secretRef: secretRef(10, reference),
       initiatorName: field(12, s.string(), {
-        zero: 'keep',
+        zeroValue: 'keep',
         doc: 'Custom iSCSI initiator name. Unset uses the initiator of the node.',
       }),
     },

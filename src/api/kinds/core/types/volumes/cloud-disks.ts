@@ -26,22 +26,22 @@ export const azureDisk = s.object(
     diskName: requiredText(1, 'Name of the disk.'),
     diskURI: requiredText(2, 'URI of the disk.'),
     cachingMode: field(3, s.oneOf('None', 'ReadOnly', 'ReadWrite'), {
-      zero: 'keep',
+      zeroValue: 'keep',
       default: 'ReadWrite',
       doc: 'Host caching mode: None, ReadOnly or ReadWrite. Defaults to ReadWrite.',
     }),
     fsType: field(4, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       default: 'ext4',
       doc: 'File system type of the disk. Defaults to ext4.',
     }),
     readOnly: field(5, s.boolean(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       default: false,
       doc: 'Whether the disk is mounted read-only. Defaults to false.',
     }),
     kind: field(6, s.oneOf('Dedicated', 'Managed', 'Shared'), {
-      zero: 'keep',
+      zeroValue: 'keep',
       default: 'Shared',
       doc: 'Storage account of the disk: Shared, Dedicated or Managed by Azure. Defaults to Shared.',
     }),

@@ -18,7 +18,7 @@ export const hostPath = s.object(
   {
     path: requiredText(1, 'Path on the node. Must not contain `..`. Symbolic links are followed.'),
     type: field(2, s.string(), {
-      zero: 'keep',
+      zeroValue: 'keep',
       default: '',
       doc: 'Required type of the path: Directory, DirectoryOrCreate, File, FileOrCreate, Socket, CharDevice or BlockDevice. Empty skips the check.',
     }),

@@ -1,0 +1,40 @@
+/**
+ * Writes JSON that may be large: the same text as `stringifyStored`, but yields periodically so that other work can
+ * run.
+ */
+import type { Json, JsonObject } from '../json/json.ts'
+import { isLarge, partsPerSlice } from '../json/large-json.ts'
+import { stringifyStored } from './json.ts'
+import { maxDepth, tooDeep } from './json-scan.ts'
+import { elementOrder, keysInOrder, memberOrder, type Order, orderBelow } from './member-order.ts'
+
+/** Writes a value of a stored object, `level` levels below its top. */
+export function* storedTextSliced(value: Json | undefined, order: Order, level: number): Generator<void, string> {
+  if (typeof value !== 'object' || value === null || !isLarge(value)) return stringifyStored(value, order, level)
+  if (level >= maxDepth) throw tooDeep()
+  yield
+  return Array.isArray(value) ? yield* listSliced(value, order, level) : yield* objectSliced(value, order, level)
+}
+
+function* listSliced(items: Json[], order: Order, level: number): Generator<void, string> {
+  const inner = elementOrder(order)
+  let text = ''
+  for (const [i, item] of items.entries()) {
+    if (i % partsPerSlice === 0) yield
+    text += (i === 0 ? '' : ',') + (yield* storedTextSliced(item, inner, level + 1))
+  }
+  return `[${text}]`
+}
+
+function* objectSliced(object: JsonObject, order: Order, level: number): Generator<void, string> {
+  const members = memberOrder(order)
+  let text = ''
+  for (const [i, key] of keysInOrder(object, members).entries()) {
+    if (i % partsPerSlice === 0) yield
+    const value = object[key]
+    if (value === undefined) continue
+    const name = stringifyStored(key, undefined, level + 1)
+    text += `${text === '' ? '' : ','}${name}:${yield* storedTextSliced(value, orderBelow(members, key), level + 1)}`
+  }
+  return `{${text}}`
+}

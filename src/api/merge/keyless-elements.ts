@@ -1,0 +1,91 @@
+/**
+ * Elements of keyed lists without a key. If the key has no default and does not count as empty when missing, such an
+ * element cannot be identified and no manager could own it. Neither can it be applied (422, naming the element), nor
+ * can anything be applied to an object that contains one, until an update or patch has added the key.
+ */
+import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
+import { isObject, type Json, type JsonObject, own } from '../json/json.ts'
+import { isLarge, partsPerSlice } from '../json/large-json.ts'
+import { ApiError } from '../model/api-error.ts'
+import { at, causeOf, child, type FieldError, type FieldPath, required, summary } from '../model/field-error.ts'
+import { containsSchema } from '../schema/contains-schema.ts'
+import type { ListSchema, Schema } from '../schema/schema.ts'
+import { hasElements, hasMembers, type Membered, memberSchema } from './shape.ts'
+
+/** `whose` says in the message where the element is. Yields periodically. */
+export function* refuseKeyless(schema: Schema, value: Json, whose: string): Generator<void, void> {
+  const error = yield* findSliced(schema, value, '')
+  if (error === undefined) return
+  const why = `an element of ${whose} leaves out the key that its list is merged by`
+  throw new ApiError(422, 'Invalid', `${why}: ${summary([error])}`, { causes: [causeOf(error)] })
+}
+
+/** Most parts of an object cannot contain such an element and are not traversed. */
+const mayHold = containsSchema((schema) => schema.type === 'list' && neededKeys(schema).length > 0)
+
+const neededKeys = memoizeByObject(({ list, keys = [], items }: ListSchema): readonly string[] => {
+  if (list !== 'map' || items.type !== 'object') return []
+  const { fields } = items
+  return keys.filter((name) => Object.hasOwn(fields, name) && mustBeSent(fields[name]!))
+})
+
+function mustBeSent({ zeroValue, default: given }: { zeroValue: string; default?: Json }): boolean {
+  return zeroValue !== 'write' && given === undefined
+}
+
+/** Returns the first such element, because there may be thousands. */
+function find(schema: Schema, value: Json, path: FieldPath): FieldError | undefined {
+  if (!mayHold(schema)) return undefined
+  if (hasMembers(schema) && isObject(value)) {
+    for (const name of Object.keys(value)) {
+      const item = value[name]
+      const found = item === undefined ? undefined : find(memberSchema(schema, name), item, child(path, name))
+      if (found !== undefined) return found
+    }
+  } else if (hasElements(schema) && Array.isArray(value)) {
+    for (const [i, item] of value.entries()) {
+      const found = keyless(schema, item, at(path, i)) ?? find(schema.items, item, at(path, i))
+      if (found !== undefined) return found
+    }
+  }
+  return undefined
+}
+
+/** Returns an error if an element lacks a required key. */
+function keyless(schema: ListSchema, item: Json, path: FieldPath): FieldError | undefined {
+  const missing = isObject(item) ? neededKeys(schema).find((name) => own(item, name) === undefined) : undefined
+  return missing === undefined ? undefined : required(child(path, missing), 'the list is merged by this key')
+}
+
+type SlicedFieldError = Generator<void, FieldError | undefined>
+
+/** Like `find`, but yields periodically. */
+function* findSliced(schema: Schema, value: Json, path: FieldPath): SlicedFieldError {
+  if (!mayHold(schema) || !isLarge(value)) return find(schema, value, path)
+  yield
+  if (hasMembers(schema) && isObject(value)) return yield* findInMembers(schema, value, path)
+  return hasElements(schema) && Array.isArray(value) ? yield* findInElements(schema, value, path) : undefined
+}
+
+function* findInMembers(schema: Membered, value: JsonObject, path: FieldPath): SlicedFieldError {
+  let members = 0
+  for (const name of Object.keys(value)) {
+    if (++members % partsPerSlice === 0) yield
+    const item = value[name]
+    const type = memberSchema(schema, name)
+    const found = item !== undefined && mayHold(type) ? yield* findSliced(type, item, child(path, name)) : undefined
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function* findInElements(schema: ListSchema, value: readonly Json[], path: FieldPath): SlicedFieldError {
+  const looksInto = mayHold(schema.items)
+  for (const [i, item] of value.entries()) {
+    if (i % partsPerSlice === 0) yield
+    const inner = looksInto ? yield* findSliced(schema.items, item, at(path, i)) : undefined
+    const found = keyless(schema, item, at(path, i)) ?? inner
+    if (found !== undefined) return found
+  }
+  return undefined
+}

@@ -1,0 +1,94 @@
+/** Path elements of fields: members by name, list elements by their keys or value. */
+
+import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
+import { compareUtf8 } from '../../base/collections/utf8-order.ts'
+import { stringifyJson } from '../codec/json.ts'
+import { isObject, type Json, type JsonObject, own } from '../json/json.ts'
+import { partsPerSlice } from '../json/large-json.ts'
+import { parseNative } from '../json/native-json.ts'
+import type { ListSchema } from '../schema/schema.ts'
+
+/** The path element of a field, as in managedFields: `f:spec`. */
+export function fieldElement(name: string): string {
+  return `f:${name}`
+}
+
+/** The path element of an element in a set or keyed list. */
+export function itemElement(schema: ListSchema, item: Json): string {
+  if (schema.list === 'set' || !isObject(item)) return `v:${scalarText(item)}`
+  let text = 'k:{'
+  for (const { name, before } of keysOf(schema)) text += before + scalarText(keyOf(schema, item, name))
+  return `${text}}`
+}
+
+/** The key fields of a list in order, each with the text before its value. */
+const keysOf = memoizeByObject(({ keys = [] }: ListSchema) =>
+  keys.toSorted(compareUtf8).map((name, i) => ({ name, before: `${i === 0 ? '' : ','}${JSON.stringify(name)}:` })),
+)
+
+// Every element of every list is formatted in each apply, so strings, the most common case, have a fast path.
+function scalarText(value: Json): string {
+  return typeof value === 'string' ? escapeMarkup(JSON.stringify(value)) : stringifyJson(value)
+}
+
+const markup = /[<>&\u2028\u2029]/
+const allMarkup = new RegExp(markup, 'g')
+
+/** Escapes JSON like kube-apiserver does within a path element: `k:{"name":"a\\u003cb"}`. */
+export function escapeMarkup(json: string): string {
+  if (!markup.test(json)) return json
+  return json.replaceAll(allMarkup, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** Returns a key field of an element. A missing key counts as its default, or else as empty. */
+export function keyOf(schema: ListSchema, item: JsonObject, name: string): Json {
+  return own(item, name) ?? defaultOf(schema, name)
+}
+
+function defaultOf({ items }: ListSchema, name: string): Json {
+  if (items.type !== 'object' || !Object.hasOwn(items.fields, name)) return ''
+  const { default: given, schema } = items.fields[name]!
+  return given ?? (schema.type === 'integer' || schema.type === 'number' ? 0 : schema.type === 'boolean' ? false : '')
+}
+
+/** Returns the elements of a list by path element, in order. Of duplicate elements the first counts. */
+export function itemsByElement(schema: ListSchema, items: readonly Json[]): Map<string, Json> {
+  const elements = new Map<string, Json>()
+  for (const item of items) {
+    const step = itemElement(schema, item)
+    if (!elements.has(step)) elements.set(step, item)
+  }
+  return elements
+}
+
+/** Like `itemsByElement`, but yields periodically so that other work can run. */
+export function* itemsByElementSliced(schema: ListSchema, items: readonly Json[]): Generator<void, Map<string, Json>> {
+  const elements = new Map<string, Json>()
+  for (let i = 0; i < items.length; i++) {
+    if (i % partsPerSlice === 0) yield
+    const step = itemElement(schema, items[i]!)
+    if (!elements.has(step)) elements.set(step, items[i]!)
+  }
+  return elements
+}
+
+/** Formats a path for people: `.spec.ports[port=80,protocol="TCP"].name`. */
+export function pathText(path: readonly string[]): string {
+  return path.map(stepText).join('')
+}
+
+function stepText(step: string): string {
+  const rest = step.slice(2)
+  if (step.startsWith('f:')) return `.${rest}`
+  return step.startsWith('k:')
+    ? `[${keyText(parseNative(rest) as JsonObject)}]`
+    : step.startsWith('v:')
+      ? `[=${stringifyJson(parseNative(rest))}]`
+      : `[${rest}]`
+}
+
+function keyText(keys: JsonObject): string {
+  return Object.entries(keys)
+    .map(([name, value]) => `${name}=${stringifyJson(value!)}`)
+    .join(',')
+}

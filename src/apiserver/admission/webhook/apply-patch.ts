@@ -1,0 +1,105 @@
+/**
+ * Applies the patch of a mutating webhook. The patched object is decoded and defaulted as if a client had sent it. An
+ * invalid patch is an internal error regardless of the failure policy, as in kube-apiserver, because the webhook
+ * responded and intended a change.
+ */
+
+import { parseSliced } from '../../../api/codec/json.ts'
+import { isObject, type Json, sameJson } from '../../../api/json/json.ts'
+import { jsonPatchSliced, operationsSliced } from '../../../api/merge/json-patch.ts'
+import { readManagers } from '../../../api/merge/managed-fields.ts'
+import { ExpensivePatch } from '../../../api/merge/patch-faults.ts'
+import { ApiError, badRequest, internalError } from '../../../api/model/api-error.ts'
+import { type ApiObject, asJson, copyWithout } from '../../../api/model/object.ts'
+import { runToCompletion, type Sliced, TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import { CallError } from '../../../wire/http/client/call-error.ts'
+import { assertFewValuesSliced } from '../../outbound/json-effort.ts'
+import type { AdmissionRequest } from '../admission.ts'
+import type { ObjectForm } from '../object-forms.ts'
+import { unchangeable } from './denial.ts'
+import { shownObject } from './review.ts'
+import type { Webhook } from './webhook.ts'
+
+export interface Patched {
+  readonly request: AdmissionRequest
+  readonly webhook: Webhook
+  readonly form: ObjectForm
+  /** Whether the webhook's timeout has passed. */
+  readonly isLate: () => boolean
+}
+
+/** Returns the changed object; undefined if the patch changes nothing. */
+export async function applyPatch(patched: Patched, patch: Buffer | undefined): Promise<ApiObject | undefined> {
+  if (patch === undefined) return undefined
+  const { request, webhook, form } = patched
+  const { object } = request
+  const timeSlice = new TimeSlice()
+  try {
+    await timeSlice.run(assertFewValuesSliced(patch))
+    const { value } = await timeSlice.run(parseSliced(patch))
+    await timeSlice.yieldIfDue()
+    const operations = await timeSlice.run(operationsSliced(value))
+    if (operations.length === 0) return undefined
+    if (object === undefined) throw unchangeable(webhook)
+    await timeSlice.yieldIfDue()
+    const inTime = <T>(steps: Sliced<T>) => timeSlice.run(timed(steps, patched.isLate))
+    const shown = await inTime(shownObject(request, form, object))
+    const result = await inTime(jsonPatchSliced(asJson(shown), operations))
+    const next = keepNames(patched, object, await inTime(readResultSliced(form, result, object)))
+    return sameJson(asJson(next), asJson(object)) ? undefined : next
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.reason === 'InternalError') throw error
+    if (error === otherNamespace) throw error
+    // Counts as a failure of the webhook, which could otherwise keep the server busy indefinitely.
+    if (error instanceof ExpensivePatch || error.code === 413)
+      throw new CallError('answer', `its patch takes too much work: ${error.message}`)
+    throw internalError(`the patch of admission webhook ${JSON.stringify(webhook.name)} is of no use: ${error.message}`)
+  }
+}
+
+/** Runs the steps until the timeout, and then fails as if the webhook had not responded. */
+function* timed<T>(steps: Sliced<T>, isLate: () => boolean): Sliced<T> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    if (isLate()) throw new CallError('timeout', 'its patch takes longer than its time-out')
+    yield step.value
+  }
+}
+
+function* readResultSliced(form: ObjectForm, result: Json, base: ApiObject): Sliced<ApiObject> {
+  const { group, version, kind } = form.kind
+  const apiVersion = group === '' ? version : `${group}/${version}`
+  if (!isObject(result) || result.apiVersion !== apiVersion || result.kind !== kind)
+    throw internalError(`a webhook may not make something else of a ${kind} in ${apiVersion}`)
+  return yield* form.read(result, base)
+}
+
+const otherNamespace = badRequest(
+  'the namespace of the provided object does not match the namespace sent on the request',
+)
+
+/**
+ * Keeps a generated name unless the webhook set one. The namespace must not change, and managedFields are restored if
+ * they become invalid.
+ */
+function keepNames({ request }: Patched, before: ApiObject, after: ApiObject): ApiObject {
+  if ((after.metadata.namespace ?? '') !== (before.metadata.namespace ?? '')) throw otherNamespace
+  const metadata = before.metadata.resourceVersion
+    ? { ...after.metadata }
+    : copyWithout(after.metadata, 'resourceVersion')
+  if (request.drawnFrom !== undefined && !metadata.name && before.metadata.name !== undefined)
+    metadata.name = before.metadata.name
+  if (!sameManagers(before, after) && runToCompletion(readManagers(metadata.managedFields)) === undefined) {
+    request.warn(
+      '.metadata.managedFields was in an invalid state after admission; what was recorded before is kept. A mutating admission webhook should leave managedFields alone',
+    )
+    if (before.metadata.managedFields === undefined) delete metadata.managedFields
+    else metadata.managedFields = before.metadata.managedFields
+  }
+  return { ...after, metadata }
+}
+
+function sameManagers(a: ApiObject, b: ApiObject): boolean {
+  return sameJson(a.metadata.managedFields, b.metadata.managedFields)
+}

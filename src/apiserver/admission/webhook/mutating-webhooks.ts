@@ -1,0 +1,130 @@
+/**
+ * MutatingAdmissionWebhook: calls the mutating webhooks one after the other. Each sees the changes of the previous
+ * ones. If one changed the object, the chain runs all controls again. In this second round only webhooks with
+ * `reinvocationPolicy: IfNeeded` are called, and only if the object has changed since their last call.
+ */
+import { sameJson } from '../../../api/json/json.ts'
+import type { Lookup } from '../../../api/model/lookup.ts'
+import { type ApiObject, asJson } from '../../../api/model/object.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+import { applyPatch } from './apply-patch.ts'
+import type { WebhookCalls } from './calls.ts'
+import type { Candidate, WebhookConfigurations } from './configurations.ts'
+import { Reviews } from './review.ts'
+import { candidatesFor, isSelected } from './select-webhooks.ts'
+import type { Webhook } from './webhook.ts'
+import type { WebhookMetrics } from './webhook-metrics.ts'
+
+export interface WebhookControlParts {
+  readonly configurations: WebhookConfigurations
+  readonly calls: WebhookCalls
+  readonly lookup: Lookup
+  readonly metrics: WebhookMetrics
+}
+
+export const everyOperation = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const
+
+export function mutatingWebhooks(parts: WebhookControlParts): Control {
+  const { configurations, metrics } = parts
+  const rounds = new WeakMap<WeakKey, Rounds>()
+  return {
+    name: 'MutatingAdmissionWebhook',
+    handles: { operations: everyOperation },
+    asksOthers: true,
+    isIdle: () => configurations.webhooks.length === 0,
+    mutate: (request, memory) => {
+      const candidates = candidatesFor(configurations, request)
+      if (candidates.length === 0) return undefined
+      if (request.bypass !== undefined) {
+        metrics.bypassed('mutating')
+        return undefined
+      }
+      const known = rounds.get(memory) ?? new Rounds()
+      rounds.set(memory, known)
+      return askInTurn(parts, { request, candidates, rounds: known })
+    },
+  }
+}
+
+interface Round {
+  readonly request: AdmissionRequest
+  readonly candidates: readonly Candidate[]
+  readonly rounds: Rounds
+}
+
+async function askInTurn(parts: WebhookControlParts, round: Round): Promise<ApiObject | undefined> {
+  const { candidates, rounds } = round
+  let { request } = round
+  if (request.again) rounds.begin(request.object)
+  let reviews = new Reviews(request)
+  for (const [i, { webhook, form }] of candidates.entries()) {
+    if (request.again && !rounds.wants(webhook)) continue
+    if (!(await isSelected(webhook, request, parts.lookup))) continue
+    // The remaining webhooks including this one, plus one for the validating webhooks, which are called in parallel.
+    const allCalls = candidates.length + 1
+    const question = { webhook, form, request, reviews, calls: allCalls - i, allCalls }
+    const current = request
+    const object = await parts.calls.ask(question, async ({ patch }, isLate) => {
+      const changed = await applyPatch({ request: current, webhook, form, isLate }, patch)
+      if (current.audit !== undefined) note(current, { webhook, index: i, patch: changed && patch })
+      return changed
+    })
+    if (object !== undefined) rounds.changed()
+    rounds.recordCall(webhook)
+    if (object === undefined) continue
+    request = { ...request, object }
+    reviews = new Reviews(request)
+  }
+  rounds.end(request.object)
+  return request.object
+}
+
+interface Mutation {
+  readonly webhook: Webhook
+  /** Index among the webhooks called in this round. */
+  readonly index: number
+  /** Undefined if nothing changed. */
+  readonly patch: Buffer | undefined
+}
+
+/** Adds audit annotations about the webhook's changes, with the keys of kube-apiserver. */
+function note({ audit, vendor, again }: AdmissionRequest, { webhook, index, patch }: Mutation): void {
+  const place = `webhook.admission.${vendor.groupDomain}/round_${again ? 1 : 0}_index_${index}`
+  const told = { configuration: webhook.configuration, webhook: webhook.name }
+  audit?.annotate(`mutation.${place}`, JSON.stringify({ ...told, mutated: patch !== undefined }))
+  if (patch === undefined) return
+  const head = JSON.stringify(told).slice(0, -1)
+  audit?.annotateBody(`patch.${place}`, `${head},"patch":${patch.toString()},"patchType":"JSONPatch"}`)
+}
+
+/** Tracks which webhooks are called again in the second round. */
+class Rounds {
+  /** Webhooks that were called and have seen the current object. */
+  #unaware = new Set<Webhook>()
+  #outdated = new Set<Webhook>()
+  #result: ApiObject | undefined
+
+  /** Begins the second round. If built-in controls changed the object, all webhooks are outdated. */
+  begin(object: ApiObject | undefined): void {
+    if (object === this.#result || object === undefined || this.#result === undefined) return
+    if (!sameJson(asJson(object), asJson(this.#result))) this.changed()
+  }
+
+  wants(webhook: Webhook): boolean {
+    return this.#outdated.has(webhook)
+  }
+
+  recordCall(webhook: Webhook): void {
+    if (webhook.isReinvoked) this.#unaware.add(webhook)
+  }
+
+  end(object: ApiObject | undefined): void {
+    this.#result = object
+  }
+
+  /** Records a change that earlier webhooks have not seen. */
+  changed(): void {
+    for (const webhook of this.#unaware) this.#outdated.add(webhook)
+    this.#unaware = new Set()
+  }
+}

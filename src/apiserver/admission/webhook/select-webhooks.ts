@@ -1,0 +1,77 @@
+/** Selects the webhooks of a request by rules, then by selectors. */
+
+import type { Lookup } from '../../../api/model/lookup.ts'
+import { groupName } from '../../../api/model/vendor.ts'
+import type { Labels } from '../../../api/selectors/label-selector.ts'
+import type { AdmissionRequest } from '../admission.ts'
+import { decideByNamespace } from '../namespace-decision.ts'
+import type { Candidate, RequestType, WebhookConfigurations } from './configurations.ts'
+import type { Webhook } from './webhook.ts'
+
+const noCandidates: readonly Candidate[] = []
+
+/**
+ * Matches only rules. Webhooks are never called for webhook configurations, because a broken one could then not be
+ * repaired.
+ */
+export function candidatesFor(configurations: WebhookConfigurations, request: AdmissionRequest): readonly Candidate[] {
+  if (isConfiguration(request)) return noCandidates
+  return configurations.candidates(typeOf(request))
+}
+
+function isConfiguration({ type, vendor }: AdmissionRequest): boolean {
+  return (
+    (type.plural === 'validatingwebhookconfigurations' || type.plural === 'mutatingwebhookconfigurations') &&
+    type.group === groupName(vendor, 'admissionregistration')
+  )
+}
+
+function typeOf({ operation, forms, subresource, namespace }: AdmissionRequest): RequestType {
+  return { operation, forms, subresource, namespaced: namespace !== '' }
+}
+
+/** Whether the webhook's selectors match the request in its current state. */
+export async function isSelected(webhook: Webhook, request: AdmissionRequest, lookup: Lookup): Promise<boolean> {
+  return matchesObject(webhook, request) && (await matchesNamespace(webhook, request, lookup))
+}
+
+/**
+ * Matches the new or the old object, so that a webhook also sees the update that removes an object from its selection.
+ */
+function matchesObject({ objectSelector }: Webhook, { object, oldObject, forms }: AdmissionRequest): boolean {
+  if (objectSelector === undefined) return true
+  return [object, oldObject].some((each) => {
+    const labels = each && forms.labelsOf(each)
+    return labels !== undefined && objectSelector.matches(labels)
+  })
+}
+
+async function matchesNamespace(
+  { namespaceSelector }: Webhook,
+  request: AdmissionRequest,
+  lookup: Lookup,
+): Promise<boolean> {
+  if (namespaceSelector === undefined) return true
+  const place = namespaceOf(request)
+  if (place === '' && !isNamespace(request)) return true
+  return namespaceSelector.matches(await namespaceLabels(request, place, lookup))
+}
+
+/** Returns the namespace of a request. A Namespace object is in itself. '' if there is none. */
+export function namespaceOf(request: AdmissionRequest): string {
+  if (!isNamespace(request)) return request.namespace
+  return request.drawnFrom === undefined ? request.name : ''
+}
+
+function isNamespace({ type }: AdmissionRequest): boolean {
+  return type.plural === 'namespaces' && type.group === ''
+}
+
+/** A Namespace that is being written has its new labels. Otherwise the current labels apply. */
+function namespaceLabels(request: AdmissionRequest, place: string, lookup: Lookup): Labels | Promise<Labels> {
+  const { object, subresource } = request
+  if (isNamespace(request) && subresource === '' && object !== undefined) return object.metadata.labels ?? {}
+  // The write depends on these labels, unless it writes the namespace itself.
+  const looking = isNamespace(request) ? { ...request, namespace: place, dependOn: undefined } : request
+  return decideByNamespace(lookup, looking, ({ metadata }) => metadata.labels ?? {})
+}

@@ -1,0 +1,39 @@
+/**
+ * ValidatingAdmissionWebhook: calls all validating webhooks in parallel on the object as it would be stored. One denial
+ * suffices. If there are several, the first in order is reported.
+ */
+import type { AdmissionRequest, Control } from '../admission.ts'
+import type { Candidate } from './configurations.ts'
+import { everyOperation, type WebhookControlParts } from './mutating-webhooks.ts'
+import { Reviews } from './review.ts'
+import { candidatesFor, isSelected } from './select-webhooks.ts'
+
+export function validatingWebhooks(parts: WebhookControlParts): Control {
+  const { configurations, metrics } = parts
+  return {
+    name: 'ValidatingAdmissionWebhook',
+    handles: { operations: everyOperation },
+    asksOthers: true,
+    isIdle: () => configurations.webhooks.length === 0,
+    validate: (request) => {
+      const candidates = candidatesFor(configurations, request)
+      if (candidates.length === 0) return
+      if (request.bypass !== undefined) return metrics.bypassed('validating')
+      return askAtOnce(parts, request, candidates)
+    },
+  }
+}
+
+async function askAtOnce(
+  { calls, lookup }: WebhookControlParts,
+  request: AdmissionRequest,
+  candidates: readonly Candidate[],
+): Promise<void> {
+  const selected: Candidate[] = []
+  for (const candidate of candidates) if (await isSelected(candidate.webhook, request, lookup)) selected.push(candidate)
+  const reviews = new Reviews(request)
+  const asked = await Promise.allSettled(
+    selected.map((candidate) => calls.ask({ ...candidate, request, reviews, calls: 1, allCalls: 1 }, () => {})),
+  )
+  for (const outcome of asked) if (outcome.status === 'rejected') throw outcome.reason
+}

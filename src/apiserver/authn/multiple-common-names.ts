@@ -1,0 +1,33 @@
+/**
+ * Rejects certificates with several common names, because programs disagree on which one counts. Each certificate is
+ * logged once by fingerprint. The number of remembered fingerprints is bounded, and the oldest are forgotten first.
+ */
+import type { X509Certificate } from 'node:crypto'
+import { BoundedMap } from '../../base/collections/bounded-map.ts'
+import type { Log } from '../../base/telemetry/log.ts'
+import type { AuthenticationOutcome } from './authenticator.ts'
+
+const maxLogged = 1024
+
+/** Rejects certificates with several common names and logs each once. */
+export class MultipleCommonNames {
+  readonly #log: Log
+  readonly #logged = new BoundedMap<string, true>(maxLogged)
+
+  constructor(log: Log) {
+    this.#log = log
+  }
+
+  /** Call it only for trusted certificates. Otherwise any client could fill the log. */
+  refuse({ fingerprint256 }: X509Certificate): AuthenticationOutcome {
+    if (!this.#logged.has(fingerprint256)) this.#report(fingerprint256)
+    return { result: 'refused', why: 'the client certificate has several common names' }
+  }
+
+  #report(fingerprint: string): void {
+    this.#logged.set(fingerprint, true)
+    this.#log.warn('rejected client certificate with several common names; issue one with a single common name', {
+      fingerprint,
+    })
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * Decides whether a user's rules cover the rules that the user wants to grant.
+ *
+ * Every single permission of a rule (one verb on one resource of one group with one name) must be in one of the user's
+ * rules. Their number is the product of the lists, so single permissions are checked only if no rule covers several at
+ * once. The work is bounded and yields to other requests. If the bound is reached, the result is undecided: neither yes
+ * nor no.
+ */
+import { HeldRules, hasWord, type Part } from './held-rules.ts'
+import { type PolicyRule, type Rule, ruleOf } from './rule.ts'
+
+/** About a hundred milliseconds of work: a hundred times what 2,000 rules against 10,000 take. */
+const maxSteps = 3_000_000
+const stepsBetweenTurns = 2000
+
+export interface Coverage {
+  /** The uncovered rules, up to the requested number. */
+  readonly uncovered: readonly PolicyRule[]
+  /** Whether all rules were checked, or enough uncovered ones were found. */
+  readonly decided: boolean
+}
+
+/** Searches for uncovered rules until it has found `maxMissing`. */
+export function* coverage(
+  userRules: readonly Rule[],
+  rulesToGrant: readonly PolicyRule[],
+  maxMissing: number,
+): Generator<void, Coverage> {
+  const effort = new Effort(maxSteps)
+  const rules = new HeldRules(userRules, (steps) => effort.spend(steps))
+  const uncovered: PolicyRule[] = []
+  for (const stored of rulesToGrant) {
+    const rule = ruleOf(stored)
+    const isCovered = (yield* coversResources(rules, rule, effort)) && (yield* coversPaths(rules, rule, effort))
+    if (effort.isOver) return { uncovered, decided: false }
+    if (!isCovered) uncovered.push(stored)
+    if (uncovered.length === maxMissing) break
+  }
+  return { uncovered, decided: true }
+}
+
+class Effort {
+  #remainingSteps: number
+  #sinceTurn = 0
+
+  constructor(steps: number) {
+    this.#remainingSteps = steps
+  }
+
+  get isOver(): boolean {
+    return this.#remainingSteps < 0
+  }
+
+  spend(steps: number): void {
+    this.#remainingSteps -= steps
+    this.#sinceTurn += steps
+  }
+
+  /** Whether to yield to other requests. */
+  get isTurn(): boolean {
+    if (this.#sinceTurn < stepsBetweenTurns) return false
+    this.#sinceTurn = 0
+    return true
+  }
+}
+
+/** The lists of a rule in the order in which they are split: the most selective one comes first. */
+const parts: readonly Part[] = ['resources', 'groups', 'names', 'verbs']
+
+function* coversResources(userRules: HeldRules, rule: Rule, effort: Effort): Generator<void, boolean> {
+  const { apiGroups = [], resources = [], verbs = [] } = rule.stored
+  // A rule that allows nothing is always covered.
+  if (apiGroups.length === 0 || resources.length === 0 || verbs.length === 0) return true
+  return yield* coversFrom(userRules, rule, { at: 0, effort })
+}
+
+/** All `userRules` rules contain the parts before `at`. Results after the effort is used up are ignored. */
+function* coversFrom(
+  userRules: HeldRules,
+  rule: Rule,
+  { at, effort }: { at: number; effort: Effort },
+): Generator<void, boolean> {
+  effort.spend(1)
+  if (effort.isTurn) yield
+  if (effort.isOver || userRules.rules.length === 0) return false
+  const rest = parts.slice(at)
+  if (coversAtOnce(userRules, rule, { rest, effort })) return true
+  const [part] = rest
+  if (part === undefined) return false
+  // No single rule covers all words, so each word is checked separately.
+  for (const word of rule[part] ?? [undefined])
+    if (!(yield* coversFrom(userRules.having(part, word), rule, { at: at + 1, effort }))) return false
+  return true
+}
+
+/** Whether one rule contains all words of these lists. Such a rule must contain the first word of each. */
+function coversAtOnce(
+  userRules: HeldRules,
+  rule: Rule,
+  { rest, effort }: { rest: readonly Part[]; effort: Effort },
+): boolean {
+  const likely = rest.reduce((rules, part) => rules.having(part, rule[part]?.values().next().value), userRules)
+  return likely.rules.some((own) => !effort.isOver && rest.every((part) => coversPart(own, rule, { part, effort })))
+}
+
+function coversPart(own: Rule, rule: Rule, { part, effort }: { part: Part; effort: Effort }): boolean {
+  const has = own[part]
+  const grantedWords = rule[part]
+  effort.spend(1)
+  if (has === undefined) return true
+  if (grantedWords === undefined) return false
+  for (const word of grantedWords) {
+    effort.spend(1)
+    if (effort.isOver || !hasWord(own, part, word)) return false
+  }
+  return true
+}
+
+function* coversPaths(userRules: HeldRules, rule: Rule, effort: Effort): Generator<void, boolean> {
+  const { nonResourceURLs = [], verbs = [] } = rule.stored
+  const grantedWords = [...new Set(verbs)]
+  for (const path of nonResourceURLs) {
+    const having = userRules.allowingPath(path)
+    effort.spend(having.length * grantedWords.length)
+    if (effort.isTurn) yield
+    if (effort.isOver) return false
+    if (!grantedWords.every((verb) => having.some((own) => own.verbs === undefined || own.verbs.has(verb))))
+      return false
+  }
+  return true
+}

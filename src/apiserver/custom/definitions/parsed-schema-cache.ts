@@ -1,0 +1,30 @@
+/**
+ * Caches parsed schemas until they are used: a definition is validated when it is written and served a moment later
+ * with the same schema. Entries are keyed by the full text, so they cannot be confused. The cache is bounded: schemas
+ * that are validated but never served, as in dry runs, are evicted.
+ */
+
+/** Limit in characters of schema text. A parsed schema takes a small multiple of that. */
+const maxCharacters = 1024 * 1024
+
+export class ParsedSchemaCache<T> {
+  readonly #parsed = new Map<string, T>()
+  #characters = 0
+
+  put(text: string, parsed: T): void {
+    this.take(text)
+    this.#parsed.set(text, parsed)
+    this.#characters += text.length
+    for (const oldest of this.#parsed.keys()) {
+      if (this.#characters <= maxCharacters) return
+      this.take(oldest)
+    }
+  }
+
+  /** Returns the parsed schema of this text and removes it. */
+  take(text: string): T | undefined {
+    const found = this.#parsed.get(text)
+    if (this.#parsed.delete(text)) this.#characters -= text.length
+    return found
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * Caches custom objects in the form that their current definition requires, if it differs from the stored form. The
+ * cache has a size limit for all kinds together and evicts the oldest entries, which are computed again on demand.
+ */
+
+const maxBytes = 64 * 1024 * 1024
+
+interface CacheEntry {
+  readonly size: number
+  readonly forget: () => void
+}
+
+let bytes = 0
+const queue = new Set<CacheEntry>()
+
+/** The cached forms of one version of a kind, by stored bytes. */
+export class UpgradedObjectCache {
+  readonly #upgraded = new WeakMap<Buffer, Buffer>()
+  readonly #byId = new Map<string, Buffer>()
+
+  get(json: Buffer): Buffer | undefined {
+    return this.#upgraded.get(json)
+  }
+
+  /** Finds a cached form by content id, because identical bytes may be in memory more than once. */
+  find(id: string): Buffer | undefined {
+    return this.#byId.get(id)
+  }
+
+  set(json: Buffer, upgraded: Buffer, id?: string): void {
+    this.#upgraded.set(json, upgraded)
+    // An unchanged buffer takes no extra memory, and a form stored under its id is already counted.
+    if (json === upgraded || (id !== undefined && this.#byId.get(id) === upgraded)) return
+    if (id !== undefined) this.#byId.set(id, upgraded)
+    this.#count({ size: upgraded.length, forget: () => this.#forget(json, id) })
+  }
+
+  #forget(json: Buffer, id: string | undefined): void {
+    this.#upgraded.delete(json)
+    if (id !== undefined) this.#byId.delete(id)
+  }
+
+  #count(upgraded: CacheEntry): void {
+    queue.add(upgraded)
+    bytes += upgraded.size
+    for (const oldest of queue) {
+      if (bytes <= maxBytes) return
+      queue.delete(oldest)
+      bytes -= oldest.size
+      oldest.forget()
+    }
+  }
+}

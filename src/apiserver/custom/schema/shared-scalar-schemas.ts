@@ -1,0 +1,60 @@
+/**
+ * Shared schema nodes that specify only a type. Most nodes of a large schema are identical in this way, so one
+ * immutable instance of each is shared by all schemas.
+ */
+import type { JsonObject } from '../../../api/json/json.ts'
+import { type Field, field, type Schema } from '../../../api/schema/schema.ts'
+import { typeRule } from '../objects/value-rules.ts'
+
+/** Types without parts. */
+const scalars = {
+  string: { type: 'string' },
+  boolean: { type: 'boolean' },
+  integer: { type: 'integer', bits: 64 },
+  number: { type: 'number' },
+  intOrString: { type: 'intOrString' },
+} as const satisfies { readonly [type: string]: Schema }
+
+export type ScalarType = keyof typeof scalars
+
+/** Returns the type of a node without parts; undefined for all others. */
+export function scalarType(schema: JsonObject, prefix: string): ScalarType | undefined {
+  if (schema[`${prefix}int-or-string`] === true) return 'intOrString'
+  const { type } = schema
+  return typeof type === 'string' && type !== 'intOrString' && Object.hasOwn(scalars, type)
+    ? (type as ScalarType)
+    : undefined
+}
+
+/** Properties that any node may have besides its type. */
+export type NodeProperties = Pick<Schema, 'check' | 'lenient' | 'nullable' | 'misfit' | 'skipsParts'>
+
+/** Creates a node that is not shared. */
+export function scalarPart(type: ScalarType, said: NodeProperties): Schema {
+  return { ...scalars[type], ...said }
+}
+
+const shared = new Map<string, Schema>()
+const fields = new Map<Schema, Field>()
+
+/** Returns the shared node that has only this type. */
+export function plainPart(type: ScalarType, schema: JsonObject, prefix: string): Schema {
+  const isNullable = schema.nullable === true
+  const id = `${prefix}${type}${isNullable ? '?' : ''}`
+  const sharedSchema = shared.get(id)
+  if (sharedSchema !== undefined) return sharedSchema
+  const misfit = typeRule({ ...schema, format: null }, { prefix })
+  const made = scalarPart(type, { lenient: true, ...(misfit && { misfit }), ...(isNullable && { nullable: true }) })
+  shared.set(id, made)
+  fields.set(made, fieldOf(made))
+  return made
+}
+
+/** Returns a field of this type without a default. */
+export function plainField(schema: Schema): Field {
+  return fields.get(schema) ?? fieldOf(schema)
+}
+
+function fieldOf(schema: Schema): Field {
+  return field(0, schema, { zeroValue: 'keep' })
+}

@@ -1,0 +1,16 @@
+/** The OpenAPI documents of aggregated servers, which are merged into this server's documents. */
+import type { JsonObject } from '../../../api/json/json.ts'
+
+/** Named paths and types from an aggregated server. */
+export interface PublishedParts {
+  readonly paths: readonly (readonly [name: string, value: JsonObject])[]
+  readonly types: readonly (readonly [name: string, value: JsonObject])[]
+}
+
+/** All OpenAPI documents of aggregated servers. */
+export interface AggregatedDocuments {
+  /** Version 2 documents. The object identity changes only with the content. */
+  readonly documents: readonly PublishedParts[]
+  /** Version 3 documents that aggregated servers serve. */
+  readonly v3: readonly { readonly place: string; readonly hash: string }[]
+}

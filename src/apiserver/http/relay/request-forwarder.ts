@@ -1,0 +1,249 @@
+/**
+ * Forwards requests to other servers: aggregated API servers, nodes and pods. The client is already authenticated and
+ * authorized.
+ *
+ * Bodies, responses and watches are streamed at the reader's pace. If a backend is overloaded or does not respond, only
+ * its own requests fail. Redirects are never followed, and are relayed only if they stay on the requested backend
+ * (CVE-2022-3172). A tunnel opens only after the backend itself has answered 101, and only to the server that this
+ * request was resolved to. Any other answer is relayed as an ordinary response (CVE-2018-1002105, CVE-2020-8559).
+ *
+ * A browser would treat a relayed response as a page of this server's origin, which could act as the visitor. Every
+ * response is therefore sandboxed: scripts do not run, and the page gets an opaque origin (docs/decisions/0049).
+ */
+import { randomUUID } from 'node:crypto'
+import type { Duplex, Readable } from 'node:stream'
+import { badRequest, tooManyRequests } from '../../../api/model/api-error.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import { CallError } from '../../../wire/http/client/call-error.ts'
+import { joinStreams } from '../../../wire/http/join-streams.ts'
+import { valuesOf } from '../../../wire/http/raw-headers.ts'
+import type { RelayedAnswer, RelayedRequest } from '../../outbound/https-relay.ts'
+import type { ProxyTarget } from '../../outbound/proxy-target.ts'
+import type { UpgradeRequest } from '../../transport/server-transport.ts'
+import type { Exchange } from '../request/exchange.ts'
+import { isLongRunning } from '../request/request-info.ts'
+import { answerHeaders, hasPassed, requestHeaders } from './forwarded-headers.ts'
+import { withLinks } from './html-links.ts'
+import { type ForwardingLimits, RequestsInProgress } from './requests-in-progress.ts'
+
+export interface ForwarderParts {
+  readonly clock: Clock
+  /** Additional header names or prefixes, in lower case, that backends trust for identity. */
+  readonly identityHeaders: readonly string[]
+  /** Maximum numbers of concurrent forwarded requests, including watches. */
+  readonly limits: ForwardingLimits
+}
+
+/** Timeout for the response headers if the request itself has no deadline, as for a watch. */
+const maxTimeoutMs = 60_000
+/** Time reserved to send our own timeout error before the request's deadline. */
+const reserveMs = 500
+/** Maximum size of a failed response that is quoted in a Status. */
+const maxFailureBytes = 2048
+
+const busyMessages = {
+  user: 'too many requests from this user to other servers are in progress; try again',
+  all: 'too many requests to other servers are in progress; try again',
+}
+
+/** Forwards requests, up to the configured limits. */
+export class RequestForwarder {
+  readonly #parts: ForwarderParts
+  /** Unique name of this server. Seeing it in an incoming request reveals a forwarding loop. */
+  readonly #via = `1.1 orch-${randomUUID()}`
+  readonly #underWay: RequestsInProgress
+
+  constructor(parts: ForwarderParts) {
+    this.#parts = parts
+    this.#underWay = new RequestsInProgress(parts.limits)
+  }
+
+  async pass(exchange: Exchange, target: ProxyTarget): Promise<void> {
+    const { transport } = exchange
+    const { to, errors } = target
+    // HTTP/2 allows characters in the path that HTTP/1.1 does not.
+    if (/[^\x21-\xff]/.test(target.path)) throw badRequest('the path is not properly percent-encoded')
+    if (hasPassed(transport.rawHeaders, this.#via)) throw errors.unusable('it leads the request back to this server')
+    if (target.mustSwitch && transport.upgrade === undefined) throw badRequest('Upgrade request required')
+    const end = this.#underWay.begin(to, exchange.user)
+    if (typeof end === 'string') throw end === 'server' ? errors.busy() : tooManyRequests(busyMessages[end])
+    try {
+      await this.#pass(exchange, target)
+    } finally {
+      end()
+    }
+  }
+
+  async #pass(exchange: Exchange, target: ProxyTarget): Promise<void> {
+    const answer = await this.#ask(exchange, target)
+    const { upgrade } = exchange.transport
+    if (answer.switched === undefined || upgrade === undefined) await passAnswer(exchange, target, answer)
+    else await tunnel(exchange, { ...answer, switched: answer.switched }, upgrade)
+  }
+
+  async #ask(exchange: Exchange, target: ProxyTarget): Promise<RelayedAnswer> {
+    const { transport, user } = exchange
+    const { clock, identityHeaders } = this.#parts
+    const leftMs = exchange.deadline - clock.monotonic() - reserveMs
+    const isTraced = exchange.trace !== undefined
+    try {
+      return await target.relay.send({
+        destination: await target.destination(),
+        method: transport.method,
+        path: target.path,
+        headers: requestHeaders({
+          rawHeaders: transport.rawHeaders,
+          user: target.sendsUser ? user : undefined,
+          address: transport.peer.address,
+          identityHeaders,
+          via: this.#via,
+          // A page must arrive uncompressed so that its links can be rewritten.
+          dropped: [...(target.link === undefined ? [] : ['accept-encoding']), ...(isTraced ? ['tracestate'] : [])],
+          // If this server records no trace, the client's trace headers pass unchanged.
+          added: isTraced ? exchange.traceHeaders : {},
+        }),
+        body: relayedBody(exchange),
+        upgrade: transport.upgrade?.protocols,
+        isEndless: isLongRunning(exchange.info),
+        timeoutMs: Math.max(1, Math.min(leftMs, target.timeoutMs ?? maxTimeoutMs)),
+        signal: exchange.abandoned,
+      })
+    } catch (error) {
+      if (!(error instanceof CallError)) throw error
+      throw error.fault === 'aborted' ? badRequest(error.message) : target.errors.noAnswer(error)
+    }
+  }
+}
+
+/** Returns undefined if the request has no body, so that no body is announced to the backend. */
+function relayedBody({ transport, headers }: Exchange): RelayedRequest['body'] {
+  if (!transport.hasBody || transport.upgrade !== undefined) return undefined
+  const announced = headers.one('content-length')
+  const length = announced === undefined ? undefined : Number(announced)
+  return { stream: transport.body, length, isWhole: () => transport.bodyWhole }
+}
+
+/** 304 is not a redirect: it means that the client's cached copy is current. */
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400 && status !== 304
+}
+
+async function passAnswer(exchange: Exchange, target: ProxyTarget, answer: RelayedAnswer): Promise<void> {
+  const { status, rawHeaders, body } = answer
+  const location = locationOf(target, answer)
+  const why = unusableBecause(status, location)
+  if (why !== undefined) {
+    body.destroy()
+    throw target.errors.unusable(why)
+  }
+  if (target.failure !== undefined && status >= 300) throw target.failure(status, await readStart(body))
+  if (isLongRunning(exchange.info)) goOn(exchange)
+  const { link } = target
+  const hasLinks = link !== undefined && isPage(exchange.transport.method, rawHeaders)
+  passHeaders(exchange, rawHeaders)
+  exchange.setHeader('content-security-policy', 'sandbox')
+  exchange.setHeader('x-content-type-options', 'nosniff')
+  if (location !== undefined) exchange.setHeader('location', location)
+  exchange.open(status, undefined)
+  await passBody(exchange, body, hasLinks ? withLinks(body, link) : body)
+}
+
+/** Whether the response is an uncompressed HTML page. */
+function isPage(method: string, rawHeaders: readonly string[]): boolean {
+  const [contentType = ''] = valuesOf(rawHeaders, 'content-type')
+  const [type = ''] = contentType.split(';', 1)
+  return (
+    method !== 'HEAD' &&
+    type.trim().toLowerCase() === 'text/html' &&
+    valuesOf(rawHeaders, 'content-encoding').length === 0
+  )
+}
+
+function unusableBecause(status: number, location: string | undefined): string | undefined {
+  if (isRedirect(status) && location === undefined)
+    return `it answered with a redirect (${status}), which is not passed on`
+  return status < 200 || status > 599 ? `it answered with the status ${status}` : undefined
+}
+
+/** The Location to relay; undefined if the response has none or it points to another host. */
+function locationOf({ redirect }: ProxyTarget, { status, rawHeaders }: RelayedAnswer): string | undefined {
+  const [location] = valuesOf(rawHeaders, 'location')
+  if (location === undefined) return undefined
+  if (isRedirect(status)) return redirect?.(location)
+  // Besides redirects, only a 201 may carry a Location. Without a rewrite function, both servers use the same paths.
+  if (status !== 201) return undefined
+  return redirect === undefined ? pathOnly(location) : redirect(location)
+}
+
+/** Browsers treat `\\` like `/`, and a path that starts with two slashes names another host. */
+function pathOnly(location: string): string | undefined {
+  return /^\/(?![/\\])[\x21-\x7e]*$/.test(location) ? location : undefined
+}
+
+async function readStart(body: RelayedAnswer['body']): Promise<string> {
+  const parts: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of body) {
+      parts.push(chunk)
+      size += chunk.length
+      if (size >= maxFailureBytes) break
+    }
+  } catch {
+    // Use the part that arrived before the failure.
+  }
+  return Buffer.concat(parts).subarray(0, maxFailureBytes).toString('utf8').trim()
+}
+
+/**
+ * Removes the deadline of a stream and releases its flow-control seats, because a stream may last as long as both sides
+ * want.
+ */
+function goOn(exchange: Exchange): void {
+  exchange.deadline = Number.POSITIVE_INFINITY
+  exchange.seats?.release()
+}
+
+function passHeaders(exchange: Exchange, rawHeaders: readonly string[]): void {
+  const headers = answerHeaders(rawHeaders)
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]!
+    const value = headers[i + 1]!
+    if (name === 'warning') exchange.addHeader(name, value)
+    else exchange.setHeader(name, value)
+  }
+}
+
+/**
+ * Relays the body. A slow client slows the backend down. If the backend's response is truncated, the client's
+ * connection is cut too.
+ */
+async function passBody(exchange: Exchange, body: Readable, parts: AsyncIterable<Buffer>): Promise<void> {
+  const { transport } = exchange
+  try {
+    for await (const chunk of parts) {
+      if (exchange.disconnected) return
+      if (chunk.length === 0) continue
+      exchange.sentBytes += chunk.length
+      await transport.write(chunk)
+    }
+    transport.end()
+    exchange.complete = true
+  } catch {
+    transport.cut()
+  } finally {
+    body.destroy()
+  }
+}
+
+/** From here on, bytes are relayed in both directions without inspection. */
+async function tunnel(
+  exchange: Exchange,
+  answer: RelayedAnswer & { readonly switched: Duplex },
+  upgrade: UpgradeRequest,
+): Promise<void> {
+  goOn(exchange)
+  passHeaders(exchange, answer.rawHeaders)
+  exchange.setHeader('upgrade', valuesOf(answer.rawHeaders, 'upgrade')[0] ?? '')
+  await joinStreams(exchange.switchProtocols(upgrade), answer.switched)
+}

@@ -1,0 +1,16 @@
+/** Assigns the audit ID, which the response also carries, and reads the headers. */
+import { randomUUID } from 'node:crypto'
+import type { Step } from '../pipeline.ts'
+import { RequestHeaders } from '../request/headers.ts'
+
+/** A valid audit ID. A proxy or client may choose the ID of its request; invalid ones are replaced. */
+const sound = /^[\w.:-]{1,64}$/
+
+/** Assigns the audit ID and reads the headers. */
+export const assignAuditId: Step = (exchange) => {
+  exchange.headers = new RequestHeaders(exchange.transport.rawHeaders)
+  const given = exchange.headers.first('audit-id')
+  exchange.auditId = given !== undefined && sound.test(given) ? given : randomUUID()
+  exchange.setHeader('audit-id', exchange.auditId)
+  exchange.setHeader('cache-control', 'no-cache, private')
+}

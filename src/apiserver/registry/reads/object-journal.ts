@@ -1,0 +1,223 @@
+/** Reads the history of objects from the store's journal: changes with their differences, and past states. */
+
+import type { Json, JsonObject } from '../../../api/json/json.ts'
+import { type JsonChange, jsonChanges } from '../../../api/json/json-changes.ts'
+import { ApiError, expired } from '../../../api/model/api-error.ts'
+import { type ApiObject, asJson, copyWithout } from '../../../api/model/object.ts'
+import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import {
+  type Entry,
+  type Journal,
+  type JournalChange,
+  type ListRange,
+  type Revision,
+  RevisionAhead,
+  RevisionGone,
+  type Snapshot,
+} from '../../../storage/store/store.ts'
+import { keyOf, type Resource } from '../catalogue/resource.ts'
+import { type ChangeNote, readChangeNote } from '../writes/change-note.ts'
+import { readObject, readStored } from './read-stored.ts'
+import { tooLarge } from './versions.ts'
+
+/** A past change of an object. */
+export interface JournaledChange {
+  readonly revision: Revision
+  /** Time of the change in milliseconds. Undefined if the change is older than the journal. */
+  readonly time: number | undefined
+  readonly note: ChangeNote | undefined
+  readonly deleted: boolean
+  /** The object after the change. Undefined if it was deleted or its values were not kept. */
+  readonly object: ApiObject | undefined
+  /** Undefined if the state before or after the change is unknown. */
+  readonly changes: readonly JsonChange[] | undefined
+}
+
+/** Returns the journal of the store. Throws 501 if the server keeps no history. */
+export function journalOf({ store }: Resource): Journal {
+  if (store.journal !== undefined) return store.journal
+  throw new ApiError(
+    501,
+    'NotImplemented',
+    'this server keeps no history: it takes --history-retention, such as 24h,256Mi',
+  )
+}
+
+/** Changes of an object, newest first. */
+export interface JournalPage {
+  readonly changes: readonly JournaledChange[]
+  /** Whether older changes exist. */
+  readonly more: boolean
+}
+
+interface ObjectKey {
+  readonly namespace: string
+  readonly name: string
+}
+
+/** Maximum size of a page. A page that reaches it ends early. */
+const maxPageBytes = 8 * 1024 * 1024
+
+/** Returns the changes of an object before a revision and, if `after` is given, after another one. */
+export async function readObjectChanges(
+  resource: Resource,
+  objectKey: ObjectKey,
+  { before, after = 0, limit }: { readonly before: Revision; readonly after?: Revision; readonly limit: number },
+): Promise<JournalPage> {
+  const changes: JournaledChange[] = []
+  const timeSlice = new TimeSlice()
+  let newer: ObjectState | undefined
+  let bytes = 0
+  for await (const change of readJournal(resource, objectKey, before)) {
+    const state = stateAfter(resource, objectKey, change)
+    if (newer !== undefined) changes.push(changeOf(newer, state))
+    newer = undefined
+    if (change.revision <= after) break
+    if (changes.length === limit || (changes.length > 0 && bytes >= maxPageBytes)) return { changes, more: true }
+    newer = state
+    bytes += change.value?.length ?? 0
+    await timeSlice.yieldIfDue()
+  }
+  if (newer !== undefined) changes.push(changeOf(newer, undefined))
+  return { changes, more: false }
+}
+
+/**
+ * Returns the revision of the last deletion under a name, or 0 if none is known. Older changes belong to another
+ * object.
+ */
+export async function lastDeletion(resource: Resource, objectKey: ObjectKey): Promise<Revision> {
+  for await (const { revision, deleted } of readJournal(resource, objectKey, Number.MAX_SAFE_INTEGER))
+    if (deleted) return revision
+  return 0
+}
+
+const changesAtATime = 100
+
+async function* readJournal(
+  resource: Resource,
+  { namespace, name }: ObjectKey,
+  before: Revision,
+): AsyncGenerator<JournalChange, void> {
+  const journal = journalOf(resource)
+  const key = keyOf(resource, namespace, name)
+  for (let last = before; ; ) {
+    const found = await journal.changes(key, last, changesAtATime)
+    if (found.length === 0) return
+    yield* found
+    last = found.at(-1)!.revision
+  }
+}
+
+/** A change and the resulting object. */
+interface ObjectState {
+  readonly revision: Revision
+  readonly deleted: boolean
+  readonly time: number | undefined
+  readonly note: ChangeNote | undefined
+  readonly object: ApiObject | undefined
+}
+
+function stateAfter(resource: Resource, { namespace, name }: ObjectKey, change: JournalChange): ObjectState {
+  const { revision, deleted, note, value } = change
+  const key = keyOf(resource, namespace, name)
+  return {
+    revision,
+    deleted,
+    time: note?.time,
+    note: note && readChangeNote(note),
+    object: value && objectOf(resource, { key, revision, value }),
+  }
+}
+
+function changeOf(state: ObjectState, before: ObjectState | undefined): JournaledChange {
+  return { ...state, changes: changesBetween(state, before) }
+}
+
+function changesBetween(after: ObjectState, before: ObjectState | undefined): readonly JsonChange[] | undefined {
+  if (after.deleted) return []
+  const isNew = before === undefined ? after.note?.created === true : before.deleted
+  if (after.object === undefined || (!isNew && before?.object === undefined)) return undefined
+  return jsonChanges(isNew ? {} : comparable(before!.object!), comparable(after.object))
+}
+
+/** Removes fields that every write changes. */
+function comparable(object: ApiObject): JsonObject {
+  const {
+    resourceVersion: _,
+    generation: __,
+    ...metadata
+  } = copyWithout(object.metadata, 'managedFields') as JsonObject
+  return { ...asJson(object), metadata: metadata as Json } as JsonObject
+}
+
+export interface OldStateRange {
+  readonly namespace: string
+  /** '' for all objects. */
+  readonly name: string
+  readonly revision: Revision
+  readonly limit: number
+  /** Skips objects up to this key. */
+  readonly after: string | undefined
+}
+
+/** Returns the objects at a revision, up to one page. */
+export async function readObjectsAt(
+  resource: Resource,
+  { namespace, name, revision, limit, after }: OldStateRange,
+): Promise<{ items: ApiObject[]; next: string | undefined }> {
+  const prefix = `${resource.cache.prefix}${namespace === '' ? '' : `${namespace}/`}${name}`
+  if (name !== '') return { items: await onlyObject(resource, prefix, revision), next: undefined }
+  const items: ApiObject[] = []
+  const timeSlice = new TimeSlice()
+  let last = after
+  for (let [bytes, more] = [0, true]; more; ) {
+    if (items.length >= limit || bytes >= maxPageBytes) return { items, next: last }
+    const size = Math.min(objectsAtATime, limit - items.length)
+    const page = await listAt(resource, { prefix, revision, limit: size, ...(last && { after: last }) })
+    for (const entry of page.entries) {
+      items.push(...readableObject(resource, entry))
+      bytes += entry.value.length
+      await timeSlice.yieldIfDue()
+    }
+    last = page.entries.at(-1)?.key
+    more = page.remaining > 0 && last !== undefined
+  }
+  return { items, next: undefined }
+}
+
+const objectsAtATime = 50
+
+/** The exact key sorts before all longer keys with the same prefix. */
+async function onlyObject(resource: Resource, key: string, revision: Revision): Promise<ApiObject[]> {
+  const { entries } = await listAt(resource, { prefix: key, revision, limit: 1 })
+  return entries.filter((entry) => entry.key === key).flatMap((entry) => readableObject(resource, entry))
+}
+
+async function listAt(resource: Resource, range: ListRange & { readonly revision: Revision }): Promise<Snapshot> {
+  try {
+    return await journalOf(resource).list({ ...range, count: false })
+  } catch (error) {
+    if (error instanceof RevisionGone) throw journalExpired(range.revision, error.oldest)
+    throw error instanceof RevisionAhead ? tooLarge(range.revision, error.current) : error
+  }
+}
+
+/** Throws 410 if the value was not kept. Returns nothing for a damaged object. */
+function readableObject(resource: Resource, entry: Entry): ApiObject[] {
+  if (entry.value.length === 0)
+    throw expired(`the values of ${resource.plural} at that revision were not kept (--history-secret-values)`)
+  return [objectOf(resource, entry) ?? []].flat()
+}
+
+/** Returns the 410 error for a state that is no longer kept. */
+export function journalExpired(revision: Revision | string, oldest: Revision): ApiError {
+  return expired(`the state at ${revision} is not known any more: the history begins at revision ${oldest}`)
+}
+
+/** Returns undefined if the object is unreadable. */
+function objectOf({ kind, cache }: Resource, { key, revision, value }: Entry): ApiObject | undefined {
+  const found = cache.readIfSound(key, revision, value)
+  if (found === undefined) return undefined
+  return kind.evolution?.remote ? readObject(found.json) : readStored(kind, found)
+}

@@ -1,0 +1,30 @@
+/**
+ * Removes the objects that depend on an unreadable object. An example are the objects of a damaged definition, which
+ * would otherwise reappear with a new definition of the same name. They are no longer served, so no watch events are
+ * sent and finalizers are ignored.
+ */
+import type { TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import { prefixOf } from '../../../storage/cache/caches.ts'
+import type { Resource } from '../catalogue/resource.ts'
+
+/** Number of objects per page. */
+const pageSize = 500
+
+export async function purgeOrphanedObjects(
+  { kind, store }: Resource,
+  name: string,
+  timeSlice: TimeSlice,
+): Promise<void> {
+  const type = kind.lifecycle.contents?.(name)
+  if (type === undefined) return
+  const prefix = prefixOf(type.group, type.plural)
+  for (;;) {
+    const { entries } = await store.list({ prefix, limit: pageSize, count: false })
+    if (entries.length === 0) return
+    // Objects that changed meanwhile are found again in the next pass.
+    for (const { key, revision } of entries) {
+      await store.commit({ key, expected: revision, value: undefined })
+      await timeSlice.yieldIfDue()
+    }
+  }
+}

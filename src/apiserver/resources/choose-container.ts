@@ -1,0 +1,25 @@
+/** Determines the container and the node to which a pod request refers. */
+import type { Pod } from '../../api/kinds/core/pod.ts'
+import { badRequest } from '../../api/model/api-error.ts'
+
+/** Returns the node of a pod; empty if the pod is not scheduled. */
+export function nodeOf({ spec }: Pod): string {
+  return spec?.nodeName ?? ''
+}
+
+/**
+ * Returns the requested container, or the only container of the pod. Throws if the container does not exist, or if no
+ * name is given and the pod has several containers.
+ */
+export function chooseContainer({ metadata, spec }: Pod, containerName: string): string {
+  const { initContainers = [], containers = [], ephemeralContainers = [] } = spec ?? {}
+  const names = [...initContainers, ...containers, ...ephemeralContainers].map(({ name = '' }) => name)
+  if (containerName !== '') {
+    if (!names.includes(containerName))
+      throw badRequest(`container ${containerName} is not valid for pod ${metadata.name}`)
+    return containerName
+  }
+  const [sole] = containers
+  if (containers.length === 1 && sole?.name !== undefined) return sole.name
+  throw badRequest(`a container name must be specified for pod ${metadata.name}, choose one of: [${names.join(' ')}]`)
+}

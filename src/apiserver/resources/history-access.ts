@@ -1,0 +1,40 @@
+/**
+ * Authorization for the history of objects. The history of an existing object requires `get` on that object. The
+ * history of a deleted object requires `get` on the whole type in its namespace, because rules that name the object may
+ * now refer to a different one.
+ */
+import { forbiddenError, notFound } from '../../api/model/api-error.ts'
+import { shownName, type User } from '../../api/model/user.ts'
+import { keyOf, type Resource, waitForCaches } from '../registry/catalogue/resource.ts'
+import { storedTypes, VisibleTypes, type VisibleTypesParts } from './visible-types.ts'
+
+/** The objects whose history is requested. */
+export interface HistorySubject {
+  readonly group?: string | undefined
+  readonly resource?: string | undefined
+  readonly namespace?: string | undefined
+  readonly name?: string | undefined
+}
+
+/** What the caller may see: all objects that ever had the name, or only the existing one. */
+export interface HistoryAccess {
+  readonly type: Resource
+  readonly sees: 'all' | 'present'
+}
+
+/** Throws 404 if the type is not served, and 403 if the caller may not read it. */
+export async function historyAccess(
+  parts: VisibleTypesParts,
+  { group = '', resource = '', namespace = '', name = '' }: HistorySubject,
+  user: User,
+): Promise<HistoryAccess> {
+  const type = storedTypes(parts).find((each) => each.group === group && each.plural === resource)
+  if (type === undefined) throw notFound({ group, plural: resource }, name)
+  const visible = new VisibleTypes(parts, user)
+  const verb = name === '' ? 'list' : 'get'
+  if (await visible.may(type, { verb, namespace, name: '' })) return { type, sees: 'all' }
+  await waitForCaches(type)
+  const isThere = name !== '' && type.cache.get(keyOf(type, namespace, name)) !== undefined
+  if (isThere && (await visible.may(type, { verb, namespace, name }))) return { type, sees: 'present' }
+  throw forbiddenError(type, name, `user ${JSON.stringify(shownName(user))} may not ${verb} ${resource} in the past`)
+}

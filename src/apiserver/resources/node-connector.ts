@@ -1,0 +1,177 @@
+/**
+ * Connections from this server to nodes and pods. A node that runs in this process is reached through the list of local
+ * nodes (`cluster/node-port/local-nodes.ts`). Any other node is reached through the addresses in its status, unless
+ * they lead back to this machine. Nothing else in a status is trusted.
+ */
+import { isIP } from 'node:net'
+import type { Node } from '../../api/kinds/core/node.ts'
+import { node as nodes } from '../../api/kinds/core/node.ts'
+import type { Pod } from '../../api/kinds/core/pod.ts'
+import { ApiError, badRequest, notFound, timeout, tooManyRequests } from '../../api/model/api-error.ts'
+import type { Lookup } from '../../api/model/lookup.ts'
+import { nodeUserPrefix } from '../../api/model/user.ts'
+import type { LocalNodes } from '../../cluster/node-port/local-nodes.ts'
+import { CallError } from '../../wire/http/client/call-error.ts'
+import type { Destination } from '../outbound/connections.ts'
+import { type Credentials, noCredentials } from '../outbound/credentials.ts'
+import type { HttpsRelay } from '../outbound/https-relay.ts'
+import type { ProxyErrors } from '../outbound/proxy-target.ts'
+import { type AddressPolicy, notAllowed } from './allowed-address.ts'
+
+export interface NodeConnectorParts {
+  readonly lookup: Lookup
+  readonly relay: HttpsRelay
+  readonly localNodes: LocalNodes
+  /** Returns how this server and the node agents authenticate each other. */
+  readonly trust: () => Promise<AgentTrust>
+  /** The same for nodes of this process, independent of flags. */
+  readonly localTrust: () => Promise<AgentTrust>
+  /** Whether the certificate of an agent must name its node. */
+  readonly requiresNodeSubject: boolean
+  /** Types of node addresses, in order of preference. */
+  readonly addressTypes: readonly string[]
+  /** Timeout for the start of a node's response. */
+  readonly timeoutMs: number
+  /** The policy for allowed addresses. */
+  readonly addresses: AddressPolicy
+}
+
+/** How this server and the node agents authenticate each other. */
+export interface AgentTrust {
+  /** The CA certificates that sign the agents' certificates, as PEM. */
+  readonly authority: string
+  /** The client credentials of this server. */
+  readonly credentials: Credentials
+}
+
+const defaultAgentPort = 10250
+/** Maximum number of idle connections to an agent, because users can reach many agents. */
+const maxIdle = 2
+
+/** The scheme and port of a request to a pod or a node. */
+export interface Target {
+  /** `http`, `https`, or empty for `http`. */
+  readonly scheme: string
+  readonly port: number
+}
+
+/** Finds the network destinations of nodes and pods. */
+export class NodeConnector {
+  readonly relay: HttpsRelay
+  readonly timeoutMs: number
+  readonly #parts: NodeConnectorParts
+
+  constructor(parts: NodeConnectorParts) {
+    this.#parts = parts
+    this.relay = parts.relay
+    this.timeoutMs = parts.timeoutMs
+  }
+
+  /**
+   * Returns the Node as of the latest revision. Throws a 404 that names the given resource type if it does not exist.
+   */
+  async node(name: string, plural: 'nodes' | 'pods' = 'nodes'): Promise<Node> {
+    const found = await this.#parts.lookup.getLatest(nodes, { namespace: '', name })
+    if (found === undefined) throw notFound({ group: '', plural }, name)
+    return found.object
+  }
+
+  /** Returns the destination of a node's agent. */
+  async toAgent(node: Node): Promise<Destination> {
+    const { localNodes, trust, localTrust, requiresNodeSubject } = this.#parts
+    const { name = '' } = node.metadata
+    const commonName = `${nodeUserPrefix}${name}`
+    const local = localNodes.find(name)
+    if (local !== undefined) {
+      const { host, port } = local
+      return { host, port, serverName: name, hostHeader: name, commonName, maxIdle, ...(await localTrust()) }
+    }
+    const port = agentPort(node)
+    const { host, address } = await this.#reachable(node, port)
+    const named = { serverName: host, hostHeader: hostHeader(host, port), ...(requiresNodeSubject && { commonName }) }
+    return { host: address, port, ...named, maxIdle, ...(await trust()) }
+  }
+
+  /** Returns the destination of any other port of a node. */
+  async toNode(node: Node, target: Target): Promise<Destination> {
+    if (this.#parts.localNodes.find(node.metadata.name ?? '') !== undefined)
+      throw new CallError('connection', 'a simulated node has no other ports')
+    const { host, address } = await this.#reachable(node, target.port)
+    return { ...bare(address, target), hostHeader: hostHeader(host, target.port) }
+  }
+
+  /** Returns the destination of a pod's port. Throws if the pod has no address or the address is not allowed. */
+  toPod(pod: Pod, target: Target): Destination {
+    const { name = '', namespace = '' } = pod.metadata
+    const { status, spec } = pod
+    const address = status?.podIPs?.[0]?.ip ?? ''
+    const { localNodes, addresses } = this.#parts
+    if (isIP(address) === 0) throw badRequest('address not allowed: the pod has no IP address')
+    const destination = bare(address, target)
+    const local = localNodes.find(spec?.nodeName ?? '')
+    if (local === undefined && !addresses.isAllowed(address, target.port)) throw badRequest(notAllowed)
+    if (local === undefined) return destination
+    if (target.scheme === 'https') throw new CallError('connection', 'a simulated pod does not speak TLS')
+    return { ...destination, plain: () => local.connect({ namespace, name }, target.port) }
+  }
+
+  /** Returns the first reachable address, in order of preference. */
+  async #reachable({ status }: Node, port: number): Promise<{ host: string; address: string }> {
+    const { addressTypes, addresses } = this.#parts
+    const nodeAddresses = status?.addresses ?? []
+    const hosts = addressTypes.flatMap((type) => nodeAddresses.filter((each) => each.type === type))
+    let fault = new CallError('connection', 'no preferred addresses found')
+    for (const { address: host = '' } of hosts) {
+      try {
+        return { host, address: await addresses.resolve(host, port) }
+      } catch (error) {
+        if (!(error instanceof CallError)) throw error
+        fault = error
+      }
+    }
+    throw fault
+  }
+}
+
+/** Returns the port of a node's agent. */
+export function agentPort({ status }: Node): number {
+  return status?.daemonEndpoints?.kubeletEndpoint?.Port || defaultAgentPort
+}
+
+/**
+ * Sends no credentials, because the server at the address is untrusted. Skips certificate verification, because users
+ * run these servers themselves.
+ */
+function bare(address: string, { scheme, port }: Target): Destination {
+  const named = { host: address, port, serverName: address, hostHeader: hostHeader(address, port) }
+  const anybody = { ...named, authority: undefined, credentials: noCredentials }
+  return scheme === 'https' ? { ...anybody, isUnverified: true } : { ...anybody, plain: 'tcp' }
+}
+
+function hostHeader(host: string, port: number): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+}
+
+/** Returns the errors for an agent that cannot be reached. */
+export function agentErrors(node: string): ProxyErrors {
+  return {
+    noAnswer: ({ fault, message }) =>
+      fault === 'timeout'
+        ? timeout(`the agent of node "${node}" gave ${message}`)
+        : new ApiError(500, 'InternalError', `error dialing backend: the agent of node "${node}": ${message}`),
+    busy: () => tooManyRequests(`too many requests to node "${node}" are in progress; try again`),
+    unusable: (why) => new ApiError(502, 'InternalError', `the agent of node "${node}" cannot be used: ${why}`),
+  }
+}
+
+/** Returns the errors for a pod or service that cannot be reached. */
+export function proxyErrors(what: string): ProxyErrors {
+  return {
+    noAnswer: ({ fault, message }) =>
+      fault === 'timeout'
+        ? timeout(`${what} gave ${message}`)
+        : new ApiError(503, 'ServiceUnavailable', `error trying to reach service: ${what}: ${message}`),
+    busy: () => tooManyRequests(`too many requests to ${what} are in progress; try again`),
+    unusable: (why) => new ApiError(502, 'InternalError', `${what} cannot be used: ${why}`),
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * Received bytes of a connection that have not been processed. They are collected in a buffer that doubles in size, and
+ * no byte is scanned twice, so a client that sends single bytes costs no more than its data. Buffers at most the
+ * maximum size of a head.
+ */
+import { maxHeaderBytes } from '../connection-limits.ts'
+
+const tab = 0x09
+const lf = 0x0a
+const cr = 0x0d
+const endOfHead = Buffer.from('\r\n\r\n')
+const nothing: Buffer = Buffer.alloc(0)
+
+export class UnreadBytes {
+  /** Slices that were returned stay valid, because data is only ever written after `#to`. */
+  #memory = nothing
+  #from = 0
+  #to = 0
+  /** The end of the head is not before this position. */
+  #looked = 0
+  /** Whether a line break before the next head has been skipped. */
+  #hasSkipped = false
+
+  get size(): number {
+    return this.#to - this.#from
+  }
+
+  get bytes(): Buffer {
+    return this.#memory.subarray(this.#from, this.#to)
+  }
+
+  add(part: Buffer): void {
+    if (this.#from === this.#to) {
+      this.#memory = part
+      this.#from = 0
+      this.#to = part.length
+      this.#looked = 0
+      return
+    }
+    if (this.#to + part.length > this.#memory.length) this.#grow(part.length)
+    part.copy(this.#memory, this.#to)
+    this.#to += part.length
+  }
+
+  skip(count: number): void {
+    this.#from += count
+    this.#looked = this.#from
+    if (this.#from === this.#to) this.#memory = nothing
+  }
+
+  drop(): void {
+    this.skip(this.size)
+  }
+
+  /**
+   * Removes and returns a head, including the empty line after it. Returns undefined if the head is incomplete, and
+   * false if it is invalid.
+   */
+  takeHead(): string | false | undefined {
+    this.#skipLineBreak()
+    const { bytes } = this
+    const end = bytes.indexOf(endOfHead, Math.max(0, this.#looked - this.#from - endOfHead.length + 1))
+    if (end < 0) return this.#isHopeless() ? false : undefined
+    const text = bytes.toString('latin1', 0, end)
+    this.skip(end + endOfHead.length)
+    this.#hasSkipped = false
+    return text
+  }
+
+  /** Some clients send an extra line break after a body. */
+  #skipLineBreak(): void {
+    if (this.#hasSkipped || this.size < 2) return
+    if (this.#memory[this.#from] !== cr || this.#memory[this.#from + 1] !== lf) return
+    this.#hasSkipped = true
+    this.skip(2)
+  }
+
+  /**
+   * Whether the bytes cannot be part of a valid head, so that the server does not wait for the end of an invalid line.
+   */
+  #isHopeless(): boolean {
+    const memory = this.#memory
+    for (let i = this.#looked; i < this.#to; i++) {
+      const byte = memory[i]!
+      const before = i > this.#from ? memory[i - 1] : undefined
+      if (before === cr ? byte !== lf : byte === lf) return true
+      if ((byte < 0x20 && byte !== tab && byte !== cr && byte !== lf) || byte === 0x7f) return true
+    }
+    this.#looked = this.#to
+    return false
+  }
+
+  #grow(by: number): void {
+    const needed = this.size + by
+    const memory = Buffer.allocUnsafeSlow(Math.max(needed, Math.min(2 * needed, maxHeaderBytes)))
+    this.#memory.copy(memory, 0, this.#from, this.#to)
+    this.#looked -= this.#from
+    this.#to = this.size
+    this.#from = 0
+    this.#memory = memory
+  }
+}

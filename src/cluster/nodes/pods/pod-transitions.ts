@@ -1,0 +1,229 @@
+/**
+ * Built-in steps of a pod's lifecycle. Each computes the next status of a pod from the current one, as a node agent
+ * would report it. Steps are pure functions. Stages decide when they happen.
+ */
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import type { Container } from '../../../api/kinds/core/types/container.ts'
+import type { ContainerStatus, PodStatus } from '../../../api/kinds/core/types/pod-status.ts'
+import { timestamp } from '../../../api/model/object.ts'
+import type { StepName } from '../stages/stage.ts'
+
+export interface StepContext {
+  /** Current wall-clock time, in milliseconds since 1970. */
+  readonly now: number
+  readonly hostIp: string
+  readonly podIp: string
+  /** Exit code of the containers. */
+  readonly exitCode: number
+  readonly reason: string
+  readonly message: string
+}
+
+type Step = (pod: Pod, context: StepContext) => PodStatus
+
+/** All steps by name. */
+export const podTransitions: { readonly [name in StepName]: Step } = {
+  /** The containers run and are ready. */
+  Start: (pod, context) => started(pod, context, 'True'),
+  /** The containers run but are not ready yet. */
+  StartUnready: (pod, context) => started(pod, context, 'False'),
+  BecomeReady: becomeReady,
+  End: end,
+  /** Containers that wait after a failure run again, but are not ready yet. */
+  Restart: restart,
+  /** The containers cannot start. The stage provides the reason. */
+  Wait: wait,
+  /** The pod was deleted and its containers have terminated. */
+  Terminate: (pod, context) => finish(pod, { ...context, exitCode: 0 }),
+}
+
+function started(pod: Pod, context: StepContext, ready: 'True' | 'False'): PodStatus {
+  const { spec, status = {} } = pod
+  const startedAt = timestamp(context.now)
+  const isReady = ready === 'True'
+  const statuses = (spec?.containers ?? []).map((container) => ({
+    ...common(container, pod),
+    ready: isReady,
+    restartCount: 0,
+    started: true,
+    state: { running: { startedAt } },
+  }))
+  const done = (spec?.initContainers ?? []).map((container) => {
+    const ids = common(container, pod)
+    const { containerID } = ids
+    const terminated = { exitCode: 0, reason: 'Completed', startedAt, finishedAt: startedAt, containerID }
+    return { ...ids, ready: true, restartCount: 0, state: { terminated } }
+  })
+  return {
+    ...status,
+    phase: 'Running',
+    conditions: conditions(pod, { now: context.now, initialized: 'True', ready }),
+    hostIP: context.hostIp,
+    podIP: context.podIp,
+    podIPs: [{ ip: context.podIp }],
+    startTime: status.startTime ?? startedAt,
+    containerStatuses: statuses,
+    ...(done.length === 0 ? {} : { initContainerStatuses: done }),
+  }
+}
+
+function becomeReady(pod: Pod, { now }: StepContext): PodStatus {
+  const { status = {} } = pod
+  const containerStatuses = (status.containerStatuses ?? []).map((each) =>
+    each.state?.running === undefined ? each : { ...each, ready: true, started: true },
+  )
+  return { ...status, containerStatuses, conditions: conditions(pod, { now, initialized: 'True', ready: 'True' }) }
+}
+
+/** Containers exit. If the restart policy allows it, they wait for a restart. Otherwise the pod has terminated. */
+function end(pod: Pod, context: StepContext): PodStatus {
+  const { restartPolicy = 'Always' } = pod.spec ?? {}
+  const isAgain = restartPolicy === 'Always' || (restartPolicy === 'OnFailure' && context.exitCode !== 0)
+  if (!isAgain) return finish(pod, context)
+  const { status = {} } = pod
+  const message = 'the container has ended and is started again after a pause'
+  const containerStatuses = (status.containerStatuses ?? []).map((each) => ({
+    ...each,
+    ready: false,
+    started: false,
+    lastState: { terminated: terminatedOf(each, context) },
+    state: { waiting: { reason: 'CrashLoopBackOff', message } },
+  }))
+  return {
+    ...status,
+    containerStatuses,
+    conditions: conditions(pod, { now: context.now, initialized: 'True', ready: 'False' }),
+  }
+}
+
+function finish(pod: Pod, context: StepContext): PodStatus {
+  const { status = {} } = pod
+  const containerStatuses = (status.containerStatuses ?? []).map((each) =>
+    each.state?.terminated === undefined
+      ? { ...each, ready: false, started: false, state: { terminated: terminatedOf(each, context) } }
+      : each,
+  )
+  const isSuccess = containerStatuses.every(({ state }) => state?.terminated?.exitCode === 0)
+  const reason = isSuccess ? 'PodCompleted' : 'ContainersNotReady'
+  return {
+    ...status,
+    phase: isSuccess ? 'Succeeded' : 'Failed',
+    containerStatuses,
+    conditions: conditions(pod, { now: context.now, initialized: 'True', ready: 'False', reason }),
+  }
+}
+
+/** Exit code after SIGKILL. */
+const killed = 137
+
+/**
+ * Returns the status of a pod that the node ended: running containers are killed, and the pod fails with the node's
+ * reason.
+ */
+export function stoppedByNode(
+  pod: Pod,
+  { now, hostIp, reason, message }: Pick<StepContext, 'now' | 'hostIp' | 'reason' | 'message'>,
+): PodStatus {
+  const { status = {} } = pod
+  const context = { now, hostIp, reason, message, podIp: status.podIP ?? '', exitCode: killed }
+  const ended = (status.containerStatuses ?? []).length === 0 ? status : finish(pod, context)
+  return { ...ended, phase: 'Failed', reason, message, hostIP: hostIp, startTime: status.startTime ?? timestamp(now) }
+}
+
+/**
+ * Returns the status with the Ready condition that follows from containers and readiness gates. Other writers may have
+ * changed it, for example when the node was considered lost or a gate opened. Undefined if the condition is correct.
+ */
+export function correctedReadiness(pod: Pod, now: number): PodStatus | undefined {
+  const { status = {}, metadata } = pod
+  const present = (type: string) => status.conditions?.find((each) => each.type === type)?.status
+  const ready = present('ContainersReady')
+  if (status.phase !== 'Running' || metadata.deletionTimestamp !== undefined) return undefined
+  if (ready !== 'True' && ready !== 'False') return undefined
+  const right = conditions(pod, { now, initialized: 'True', ready })
+  const isRight = right.find(({ type }) => type === 'Ready')!.status === present('Ready')
+  return isRight ? undefined : { ...status, conditions: right }
+}
+
+function terminatedOf({ state, containerID }: ContainerStatus, { now, exitCode }: StepContext) {
+  const finishedAt = timestamp(now)
+  return {
+    exitCode,
+    reason: exitCode === 0 ? 'Completed' : 'Error',
+    finishedAt,
+    startedAt: state?.running?.startedAt ?? finishedAt,
+    ...(containerID === undefined ? {} : { containerID }),
+  }
+}
+
+function restart(pod: Pod, { now }: StepContext): PodStatus {
+  const { status = {} } = pod
+  const containerStatuses = (status.containerStatuses ?? []).map((each, i) => {
+    if (each.state?.waiting === undefined) return each
+    const restartCount = (each.restartCount ?? 0) + 1
+    const containerID = idOf(pod, pod.spec?.containers?.[i]?.name ?? '', restartCount)
+    return { ...each, started: true, restartCount, containerID, state: { running: { startedAt: timestamp(now) } } }
+  })
+  return { ...status, containerStatuses, conditions: conditions(pod, { now, initialized: 'True', ready: 'False' }) }
+}
+
+function wait(pod: Pod, { now, reason, message, hostIp }: StepContext): PodStatus {
+  const { spec, status = {} } = pod
+  const containerStatuses = (spec?.containers ?? []).map(({ name = '', image = '' }) => ({
+    name,
+    image,
+    imageID: '',
+    ready: false,
+    started: false,
+    restartCount: 0,
+    state: { waiting: { reason, message } },
+  }))
+  return {
+    ...status,
+    hostIP: hostIp,
+    containerStatuses,
+    startTime: status.startTime ?? timestamp(now),
+    conditions: conditions(pod, { now, initialized: 'True', ready: 'False' }),
+  }
+}
+
+/** Fields that do not change while a container runs. */
+function common({ name = '', image = '' }: Container, pod: Pod) {
+  return { name, image, imageID: `simulated://${image}`, containerID: idOf(pod, name, 0) }
+}
+
+/** Returns an ID that is unique for each start of a container. */
+function idOf({ metadata }: Pod, name: string, restartCount: number): string {
+  return `simulated://${metadata.uid}-${name}-${restartCount}`
+}
+
+interface Wanted {
+  readonly now: number
+  readonly initialized: 'True' | 'False'
+  readonly ready: 'True' | 'False'
+  readonly reason?: string
+}
+
+/** Replaces the four conditions that a node reports. Other conditions are kept. */
+function conditions(
+  pod: Pod,
+  { now, initialized, ready, reason = 'ContainersNotReady' }: Wanted,
+): NonNullable<PodStatus['conditions']> {
+  const { spec, status = {} } = pod
+  const present = status.conditions ?? []
+  const gates = (spec?.readinessGates ?? []).map(({ conditionType }) => conditionType)
+  const isOpen = gates.every((gate) => present.some(({ type, status: value }) => type === gate && value === 'True'))
+  const why = ready === 'True' ? (isOpen ? undefined : 'ReadinessGatesNotReady') : reason
+  const own: readonly (readonly [type: string, status: string, reason?: string | undefined])[] = [
+    ['Initialized', initialized],
+    ['Ready', isOpen ? ready : 'False', why],
+    ['ContainersReady', ready, ready === 'True' ? undefined : reason],
+    ['PodScheduled', 'True'],
+  ]
+  const reported = own.map(([type, value, because]) => {
+    const before = present.find((each) => each.type === type && each.status === value)
+    const lastTransitionTime = before?.lastTransitionTime ?? timestamp(now)
+    return { type, status: value, lastTransitionTime, ...(because === undefined ? {} : { reason: because }) }
+  })
+  return [...reported, ...present.filter(({ type }) => !own.some(([ownType]) => ownType === type))]
+}

@@ -1,0 +1,59 @@
+/** Opens the store that a command reads or loads. No server uses the store at the same time, except with etcd. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { UsageError } from '../../base/flags/flags.ts'
+import { systemClock } from '../../base/time/clock.ts'
+import { type Store, StoreError } from '../../storage/store/store.ts'
+import type { Load, StoreLoader } from '../../storage/store/store-load.ts'
+import type { StorePlace } from '../flags/backup.ts'
+import { readFlagFile } from '../flags/read-flag-file.ts'
+
+/** Longer than any command takes, because commands must not compact history. */
+const historyMs = 24 * 3_600_000
+const retention = { time: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY, withoutValues: [] }
+
+/** Throws UsageError unless exactly one of the two kinds of stores is named. */
+export function assertOneStore({ dataDir, etcdServers }: StorePlace, names: readonly [string, string]): void {
+  const count = (dataDir === '' ? 0 : 1) + (etcdServers.length === 0 ? 0 : 1)
+  if (count !== 1) throw new UsageError(`specify either --${names[0]} or --${names[1]}`)
+}
+
+/** Opens an existing store. Nothing expires and no history is compacted while a command uses it. */
+export async function openCommandStore(place: StorePlace, warn: (text: string) => void): Promise<Store> {
+  if (place.etcdServers.length > 0) {
+    const { EtcdStore } = await import('../../storage/store/etcd/store.ts')
+    return await EtcdStore.open({ ...etcdOf(place), historyMs, onWarning: warn, onWaiting: warn })
+  }
+  const directory = place.dataDir
+  if (!existsSync(join(directory, 'data.mdb'))) throw new StoreError(`${directory} does not contain a store`)
+  const { LmdbStore } = await import('../../storage/store/lmdb/store.ts')
+  const clock = { ...systemClock, every: () => () => {} }
+  return await LmdbStore.open({ directory, historyMs, retention, clock, onWarning: warn })
+}
+
+/** Starts to load an empty store. */
+export async function loadIntoStore(place: StorePlace, load: Load): Promise<StoreLoader> {
+  if (place.etcdServers.length > 0) {
+    const { loadEtcd } = await import('../../storage/store/etcd/load-etcd.ts')
+    return await loadEtcd(etcdOf(place), load)
+  }
+  const { loadDirectory } = await import('../../storage/store/lmdb/load-directory.ts')
+  return await loadDirectory(place.dataDir, load)
+}
+
+/** Returns the etcd connection options of a store. */
+export function etcdOf(place: Omit<StorePlace, 'dataDir'>) {
+  const { etcdServers, etcdPrefix, etcdCafile, etcdCertfile, etcdKeyfile } = place
+  if ((etcdCertfile === '') !== (etcdKeyfile === ''))
+    throw new UsageError('the client certificate and the key for etcd must be specified together')
+  return {
+    endpoints: etcdServers,
+    prefix: etcdPrefix,
+    tls: {
+      ...(etcdCafile === '' ? {} : { ca: readFlagFile('etcd-cafile', etcdCafile) }),
+      ...(etcdCertfile === ''
+        ? {}
+        : { cert: readFlagFile('etcd-certfile', etcdCertfile), key: readFlagFile('etcd-keyfile', etcdKeyfile) }),
+    },
+  }
+}

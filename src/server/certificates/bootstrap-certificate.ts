@@ -1,0 +1,50 @@
+/**
+ * Certificate of the port before the store is open, because the CA may be in the store: the one that flags name, else
+ * the one from an earlier start, else a temporary self-signed one. Nothing is written because the data directory may
+ * belong to another server.
+ */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createSecureContext, type SecureContextOptions } from 'node:tls'
+import type { CertifiedKey } from '../../api/pki/authority.ts'
+import { issueCertificate } from '../../api/pki/certificate.ts'
+import { generateKey, keyToPem, publicKeyOf } from '../../api/pki/keys.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { ServerOptions } from '../flags/options.ts'
+import { readCertificateFiles } from './certificate-files.ts'
+import { servingFiles } from './certificates.ts'
+
+export async function bootstrapCertificate(options: ServerOptions, clock: Clock): Promise<SecureContextOptions> {
+  const pair =
+    readCertificateFiles(servingFiles(options)) ??
+    (await certificateOfEarlierStart(options)) ??
+    temporaryCertificate(clock)
+  return { cert: pair.certificate, key: pair.key }
+}
+
+async function certificateOfEarlierStart({ dataDir }: ServerOptions): Promise<CertifiedKey | undefined> {
+  const read = (name: string) => readFile(join(dataDir, 'pki', name), 'utf8')
+  try {
+    const [certificate, key] = await Promise.all([read('serving.crt'), read('serving.key')])
+    createSecureContext({ cert: certificate, key })
+    return { certificate, key }
+  } catch {
+    // No usable certificate. Any fault is reported when the certificates are opened.
+    return undefined
+  }
+}
+
+const day = 24 * 60 * 60 * 1000
+
+function temporaryCertificate(clock: Clock): CertifiedKey {
+  const key = generateKey()
+  const certificate = issueCertificate({
+    subject: { commonName: 'orch-starting', organizations: [] },
+    publicKey: publicKeyOf(key),
+    issuer: { certificate: 'self', key },
+    usages: ['digital signature', 'server auth'],
+    notBefore: clock.now() - day,
+    notAfter: clock.now() + day,
+  })
+  return { certificate, key: keyToPem(key) }
+}

@@ -1,0 +1,68 @@
+/** An API server with its control loops and, for `orch up`, the objects that let nodes join. */
+import type { RunningLoops } from '../../client/reconcile/loop.ts'
+import { type ApiServer, startApiServer } from '../assembly/api-server.ts'
+import type { Environment } from '../assembly/environment.ts'
+import type { ServerCommandLine } from '../flags/command-line.ts'
+import { readFlagFile } from '../flags/read-flag-file.ts'
+import type { LoopFiles } from './control-loops.ts'
+
+/** A running API server with its control loops. */
+export interface RunningServer {
+  readonly server: ApiServer
+  /** Starts the control loops. Only one of several workers calls this. */
+  startLoops(): void
+  /** Stops the loops, then the server. */
+  stop(): Promise<void>
+}
+
+/** Starts the API server. The control loops start when `startLoops` is called. */
+export async function startServerWithLoops(
+  { options, up }: ServerCommandLine,
+  environment: Environment,
+): Promise<RunningServer> {
+  const prepared = up === undefined ? undefined : await prepareLoops(up)
+  const server = await startApiServer(options, {
+    ...environment,
+    restrictsNodes: up !== undefined,
+    defaultLimits: up?.defaultLimitRange ?? false,
+    defaultStorageClass: up?.defaultStorageClass ?? false,
+  })
+  let loops: readonly RunningLoops[] = []
+  return {
+    server,
+    startLoops: () => {
+      loops = prepared?.(server) ?? []
+    },
+    stop: async () => {
+      await Promise.all(loops.map((each) => each.stop()))
+      await server.stop()
+    },
+  }
+}
+
+type UpLine = NonNullable<ServerCommandLine['up']>
+
+/**
+ * Loads the modules and files of the control loops, which a plain API server does not need. Returns a function that
+ * starts them.
+ */
+async function prepareLoops(up: UpLine): Promise<(server: ApiServer) => RunningLoops[]> {
+  const [{ startClusterInfo }, { startOwnControlLoops }, files] = await Promise.all([
+    import('./cluster-info.ts'),
+    import('./control-loops.ts'),
+    readLoopFiles(up),
+  ])
+  return (server) => [startClusterInfo(server, up), startOwnControlLoops(server, up, files)]
+}
+
+/** An invalid file makes the start fail. */
+async function readLoopFiles(up: UpLine): Promise<LoopFiles> {
+  const { readSchedulerSettings } = await import('../flags/scheduler-configuration.ts')
+  const scheduler = await readSchedulerSettings(up.schedulerConfig)
+  const settings = scheduler === undefined ? {} : { scheduler }
+  if (up.nodes === 0 || up.nodeStages.length === 0) return settings
+  const { readStageFiles } = await import('../../cluster/nodes/stages/read-stage-files.ts')
+  const stageTexts = new Map(up.nodeStages.map((file) => [file, readFlagFile('node-stages', file)]))
+  readStageFiles(up.nodeStages, (file) => stageTexts.get(file)!)
+  return { ...settings, stageTexts }
+}

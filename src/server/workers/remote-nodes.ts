@@ -1,0 +1,58 @@
+/**
+ * The simulated nodes of all workers as one worker sees them. A worker announces its own nodes and reaches those of
+ * others: node agents through their port, pod ports through the worker that runs the pod.
+ */
+import { type Duplex, pipeline } from 'node:stream'
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import type { LocalNodes, NodeAddress } from '../../cluster/node-port/local-nodes.ts'
+import type { NodeConnection, NodeMessage } from '../threads/messages.ts'
+import { PortStream } from '../threads/port-stream.ts'
+
+type Tell = (message: NodeMessage, transfer: MessagePort[]) => void
+
+export class RemoteNodes {
+  readonly #tell: Tell
+  #local: LocalNodes | undefined
+  #nodes: readonly NodeAddress[] = []
+
+  constructor(tell: Tell) {
+    this.#tell = tell
+  }
+
+  /** Adds the nodes of other workers to the list of a server. */
+  join(local: LocalNodes): void {
+    this.#local = local
+    local.tellOf((nodes) => this.#tell({ type: 'nodes', nodes }, []))
+    this.set(this.#nodes)
+  }
+
+  /** Sets the nodes of other workers. */
+  set(nodes: readonly NodeAddress[]): void {
+    this.#nodes = nodes
+    this.#local?.setElsewhere(
+      nodes.map((address) => ({
+        ...address,
+        connect: (place, target) => this.#connect({ node: address.name, place, target }),
+      })),
+    )
+  }
+
+  /** Accepts a connection of another worker to a pod on this one. */
+  accept({ node, place, target, port }: NodeConnection & { readonly port: MessagePort }): void {
+    const localNode = this.#local?.find(node)
+    if (localNode === undefined) {
+      port.close()
+      return
+    }
+    const near = localNode.connect(place, target)
+    const far = new PortStream(port)
+    // An error or end of either stream closes both.
+    pipeline(near, far, near, () => {})
+  }
+
+  #connect(connection: NodeConnection): Duplex {
+    const { port1, port2 } = new MessageChannel()
+    this.#tell({ ...connection, type: 'connect', port: port2 }, [port2])
+    return new PortStream(port1)
+  }
+}

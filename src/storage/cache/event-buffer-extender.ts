@@ -1,0 +1,121 @@
+/**
+ * Extends the event buffers back to before the caches were loaded, for watches that resume from there. After a restart
+ * all watches do.
+ *
+ * A cache starts with a snapshot and no events. When the first watch resumes from before the snapshot, the log in
+ * between is read once for all kinds. The caches' event buffers are then filled as if they had followed the log at that
+ * time, and kinds that did not change are known. Later watches find this work done. If the events do not fit, the
+ * newest are kept, and watches that need older ones read the log separately.
+ */
+
+import { UnreadableValue } from '../../api/codec/stored.ts'
+import { TimeSlice } from '../../base/concurrency/time-slice.ts'
+import type { Revision } from '../store/store.ts'
+import type { CacheEvent } from './event.ts'
+import { type KindCache, weight } from './kind-cache.ts'
+import type { LogChunk, LogChunks } from './log-chunks.ts'
+
+/** A watch that resumes from further back reads the log separately, at its own speed. */
+const maxRevisions = 100_000
+const maxBytes = 64 * 1024 * 1024
+/** Cost of creating the events of a log chunk, in the units of a TimeSlice. */
+const chunkCost = 500
+
+export class EventBufferExtender {
+  /** Everything after this revision has been read. */
+  #from: Revision
+  #extending: Promise<void> | undefined
+  readonly #caches: () => Iterable<KindCache>
+  readonly #log: LogChunks
+
+  /** `revision` is the revision at which the caches have just been loaded. */
+  constructor(caches: () => Iterable<KindCache>, log: LogChunks, revision: Revision) {
+    this.#caches = caches
+    this.#log = log
+    this.#from = revision
+  }
+
+  /**
+   * Extends the event buffer of a cache back to this revision if possible. Throws RevisionGone if the revision is
+   * before the history window.
+   */
+  async reach(cache: KindCache, revision: Revision): Promise<void> {
+    while (this.#from > revision && cache.floor === this.#from && this.#from - revision <= maxRevisions) {
+      if (this.#extending !== undefined) {
+        // The caller that started the extension gets its error. Other callers try again.
+        await this.#extending.catch(() => {})
+      } else {
+        this.#extending = this.#extend(revision).finally(() => {
+          this.#extending = undefined
+        })
+        await this.#extending
+      }
+    }
+  }
+
+  async #extend(revision: Revision): Promise<void> {
+    const until = this.#from
+    // A cache that was loaded later has an event buffer that starts elsewhere.
+    const caches = [...this.#caches()].filter(({ floor }) => floor === until)
+    const collected = new CollectedEvents()
+    const timeSlice = new TimeSlice()
+    for (let after = revision; after < until; ) {
+      const chunk = await this.#log.read(after, until)
+      for (const cache of caches) collected.addFrom(chunk, cache, { after, until })
+      after = chunk.through
+      if (timeSlice.charge(chunkCost)) await timeSlice.yieldIfDue()
+    }
+    this.#from = revision
+    for (const cache of caches) cache.prepend({ until, after: revision, ...collected.of(cache) })
+  }
+}
+
+/** Collects events in log order. If there are too many, drops the oldest. */
+class CollectedEvents {
+  #parts: { readonly cache: KindCache; readonly events: readonly CacheEvent[] }[] = []
+  /** The revision of the last dropped event. */
+  readonly #lost = new Map<KindCache, Revision>()
+  #bytes = 0
+
+  /**
+   * Adds the events of a chunk. If the chunk cannot be decoded, this kind alone loses the chunk and everything before
+   * it.
+   */
+  addFrom(chunk: LogChunk, cache: KindCache, { after, until }: { after: Revision; until: Revision }): void {
+    try {
+      this.#add(
+        cache,
+        chunk.events(cache).filter(({ revision }) => revision > after && revision <= until),
+      )
+    } catch (error) {
+      if (!(error instanceof UnreadableValue)) throw error
+      this.#lose(cache, Math.min(chunk.through, until))
+    }
+  }
+
+  #lose(cache: KindCache, through: Revision): void {
+    for (const part of this.#parts.filter((part) => part.cache === cache)) this.#bytes -= sum(part.events)
+    this.#parts = this.#parts.filter((part) => part.cache !== cache)
+    this.#lost.set(cache, through)
+  }
+
+  #add(cache: KindCache, events: readonly CacheEvent[]): void {
+    if (events.length === 0) return
+    this.#parts.push({ cache, events })
+    this.#bytes += sum(events)
+    while (this.#bytes > maxBytes && this.#parts.length > 1) {
+      const oldest = this.#parts.shift()!
+      this.#bytes -= sum(oldest.events)
+      this.#lost.set(oldest.cache, oldest.events.at(-1)!.revision)
+    }
+  }
+
+  of(cache: KindCache): { events: readonly CacheEvent[]; lost: Revision | undefined } {
+    const events = this.#parts.filter((part) => part.cache === cache).flatMap((part) => part.events)
+    return { events, lost: this.#lost.get(cache) }
+  }
+}
+
+function sum(events: readonly CacheEvent[]): number {
+  return events.reduce((bytes, event) => bytes + weight(event), 0)
+}

@@ -1,0 +1,62 @@
+/**
+ * Checks whether etcd still has the log that this process has read. A watch that resumes after a break would not notice
+ * a restore: on an etcd that was restored from a backup it would wait until revisions exceed the old ones and then
+ * continue silently. So the last reported event is looked up at its revision. The same check runs before the first read
+ * or commit on a new session: a transaction compares revisions, and a key that is older than the backup has the same
+ * revision after the restore.
+ */
+import type { StoreRestored } from '../store.ts'
+import type { Connection } from './connection.ts'
+import { isCompacted, isFuture } from './failure.ts'
+import { decodeRange, type EtcdEvent, encodeRange, type KeyValue, methods } from './messages.ts'
+
+export interface ReportedState {
+  readonly connection: Pick<Connection, 'call'>
+  /** The last event that etcd reported; undefined if there is none yet. */
+  readonly last: EtcdEvent | undefined
+  /** The highest revision that etcd has reported, by its own count. */
+  readonly etcdRevision: number
+  /** A key to look up if no event is known. */
+  readonly anyKey: Uint8Array
+  /** Checks whether etcd's revision is below a reported one. Writes because a read may be stale. */
+  readonly isRolledBack: () => Promise<boolean>
+  readonly restored: () => StoreRestored
+}
+
+/** Throws StoreRestored if the log differs. Compacted events cannot be compared: the watch then throws RevisionGone. */
+export async function assertLogIntact(reported: ReportedState): Promise<void> {
+  try {
+    if (!(await matchesReport(reported))) throw reported.restored()
+  } catch (error) {
+    if (isCompacted(error)) return
+    if (isFuture(error) && (await reported.isRolledBack())) throw reported.restored()
+    throw error
+  }
+}
+
+async function matchesReport({ connection, last, etcdRevision, anyKey }: ReportedState): Promise<boolean> {
+  const lookUp = (key: Uint8Array, revision: number) => lookUpAt(connection, key, revision)
+  // A foreign key that is not UTF-8 cannot be looked up.
+  if (last === undefined || last.entry.key.includes('\ufffd')) {
+    await lookUp(anyKey, etcdRevision)
+    return true
+  }
+  const { deleted, entry } = last
+  const key = Buffer.from(entry.key)
+  const entryThen = await lookUp(key, entry.modRevision)
+  if (deleted) return entryThen === undefined && (await lookUp(key, entry.modRevision - 1)) !== undefined
+  return (
+    entryThen !== undefined &&
+    entryThen.modRevision === entry.modRevision &&
+    Buffer.compare(entryThen.value, entry.value) === 0
+  )
+}
+
+async function lookUpAt(
+  connection: ReportedState['connection'],
+  key: Uint8Array,
+  revision: number,
+): Promise<KeyValue | undefined> {
+  const answer = await connection.call(methods.range, encodeRange({ key, revision }), { effect: 'read' })
+  return decodeRange(answer).entries[0]
+}

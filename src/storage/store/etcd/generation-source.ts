@@ -1,0 +1,50 @@
+/**
+ * The parts of a generation of the store (`store.ts`): the mapping of its keys and revisions to etcd, and its feed. A store
+ * on its own reads the offset and watches etcd itself (`local-generation.ts`). In a worker both come from the thread that
+ * watches for all workers (`relayed-feed.ts`).
+ */
+import type { SharedRevisions } from '../shared-revisions.ts'
+import type { Revision, StoreError } from '../store.ts'
+import type { Connection } from './connection.ts'
+import type { Feed } from './feed.ts'
+import type { KeySpace } from './key-space.ts'
+import type { EtcdEvent } from './messages.ts'
+
+export interface GenerationSource {
+  /** Starts a generation whose revisions are all above `reportedRevision`. */
+  begin(location: EtcdLocation, reportedRevision: Revision): Promise<GenerationParts>
+  /** Whether a store with these generations runs compaction. If false, another thread does. */
+  readonly compacts: boolean
+  close(): void
+}
+
+export interface EtcdLocation {
+  readonly connection: Connection
+  readonly prefix: string
+}
+
+export interface GenerationParts {
+  readonly space: KeySpace
+  /** Known to all threads of this process: the newest commit of any of them, and how far they have compacted. */
+  readonly sharedRevisions: SharedRevisions
+  /** Must be called once. */
+  openFeed(callbacks: FeedCallbacks): FeedSource
+}
+
+/** A source that fills a feed. */
+export interface FeedSource {
+  readonly feed: Feed
+  /** The last event that etcd reported. Undefined if there is none yet, or if another thread has it. */
+  readonly last?: EtcdEvent | undefined
+  stop(reason: StoreError): Promise<void>
+}
+
+/** The callbacks of a feed. */
+export interface FeedCallbacks {
+  /** Looks up etcd's current revision, linearizable, to restart from. */
+  readonly present: () => Promise<Revision>
+  /** Checks whether etcd's revision is below a reported one. */
+  readonly isRolledBack: () => Promise<boolean>
+  /** Must be called when etcd went back in time. */
+  readonly onRestored: () => void
+}

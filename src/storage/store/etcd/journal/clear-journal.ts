@@ -1,0 +1,61 @@
+/**
+ * Deletes everything that an invalid or abandoned journal has left: a journal of a former store or another generation, or a
+ * journal that no server keeps any more. Works in steps of bounded size, each on condition that the mark is unchanged.
+ * So a server that starts a journal in the meantime loses nothing.
+ */
+import { randomBytes } from 'node:crypto'
+import type { Revision } from '../../store.ts'
+import type { Connection } from '../connection.ts'
+import { noteFailure } from '../failure.ts'
+import type { KeySpace } from '../key-space.ts'
+import { decodeRange, decodeSwap, encodeRange, encodeSwap, methods } from '../messages.ts'
+import { readMark } from './encoding.ts'
+import { Layout } from './layout.ts'
+
+export interface ClearParts {
+  readonly connection: Connection
+  readonly space: KeySpace
+}
+
+const keysAtOnce = 100
+
+/**
+ * `marked` is etcd's revision of the mark, or 0 if there is none. Returns false if a server has written the mark since.
+ */
+export async function clearJournal({ connection, space }: ClearParts, marked: number): Promise<boolean> {
+  const request = encodeRange({ ...new Layout(space).everything(), limit: keysAtOnce, keysOnly: true })
+  const guards = [{ key: space.note('history'), compare: { target: 'modRevision', equals: marked } }] as const
+  try {
+    for (;;) {
+      const { entries } = decodeRange(await connection.call(methods.range, request, { effect: 'read' }))
+      if (entries.length === 0) return true
+      const step = encodeSwap({
+        key: space.note('tick'),
+        compare: { target: 'version', above: -1 },
+        guards,
+        // A tick, so that the feeds of all servers pass the revision of the deletion.
+        value: randomBytes(8),
+        deletes: entries.map(({ key }) => Buffer.from(key)),
+      })
+      if (!decodeSwap(await connection.call(methods.txn, step, { effect: 'write' })).succeeded) return false
+    }
+  } catch (error) {
+    throw noteFailure(error)
+  }
+}
+
+/**
+ * Deletes an abandoned journal. Called by a server without a journal, with an old change. If the journal does not have
+ * this change by now, no server keeps the journal.
+ */
+export async function clearAbandoned(parts: ClearParts, change: Revision): Promise<void> {
+  const { connection, space } = parts
+  const key = space.note('history')
+  const { entries } = decodeRange(await connection.call(methods.range, encodeRange({ key }), { effect: 'read' }))
+  const [entry] = entries
+  if (entry === undefined || readMark(entry.value).through >= change) return
+  if (!(await clearJournal(parts, entry.modRevision))) return
+  const compare = { target: 'modRevision', equals: entry.modRevision } as const
+  const deletes = [space.note('change')]
+  await connection.call(methods.txn, encodeSwap({ key, compare, value: undefined, deletes }), { effect: 'write' })
+}

@@ -1,0 +1,28 @@
+/** The generations of a store that has its own watch. */
+import { SharedRevisions } from '../shared-revisions.ts'
+import type { Revision } from '../store.ts'
+import type { EtcdLocation, GenerationParts, GenerationSource } from './generation-source.ts'
+import { readOffset } from './offset.ts'
+import { type FeedListener, WatchedFeed } from './watched-feed.ts'
+
+export const localGenerations: GenerationSource = {
+  begin: (location, reportedRevision) => beginLocalGeneration(location, reportedRevision),
+  compacts: true,
+  close: () => {},
+}
+
+/** If there is a listener, it gets all events and the tail is kept short because nothing reads it. */
+export async function beginLocalGeneration(
+  { connection, prefix }: EtcdLocation,
+  reportedRevision: Revision,
+  listener?: FeedListener,
+): Promise<GenerationParts> {
+  const { space, etcdRevision } = await readOffset(connection, prefix, reportedRevision)
+  const revision = space.revision(etcdRevision)
+  const limits = listener && { maxChanges: 1, maxBytes: 0 }
+  return {
+    space,
+    sharedRevisions: new SharedRevisions(),
+    openFeed: (callbacks) => new WatchedFeed({ ...callbacks, connection, space, revision, listener, limits }),
+  }
+}

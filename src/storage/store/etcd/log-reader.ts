@@ -1,0 +1,55 @@
+/**
+ * Reads the log for one reader that is behind the log tail: a separate watch that runs until it reaches the tail.
+ *
+ * etcd does not say when a watch has nothing more to report. But the watch is certain to report the tail's revision
+ * (the feed is anchored), so a reader that reaches it has seen everything before.
+ */
+import type { Batch, Change, Revision } from '../store.ts'
+import type { Connection } from './connection.ts'
+import type { KeySpace } from './key-space.ts'
+import { watchFrom } from './watch.ts'
+
+export class LogReader {
+  #batches: AsyncGenerator<Batch> | undefined
+  /** The revision of the last returned change. */
+  #after: Revision = -1
+  /** Every change up to this revision has been returned. The revision itself may have no change. */
+  #through: Revision = -1
+  readonly #connection: Connection
+  readonly #space: KeySpace
+  readonly #signal: AbortSignal
+
+  constructor(connection: Connection, space: KeySpace, signal: AbortSignal) {
+    this.#connection = connection
+    this.#space = space
+    this.#signal = signal
+  }
+
+  /**
+   * Returns changes after a revision. Empty if there are none up to `meeting`, which must be a revision that the watch
+   * reports.
+   */
+  async read(after: Revision, meeting: Revision): Promise<readonly Change[]> {
+    if (this.#batches === undefined || this.#after !== after) await this.#restart(after)
+    while (this.#through < meeting) {
+      const { value, done } = await this.#batches!.next()
+      if (done) return []
+      this.#through = value.through
+      if (value.changes.length === 0) continue
+      this.#after = value.changes.at(-1)!.revision
+      return value.changes
+    }
+    return []
+  }
+
+  async close(): Promise<void> {
+    await this.#batches?.return(undefined)
+  }
+
+  async #restart(after: Revision): Promise<void> {
+    await this.close()
+    this.#after = after
+    this.#through = after
+    this.#batches = watchFrom(this.#connection, this.#space, { after, signal: this.#signal })
+  }
+}

@@ -1,0 +1,259 @@
+/**
+ * Manages the history window of the embedded store. Changes are kept for at least `historyMs`, counted anew after a
+ * restart. Then they are compacted in steps, up to the oldest revision that a reader still uses.
+ *
+ * On a full disk the window shrinks, because new writes matter more than old revisions. Part of it is dropped to make
+ * room for writes, and a delete without room for its log record truncates it even under its readers. Watches are not
+ * affected as long as the log tail, in memory, reaches back to their revision.
+ */
+import type { Clock } from '../../../base/time/clock.ts'
+import type { LogTail } from '../log-tail.ts'
+import { type Retention, type Revision, RevisionGone } from '../store.ts'
+import type { Connection } from './connection.ts'
+import { TimeMarks } from './marks.ts'
+import type { CompactReply, CompactRequest, Reach } from './messages.ts'
+
+/** The history window as shared with the stores of other threads (`worker-store.ts`). */
+export interface SharedHistoryWindow {
+  /** The oldest revision at which a read can start. */
+  readonly oldest: Revision
+  /** Nothing below this revision can be read. */
+  readonly cut: Revision
+  /** The oldest revision that the journal can list. */
+  readonly floor: Revision
+  /** Keeps a revision readable for this thread. Resolves to false if the revision is no longer available. */
+  pin(revision: Revision, reach: Reach): Promise<boolean>
+  unpin(revision: Revision, reach: Reach): void
+}
+
+export interface HistoryWindowOptions {
+  readonly connection: Connection
+  readonly tail: Pick<LogTail, 'revision' | 'forget'>
+  /** Absent if no other thread uses the store. */
+  readonly shared?: SharedHistoryWindow
+  readonly oldest: Revision
+  /** The oldest revision that the journal can list. */
+  readonly floor: Revision
+  /** How much of the journal to keep. */
+  readonly retention: Retention | undefined
+  readonly clock: Clock
+  /** Called if the history window is shorter than configured, at most once a minute. */
+  readonly onWarning?: ((message: string) => void) | undefined
+  /** Called with errors from background work. */
+  readonly onError: (error: Error) => void
+}
+
+const warningPauseMs = 60_000
+const maxSweepPauseMs = 60_000
+
+type CompactWish = Omit<CompactRequest, 'id'>
+
+export class HistoryWindow {
+  readonly #options: HistoryWindowOptions
+  readonly #pins = new Map<Revision, number>()
+  readonly #marks = new TimeMarks()
+  /** The start of the history window. */
+  #oldest: Revision
+  /** The oldest revision that the journal can list. */
+  #floor: Revision
+  /** The journal is dropped up to this revision, whatever its age. */
+  #dropJournalUpTo: Revision = 0
+  /** Nothing below this revision can be read, not even by readers that have already started. */
+  #cut: Revision
+  #sweep: Promise<void> = Promise.resolve()
+  #sweptAt = Number.NEGATIVE_INFINITY
+  #warnedAt = Number.NEGATIVE_INFINITY
+  #stopped = false
+
+  constructor(options: HistoryWindowOptions) {
+    this.#options = options
+    this.#oldest = options.oldest
+    this.#floor = options.floor
+    this.#cut = options.floor
+  }
+
+  /** The oldest revision that the journal can list. */
+  get floor(): Revision {
+    this.#learn()
+    return this.#floor
+  }
+
+  /** Compacts changes that are older than `historyMs`. Must be called at intervals. */
+  keep(historyMs: number): void {
+    const { clock, tail, onError } = this.#options
+    this.#marks.add(clock.monotonic(), tail.revision)
+    const target = this.#marks.reachedBy(clock.monotonic() - historyMs)
+    if (target !== undefined && target > this.#oldest) this.compact(target).catch(onError)
+    else if (this.#isJournalDue()) this.#forget(this.#oldest).catch(onError)
+  }
+
+  /** The journal ages even if nothing is written. */
+  #isJournalDue(): boolean {
+    const { retention, clock } = this.#options
+    if (this.#floor >= this.#oldest) return false
+    return clock.monotonic() - this.#sweptAt >= Math.min(maxSweepPauseMs, (retention?.time ?? 0) / 10)
+  }
+
+  async compact(revision: Revision): Promise<void> {
+    if (revision <= this.#oldest && !this.#isJournalDue()) return
+    this.#options.tail.forget(revision)
+    await this.#forget(revision)
+  }
+
+  /** Deletes the journal before the history window. */
+  async forgetJournal(): Promise<void> {
+    this.#dropJournalUpTo = Math.max(this.#dropJournalUpTo, this.#oldest)
+    await this.#forget(this.#oldest)
+  }
+
+  /** Makes room. Returns false if there is nothing to drop. Never rejects. */
+  async giveUp(part: 'half' | 'all'): Promise<boolean> {
+    this.#learn()
+    const { revision } = this.#options.tail
+    const begin = Math.min(this.#floor, this.#oldest)
+    if (this.#stopped || begin >= revision) return false
+    const keptCount = part === 'all' ? 0 : Math.floor((revision - begin) / 2)
+    this.#warn()
+    try {
+      this.#dropJournalUpTo = revision - keptCount
+      // The journal is dropped first: the history window stays if dropping half of everything is enough.
+      await this.#forget(Math.max(this.#oldest, revision - keptCount))
+      // Pages freed by the last step become usable after one more step.
+      await this.#step()
+      return true
+    } catch (error) {
+      this.#options.onError(error as Error)
+      return false
+    }
+  }
+
+  /** Truncates the history window because keys were deleted without a log record, the last of them at this revision. */
+  cutOff(revision: Revision): void {
+    this.#cut = Math.max(this.#cut, revision)
+    this.#floor = Math.max(this.#floor, revision)
+    this.#dropJournalUpTo = Math.max(this.#dropJournalUpTo, revision)
+    this.#warn()
+    this.#forget(revision).catch(this.#options.onError)
+  }
+
+  /** Stops background work. Resolves when running work has ended. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await this.#sweep
+  }
+
+  /** Throws RevisionGone if a read cannot start at this revision. */
+  assertKept(revision: Revision, reach: Reach): void {
+    const beginning = this.#beginning(reach)
+    if (revision < beginning) throw new RevisionGone(revision, beginning)
+  }
+
+  #beginning(reach: Reach): Revision {
+    this.#learn()
+    return reach === 'journal' ? this.#floor : this.#oldest
+  }
+
+  /**
+   * Keeps this revision readable while `read` runs, unless the history window is truncated: `assertReadable` detects
+   * that.
+   */
+  async pinned<T>(revision: Revision, reach: Reach, read: () => Promise<T>): Promise<T> {
+    const { shared } = this.#options
+    return shared === undefined
+      ? await this.#pinned(revision, reach, read)
+      : await this.#pinned(revision, reach, () => this.#pinnedForAll(shared, { revision, reach }, read))
+  }
+
+  async #pinnedForAll<T>(
+    shared: SharedHistoryWindow,
+    { revision, reach }: { revision: Revision; reach: Reach },
+    read: () => Promise<T>,
+  ): Promise<T> {
+    if (!(await shared.pin(revision, reach))) throw new RevisionGone(revision, this.#beginning(reach))
+    try {
+      return await read()
+    } finally {
+      shared.unpin(revision, reach)
+    }
+  }
+
+  async #pinned<T>(revision: Revision, reach: Reach, read: () => Promise<T>): Promise<T> {
+    this.assertKept(revision, reach)
+    this.#pins.set(revision, (this.#pins.get(revision) ?? 0) + 1)
+    try {
+      return await read()
+    } finally {
+      this.#unpin(revision)
+    }
+  }
+
+  /**
+   * Must be called after every read at this revision: a compaction step may have been running when the revision was
+   * pinned.
+   */
+  assertReadable(revision: Revision): void {
+    this.#learn()
+    const beginning = Math.max(this.#cut, this.#floor)
+    if (revision < beginning) throw new RevisionGone(revision, beginning)
+  }
+
+  /** Applies what other threads have compacted. */
+  #learn(): void {
+    const { shared } = this.#options
+    if (shared === undefined) return
+    this.#oldest = Math.max(this.#oldest, shared.oldest)
+    this.#cut = Math.max(this.#cut, shared.cut)
+    this.#floor = Math.max(this.#floor, shared.floor)
+  }
+
+  async #forget(revision: Revision): Promise<void> {
+    this.#oldest = Math.max(this.#oldest, revision)
+    this.#sweptAt = this.#options.clock.monotonic()
+    const sweep = this.#sweep.then(() => this.#sweepOut())
+    // The caller gets the error. The next compaction only waits for this one.
+    this.#sweep = sweep.catch(() => {})
+    await sweep
+  }
+
+  /** Deletes everything before `#oldest` that no reader uses. */
+  async #sweepOut(): Promise<void> {
+    while (!this.#stopped && (await this.#step()));
+  }
+
+  /** Returns whether more steps are needed. */
+  async #step(): Promise<boolean> {
+    const upTo = Math.min(this.#oldest, ...this.#pins.keys())
+    // Dropped parts go first, even if the journal would keep them.
+    const dropJournalUpTo = this.#dropJournalUpTo
+    const isGiven = dropJournalUpTo > 0
+    const request = { type: 'compact', oldest: this.#oldest, ...(isGiven ? this.#giving(upTo) : this.#keeping(upTo)) }
+    const { more, floor } = (await this.#options.connection.request(request as CompactWish)) as CompactReply
+    this.#floor = Math.max(this.#floor, floor)
+    if (!more && this.#dropJournalUpTo === dropJournalUpTo) this.#dropJournalUpTo = 0
+    return more || isGiven
+  }
+
+  #giving(upTo: Revision) {
+    return { upTo: Math.min(upTo, this.#dropJournalUpTo), journal: undefined }
+  }
+
+  #keeping(upTo: Revision) {
+    const { retention, clock } = this.#options
+    if (retention === undefined || retention.time === 0) return { upTo, journal: undefined }
+    const { time, bytes, withoutValues } = retention
+    return { upTo, journal: { since: clock.now() - time, bytes, withoutValues } }
+  }
+
+  #unpin(revision: Revision): void {
+    const readers = this.#pins.get(revision)! - 1
+    if (readers === 0) this.#pins.delete(revision)
+    else this.#pins.set(revision, readers)
+  }
+
+  #warn(): void {
+    const now = this.#options.clock.monotonic()
+    if (now - this.#warnedAt < warningPauseMs) return
+    this.#warnedAt = now
+    this.#options.onWarning?.('the disk is full: old revisions of objects were dropped to make room for new data')
+  }
+}

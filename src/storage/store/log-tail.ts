@@ -1,0 +1,157 @@
+/**
+ * The log tail: the newest part of the log, in memory, and its readers.
+ *
+ * A backend appends each batch of changes once it is durable. A reader asks for the changes after a revision and gets
+ * them in order, without gaps or duplicates. The backend reads changes that are older than the tail (`readLog`). The
+ * tail is bounded by count and bytes and drops the oldest changes first. A reader that falls behind the tail returns to
+ * the backend's log. Writers never wait for readers.
+ */
+import type { Batch, Change, Revision, StoreError, WatchOptions } from './store.ts'
+
+export interface LogTailLimits {
+  readonly maxChanges: number
+  readonly maxBytes: number
+}
+
+/** Enough for readers that keep up, such as the caches. Readers that start further back read the backend's log. */
+const defaultLimits: LogTailLimits = { maxChanges: 5_000, maxBytes: 16 * 1024 * 1024 }
+
+/** Reads changes after a revision from the backend's log: at least one, unless the log ends there. */
+export type ReadLog = (after: Revision, limit: number) => Promise<readonly Change[]>
+
+const batchSize = 1000
+
+export class LogTail {
+  /** The revision of the last appended change, which is the newest visible to readers. */
+  revision: Revision
+  /** The tail holds all changes after this revision and none up to it. */
+  #floor: Revision
+  #changes: Change[] = []
+  #bytes = 0
+  #waiting = new Set<() => void>()
+  #ended: StoreError | undefined
+  readonly #limits: LogTailLimits
+
+  constructor(revision: Revision, limits: LogTailLimits = defaultLimits) {
+    this.revision = revision
+    this.#floor = revision
+    this.#limits = limits
+  }
+
+  /** Appends changes in revision order and wakes the readers. */
+  append(changes: readonly Change[]): void {
+    for (const change of changes) {
+      this.#changes.push(change)
+      this.#bytes += weight(change)
+      this.revision = change.revision
+    }
+    this.#trim()
+    this.#wake()
+  }
+
+  /**
+   * Raises the revision past log positions without a change of this store, such as those of another key space on the
+   * same etcd.
+   */
+  advance(revision: Revision): void {
+    if (revision <= this.revision) return
+    this.revision = revision
+    this.#wake()
+  }
+
+  /**
+   * Drops the changes up to a revision. The backend decides whether a reader that still needs them gets RevisionGone.
+   */
+  forget(revision: Revision): void {
+    const drop = this.#indexAfter(revision)
+    for (const change of this.#changes.slice(0, drop)) this.#bytes -= weight(change)
+    this.#changes = this.#changes.slice(drop)
+    this.#floor = Math.max(this.#floor, revision)
+  }
+
+  /** Ends all current and future readers with this error. */
+  end(error: StoreError): void {
+    this.#ended ??= error
+    this.#wake()
+  }
+
+  /**
+   * Follows the log after `options.after`: first from the backend, as far back as the tail does not reach, then from
+   * the tail.
+   */
+  async *follow(options: WatchOptions, readLog: ReadLog): AsyncGenerator<Batch> {
+    let after = options.after
+    const until = options.until ?? Number.POSITIVE_INFINITY
+    const isSelected = (change: Change) => change.key.startsWith(options.prefix) && change.revision <= until
+    const batch = (changes: readonly Change[], through: Revision) => ({
+      changes: changes.filter(isSelected),
+      through: Math.min(through, until),
+    })
+    while (!options.signal.aborted && after < until) {
+      if (this.#ended) throw this.#ended
+      if (after < this.#floor) {
+        const floor = this.#floor
+        const changes = await readLog(after, batchSize)
+        if (options.signal.aborted) return
+        const last = changes.at(-1)
+        // The log is empty up to the floor at the time of the call, so these revisions have no changes.
+        after = last === undefined ? floor : last.revision
+        yield batch(changes, after)
+      } else if (after < this.revision) {
+        const changes = this.#changes.slice(this.#indexAfter(after))
+        after = this.revision
+        yield batch(changes, after)
+      } else {
+        await this.#more(options.signal)
+      }
+    }
+  }
+
+  #indexAfter(revision: Revision): number {
+    let low = 0
+    let high = this.#changes.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.#changes[middle]!.revision <= revision) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  // Drops half of the changes at once, which keeps the cost per append low.
+  #trim(): void {
+    const { maxChanges, maxBytes } = this.#limits
+    if (this.#changes.length <= maxChanges && this.#bytes <= maxBytes) return
+    let drop = 0
+    while (
+      drop < this.#changes.length - 1 &&
+      (this.#changes.length - drop > maxChanges / 2 || this.#bytes > maxBytes / 2)
+    ) {
+      this.#bytes -= weight(this.#changes[drop]!)
+      drop++
+    }
+    this.#floor = this.#changes[drop - 1]?.revision ?? this.#floor
+    this.#changes = this.#changes.slice(drop)
+  }
+
+  #more(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        this.#waiting.delete(done)
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+      this.#waiting.add(done)
+      signal.addEventListener('abort', done)
+      if (signal.aborted) done()
+    })
+  }
+
+  #wake(): void {
+    for (const done of [...this.#waiting]) done()
+  }
+}
+
+function weight(change: Change): number {
+  return 200 + change.key.length + (change.value?.length ?? 0) + (change.previous?.value.length ?? 0)
+}

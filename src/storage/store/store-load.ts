@@ -1,0 +1,59 @@
+/**
+ * Fills an empty store from a backup or another store. Until `finish` has resolved, the store is marked as unfinished
+ * and cannot be opened for normal use. An interrupted load resumes where it stopped if its `id` is the same. Otherwise
+ * it starts over.
+ */
+import type { Entry, Revision } from './store.ts'
+
+/** Describes the data to load. */
+export interface Load {
+  /** Identifies the source and its state. Equal for the same entries in the same order. */
+  readonly id: string
+  /** Every revision that the store assigns from now on is greater than this one. */
+  readonly above: Revision
+}
+
+/** An entry to load. The embedded store keeps its revision; etcd assigns its own. */
+export interface LoadedEntry extends Entry {
+  readonly lifetimeSeconds?: number | undefined
+}
+
+/** A load in progress. */
+export interface StoreLoader {
+  /** Number of entries that an interrupted load with the same `id` has already written. */
+  readonly done: number
+  /**
+   * Writes entries in order. Resolves when they are durable. If the call fails, some leading entries may have been
+   * written.
+   */
+  write(entries: readonly LoadedEntry[]): Promise<void>
+  /** Makes the store usable and returns its revision. */
+  finish(): Promise<Revision>
+  /** Releases the store, whether or not the load is finished. */
+  close(): Promise<void>
+}
+
+/** The progress recorded in the mark of an unfinished store. */
+export interface LoadProgress {
+  readonly id: string
+  readonly done: number
+}
+
+/** Parses the mark. Returns undefined if it is damaged; the load then starts over. */
+export function readProgress(text: string): LoadProgress | undefined {
+  try {
+    const { id, done } = JSON.parse(text) as Partial<LoadProgress>
+    return typeof id === 'string' && Number.isSafeInteger(done) ? { id, done: done! } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Encodes the mark of an unfinished store. */
+export function writeProgress({ id, done }: LoadProgress): Buffer {
+  return Buffer.from(JSON.stringify({ id, done }))
+}
+
+/** The error text shown when an unfinished store is opened. */
+export const unfinishedText =
+  'a restore or migration into it was interrupted: run the same command again to finish it, or remove what it wrote'

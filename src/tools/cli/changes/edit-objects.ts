@@ -1,0 +1,87 @@
+/**
+ * Edits objects or their recorded configurations in the user's editor: a single object as is, several as one List. Each
+ * changed object is saved separately. If one is rejected, the others are still saved, and saved objects are not sent
+ * again while the user fixes the rest.
+ */
+import type { ApiObject } from '../../../api/model/object.ts'
+import { asJson } from '../../../api/model/object.ts'
+import type { Subject } from '../arguments/subjects.ts'
+import type { Session } from '../connection/session.ts'
+import { editedManifests } from '../manifests/edited-manifests.ts'
+import type { Manifest } from '../manifests/manifest.ts'
+import { type DocumentFormat, printDocument } from '../printers/objects.ts'
+import { inBulk } from './bulk.ts'
+import { editText } from './editor.ts'
+
+/** The part of an object that is edited. */
+export interface EditedPart extends Subject {
+  readonly editable: ApiObject
+}
+
+export interface EditingObjects<P extends EditedPart> {
+  /** Noun for the header of the file, such as `object`. */
+  readonly what: string
+  readonly windowsLineEndings: boolean
+  /** Format of the edited file. */
+  readonly format: DocumentFormat
+  /** Saves one edited part. Returns the text to print. */
+  readonly saveOne: (part: P, edited: { readonly manifest: Manifest; readonly index: number }) => Promise<string>
+}
+
+export async function editObjects<P extends EditedPart>(
+  session: Session,
+  parts: readonly P[],
+  editing: EditingObjects<P>,
+): Promise<void> {
+  const { what, windowsLineEndings, format } = editing
+  const saved = new Map<P, string>()
+  await editText(session.context, {
+    what: parts.length === 1 ? what : `${what}s`,
+    windowsLineEndings,
+    format,
+    original: await editorText(parts, format),
+    save: (text, name) => saveAll(session, parts, { source: { name, text }, saved, editing }),
+  })
+}
+
+async function editorText(parts: readonly EditedPart[], format: DocumentFormat): Promise<string> {
+  const [first, ...more] = parts.map(({ editable }) => asJson(editable))
+  if (more.length === 0) return await printDocument(first!, format)
+  return await printDocument({ apiVersion: 'v1', items: [first!, ...more], kind: 'List', metadata: {} }, format)
+}
+
+interface Saving<P extends EditedPart> {
+  readonly source: { readonly name: string; readonly text: string }
+  /** Results of the saved parts, which are not sent again if the editor reopens for another part. */
+  readonly saved: Map<P, string>
+  readonly editing: EditingObjects<P>
+}
+
+async function saveAll<P extends EditedPart>(
+  session: Session,
+  parts: readonly P[],
+  { source, saved, editing }: Saving<P>,
+): Promise<string> {
+  const edited = (
+    await editedManifests(
+      parts.map(({ editable }) => editable),
+      source,
+    )
+  ).flatMap((manifest, i) =>
+    manifest === undefined ? [] : [{ part: parts[i]!, manifest, editedJson: JSON.stringify(manifest.object) }],
+  )
+  await inBulk(
+    session.context,
+    edited.filter(({ part, editedJson }) => saved.get(part) !== editedJson),
+    {
+      sortOf: ({ part }) => part.type,
+      done: 'edited',
+      act: async ({ part, manifest, editedJson }, index) => {
+        const text = await editing.saveOne(part, { manifest, index })
+        saved.set(part, editedJson)
+        return text
+      },
+    },
+  )
+  return ''
+}

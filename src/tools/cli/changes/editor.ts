@@ -1,0 +1,101 @@
+/**
+ * Edits a text in the user's editor until the saved text is accepted. If another edit can fix an error, the editor
+ * reopens with the error at the top. No input is lost: any other error names the file that contains it.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { toggle, UsageError } from '../../../base/flags/flags.ts'
+import { StatusError } from '../../../client/requests/status-error.ts'
+import { ManifestError } from '../manifests/manifest-error.ts'
+import type { DocumentFormat } from '../printers/objects.ts'
+import type { Output } from '../printers/output.ts'
+import type { Context } from '../program/command.ts'
+import { explainError, SeveralErrors } from '../program/explain-error.ts'
+
+/** For editors on Windows. Saved text may have either line ending. */
+export const windowsLineEndingsFlag = toggle({
+  name: 'windows-line-endings',
+  help: 'use Windows line endings in the edited file',
+})
+
+export interface Editing {
+  /** Noun for the header of the file, such as `object`. */
+  readonly what: string
+  readonly original: string
+  /** Processes the saved text. Returns the text to print. Throws if the text is rejected. */
+  readonly save: (text: string, file: string) => Promise<string>
+  /** Whether lines end in CR LF. */
+  readonly windowsLineEndings: boolean
+  /** JSON has no comments, so the file has no header and errors are printed instead. */
+  readonly format: DocumentFormat
+}
+
+/** Returns the format of the edited text for the `-o` flag. */
+export function editedFormat({ form }: Output): DocumentFormat {
+  return form === 'json' ? 'json' : 'yaml'
+}
+
+export async function editText(context: Context, editing: Editing): Promise<void> {
+  const { what, original, save, windowsLineEndings, format } = editing
+  const directory = mkdtempSync(join(tmpdir(), 'orchctl-edit-'))
+  const file = join(directory, `object.${format}`)
+  let text = original
+  let reason = ''
+  for (;;) {
+    const editorContent = (format === 'json' ? '' : header(what, reason)) + text
+    writeFileSync(file, windowsLineEndings ? editorContent.replaceAll('\n', '\r\n') : editorContent, { mode: 0o600 })
+    await runEditor(context, file)
+    const saved = withoutHeader(readFileSync(file, 'utf8').replaceAll('\r\n', '\n'))
+    if (saved.trim() === '' || saved === text) {
+      if (format === 'yaml') context.err(reason)
+      if (reason !== '') throw new UsageError(`edit cancelled, no valid changes were saved; your edits are in ${file}`)
+      rmSync(directory, { recursive: true, force: true })
+      return context.err('Edit cancelled, no changes made.\n')
+    }
+    text = saved
+    try {
+      context.out(await save(text, file))
+      return rmSync(directory, { recursive: true, force: true })
+    } catch (error) {
+      context.signal.throwIfAborted()
+      if (!isMendable(error)) throw new SeveralErrors([error, new UsageError(`your edits are in ${file}`)])
+      reason = await explainError(error)
+      if (format === 'json') context.err(reason)
+    }
+  }
+}
+
+/**
+ * Whether another edit can fix the error: the text or its content is invalid. Conflicts and missing permissions remain.
+ */
+function isMendable(error: unknown): boolean {
+  if (error instanceof SeveralErrors) return error.errors.every(isMendable)
+  if (error instanceof ManifestError) return isMendable(error.cause)
+  if (error instanceof StatusError) return error.code === 400 || error.code === 422
+  return error instanceof UsageError
+}
+
+async function runEditor({ env, runProgram }: Context, file: string): Promise<void> {
+  const editor = env.KUBE_EDITOR || env.EDITOR || 'vi'
+  // Runs through the shell because the value may contain arguments: EDITOR='code --wait'.
+  const code = await runProgram('sh', ['-c', `${editor} "$1"`, 'sh', file])
+  if (code !== 0)
+    throw new UsageError(`the editor ${JSON.stringify(editor)} ended with exit code ${code}: nothing was changed`)
+}
+
+function header(what: string, reason: string): string {
+  const lines = reason
+    .trimEnd()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => `# ${line}\n`)
+  return `# Edit the ${what} below. Lines that begin with '#' here at the top are ignored, and an empty file
+# changes nothing. If what you save is not accepted, this file comes up again with the reason.
+#
+${lines.join('')}`
+}
+
+function withoutHeader(text: string): string {
+  return text.replace(/^(?:#.*\n)+/, '')
+}

@@ -1,0 +1,65 @@
+/** Helpers for tests of rules: compile them for JSON data with a schema, and run them with a budget. */
+
+import { Budget } from '../../../src/api/cel/budget.ts'
+import { fromJson } from '../../../src/api/cel/json-values.ts'
+import { type Compiled, compileRule } from '../../../src/api/cel/program.ts'
+import { CelError } from '../../../src/api/cel/values.ts'
+import type { Json, JsonObject } from '../../../src/api/json/json.ts'
+import { declaredTypeOf } from '../../../src/apiserver/custom/rules/rule-types.ts'
+import { loadRulePatterns } from '../../../src/apiserver/custom/schema/patterns.ts'
+import { runToCompletion } from '../../../src/base/concurrency/time-slice.ts'
+
+const readPattern = await loadRulePatterns()
+const any: JsonObject = { type: 'object' }
+
+function declaredOf(schema: JsonObject) {
+  return declaredTypeOf(schema, { prefix: 'x-orch-', isResource: false })!
+}
+
+export function compileForJson(rule: string, schema = any): Compiled {
+  return runToCompletion(compileForJsonSliced(rule, schema))
+}
+
+/** Like `compiled`, but in steps. */
+export function compileForJsonSliced(rule: string, schema = any): Generator<void, Compiled> {
+  const declared = declaredOf(schema)
+  const variables = new Map([
+    ['self', declared],
+    ['oldSelf', declared],
+  ])
+  return compileRule(rule, { variables, readPattern })
+}
+
+export interface Data {
+  readonly schema?: JsonObject
+  readonly self?: Json
+  readonly oldSelf?: Json
+  readonly limit?: number
+}
+
+/** Returns whether a rule holds, the error in its text, or its evaluation error. */
+export function outcomeOf(rule: string, data: Data = {}): boolean | string {
+  const { schema = any } = data
+  const made = compileForJson(rule, schema)
+  return made.outcome === 'invalid' ? made.why : run(made.program, data).result
+}
+
+/** Returns the estimated and the actual cost of a rule. */
+export function costsOf(rule: string, data: Data = {}): { readonly estimated: number; readonly actual: number } {
+  const made = compileForJson(rule, data.schema)
+  if (made.outcome === 'invalid') throw new Error(made.why)
+  return { estimated: made.program.maxCost, actual: run(made.program, data).cost }
+}
+
+function run(program: Extract<Compiled, { outcome: 'program' }>['program'], data: Data) {
+  const { schema = any, self = {}, oldSelf = self, limit = 2_000_000 } = data
+  const declared = declaredOf(schema)
+  const budget = new Budget(limit)
+  const values = [fromJson(self, declared), fromJson(oldSelf, declared)]
+  try {
+    return { result: program.run(values, budget), cost: budget.cost }
+  } catch (error) {
+    if (!(error instanceof CelError)) throw error
+    return { result: error.message, cost: budget.cost }
+  }
+}

@@ -1,0 +1,68 @@
+/** Run times of schedules: fields, steps, names, days, time zones and daylight saving changes. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseSchedule } from '../../../src/api/model/cron-expression.ts'
+import { CronTimes } from '../../../src/cluster/controllers/jobs/cron-times.ts'
+
+function read(text: string): CronTimes {
+  const parsed = parseSchedule(text)
+  assert.ok(typeof parsed !== 'string', String(parsed))
+  return new CronTimes(parsed)
+}
+
+const iso = (ms: number | undefined) => ms && new Date(ms).toISOString().slice(0, 19)
+
+/** Returns the next run times of a schedule in UTC. */
+function times(text: string, after: string, count = 1): (string | number | undefined)[] {
+  const schedule = read(text.includes('TZ=') ? text : `TZ=UTC ${text}`)
+  const found: (string | number | undefined)[] = []
+  let at: number | undefined = Date.parse(`${after}Z`)
+  for (let i = 0; i < count && at !== undefined; i++) {
+    at = schedule.next(at)
+    found.push(iso(at))
+  }
+  return found
+}
+
+for (const [text, after, ...expected] of [
+  ['* * * * *', '2030-01-01T00:00:00', '2030-01-01T00:01:00', '2030-01-01T00:02:00'],
+  ['*/15 * * * *', '2030-01-01T00:16:10', '2030-01-01T00:30:00', '2030-01-01T00:45:00', '2030-01-01T01:00:00'],
+  ['5/20 3 * * *', '2030-01-01T03:05:00', '2030-01-01T03:25:00', '2030-01-01T03:45:00', '2030-01-02T03:05:00'],
+  ['0 0 31 * *', '2030-01-31T00:00:00', '2030-03-31T00:00:00'],
+  ['0 0 29 2 *', '2030-01-01T00:00:00', '2032-02-29T00:00:00'],
+  ['0 12 * jan,MAR mon-wed', '2030-01-31T00:00:00', '2030-03-04T12:00:00'],
+  // With both a date and a weekday, either matches. If one is a star, only the other counts.
+  ['0 0 13 * fri', '2030-09-06T00:00:00', '2030-09-13T00:00:00', '2030-09-20T00:00:00'],
+  ['0 0 13 * fri', '2030-10-11T00:00:00', '2030-10-13T00:00:00'],
+  ['0 0 */2 * fri', '2030-01-01T00:00:00', '2030-01-03T00:00:00', '2030-01-04T00:00:00'],
+  ['@weekly', '2030-01-01T00:00:00', '2030-01-06T00:00:00'],
+  ['@every 90m', '2030-01-01T00:00:00', '2030-01-01T01:30:00', '2030-01-01T03:00:00'],
+  ['0 0 30 2 *', '2030-01-01T00:00:00', undefined],
+  // In Berlin, one hour is skipped on 31 March and one is repeated on 27 October.
+  ['TZ=Europe/Berlin 30 2 * * *', '2030-03-30T00:00:00', '2030-03-30T01:30:00', '2030-04-01T00:30:00'],
+  [
+    'TZ=Europe/Berlin 30 2 * * *',
+    '2030-10-26T12:00:00',
+    '2030-10-27T00:30:00',
+    '2030-10-27T01:30:00',
+    '2030-10-28T01:30:00',
+  ],
+  ['CRON_TZ=Europe/Berlin 0 * * * *', '2030-10-27T00:00:00', '2030-10-27T01:00:00', '2030-10-27T02:00:00'],
+  ['TZ=Asia/Kathmandu 0 0 * * *', '2030-01-01T00:00:00', '2030-01-01T18:15:00'],
+] as const)
+  test(`the next run of ${text} after ${after}`, () => {
+    assert.deepEqual(times(text, after, expected.length), expected)
+  })
+
+test('the latest past run is computed without iterating over all runs', () => {
+  const minutely = read('TZ=UTC * * * * *')
+  const since = Date.parse('2000-01-01T00:00:00Z')
+  const now = Date.parse('2030-05-05T05:05:30Z')
+  const before = process.cpuUsage().user
+  assert.equal(iso(minutely.latest(since, now)), '2030-05-05T05:05:00')
+  assert.ok(process.cpuUsage().user - before < 200_000)
+  assert.equal(iso(read('TZ=UTC 0 0 29 2 *').latest(since, now)), '2028-02-29T00:00:00')
+  assert.equal(iso(read('TZ=UTC @every 7s').latest(since, since + 20_000)), '2000-01-01T00:00:14')
+  assert.equal(minutely.latest(now, now + 1000), undefined)
+  assert.equal(minutely.count(since, { now, limit: 101 }), 101)
+})

@@ -1,0 +1,23 @@
+/** Waits until a server has compacted an old version of the ConfigMaps, which have changed since. */
+import assert from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Client } from '../../src/client/requests/client.ts'
+import { isExpired } from '../../src/client/requests/status-error.ts'
+import { TransportError } from '../../src/client/requests/transport.ts'
+import { configMaps } from './resource-types.ts'
+
+/** Uses lists, because a watch would make the server keep versions that its store has not compacted yet. */
+export async function waitForCompaction(client: Client, resourceVersion: string): Promise<void> {
+  const exactly = { resourceVersion, resourceVersionMatch: 'Exact', limit: 0 } as const
+  await assert.rejects(async () => {
+    for (let i = 0; i < 3_000; i++) {
+      await client.list(configMaps, exactly).catch(ignoreBroken)
+      await pause(20)
+    }
+  }, isExpired)
+}
+
+/** A response may break off if its version is compacted meanwhile. */
+function ignoreBroken(error: unknown): void {
+  if (!(error instanceof TransportError)) throw error
+}
