@@ -61,7 +61,9 @@ import {
 } from './flowcontrol/priority-level-configuration-v1.ts'
 import { ingress } from './networking/ingress.ts'
 import { ingressClass } from './networking/ingress-class.ts'
+import { ipAddress, ipAddressV1beta1 } from './networking/ip-address.ts'
 import { networkPolicy } from './networking/network-policy.ts'
+import { serviceCidr, serviceCidrV1beta1 } from './networking/service-cidr.ts'
 import { runtimeClass, runtimeClassV1beta1 } from './node/runtime-class.ts'
 import { accessExplanation } from './ops/access-explanation.ts'
 import { admissionControl } from './ops/admission-control.ts'
@@ -86,6 +88,7 @@ import { csiNode } from './storage/csi-node.ts'
 import { csiStorageCapacity, csiStorageCapacityV1 } from './storage/csi-storage-capacity.ts'
 import { storageClass } from './storage/storage-class.ts'
 import { volumeAttachment } from './storage/volume-attachment.ts'
+import { volumeAttributesClass, volumeAttributesClassV1beta1 } from './storage/volume-attributes-class.ts'
 
 /** Every built-in kind, and every version of it. */
 export const allKinds: readonly Kind[] = [
@@ -129,7 +132,11 @@ export const allKinds: readonly Kind[] = [
   certificateSigningRequest,
   ingressClass,
   ingress,
+  ipAddress,
   networkPolicy,
+  serviceCidr,
+  ipAddressV1beta1,
+  serviceCidrV1beta1,
   podDisruptionBudget,
   podDisruptionBudgetV1beta1,
   podSecurityPolicy,
@@ -141,6 +148,8 @@ export const allKinds: readonly Kind[] = [
   csiNode,
   storageClass,
   volumeAttachment,
+  volumeAttributesClass,
+  volumeAttributesClassV1beta1,
   csiStorageCapacityV1,
   csiStorageCapacity,
   mutatingWebhookConfiguration,

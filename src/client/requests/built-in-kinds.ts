@@ -77,7 +77,9 @@ import type {
 } from '../../api/kinds/flowcontrol/priority-level-configuration-v1.ts'
 import type { ingress } from '../../api/kinds/networking/ingress.ts'
 import type { ingressClass } from '../../api/kinds/networking/ingress-class.ts'
+import type { ipAddress, ipAddressV1beta1 } from '../../api/kinds/networking/ip-address.ts'
 import type { networkPolicy } from '../../api/kinds/networking/network-policy.ts'
+import type { serviceCidr, serviceCidrV1beta1 } from '../../api/kinds/networking/service-cidr.ts'
 import type { runtimeClass, runtimeClassV1beta1 } from '../../api/kinds/node/runtime-class.ts'
 import type { accessExplanation } from '../../api/kinds/ops/access-explanation.ts'
 import type { admissionControl } from '../../api/kinds/ops/admission-control.ts'
@@ -103,6 +105,10 @@ import type { csiNode } from '../../api/kinds/storage/csi-node.ts'
 import type { csiStorageCapacity, csiStorageCapacityV1 } from '../../api/kinds/storage/csi-storage-capacity.ts'
 import type { storageClass } from '../../api/kinds/storage/storage-class.ts'
 import type { volumeAttachment } from '../../api/kinds/storage/volume-attachment.ts'
+import type {
+  volumeAttributesClass,
+  volumeAttributesClassV1beta1,
+} from '../../api/kinds/storage/volume-attributes-class.ts'
 import type { ObjectBase } from '../../api/model/object.ts'
 import type { ResourceType } from './resource-type.ts'
 
@@ -251,6 +257,14 @@ export type IngressClass = ObjectsOf<typeof ingressClass>
 export const IngressClass = clusterWide<IngressClass>('networking/v1', 'IngressClass', 'ingressclasses')
 export type Ingress = ObjectsOf<typeof ingress>
 export const Ingress = namespaced<Ingress>('networking/v1', 'Ingress', 'ingresses')
+export type IPAddress = ObjectsOf<typeof ipAddress>
+export const IPAddress = clusterWide<IPAddress>('networking/v1', 'IPAddress', 'ipaddresses')
+export type IPAddressV1beta1 = ObjectsOf<typeof ipAddressV1beta1>
+export const IPAddressV1beta1 = clusterWide<IPAddressV1beta1>('networking/v1beta1', 'IPAddress', 'ipaddresses')
+export type ServiceCIDR = ObjectsOf<typeof serviceCidr>
+export const ServiceCIDR = clusterWide<ServiceCIDR>('networking/v1', 'ServiceCIDR', 'servicecidrs')
+export type ServiceCIDRV1beta1 = ObjectsOf<typeof serviceCidrV1beta1>
+export const ServiceCIDRV1beta1 = clusterWide<ServiceCIDRV1beta1>('networking/v1beta1', 'ServiceCIDR', 'servicecidrs')
 export type NetworkPolicy = ObjectsOf<typeof networkPolicy>
 export const NetworkPolicy = namespaced<NetworkPolicy>('networking/v1', 'NetworkPolicy', 'networkpolicies')
 export type PodDisruptionBudget = ObjectsOf<typeof podDisruptionBudget>
@@ -289,6 +303,18 @@ export type CSINode = ObjectsOf<typeof csiNode>
 export const CSINode = clusterWide<CSINode>('storage/v1', 'CSINode', 'csinodes')
 export type StorageClass = ObjectsOf<typeof storageClass>
 export const StorageClass = clusterWide<StorageClass>('storage/v1', 'StorageClass', 'storageclasses')
+export type VolumeAttributesClass = ObjectsOf<typeof volumeAttributesClass>
+export const VolumeAttributesClass = clusterWide<VolumeAttributesClass>(
+  'storage/v1',
+  'VolumeAttributesClass',
+  'volumeattributesclasses',
+)
+export type VolumeAttributesClassV1beta1 = ObjectsOf<typeof volumeAttributesClassV1beta1>
+export const VolumeAttributesClassV1beta1 = clusterWide<VolumeAttributesClassV1beta1>(
+  'storage/v1beta1',
+  'VolumeAttributesClass',
+  'volumeattributesclasses',
+)
 export type VolumeAttachment = ObjectsOf<typeof volumeAttachment>
 export const VolumeAttachment = clusterWide<VolumeAttachment>('storage/v1', 'VolumeAttachment', 'volumeattachments')
 export type CSIStorageCapacityV1 = ObjectsOf<typeof csiStorageCapacityV1>

@@ -55,14 +55,11 @@ const notBuilt = new Set([
   'certificates.orch.io clustertrustbundles',
   'certificates.orch.io podcertificaterequests',
   'coordination.orch.io leasecandidates',
-  'networking.orch.io ipaddresses',
-  'networking.orch.io servicecidrs',
   'resource.orch.io deviceclasses',
   'resource.orch.io devicetaintrules',
   'resource.orch.io resourceclaims',
   'resource.orch.io resourceclaimtemplates',
   'resource.orch.io resourceslices',
-  'storage.orch.io volumeattributesclasses',
   'storagemigration.orch.io storageversionmigrations',
 ])
 

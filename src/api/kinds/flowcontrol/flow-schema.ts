@@ -124,15 +124,20 @@ export const flowSchemaV1beta1 = defineVersion(flowSchema, {
   deprecated: { since: '1.23', instead: { group: 'flowcontrol.apiserver', version: 'v1beta2', kind: 'FlowSchema' } },
 })
 
+const newerFields = {
+  ...fields,
+  status: { ...fields.status, schema: conditionsStatus('FlowSchema', 'merge') },
+}
+
 export const flowSchemaV1beta3 = defineVersion(flowSchema, {
   version: 'v1beta3',
-  fields,
+  fields: newerFields,
   since: '1.26',
   until: '1.32',
   deprecated: { since: '1.29', instead: { group: 'flowcontrol.apiserver', version: 'v1', kind: 'FlowSchema' } },
 })
 
-export const flowSchemaV1 = defineVersion(flowSchema, { version: 'v1', fields, since: '1.29' })
+export const flowSchemaV1 = defineVersion(flowSchema, { version: 'v1', fields: newerFields, since: '1.29' })
 
 function checkSpec(value: InferFields<typeof specFields>, path: FieldPath): FieldError[] {
   const { priorityLevelConfiguration: { name = '' } = {}, matchingPrecedence: precedence = 0 } = value

@@ -11,6 +11,7 @@ import {
   specFields,
   fields as storedFields,
 } from './priority-level-configuration.ts'
+import { conditionsStatus } from './types/conditions.ts'
 
 const { assuredConcurrencyShares: _, ...sharedFields } = limitedFields
 
@@ -36,7 +37,10 @@ const spec = s.object(
   { name: 'PriorityLevelConfigurationSpec', doc: 'Specification of a priority level.' },
 )
 
-const fields = { ...storedFields, spec: { ...storedFields.spec, schema: spec } }
+const fields = {
+  spec: { ...storedFields.spec, schema: spec },
+  status: { ...storedFields.status, schema: conditionsStatus('PriorityLevelConfiguration', 'merge') },
+}
 
 type Newer = ObjectOf<typeof fields>
 

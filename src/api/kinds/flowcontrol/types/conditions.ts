@@ -2,9 +2,13 @@
 import { at, child, duplicate, type FieldError, type FieldPath, required } from '../../../model/field-error.ts'
 import { field, s } from '../../../schema/schema.ts'
 import { repeatedAt } from '../../core/types/repeated.ts'
+import { byType } from '../../list-keys.ts'
 
-/** Returns the status type of the given kind. The kind's name prefixes the names of the published types. */
-export function conditionsStatus(kind: string) {
+/**
+ * Returns the status type of the given kind. The kind's name prefixes the names of the published types. Strategic merge
+ * patches merge the conditions since v1beta3, and replace them before.
+ */
+export function conditionsStatus(kind: string, patch: 'merge' | 'replace' = 'replace') {
   const condition = s.object(
     {
       type: field(1, s.string(), { doc: 'Type of the condition.' }),
@@ -21,7 +25,7 @@ export function conditionsStatus(kind: string) {
   )
   return s.object(
     {
-      conditions: field(1, s.list(condition, { list: 'map', keys: ['type'] }), {
+      conditions: field(1, s.list(condition, patch === 'merge' ? byType : { list: 'map', keys: ['type'] }), {
         doc: 'Current conditions, at most one per type.',
       }),
     },

@@ -1,0 +1,52 @@
+/** IPAddress: an IP address that an object has allocated. Its rules are not built yet. */
+import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
+import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
+import { field, s } from '../../schema/schema.ts'
+
+const parentReference = s.object(
+  {
+    group: field(1, s.string(), { doc: 'API group of the object.' }),
+    resource: field(2, s.string(), { zeroValue: 'write', doc: 'Resource of the object, such as `services`.' }),
+    namespace: field(3, s.string(), { doc: 'Namespace of the object.' }),
+    name: field(4, s.string(), { zeroValue: 'write', doc: 'Name of the object.' }),
+  },
+  { name: 'ParentReference', doc: 'Reference to the object that allocated an IP address.' },
+)
+
+const spec = s.object(
+  {
+    parentRef: field(1, parentReference, {
+      published: 'required',
+      doc: 'Object that allocated the address. Immutable.',
+    }),
+  },
+  { name: 'IPAddressSpec', doc: 'Specification of an IPAddress.' },
+)
+
+const fields = { spec: field(2, spec, { zeroValue: 'write', published: 'required', doc: 'Owner of the address.' }) }
+
+export type IPAddress = ObjectOf<typeof fields>
+
+function parentOf({ spec: { parentRef = {} } = {} }: IPAddress): string {
+  const { group, resource, namespace, name } = parentRef
+  return [[resource, group].filter(Boolean).join('.'), namespace, name].filter(Boolean).join('/')
+}
+
+export const ipAddress = defineKind({
+  names: {
+    group: 'networking',
+    version: 'v1',
+    kind: 'IPAddress',
+    plural: 'ipaddresses',
+    shortNames: ['ip'],
+    scope: 'Cluster',
+  },
+  since: '1.33',
+  doc: 'An IP address that an object has allocated. The name is the address in its canonical form.',
+  fields,
+  views: {
+    columns: [nameColumn, column('ParentRef', 'Object that allocated the address.', parentOf), ageColumn],
+  },
+})
+
+export const ipAddressV1beta1 = defineVersion(ipAddress, { version: 'v1beta1', fields, since: '1.31', optIn: true })

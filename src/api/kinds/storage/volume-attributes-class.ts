@@ -1,0 +1,41 @@
+/** VolumeAttributesClass: parameters of a volume that can change during its lifetime. Its rules are not built yet. */
+import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
+import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
+import { field, s } from '../../schema/schema.ts'
+
+const fields = {
+  driverName: field(2, s.string(), { zeroValue: 'write', doc: 'Name of the CSI driver. Immutable.' }),
+  parameters: field(3, s.map(s.string()), {
+    doc: 'Parameters that the CSI driver applies to volumes of the class. Immutable.',
+  }),
+}
+
+export type VolumeAttributesClass = ObjectOf<typeof fields>
+
+export const volumeAttributesClass = defineKind({
+  names: {
+    group: 'storage',
+    version: 'v1',
+    kind: 'VolumeAttributesClass',
+    plural: 'volumeattributesclasses',
+    shortNames: ['vac'],
+    scope: 'Cluster',
+  },
+  since: '1.34',
+  doc: 'A class of volume parameters that can change during the lifetime of a volume.',
+  fields,
+  views: {
+    columns: [
+      nameColumn,
+      column('DriverName', 'Name of the CSI driver.', ({ driverName }: VolumeAttributesClass) => driverName ?? ''),
+      ageColumn,
+    ],
+  },
+})
+
+export const volumeAttributesClassV1beta1 = defineVersion(volumeAttributesClass, {
+  version: 'v1beta1',
+  fields,
+  since: '1.31',
+  optIn: true,
+})

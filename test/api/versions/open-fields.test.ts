@@ -1,0 +1,59 @@
+/** docs/fields-without-rules.md lists the later fields whose rules are not built. ORCH_WRITE_DOCS=1 rewrites it. */
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { allKinds } from '../../../src/api/kinds/all.ts'
+import type { Field, Schema } from '../../../src/api/schema/schema.ts'
+import { homeOf } from '../../../src/apiserver/http/openapi/group-version.ts'
+
+/** Fields whose defaults, validation and update rules are built, such as `core.v1.PodSpec.hostUsers`. */
+const built: ReadonlySet<string> = new Set([])
+
+const page = join(import.meta.dirname, '../../../docs/fields-without-rules.md')
+
+interface LaterField {
+  readonly name: string
+  readonly field: Field
+}
+
+/** Adds the fields with `since` of a type and of the types below it. */
+function addLater(schema: Schema, home: string, found: Map<string, LaterField>, seen = new Set<Schema>()): void {
+  if (seen.has(schema)) return
+  seen.add(schema)
+  if (schema.type === 'list') addLater(schema.items, home, found, seen)
+  if (schema.type === 'map') addLater(schema.values, home, found, seen)
+  if (schema.type !== 'object') return
+  const name = schema.name?.includes('.') ? schema.name : `${home}.${schema.name}`
+  const inner = name.slice(0, name.lastIndexOf('.'))
+  for (const [each, field] of Object.entries(schema.fields)) {
+    if (field.since !== undefined) found.set(`${name}.${each}`, { name: `${name}.${each}`, field })
+    addLater(field.schema, inner, found, seen)
+  }
+}
+
+function writePage(): string {
+  const found = new Map<string, LaterField>()
+  for (const kind of allKinds) addLater(kind.schema, homeOf(kind), found)
+  const rows = [...found.values()]
+    .filter(({ name }) => !built.has(name))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map(({ name, field: { since, until, gate } }) => {
+      return `| \`${name}\` | ${since} | ${until ?? ''} | ${gate === undefined ? '' : JSON.stringify(gate).replaceAll('"', '')} |`
+    })
+  return `# Fields without rules
+
+The server stores and serves these fields of later Kubernetes versions, but does not validate them and does not apply
+all their defaults. \`test/api/versions/open-fields.test.ts\` generates this page.
+
+| field | since | until | gate |
+| --- | --- | --- | --- |
+${rows.join('\n')}
+`
+}
+
+test('the page of fields without rules is current', () => {
+  const text = writePage()
+  if (process.env.ORCH_WRITE_DOCS) writeFileSync(page, text)
+  assert.equal(readFileSync(page, 'utf8'), text, 'run ORCH_WRITE_DOCS=1 npm test -- open-fields')
+})
