@@ -154,7 +154,7 @@ function newFiles(): { readonly [file: string]: string } {
       import { defineKind, type ObjectOf } from '../../schema/kind.ts'
       import { field, s } from '../../schema/schema.ts'
       import { plainStatus, specAndStatus } from '../spec-and-status.ts'
-      const size = { size: field(1, s.int32(), { zero: 'keep', doc: 'How large it should be.' }) }
+      const size = { size: field(1, s.int32(), { zeroValue: 'keep', doc: 'How large it should be.' }) }
       const spec = s.object(size, { name: 'WidgetSpec', doc: 'The desired widget.' })
       const status = s.object(size, { name: 'WidgetStatus', doc: 'The state of a widget.' })
       function checkWidget({ spec }: Widget): FieldError[] {
@@ -165,13 +165,13 @@ function newFiles(): { readonly [file: string]: string } {
       import { defineKind, type ObjectOf } from '../../schema/kind.ts'
       import { field, s } from '../../schema/schema.ts'
       const status = s.object({ text: field(1, s.string()) }, { name: 'GreetingStatus', doc: 'A greeting.' })
-      const fields = { status: field(3, status, { zero: 'write', doc: 'The answer. Filled in by the server.' }) }
+      const fields = { status: field(3, status, { zeroValue: 'write', doc: 'The answer. Filled in by the server.' }) }
       export type Greeting = ObjectOf<typeof fields>
       export const greeting = defineKind({
         names: { group: 'ops', version: 'v1', kind: 'Greeting', plural: 'greetings', scope: 'Cluster' },
         doc: 'Asks for a greeting.',
         fields,
-        life: { virtual: true },
+        lifecycle: { virtual: true },
       })`,
     'src/apiserver/resources/greeting.ts': `
       import { type Greeting, greeting as kind } from '../../api/kinds/ops/greeting.ts'

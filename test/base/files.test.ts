@@ -119,15 +119,19 @@ test('sources of the server write files only through base/files', () => {
     cwd: join(import.meta.dirname, '../../src'),
     encoding: 'utf8',
   })
-  // Exceptions: disk-reservation.ts keeps lmdb's own file open to extend it, and page-check.ts reads it. orchctl passes
+  // Exceptions: disk-reservation.ts keeps lmdb's own file open to extend it, and the page check reads it. orchctl passes
   // files to an editor and to diff in a directory that it has just created. The audit log is appended to. Rotated audit
   // files, backups and a test's kubeconfig must be new files. compact-file.ts creates a directory within that of the
   // store. A test server writes to the temporary directory that it has just created. `orchctl cp`, `cluster-info dump`
   // and `kustomize -o` write to the directory that the user named, through no link. A simulated node writes volumes to
   // its own directory, all at once.
-  const ofStore = ['compact-file.ts', 'disk-reservation.ts', 'page-check.ts'].map(
-    (file) => `./storage/store/lmdb/${file}`,
-  )
+  const ofStore = [
+    'background-check.ts',
+    'compact-file.ts',
+    'disk-reservation.ts',
+    'page-check-thread.ts',
+    'page-check.ts',
+  ].map((file) => `./storage/store/lmdb/${file}`)
   const ofTesting = ['./testing/authority-files.ts', './testing/kubeconfigs.ts']
   const appended = ['./apiserver/audit/rotating-file.ts', './apiserver/backup/backup-file.ts']
   const ofCommands = ['cluster-info-dump.ts', 'diff.ts', 'kustomize.ts'].map((file) => `./tools/cli/commands/${file}`)

@@ -52,8 +52,8 @@ export const seeds: readonly Seed[] = [
     'an event is not delivered',
     {
       file: 'src/storage/cache/kind-cache.ts',
-      find: '    this.#tell(event)\n',
-      replace: '    if (change.revision % 5 !== 0) this.#tell(event)\n',
+      find: '    this.#notifyWatchers(event)\n',
+      replace: '    if (change.revision % 5 !== 0) this.#notifyWatchers(event)\n',
     },
     simulation,
   ),
@@ -125,8 +125,8 @@ export const seeds: readonly Seed[] = [
     'the store ignores the guards of a commit',
     {
       file: 'src/storage/store/lmdb/write.ts',
-      find: '!== revision) hold = false',
-      replace: '!== revision) hold = true',
+      find: '      hold = false\n',
+      replace: '      hold = true\n',
     },
     { test: 'test/storage/store/lmdb.test.ts', expected: 'guards' },
   ),
@@ -134,8 +134,8 @@ export const seeds: readonly Seed[] = [
     'an update ignores its resourceVersion',
     {
       file: 'src/apiserver/registry/verbs/update.ts',
-      find: 'if (named) assertVersion(',
-      replace: 'if (named && stored.revision < 0) assertVersion(',
+      find: 'if (isExactVersion) assertVersion(',
+      replace: 'if (isExactVersion && stored.revision < 0) assertVersion(',
     },
     { test: 'test/faults/linearizability.test.ts', expected: 'the embedded store' },
   ),
@@ -148,8 +148,8 @@ export const seeds: readonly Seed[] = [
     bug: 'a merge patch changes the prototype of all objects',
     file: 'src/api/merge/merge-patch.ts',
     changes: [
-      { find: 'isObject(document) ? yield* copySteps(document) : {}', replace: 'isObject(document) ? document : {}' },
-      { find: 'mergePatchSteps(own(result, key), value)', replace: 'mergePatchSteps(result[key], value)' },
+      { find: 'isObject(document) ? yield* copySliced(document) : {}', replace: 'isObject(document) ? document : {}' },
+      { find: 'mergePatchSliced(own(result, key), value)', replace: 'mergePatchSliced(result[key], value)' },
     ],
     test: 'test/support/prototypes.test.ts',
     expected: 'the guard is active in a server',

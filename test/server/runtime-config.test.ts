@@ -76,13 +76,13 @@ test('without chunking, the server ignores the limit parameter', async () => {
 
 for (const [flag, expected] of [
   ['--runtime-config=event.orch.io/v1=false', /did you mean events\.orch\.io\/v1\?/],
-  ['--runtime-config=autoscaling/v9=true', /nothing is served as "autoscaling\/v9"/],
+  ['--runtime-config=autoscaling/v9=true', /unknown API "autoscaling\/v9"/],
   ['--runtime-config=v1/pods=maybe', /"maybe" is not true or false/],
-  ['--runtime-config==true', /is not a pair/],
+  ['--runtime-config==true', /use NAME=true or NAME=false/],
   ['--feature-gates=ApiListChunking=true', /did you mean APIListChunking\?/],
   ['--feature-gates=APIListChunking=yes', /"yes" is not true or false/],
   ['--logging-format=xml', /"xml" is not one of text, json/],
-  ['-v=loud', /"loud" is not a level/],
+  ['-v=loud', /"loud" is not a log level/],
 ] as const)
   test(`the server does not start with ${flag}`, async () => {
     const { code, errors } = await startFailing({ after }, [flag])

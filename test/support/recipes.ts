@@ -97,7 +97,7 @@ const loop: Recipe = {
       import { fromInformer } from '../../client/reconcile/sources.ts'
       import type { Client } from '../../client/requests/client.ts'
       import { nameOfKey } from '../../client/requests/resource-type.ts'
-      import { unlessGone } from './unless-gone.ts'
+      import { ignoreNotFound } from './ignore-not-found.ts'
 
       export const greeted = { group: '', version: 'v1', plural: 'configmaps', namespaced: true } as const
 
@@ -109,7 +109,7 @@ const loop: Recipe = {
             const seen = informer.get(nameOfKey(key))
             if (seen === undefined || seen.metadata.annotations?.greeting !== undefined) return 'done'
             const patch = { merge: { metadata: { annotations: { greeting: 'Hello' } } } }
-            await unlessGone(client.patch(greeted, nameOfKey(key), { patch, signal }))
+            await ignoreNotFound(client.patch(greeted, nameOfKey(key), { patch, signal }))
             return 'done'
           },
         }
@@ -314,7 +314,7 @@ const consolePage: Recipe = {
   added: {
     'src/tools/console/page/operations/greeting.tsx': dedented(`
       /** A page that greets. */
-      import { PageHead } from '../parts/shown.tsx'
+      import { PageHead } from '../parts/display.tsx'
 
       export function GreetingPage() {
         return <PageHead title="Greeting" />

@@ -2,8 +2,9 @@
  * Reads a kube-apiserver's etcd at one revision as entries for a store with the profile `kubernetes`. The etcd is never
  * written. Skipped keys are counted by reason, with one example each.
  */
-import { allKinds } from '../../api/kinds/all.ts'
+import { kindsOfVersion } from '../../api/kinds/of-version.ts'
 import { vendorOf } from '../../api/model/vendor.ts'
+import { oldestVersion } from '../../api/versions/emulated-version.ts'
 import type { Entry } from '../../storage/store/store.ts'
 import { type Defined, definedBy, definitionsPlace, type ForeignEntry, KubeObjects } from './kube-objects.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -40,7 +41,7 @@ export class KubeSnapshot implements Snapshot {
   async *pages(): AsyncGenerator<readonly Entry[]> {
     this.leftBehind.clear()
     yield [{ key: 'meta/profile', revision: 1, value: Buffer.from('kubernetes') }]
-    const objects = new KubeObjects(this.#vendor, allKinds, await this.#definitions())
+    const objects = new KubeObjects(this.#vendor, kindsOfVersion(oldestVersion), await this.#definitions())
     for await (const page of this.#reader.pages(this.#prefix)) {
       const entries = page.flatMap((entry) => this.#convert(objects, entry))
       if (entries.length > 0) yield entries

@@ -18,7 +18,7 @@ import {
   type TraceMetrics,
 } from '../../base/telemetry/tracing/otlp-exporter.ts'
 import { beginTrace, newSpanId, type TraceContext } from '../../base/telemetry/tracing/trace-context.ts'
-import { messageOf } from '../../base/text/errors.ts'
+import { isError, messageOf } from '../../base/text/errors.ts'
 import type { AnswerHead } from '../../wire/http/client/answer-parser.ts'
 import { callUrl } from '../../wire/http/client/url-call.ts'
 import { UrlConnections } from '../../wire/http/client/url-connections.ts'
@@ -52,7 +52,7 @@ export async function openTracing(file: string, parts: TracingParts): Promise<Tr
   let isReported = false
   const onError = (error: Error) => {
     // The error of the connection contains the address.
-    const { message } = error.cause instanceof Error ? error.cause : error
+    const { message } = isError(error.cause) ? error.cause : error
     if (!isReported) parts.log.warn('cannot export traces; counting dropped spans', { error: message })
     isReported = true
   }

@@ -158,10 +158,10 @@ test('an update is retried until it succeeds, but conflicts if the client specif
       },
     },
   })
-  const changed = (data: string, named: boolean) => (previous: ApiObject) => ({
+  const changed = (data: string, isExactVersion: boolean) => (previous: ApiObject) => ({
     object: { ...previous, data: { value: data } } as unknown as ApiObject,
     managed: false,
-    named,
+    isExactVersion,
   })
   await updateObject(others(5), 'rule', changed('after five', false))
   assert.match(maps.cache.get(key)!.json.toString(), /after five/)

@@ -286,8 +286,8 @@ export function historySuite(server: Restartable, second: Restartable): void {
     assert.match((await run(`diff cm/c --at=${at}`)).stdout, /- {2}k: "1"\n\+ {2}k: "2"/)
     assert.equal((await run(`get cm c --at=${at} -o jsonpath={.data.k}`)).stdout, '1')
     assert.match((await run(`get cm --at=${at}`)).stdout, /^NAME +REVISION\n(.*\n)*c +\d+\n/)
-    assert.match((await run('get cm --at=soon')).stderr, /none of a resourceVersion/)
-    assert.match((await run(`get cm --at=${at} -w`)).stderr, /cannot be watched/)
+    assert.match((await run('get cm --at=soon')).stderr, /not a resourceVersion/)
+    assert.match((await run(`get cm --at=${at} -w`)).stderr, /--at cannot be combined with -w/)
     assert.match((await run('history cm/never')).stderr, /No history of configmaps "never" found/)
   })
 }

@@ -281,7 +281,7 @@ test('a list at an exact version throws if the server returns another version', 
       path: request.path.replace(/&?resourceVersionMatch=\w+/, '').replace(/&?resourceVersion=\d+/, ''),
     })
   const there = await connect({ transport: old })
-  await assert.rejects(there.list(ConfigMap, exactly), /not of the version/)
+  await assert.rejects(there.list(ConfigMap, exactly), /instead of the requested version/)
 })
 
 test('requests are retried if the server requests it, unless they may have been executed', async () => {

@@ -95,8 +95,8 @@ test('unsupported fields of a stage are reported by name', () => {
     [{ next: { patches: [] } }, /spec\.next\.patches is not supported/],
     [{ immediateNextStage: true }, /spec\.immediateNextStage is not supported/],
     [expression('.a', 'Near'), /operator "Near"/],
-    [{ next: { step: 'Fly' } }, /"Fly" is none of Start/],
-    [{ delay: { durationMilliseconds: -1 } }, /not a number from 0 on/],
+    [{ next: { step: 'Fly' } }, /"Fly" is not one of Start/],
+    [{ delay: { durationMilliseconds: -1 } }, /not a non-negative number/],
     [{ next: { event: { type: 'Odd' } } }, /neither Normal nor Warning/],
   ] as const)
     assert.throws(

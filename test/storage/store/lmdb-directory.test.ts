@@ -322,9 +322,9 @@ describe('the thread of the embedded store', () => {
       await assert.rejects(commit, refusal(/store thread has ended/))
       await dead
       await watching
-      await assert.rejects(store.commit({ key: 'a', expected: 0, value: bytes('1') }), refusal(/thread of the store/))
-      await assert.rejects(store.get('a'), refusal(/thread of the store/))
-      await assert.rejects(store.list({ prefix: '' }), refusal(/thread of the store/))
+      await assert.rejects(store.commit({ key: 'a', expected: 0, value: bytes('1') }), refusal(/store thread/))
+      await assert.rejects(store.get('a'), refusal(/store thread/))
+      await assert.rejects(store.list({ prefix: '' }), refusal(/store thread/))
       await store.close()
     }))
 
@@ -344,7 +344,7 @@ describe('the thread of the embedded store', () => {
       // Requests the deletion of expired keys.
       clock.moveTo(10_000)
       await dead
-      await assert.rejects(store.get('a'), refusal(/thread of the store/))
+      await assert.rejects(store.get('a'), refusal(/store thread/))
       assert.deepEqual(messages, ['failed'])
       await store.close()
     }))

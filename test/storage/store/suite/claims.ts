@@ -38,13 +38,13 @@ async function claims(store: Store): Promise<void> {
   })
   const other = await claim('a', 0, { reserves: heldBy('a', 'claims/3') })
   assert.deepEqual(plainOutcome(other), { outcome: 'conflict', current: ['a', a.revision, 'a'] })
-  const takes = heldBy('a', 'claims/3')
-  const unguarded = { takes, releases: ['claims/1'], guards: [{ key: 'nowhere', revision: a.revision }] }
+  const reserves = heldBy('a', 'claims/3')
+  const unguarded = { reserves, releases: ['claims/1'], guards: [{ key: 'nowhere', revision: a.revision }] }
   assert.equal((await claim('a', a.revision, unguarded)).outcome, 'conflict')
   assert.equal(await store.get('claims/3'), undefined)
   assert.equal(await store.get('b'), undefined)
 
-  const next = await claim('a', a.revision, { reserves: takes, releases: ['claims/1'] })
+  const next = await claim('a', a.revision, { reserves, releases: ['claims/1'] })
   assert.equal(next.outcome, 'committed')
   const b = await claim('b', 0, { reserves: heldBy('b', 'claims/1') })
   assert.equal(b.outcome, 'committed')
@@ -120,14 +120,14 @@ async function claimRefusals(store: Store): Promise<void> {
   const write = { key: 'a', expected: 0, value: bytes('x') }
   const many = Array.from({ length: maxReservedKeys + 1 }, (_, i) => `claims/${i}`)
   for (const claims of [
-    { takes: heldBy('a', 'a') },
-    { takes: heldBy('a', 'b', 'b') },
-    { takes: heldBy('a', 'b'), releases: ['b'] },
-    { takes: heldBy('a', '') },
+    { reserves: heldBy('a', 'a') },
+    { reserves: heldBy('a', 'b', 'b') },
+    { reserves: heldBy('a', 'b'), releases: ['b'] },
+    { reserves: heldBy('a', '') },
     { releases: ['a\0'] },
-    { takes: heldBy('a', ...many) },
-    { takes: heldBy('a', ...many.slice(1)), releases: many.slice(0, 1) },
-    { takes: heldBy('a', 'b'), lifetimeSeconds: 60 },
+    { reserves: heldBy('a', ...many) },
+    { reserves: heldBy('a', ...many.slice(1)), releases: many.slice(0, 1) },
+    { reserves: heldBy('a', 'b'), lifetimeSeconds: 60 },
   ])
     await assert.rejects(store.commit({ ...write, ...claims }), StoreError)
   assert.deepEqual(await store.list({ prefix: '' }).then(keysOf), [])
