@@ -6,23 +6,26 @@
  */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 
 const [source = ''] = process.argv.slice(2)
 const target = join(import.meta.dirname, '../test/data/levels')
 mkdirSync(target, { recursive: true })
 
-for (const name of ['versions.tsv', 'kinds.tsv', 'gates.tsv']) copyFileSync(join(source, name), join(target, name))
+for (const name of ['versions.tsv', 'kinds.tsv', 'gates.tsv', 'admission-plugins.tsv'])
+  copyFileSync(join(source, name), join(target, name))
 
 /** Markers of upstream validation are of no use to tests of names and types. */
 const withoutMarkers = (key: string, value: unknown) => (key === 'declared' ? undefined : value)
 const fields = JSON.parse(readFileSync(join(source, 'fields.json'), 'utf8'))
 writeFileSync(join(target, 'fields.json.gz'), gzipSync(JSON.stringify(fields, withoutMarkers), { level: 9 }))
 
-const discovery = Object.fromEntries(
-  readdirSync(join(source, 'discovery')).map((name) => [
-    name,
-    JSON.parse(readFileSync(join(source, 'discovery', name), 'utf8')),
-  ]),
-)
-writeFileSync(join(target, 'discovery.json.gz'), gzipSync(JSON.stringify(discovery), { level: 9 }))
+const documentsIn = (name: string) =>
+  Object.fromEntries(
+    readdirSync(join(source, name)).map((file) => [file, JSON.parse(readFileSync(join(source, name, file), 'utf8'))]),
+  )
+for (const name of ['discovery', 'flow'])
+  writeFileSync(join(target, `${name}.json.gz`), gzipSync(JSON.stringify(documentsIn(name)), { level: 9 }))
+
+/** Roles repeat in all versions. The window of gzip is too small to see that. */
+writeFileSync(join(target, 'roles.json.br'), brotliCompressSync(JSON.stringify(documentsIn('roles'))))

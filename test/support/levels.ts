@@ -1,7 +1,7 @@
 /** Recorded facts about the Kubernetes versions that the server emulates: see `scripts/import-levels.ts`. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { type EmulatedVersion, emulatedVersions, type KubeVersion } from '../../src/api/versions/emulated-version.ts'
 
 const directory = join(import.meta.dirname, '../data/levels')
@@ -68,8 +68,36 @@ export interface LevelDiscovery {
 }
 
 /** Recorded discovery documents by version. */
-export function recordedDiscovery(): Map<EmulatedVersion, LevelDiscovery> {
-  const documents = packed('discovery.json.gz') as { readonly [name: string]: LevelDiscovery }
+export const recordedDiscovery = () => byVersion<LevelDiscovery>(packed('discovery.json.gz'))
+
+/** An object of the API without its type. */
+export interface LevelObject {
+  readonly metadata: { readonly name: string; readonly namespace?: string }
+  readonly [member: string]: unknown
+}
+
+export type LevelRoles = {
+  readonly [list in 'clusterRoles' | 'clusterRoleBindings' | 'roles' | 'roleBindings']: readonly LevelObject[]
+}
+
+/** Default roles and bindings of every version. */
+export const recordedRoles = () =>
+  byVersion<LevelRoles>(JSON.parse(brotliDecompressSync(readFileSync(join(directory, 'roles.json.br'))).toString()))
+
+export interface LevelFlow {
+  /** API version of the objects. */
+  readonly version: string
+  readonly flowSchemas: readonly LevelObject[]
+  readonly priorityLevels: readonly LevelObject[]
+}
+
+/** Recorded flow control objects by version. */
+export const recordedFlow = () => byVersion<LevelFlow>(packed('flow.json.gz'))
+
+/** Admission plugins: `on` or `off` per version. */
+export const pluginRows = (): LevelRow[] => readTable('admission-plugins.tsv', 1)
+
+function byVersion<T>(documents: { readonly [name: string]: T }): Map<EmulatedVersion, T> {
   return new Map(
     Object.entries(documents).map(([name, document]) => [name.replace('.json', '') as EmulatedVersion, document]),
   )

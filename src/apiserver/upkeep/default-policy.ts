@@ -6,6 +6,7 @@
 
 import { type Json, type JsonObject, sameJson } from '../../api/json/json.ts'
 import { type ApiObject, asJson } from '../../api/model/object.ts'
+import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import { runToCompletion as finish } from '../../base/concurrency/time-slice.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { atStart } from '../../client/reconcile/sources.ts'
@@ -23,19 +24,19 @@ import { contextOf, createMissing, getCached, ignoreNotFound } from './own-objec
 const order: readonly (keyof DefaultPolicy)[] = ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings']
 
 /** Creates and repairs the default roles and bindings at startup. */
-export function defaultPolicyLoop(catalogue: Catalogue): Loop {
+export function defaultPolicyLoop(catalogue: Catalogue, version: EmulatedVersion): Loop {
   return {
     name: 'default-policy',
     sources: [atStart('all')],
     reconcile: async () => {
-      await restoreDefaultPolicy(catalogue)
+      await restoreDefaultPolicy(catalogue, version)
       return 'done'
     },
   }
 }
 
-async function restoreDefaultPolicy(catalogue: Catalogue): Promise<void> {
-  const policy = defaultPolicy(catalogue.vendor)
+async function restoreDefaultPolicy(catalogue: Catalogue, version: EmulatedVersion): Promise<void> {
+  const policy = defaultPolicy(catalogue.vendor, version)
   for (const plural of order) {
     const resource = catalogue.stored(rbacGroup, plural)
     // Some tests run a server that does not serve RBAC types.

@@ -97,7 +97,7 @@ export async function openBackend(options: ServerOptions, foundation: Foundation
     ownAddress: () => listening.address,
   })
   if (hasDuties(worker)) {
-    await startUpkeep(catalogue, loopRecords, { ...context, ownWrites })
+    await startUpkeep(catalogue, loopRecords, { ...context, version: options.emulatedVersion, ownWrites })
     backups.start()
     opened.defer(() => backups.stop())
   }

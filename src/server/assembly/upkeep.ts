@@ -1,4 +1,5 @@
 /** Starts the loops that maintain the server's own objects. */
+import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import type { OwnWrites } from '../../apiserver/admission/own-writes.ts'
 import type { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
 import { apiServiceLoop } from '../../apiserver/upkeep/api-services.ts'
@@ -20,6 +21,8 @@ import { ownAddress } from '../flags/service-pools.ts'
 interface UpkeepParts {
   readonly log: Log
   readonly ownWrites: OwnWrites
+  /** The emulated Kubernetes version. */
+  readonly version: EmulatedVersion
   readonly defaultLimits: boolean
   /** Whether to create a default StorageClass. */
   readonly defaultStorageClass: boolean
@@ -31,7 +34,7 @@ interface UpkeepParts {
 export async function startUpkeep(
   catalogue: Catalogue,
   records: LoopRecords,
-  { log, ownWrites, defaultLimits, defaultStorageClass, opened }: UpkeepParts,
+  { log, ownWrites, version, defaultLimits, defaultStorageClass, opened }: UpkeepParts,
 ): Promise<void> {
   const start = (loops: readonly (Loop | undefined)[]) => {
     const running = startLoops(
@@ -43,7 +46,7 @@ export async function startUpkeep(
   }
   await start([systemObjectsLoop(catalogue), flowControlObjectsLoop(catalogue)])
   await start([
-    defaultPolicyLoop(catalogue),
+    defaultPolicyLoop(catalogue, version),
     flowSchemaLoop(catalogue),
     apiServiceLoop(catalogue),
     defaultLimits ? defaultLimitsLoop(catalogue) : undefined,

@@ -70,7 +70,7 @@ interface Making extends AccessParts {
 }
 
 const makers: { readonly [M in AuthorizationMode]: (making: Making) => Mode | Promise<Mode> } = {
-  Node: nodeMode,
+  Node: ({ vendor, lookup, options }) => nodeMode({ vendor, lookup, version: options.emulatedVersion }),
   RBAC: ({ vendor, policy }) => ({ authorizer: rbac(policy, vendor), rulesOf: rbacRules(policy, vendor) }),
   ABAC: abacMode,
   Webhook: webhookMode,

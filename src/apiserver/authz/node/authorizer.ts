@@ -7,6 +7,7 @@
 import type { Lookup } from '../../../api/model/lookup.ts'
 import { nodesGroup, nodeUserPrefix, shownName, type User } from '../../../api/model/user.ts'
 import { groupName, type Vendor } from '../../../api/model/vendor.ts'
+import type { EmulatedVersion } from '../../../api/versions/emulated-version.ts'
 import { type Mode, noRules, type ToldRules } from '../access.ts'
 import { type Authorizer, allow, type Decision, noOpinion, type ResourceAttributes } from '../authorizer.ts'
 import { defaultRules } from '../rbac/defaults/all.ts'
@@ -16,10 +17,16 @@ import { NodeGraph } from './graph.ts'
 /** Namespace of node heartbeat Leases. */
 const leaseNamespace = 'kube-node-lease'
 
+interface NodeModeParts {
+  readonly vendor: Vendor
+  readonly version: EmulatedVersion
+  readonly lookup: Lookup
+}
+
 /** The Node mode: a node agent may read objects that pods on its node use. */
-export function nodeMode({ vendor, lookup }: { readonly vendor: Vendor; readonly lookup: Lookup }): Mode {
+export function nodeMode({ vendor, version, lookup }: NodeModeParts): Mode {
   return {
-    authorizer: nodeAuthorizer(vendor, new NodeGraph(lookup, vendor)),
+    authorizer: nodeAuthorizer(vendor, version, new NodeGraph(lookup, vendor)),
     rulesOf: (user) => (nodeOf(user) === undefined ? noRules : untold),
   }
 }
@@ -30,8 +37,8 @@ const untold: ToldRules = {
   notes: ['the rights of a node depend on its pods and cannot be listed'],
 }
 
-function nodeAuthorizer(vendor: Vendor, graph: NodeGraph): Authorizer {
-  const rules = defaultRules(vendor, 'system:node').map(ruleOf)
+function nodeAuthorizer(vendor: Vendor, version: EmulatedVersion, graph: NodeGraph): Authorizer {
+  const rules = defaultRules(vendor, version, 'system:node').map(ruleOf)
   const judge = judgeOf(vendor, graph)
   return ({ user, attributes }) => {
     const node = nodeOf(user)

@@ -1,6 +1,8 @@
 /** The default roles and bindings of every cluster as API objects with the vendor's names. */
 import type { ApiObject, ObjectMeta } from '../../../../api/model/object.ts'
 import { apiVersionOf, groupName, type Vendor, vendorKey } from '../../../../api/model/vendor.ts'
+import { type Availability, exists } from '../../../../api/versions/availability.ts'
+import type { EmulatedVersion } from '../../../../api/versions/emulated-version.ts'
 import { rbacGroup, type Subject } from '../policy.ts'
 import type { PolicyRule } from '../rule.ts'
 import { clusterBindings, loopBindings, namespacedBindings } from './bindings.ts'
@@ -17,21 +19,25 @@ export interface DefaultPolicy {
   readonly rolebindings: readonly ApiObject[]
 }
 
-/** Returns the default roles and bindings. */
-export function defaultPolicy(vendor: Vendor): DefaultPolicy {
-  const objectOf = (role: DefaultRole) => roleObject(inWordsOf(vendor, role), vendor)
+/** Returns the default roles and bindings of a version. */
+export function defaultPolicy(vendor: Vendor, version: EmulatedVersion): DefaultPolicy {
+  const isHere = (part: Availability) => exists(part, version)
+  const roles = (all: readonly DefaultRole[]) =>
+    all.filter(isHere).map((each) => roleObject(inWordsOf(vendor, version, each), vendor))
+  const bindings = (all: readonly DefaultBinding[]) =>
+    all.filter(isHere).map((each) => bindingObject({ ...each, subjects: each.subjects.filter(isHere) }, vendor))
   return {
-    clusterroles: [...clusterRoles, ...controllerRoles].map(objectOf),
-    roles: namespacedRoles.map(objectOf),
-    clusterrolebindings: [...clusterBindings, ...loopBindings].map((each) => bindingObject(each, vendor)),
-    rolebindings: namespacedBindings.map((each) => bindingObject(each, vendor)),
+    clusterroles: roles([...clusterRoles, ...controllerRoles]),
+    roles: roles(namespacedRoles),
+    clusterrolebindings: bindings([...clusterBindings, ...loopBindings]),
+    rolebindings: bindings(namespacedBindings),
   }
 }
 
-/** Returns the rules of a default ClusterRole. */
-export function defaultRules(vendor: Vendor, name: string): readonly PolicyRule[] {
+/** Returns the rules of a default ClusterRole in a version. */
+export function defaultRules(vendor: Vendor, version: EmulatedVersion, name: string): readonly PolicyRule[] {
   const role = clusterRoles.find((each) => each.name === name)
-  return role === undefined ? [] : inWordsOf(vendor, role).rules
+  return role === undefined ? [] : inWordsOf(vendor, version, role).rules
 }
 
 /** Annotation that administrators set to `false` to keep their own changes to a default role or binding. */

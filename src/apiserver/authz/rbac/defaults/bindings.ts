@@ -1,13 +1,15 @@
 /** Subjects of the default roles. The role of a control loop is bound to the service account of that loop. */
+import { defined } from '../../../../api/json/json.ts'
 import { controllerRoles } from './controller-roles.ts'
-import { account, bind, type DefaultBinding, group, user } from './role-builders.ts'
+import { account, bind, type DefaultBinding, group, since, user } from './role-builders.ts'
 
 const loopPrefix = 'system:controller:'
 
 /** Binds each control loop's role to the account of the same name. */
-export const loopBindings: readonly DefaultBinding[] = controllerRoles.map(({ name }) =>
-  bind(name, [account(name.slice(loopPrefix.length))]),
-)
+export const loopBindings: readonly DefaultBinding[] = controllerRoles.map((role) => ({
+  ...bind(role.name, [account(role.name.slice(loopPrefix.length))]),
+  ...defined({ since: role.since, until: role.until }),
+}))
 
 export const clusterBindings: readonly DefaultBinding[] = [
   bind('cluster-admin', [group('system:masters')]),
@@ -39,7 +41,11 @@ export const namespacedBindings: readonly DefaultBinding[] = [
   ),
   bind(
     'system::leader-locking-kube-controller-manager',
-    [user('system:kube-controller-manager'), account('kube-controller-manager')],
+    [
+      user('system:kube-controller-manager'),
+      account('kube-controller-manager'),
+      since('1.31', account('leader-election-controller')),
+    ],
     { namespace: 'kube-system' },
   ),
   bind('system::leader-locking-kube-scheduler', [user('system:kube-scheduler'), account('kube-scheduler')], {

@@ -1,6 +1,6 @@
 /** Default ClusterRoles for users and system components. */
 
-import { type DefaultRole, events, on, paths, role, signer, withResourceNames } from './role-builders.ts'
+import { type DefaultRole, events, on, paths, role, signer, since, until, withResourceNames } from './role-builders.ts'
 
 export const clusterRoles: readonly DefaultRole[] = [
   role('admin', [], { collects: 'admin' }),
@@ -24,11 +24,25 @@ export const clusterRoles: readonly DefaultRole[] = [
         'core',
         'pods pods/attach pods/exec pods/portforward pods/proxy',
       ),
-      on(
-        'create delete deletecollection patch update',
-        'core',
-        'configmaps events persistentvolumeclaims replicationcontrollers replicationcontrollers/scale secrets serviceaccounts services services/proxy',
+      since('1.24', on('create', 'core', 'pods/eviction')),
+      until(
+        '1.35',
+        on(
+          'create delete deletecollection patch update',
+          'core',
+          'configmaps events persistentvolumeclaims replicationcontrollers replicationcontrollers/scale secrets serviceaccounts services services/proxy',
+        ),
       ),
+      since(
+        '1.35',
+        on(
+          'create delete deletecollection patch update',
+          'core',
+          'configmaps persistentvolumeclaims replicationcontrollers replicationcontrollers/scale secrets serviceaccounts services services/proxy',
+        ),
+      ),
+      since('1.24', on('create', 'core', 'serviceaccounts/token')),
+      since('1.35', on('create delete deletecollection patch update', 'core events', 'events')),
       on(
         'create delete deletecollection patch update',
         'apps',
@@ -43,6 +57,11 @@ export const clusterRoles: readonly DefaultRole[] = [
       ),
       on('create delete deletecollection patch update', 'policy', 'poddisruptionbudgets'),
       on('create delete deletecollection patch update', 'networking', 'ingresses networkpolicies'),
+      since('1.24', on('create delete deletecollection get list patch update watch', 'coordination', 'leases')),
+      since(
+        '1.34',
+        on('create delete deletecollection patch update', 'resource', 'resourceclaims resourceclaimtemplates'),
+      ),
     ],
     { joins: 'edit' },
   ),
@@ -54,12 +73,24 @@ export const clusterRoles: readonly DefaultRole[] = [
         'core',
         'configmaps endpoints persistentvolumeclaims persistentvolumeclaims/status pods replicationcontrollers replicationcontrollers/scale serviceaccounts services services/status',
       ),
-      on(
-        'get list watch',
-        'core',
-        'bindings events limitranges namespaces/status pods/log pods/status replicationcontrollers/status resourcequotas resourcequotas/status',
+      until(
+        '1.35',
+        on(
+          'get list watch',
+          'core',
+          'bindings events limitranges namespaces/status pods/log pods/status replicationcontrollers/status resourcequotas resourcequotas/status',
+        ),
+      ),
+      since(
+        '1.35',
+        on(
+          'get list watch',
+          'core',
+          'bindings limitranges namespaces/status pods/log pods/status replicationcontrollers/status resourcequotas resourcequotas/status',
+        ),
       ),
       on('get list watch', 'core', 'namespaces'),
+      since('1.35', on('get list watch', 'core events', 'events')),
       on('get list watch', 'discovery', 'endpointslices'),
       on(
         'get list watch',
@@ -75,6 +106,7 @@ export const clusterRoles: readonly DefaultRole[] = [
       ),
       on('get list watch', 'policy', 'poddisruptionbudgets poddisruptionbudgets/status'),
       on('get list watch', 'networking', 'ingresses ingresses/status networkpolicies'),
+      since('1.34', on('get list watch', 'resource', 'resourceclaims resourceclaims/status resourceclaimtemplates')),
     ],
     { joins: 'view' },
   ),
@@ -82,7 +114,10 @@ export const clusterRoles: readonly DefaultRole[] = [
     on('create', 'authentication', 'tokenreviews'),
     on('create', 'authorization', 'subjectaccessreviews'),
   ]),
-  role('system:basic-user', [on('create', 'authorization', 'selfsubjectaccessreviews selfsubjectrulesreviews')]),
+  role('system:basic-user', [
+    on('create', 'authorization', 'selfsubjectaccessreviews selfsubjectrulesreviews'),
+    since('1.27', on('create', 'authentication', 'selfsubjectreviews')),
+  ]),
   role('system:{certificates}:certificatesigningrequests:nodeclient', [
     on('create', 'certificates', 'certificatesigningrequests/nodeclient'),
   ]),
@@ -113,8 +148,8 @@ export const clusterRoles: readonly DefaultRole[] = [
     events,
     on('create', 'coordination', 'leases'),
     withResourceNames(['kube-controller-manager'], on('get update', 'coordination', 'leases')),
-    on('create', 'core', 'endpoints'),
-    withResourceNames(['kube-controller-manager'], on('get update', 'core', 'endpoints')),
+    until('1.28', on('create', 'core', 'endpoints')),
+    withResourceNames(['kube-controller-manager'], until('1.28', on('get update', 'core', 'endpoints'))),
     on('create', 'core', 'secrets serviceaccounts'),
     on('delete', 'core', 'secrets'),
     on('get', 'core', 'configmaps namespaces secrets serviceaccounts'),
@@ -128,9 +163,11 @@ export const clusterRoles: readonly DefaultRole[] = [
   role('system:kube-scheduler', [
     events,
     on('create', 'coordination', 'leases'),
-    withResourceNames(['kube-scheduler'], on('get update', 'coordination', 'leases')),
-    on('create', 'core', 'endpoints'),
-    withResourceNames(['kube-scheduler'], on('get update', 'core', 'endpoints')),
+    withResourceNames(['kube-scheduler'], until('1.31', on('get update', 'coordination', 'leases'))),
+    withResourceNames(['kube-scheduler'], since('1.31', on('get list update watch', 'coordination', 'leases'))),
+    since('1.31', on('create delete deletecollection get list patch update watch', 'coordination', 'leasecandidates')),
+    until('1.28', on('create', 'core', 'endpoints')),
+    withResourceNames(['kube-scheduler'], until('1.28', on('get update', 'core', 'endpoints'))),
     on('get list watch', 'core', 'nodes'),
     on('delete get list watch', 'core', 'pods'),
     on('create', 'core', 'bindings pods/binding'),
@@ -143,16 +180,37 @@ export const clusterRoles: readonly DefaultRole[] = [
     on('create', 'authentication', 'tokenreviews'),
     on('create', 'authorization', 'subjectaccessreviews'),
     on('get list watch', 'storage', 'csinodes'),
+    since('1.32', on('get list watch', 'storage', 'volumeattachments')),
     on('get list watch', 'core', 'namespaces'),
     on('get list watch', 'storage', 'csidrivers'),
     on('get list watch', 'storage', 'csistoragecapacities'),
+    since('1.34', on('get list watch', 'resource', 'deviceclasses')),
+    since('1.34', on('get list patch update watch', 'resource', 'resourceclaims')),
+    since('1.34', on('get list patch update watch', 'resource', 'resourceclaims/status')),
+    since('1.34', on('update', 'core', 'pods/finalizers')),
+    since('1.34', on('get list watch', 'resource', 'resourceslices')),
+    since('1.36', on('create delete', 'resource', 'resourceclaims')),
+    since('1.36', on('patch update', 'resource', 'resourceclaims/binding')),
   ]),
   role('system:kubelet-api-admin', [
     on('get list watch', 'core', 'nodes'),
     on('proxy', 'core', 'nodes'),
-    on('*', 'core', 'nodes/log nodes/metrics nodes/proxy nodes/spec nodes/stats'),
+    until('1.27', on('*', 'core', 'nodes/log nodes/metrics nodes/proxy nodes/spec nodes/stats')),
+    since('1.27', on('*', 'core', 'nodes/log nodes/metrics nodes/proxy nodes/stats')),
+    since('1.33', on('*', 'core', 'nodes/configz nodes/healthz nodes/pods')),
   ]),
-  role('system:monitoring', [paths('get', '/healthz /healthz/* /livez /livez/* /metrics /readyz /readyz/*')]),
+  role('system:monitoring', [
+    until('1.26', paths('get', '/healthz /healthz/* /livez /livez/* /metrics /readyz /readyz/*')),
+    since(
+      '1.26',
+      until('1.36', paths('get', '/healthz /healthz/* /livez /livez/* /metrics /metrics/slis /readyz /readyz/*')),
+    ),
+    since(
+      '1.36',
+      paths('get', '/flagz /healthz /healthz/* /livez /livez/* /metrics /metrics/slis /readyz /readyz/* /statusz'),
+    ),
+    since('1.34', on('get', 'core', 'nodes/metrics')),
+  ]),
   role('system:node', [
     on('create', 'authentication', 'tokenreviews'),
     on('create', 'authorization', 'localsubjectaccessreviews subjectaccessreviews'),
@@ -160,7 +218,8 @@ export const clusterRoles: readonly DefaultRole[] = [
     on('create get list watch', 'core', 'nodes'),
     on('patch update', 'core', 'nodes/status'),
     on('patch update', 'core', 'nodes'),
-    on('create patch update', 'core', 'events'),
+    until('1.35', on('create patch update', 'core', 'events')),
+    since('1.35', events),
     on('get list watch', 'core', 'pods'),
     on('create delete', 'core', 'pods'),
     on('patch update', 'core', 'pods/status'),
@@ -176,6 +235,9 @@ export const clusterRoles: readonly DefaultRole[] = [
     on('get list watch', 'storage', 'csidrivers'),
     on('create delete get patch update', 'storage', 'csinodes'),
     on('get list watch', 'node', 'runtimeclasses'),
+    since('1.34', on('get', 'resource', 'resourceclaims')),
+    since('1.34', on('deletecollection', 'resource', 'resourceslices')),
+    since('1.34', on('get', 'core', 'serviceaccounts')),
   ]),
   role('system:node-bootstrapper', [on('create get list watch', 'certificates', 'certificatesigningrequests')]),
   role('system:node-problem-detector', [on('get', 'core', 'nodes'), on('patch', 'core', 'nodes/status'), events]),
@@ -183,6 +245,7 @@ export const clusterRoles: readonly DefaultRole[] = [
     on('list watch', 'core', 'endpoints services'),
     on('get list watch', 'core', 'nodes'),
     events,
+    since('1.33', on('list watch', 'networking', 'servicecidrs')),
     on('list watch', 'discovery', 'endpointslices'),
   ]),
   role('system:persistent-volume-provisioner', [
@@ -193,7 +256,16 @@ export const clusterRoles: readonly DefaultRole[] = [
     events,
   ]),
   role('system:public-info-viewer', [paths('get', '/healthz /livez /readyz /version /version/')]),
-  role('system:service-account-issuer-discovery', [paths('get', '/.well-known/openid-configuration /openid/v1/jwks')]),
+  role('system:service-account-issuer-discovery', [
+    until('1.28', paths('get', '/.well-known/openid-configuration /openid/v1/jwks')),
+    since(
+      '1.28',
+      paths(
+        'get',
+        '/.well-known/openid-configuration /.well-known/openid-configuration/ /openid/v1/jwks /openid/v1/jwks/',
+      ),
+    ),
+  ]),
   role('system:volume-scheduler', [
     on('get list patch update watch', 'core', 'persistentvolumes'),
     on('get list watch', 'storage', 'storageclasses'),

@@ -1,5 +1,24 @@
 /** Default roles in system namespaces. */
-import { type DefaultRole, events, on, role, withResourceNames } from './role-builders.ts'
+import {
+  type DefaultRole,
+  type DefaultRule,
+  events,
+  on,
+  role,
+  since,
+  until,
+  withResourceNames,
+} from './role-builders.ts'
+
+/** Permissions for leader election, first with ConfigMaps, later with Leases. */
+function leaderLocking(component: string): readonly DefaultRule[] {
+  return [
+    until('1.35', on('watch', 'core', 'configmaps')),
+    withResourceNames([component], until('1.35', on('get update', 'core', 'configmaps'))),
+    since('1.31', on('create get list update watch', 'coordination', 'leases')),
+    since('1.31', on('create get list update watch', 'coordination', 'leasecandidates')),
+  ]
+}
 
 export const namespacedRoles: readonly DefaultRole[] = [
   role(
@@ -16,19 +35,10 @@ export const namespacedRoles: readonly DefaultRole[] = [
     [withResourceNames(['extension-apiserver-authentication'], on('get list watch', 'core', 'configmaps'))],
     { namespace: 'kube-system' },
   ),
-  role(
-    'system::leader-locking-kube-controller-manager',
-    [
-      on('watch', 'core', 'configmaps'),
-      withResourceNames(['kube-controller-manager'], on('get update', 'core', 'configmaps')),
-    ],
-    { namespace: 'kube-system' },
-  ),
-  role(
-    'system::leader-locking-kube-scheduler',
-    [on('watch', 'core', 'configmaps'), withResourceNames(['kube-scheduler'], on('get update', 'core', 'configmaps'))],
-    { namespace: 'kube-system' },
-  ),
+  role('system::leader-locking-kube-controller-manager', leaderLocking('kube-controller-manager'), {
+    namespace: 'kube-system',
+  }),
+  role('system::leader-locking-kube-scheduler', leaderLocking('kube-scheduler'), { namespace: 'kube-system' }),
   role('system:controller:bootstrap-signer', [on('get list watch', 'core', 'secrets')], { namespace: 'kube-system' }),
   role('system:controller:cloud-provider', [on('create get list watch', 'core', 'configmaps')], {
     namespace: 'kube-system',

@@ -1,14 +1,24 @@
-/** Builders for default roles and bindings: short and independent of the vendor. */
+/**
+ * Builders for default roles and bindings: short and independent of the vendor. Roles, rules, bindings and subjects may
+ * declare the Kubernetes versions that have them.
+ */
 import { defined } from '../../../../api/json/json.ts'
 import { groupName, type Signers, type Vendor } from '../../../../api/model/vendor.ts'
+import { type Availability, exists } from '../../../../api/versions/availability.ts'
+import type { EmulatedVersion, KubeVersion } from '../../../../api/versions/emulated-version.ts'
 import type { Subject } from '../policy.ts'
 import type { PolicyRule } from '../rule.ts'
 
-export interface DefaultRole {
+/** A rule of the versions that have it. */
+export type DefaultRule = PolicyRule & Versions
+
+type Versions = Pick<Availability, 'since' | 'until'>
+
+export interface DefaultRole extends Versions {
   /** `{certificates}` is replaced with the name of that group. */
   readonly name: string
   /** API groups by id. */
-  readonly rules: readonly PolicyRule[]
+  readonly rules: readonly DefaultRule[]
   /** `collects` aggregates the rules of all roles whose `joins` has the same value, such as `edit`. */
   readonly collects?: string
   readonly joins?: string
@@ -16,24 +26,24 @@ export interface DefaultRole {
   readonly namespace?: string
 }
 
-export interface DefaultBinding {
+export interface DefaultBinding extends Versions {
   readonly name: string
   readonly role: string
-  readonly subjects: readonly Subject[]
+  readonly subjects: readonly (Subject & Versions)[]
   /** Undefined for a ClusterRoleBinding. */
   readonly namespace?: string
 }
 
-type RoleOptions = Pick<DefaultRole, 'collects' | 'joins' | 'namespace'>
+type RoleOptions = Pick<DefaultRole, 'collects' | 'joins' | 'namespace' | 'since' | 'until'>
 
-export function role(name: string, rules: readonly PolicyRule[], options: RoleOptions = {}): DefaultRole {
+export function role(name: string, rules: readonly DefaultRule[], options: RoleOptions = {}): DefaultRole {
   return { name, rules, ...options }
 }
 
 /** Binds the role of the same name, unless `to` names another. */
 export function bind(
   name: string,
-  subjects: readonly Subject[],
+  subjects: DefaultBinding['subjects'],
   { to = name, namespace }: { readonly to?: string; readonly namespace?: string } = {},
 ): DefaultBinding {
   return { name, role: to, subjects, ...(namespace === undefined ? {} : { namespace }) }
@@ -45,16 +55,26 @@ export const group = (name: string): Subject => ({ kind: 'Group', name, namespac
 export const account = (name: string): Subject => ({ kind: 'ServiceAccount', name, namespace: 'kube-system' })
 
 /** `on('get list', 'core apps', 'pods deployments')`: verbs, group ids and resources. */
-export function on(verbs: string, groups: string, resources: string): PolicyRule {
+export function on(verbs: string, groups: string, resources: string): DefaultRule {
   return { verbs: split(verbs), apiGroups: split(groups), resources: split(resources) }
 }
 
+/** A rule or subject that exists since a version. */
+export function since<T extends object>(version: KubeVersion, part: T): T & Versions {
+  return { ...part, since: version }
+}
+
+/** A rule or subject that exists before a version. */
+export function until<T extends object>(version: KubeVersion, part: T): T & Versions {
+  return { ...part, until: version }
+}
+
 /** Restricts a rule to objects with these names. */
-export function withResourceNames(resourceNames: readonly string[], rule: PolicyRule): PolicyRule {
+export function withResourceNames(resourceNames: readonly string[], rule: DefaultRule): DefaultRule {
   return { ...rule, resourceNames }
 }
 
-export function paths(verbs: string, urls: string): PolicyRule {
+export function paths(verbs: string, urls: string): DefaultRule {
   return { verbs: split(verbs), nonResourceURLs: split(urls) }
 }
 
@@ -70,16 +90,21 @@ function split(words: string): string[] {
   return words.split(' ')
 }
 
-/** Returns the role with the vendor's names of groups and signers. */
-export function inWordsOf(vendor: Vendor, { name, rules, ...rest }: DefaultRole): DefaultRole {
+/** Returns the role with the vendor's names of groups and signers, and with the rules of the version. */
+export function inWordsOf(
+  vendor: Vendor,
+  version: EmulatedVersion,
+  { name, rules, ...rest }: DefaultRole,
+): DefaultRole & { readonly rules: readonly PolicyRule[] } {
   return {
     ...rest,
     name: name.replace('{certificates}', groupName(vendor, 'certificates')),
-    rules: rules.map((rule) => ruleInWordsOf(vendor, rule)),
+    rules: rules.filter((rule) => exists(rule, version)).map((rule) => ruleInWordsOf(vendor, rule)),
   }
 }
 
-function ruleInWordsOf(vendor: Vendor, { apiGroups, resourceNames, ...rest }: PolicyRule): PolicyRule {
+function ruleInWordsOf(vendor: Vendor, rule: DefaultRule): PolicyRule {
+  const { apiGroups, resourceNames, since: _since, until: _until, ...rest } = rule
   return {
     ...rest,
     ...defined({
