@@ -13,6 +13,7 @@ import { priorityLevelConfiguration as priorityLevelConfigurations } from '../..
 import { mandatoryFlowSchemas, mandatoryLevels } from '../../api/kinds/flowcontrol/types/mandatory.ts'
 import type { Lookup, StoredType } from '../../api/model/lookup.ts'
 import type { ApiObject } from '../../api/model/object.ts'
+import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import { Classifier } from './classifier.ts'
 import type { FlowMetrics, FlowSeries } from './flow-metrics.ts'
 import { type CompiledRules, compileRules } from './flow-schema-rules.ts'
@@ -36,18 +37,28 @@ interface Level {
   readonly pool: SeatPool | undefined
 }
 
+export interface FlowConfigurationOptions {
+  /** Total of all levels. */
+  readonly seats: number
+  /** The emulated Kubernetes version. */
+  readonly version: EmulatedVersion
+  readonly metrics: FlowMetrics
+}
+
 /** The current flow-control configuration. */
 export class FlowConfiguration {
   readonly #seats: number
   readonly #metrics: FlowMetrics
+  readonly #mandatoryLevels: ReadonlyMap<string, Json>
   readonly #tickBudget = new TickBudget()
   readonly #schemas: Followed<FlowSchema, ReadySchema>
   readonly #configurations: Followed<PriorityLevelConfiguration, PriorityLevelConfiguration>
   #levels: ReadonlyMap<string, Level> = new Map()
   #classifier: Classifier<Schema> | undefined
 
-  /** `seats` is the total of all levels. Create it before the caches are loaded. */
-  constructor(lookup: Lookup, seats: number, metrics: FlowMetrics) {
+  /** Create it before the caches are loaded. */
+  constructor(lookup: Lookup, { seats, version, metrics }: FlowConfigurationOptions) {
+    this.#mandatoryLevels = mandatoryLevels(version)
     this.#seats = seats
     this.#metrics = metrics
     this.#schemas = new Followed(lookup, flowSchemas, readySchema)
@@ -64,7 +75,10 @@ export class FlowConfiguration {
 
   #readLevels(): ReadonlyMap<string, Level> {
     const stored = this.#configurations.current()
-    const all = new Map([...imagined(mandatoryLevels), ...stored]) as ReadonlyMap<string, PriorityLevelConfiguration>
+    const all = new Map([...imagined(this.#mandatoryLevels), ...stored]) as ReadonlyMap<
+      string,
+      PriorityLevelConfiguration
+    >
     const shares = [...all.values()].reduce((sum, level) => sum + sharesOf(level), 0)
     return new Map([...all].map(([name, level]) => [name, this.#level(name, level, shares)]))
   }

@@ -1,21 +1,24 @@
 /**
  * The built-in priority levels and FlowSchemas. The server creates missing ones at startup and once a minute. It also
  * restores the spec of a suggested object while its annotation `autoupdate-spec` is `true`; users set that annotation
- * to `false` to change the object. The specs of mandatory objects are immutable, so the server resets their annotation
- * to `true`.
+ * to `false` to change the object. The specs of mandatory objects are immutable, so the server resets them and their
+ * annotation. Objects with the annotation `true` that the emulated version does not have are left over from another
+ * version, so the server deletes them.
  */
 
-import type { Json } from '../../api/json/json.ts'
+import { type Json, type JsonObject, sameJson } from '../../api/json/json.ts'
 import { flowSchema } from '../../api/kinds/flowcontrol/flow-schema.ts'
 import { priorityLevelConfiguration } from '../../api/kinds/flowcontrol/priority-level-configuration.ts'
 import { mandatoryFlowSchemas, mandatoryLevels } from '../../api/kinds/flowcontrol/types/mandatory.ts'
 import { suggestedFlowSchemas, suggestedLevels } from '../../api/kinds/flowcontrol/types/suggested.ts'
-import type { ApiObject } from '../../api/model/object.ts'
+import { type ApiObject, asJson } from '../../api/model/object.ts'
 import { vendorKey } from '../../api/model/vendor.ts'
+import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { every } from '../../client/reconcile/sources.ts'
 import type { Catalogue } from '../registry/catalogue/catalogue.ts'
 import type { Resource } from '../registry/catalogue/resource.ts'
+import { deleteObject } from '../registry/verbs/delete.ts'
 import { updateObject } from '../registry/verbs/update.ts'
 import { changeFields, contextOf, createIn, getCached, ignoreNotFound } from './own-objects.ts'
 
@@ -28,22 +31,23 @@ interface RequiredObjects {
 const periodMs = 60_000
 
 /** Keeps the built-in flow-control objects. Returns undefined if the server does not serve these types. */
-export function flowControlObjectsLoop(catalogue: Catalogue): Loop | undefined {
+export function flowControlObjectsLoop(catalogue: Catalogue, version: EmulatedVersion): Loop | undefined {
   const levels = catalogue.stored(priorityLevelConfiguration.group, priorityLevelConfiguration.plural)
   const schemas = catalogue.stored(flowSchema.group, flowSchema.plural)
   if (levels === undefined || schemas === undefined) return undefined
   const requiredObjects: readonly RequiredObjects[] = [
-    { resource: levels, mandatory: mandatoryLevels, suggested: suggestedLevels },
-    { resource: schemas, mandatory: mandatoryFlowSchemas, suggested: suggestedFlowSchemas(catalogue.vendor) },
+    { resource: levels, mandatory: mandatoryLevels(version), suggested: suggestedLevels(version) },
+    { resource: schemas, mandatory: mandatoryFlowSchemas, suggested: suggestedFlowSchemas(catalogue.vendor, version) },
   ]
   return {
     name: 'flow-control-objects',
     sources: [every(periodMs, 'all')],
     reconcile: async () => {
       await Promise.all(
-        requiredObjects.flatMap(({ resource, mandatory, suggested }) => [
-          ...[...mandatory].map(([name, spec]) => keepMandatory(resource, name, spec)),
-          ...[...suggested].map(([name, spec]) => keepSuggested(resource, name, spec)),
+        requiredObjects.flatMap((required) => [
+          ...[...required.mandatory].map(([name, spec]) => keepMandatory(required.resource, name, spec)),
+          ...[...required.suggested].map(([name, spec]) => keepSuggested(required.resource, name, spec)),
+          deleteObsolete(required),
         ]),
       )
       return 'done'
@@ -57,14 +61,37 @@ async function keepMandatory(resource: Resource, name: string, spec: Json): Prom
   const key = annotationOf(resource)
   const existing = getCached(resource, { namespace: '', name })
   if (existing === undefined) return await createWith(resource, name, spec)
-  if (existing.metadata.annotations?.[key] === 'true' || existing.metadata.deletionTimestamp !== undefined) return
-  const annotated = (object: ApiObject): ApiObject => {
+  if (existing.metadata.deletionTimestamp !== undefined) return
+  const restored = (object: ApiObject): ApiObject => {
     const annotations = { ...object.metadata.annotations, [key]: 'true' }
-    return { ...object, metadata: { ...object.metadata, annotations } }
+    return { ...object, metadata: { ...object.metadata, annotations }, spec: mandatorySpec(object, spec) }
   }
+  if (sameJson(asJson(restored(existing)), asJson(existing))) return
   const context = { ...contextOf(resource, '', 'UpdateOptions'), fieldManager: managerIn(resource) }
-  await ignoreNotFound(updateObject(context, name, (previous) => ({ object: annotated(previous), managed: false })))
+  await ignoreNotFound(updateObject(context, name, (previous) => ({ object: restored(previous), managed: false })))
 }
+
+/** Returns the required spec with the concurrency of the exempt level, which users may change. */
+function mandatorySpec(existing: ApiObject, spec: Json): Json {
+  const { exempt } = (existing.spec ?? {}) as JsonObject
+  const required = spec as JsonObject
+  return exempt === undefined || required.exempt === undefined ? required : { ...required, exempt }
+}
+
+/** Deletes the suggested objects of other versions. */
+async function deleteObsolete({ resource, mandatory, suggested }: RequiredObjects): Promise<void> {
+  const key = annotationOf(resource)
+  const obsolete = resource.cache
+    .all()
+    .map(({ name }) => name)
+    .filter((name) => !mandatory.has(name) && !suggested.has(name))
+    .filter((name) => getCached(resource, { namespace: '', name })?.metadata.annotations?.[key] === 'true')
+  await Promise.all(
+    obsolete.map((name) => ignoreNotFound(deleteObject(contextOf(resource, '', 'DeleteOptions'), name, atOnce))),
+  )
+}
+
+const atOnce = { gracePeriodSeconds: undefined, propagation: undefined, preconditions: [] }
 
 async function keepSuggested(resource: Resource, name: string, spec: Json): Promise<void> {
   const existing = getCached(resource, { namespace: '', name })

@@ -33,7 +33,7 @@ export function openFlowControl(options: ServerOptions, { catalogue, lookup, clo
     throw new UsageError(
       'priority and fairness has no seats: set --max-requests-inflight or --max-mutating-requests-inflight above 0, or --enable-priority-and-fairness=false',
     )
-  const configuration = new FlowConfiguration(lookup, seats, metrics)
+  const configuration = new FlowConfiguration(lookup, { seats, version: options.emulatedVersion, metrics })
   return shareFairly(new FlowControl(configuration, clock, requestTimeout / 4), catalogue, vendorOf(profile))
 }
 

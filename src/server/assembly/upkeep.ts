@@ -44,7 +44,7 @@ export async function startUpkeep(
     opened.defer(() => running.stop())
     return running.firstPass
   }
-  await start([systemObjectsLoop(catalogue), flowControlObjectsLoop(catalogue)])
+  await start([systemObjectsLoop(catalogue), flowControlObjectsLoop(catalogue, version)])
   await start([
     defaultPolicyLoop(catalogue, version),
     flowSchemaLoop(catalogue),

@@ -21,7 +21,7 @@ const on = (verb: string, path: string, group = ''): FlowAttributes => {
 }
 const at = (verb: string, path: string): FlowAttributes => ({ resource: false, verb, path })
 
-const suggested = [...suggestedFlowSchemas(vendorOf('kubernetes'))]
+const suggested = [...suggestedFlowSchemas(vendorOf('kubernetes'), '1.23')]
   .map(([name, spec]) => ({ ...compile(name, spec), at: (spec as { matchingPrecedence: number }).matchingPrecedence }))
   .sort((a, b) => a.at - b.at)
 const ann = user('ann', 'system:authenticated')

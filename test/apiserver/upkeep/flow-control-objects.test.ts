@@ -30,3 +30,14 @@ test('a deleted or changed flow control object is restored', async (t) => {
       assert.ok(makers.includes('api-priority-and-fairness-config-producer-v1'), String(makers))
     }
 })
+
+test('a server of a later version updates and deletes flow control objects', async (t) => {
+  const server = await serve(t, [])
+  await server.stop()
+  await server.restart(['--emulated-version=1.36'])
+  const flow = '/apis/flowcontrol.apiserver.orch.io/v1'
+  const client = server.client('admin-token')
+  assert.equal((await client.get(`${flow}/flowschemas/workload-leader-election`)).status, 404)
+  const levels = await client.get(`${flow}/prioritylevelconfigurations/catch-all`)
+  assert.equal(levels.body.spec.limited.lendablePercent, 0)
+})

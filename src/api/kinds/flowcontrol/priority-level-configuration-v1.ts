@@ -28,6 +28,7 @@ const limited = s.object(
     doc: 'Limits of a priority level.',
     fill: (value) => {
       value.nominalConcurrencyShares ??= 30
+      value.lendablePercent ??= 0
     },
   },
 )

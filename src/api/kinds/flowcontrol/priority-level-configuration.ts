@@ -14,6 +14,7 @@ import {
   required,
 } from '../../model/field-error.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
+import { emulationOf, type RuleContext } from '../../schema/context.ts'
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { specAndStatus, statusAndNothingElse } from '../spec-and-status.ts'
@@ -180,16 +181,21 @@ export const priorityLevelConfigurationV1beta1 = defineVersion(priorityLevelConf
   },
 })
 
-function checkExempt({ metadata, spec = {} }: PriorityLevelConfiguration): FieldError[] {
+function checkExempt({ metadata, spec = {} }: PriorityLevelConfiguration, context: RuleContext): FieldError[] {
   const { name = '' } = metadata
   const { type = '' } = spec
-  const mandatory = mandatoryLevels.get(name)
-  const isFixed = mandatory === undefined || sameJson(spec, mandatory)
+  const mandatory = mandatoryLevels(emulationOf(context).version).get(name)
+  const isFixed = mandatory === undefined || sameJson(withoutExempt(spec), withoutExempt(mandatory as typeof spec))
   const text = "type must be 'Exempt' if and only if name is 'exempt'"
   return [
     ...((name === 'exempt') === (type === 'Exempt') ? [] : [invalid('spec.type', type, text)]),
     ...(isFixed ? [] : [invalid('spec', spec, `spec of '${name}' must equal the fixed value`)]),
   ]
+}
+
+/** Removes the concurrency of the exempt level, which users may change. */
+function withoutExempt({ exempt: _, ...rest }: InferFields<typeof specFields>) {
+  return rest
 }
 
 /** Rejects settings that do not apply to the type without validating them. */

@@ -4,6 +4,7 @@
  */
 import type { Json } from '../../../json/json.ts'
 import { superusers } from '../../../model/user.ts'
+import { type EmulatedVersion, isAtLeast } from '../../../versions/emulated-version.ts'
 
 const all = ['*']
 const everything = {
@@ -33,8 +34,13 @@ export const mandatoryFlowSchemas: ReadonlyMap<string, Json> = new Map<string, J
   ],
 ])
 
-/** Specs of the mandatory priority levels. */
-export const mandatoryLevels: ReadonlyMap<string, Json> = new Map<string, Json>([
-  ['exempt', { type: 'Exempt' }],
-  ['catch-all', { type: 'Limited', limited: { assuredConcurrencyShares: 5, limitResponse: { type: 'Reject' } } }],
-])
+/** Returns the specs of the mandatory priority levels in a version. */
+export function mandatoryLevels(version: EmulatedVersion): ReadonlyMap<string, Json> {
+  const exempt = isAtLeast(version, '1.28') ? { exempt: { nominalConcurrencyShares: 0, lendablePercent: 0 } } : {}
+  const lending = isAtLeast(version, '1.26') ? { lendablePercent: 0 } : {}
+  const limited = { assuredConcurrencyShares: 5, limitResponse: { type: 'Reject' }, ...lending }
+  return new Map<string, Json>([
+    ['exempt', { type: 'Exempt', ...exempt }],
+    ['catch-all', { type: 'Limited', limited }],
+  ])
+}

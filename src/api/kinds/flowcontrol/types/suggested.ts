@@ -1,29 +1,46 @@
 /**
- * The suggested priority levels and FlowSchemas of kube-apiserver 1.23. A new server creates them in addition to the
- * mandatory ones. Nodes, leader elections and controllers have separate levels; all other requests share the remaining
+ * The suggested priority levels and FlowSchemas of kube-apiserver. A new server creates those of the emulated version
+ * in addition to the mandatory ones. Nodes, leader elections and controllers have separate levels; all other requests share the remaining
  * levels by user.
  */
 import type { Json } from '../../../json/json.ts'
 import { authenticatedUsers, nodesGroup, unauthenticatedUsers } from '../../../model/user.ts'
 import { groupName, type Vendor } from '../../../model/vendor.ts'
+import { type Availability, exists } from '../../../versions/availability.ts'
+import { type EmulatedVersion, isAtLeast } from '../../../versions/emulated-version.ts'
 
-const level = (shares: number, queues: number, handSize: number): Json => ({
-  type: 'Limited',
-  limited: {
-    assuredConcurrencyShares: shares,
-    limitResponse: { type: 'Queue', queuing: { queues, handSize, queueLengthLimit: 50 } },
-  },
-})
+interface LevelShares {
+  readonly shares: number
+  /** Percentage of the seats that other levels can borrow, since 1.26. */
+  readonly lendable: number
+  readonly queues: number
+  readonly handSize: number
+}
 
-/** Specs of the suggested priority levels. */
-export const suggestedLevels: ReadonlyMap<string, Json> = new Map([
-  ['system', level(30, 64, 6)],
-  ['node-high', level(40, 64, 6)],
-  ['leader-election', level(10, 16, 4)],
-  ['workload-high', level(40, 128, 6)],
-  ['workload-low', level(100, 128, 6)],
-  ['global-default', level(20, 128, 6)],
-])
+const levels: { readonly [name: string]: LevelShares } = {
+  system: { shares: 30, lendable: 33, queues: 64, handSize: 6 },
+  'node-high': { shares: 40, lendable: 25, queues: 64, handSize: 6 },
+  'leader-election': { shares: 10, lendable: 0, queues: 16, handSize: 4 },
+  'workload-high': { shares: 40, lendable: 50, queues: 128, handSize: 6 },
+  'workload-low': { shares: 100, lendable: 90, queues: 128, handSize: 6 },
+  'global-default': { shares: 20, lendable: 50, queues: 128, handSize: 6 },
+}
+
+/** Returns the specs of the suggested priority levels in a version. */
+export function suggestedLevels(version: EmulatedVersion): ReadonlyMap<string, Json> {
+  return new Map(Object.entries(levels).map(([name, each]) => [name, levelSpec(each, version)]))
+}
+
+function levelSpec({ shares, lendable, queues, handSize }: LevelShares, version: EmulatedVersion): Json {
+  return {
+    type: 'Limited',
+    limited: {
+      assuredConcurrencyShares: shares,
+      limitResponse: { type: 'Queue', queuing: { queues, handSize, queueLengthLimit: 50 } },
+      ...(isAtLeast(version, '1.26') ? { lendablePercent: lendable } : {}),
+    },
+  }
+}
 
 const all = ['*']
 const everything = {
@@ -32,7 +49,11 @@ const everything = {
 }
 const groups = (...names: string[]) => names.map((name) => ({ kind: 'Group', group: { name } }))
 const users = (...names: string[]) => names.map((name) => ({ kind: 'User', user: { name } }))
-const systemAccounts = [{ kind: 'ServiceAccount', serviceAccount: { namespace: 'kube-system', name: '*' } }]
+const systemAccount = (name: string) => ({
+  kind: 'ServiceAccount',
+  serviceAccount: { namespace: 'kube-system', name },
+})
+const systemAccounts = [systemAccount('*')]
 const everybody = groups(unauthenticatedUsers, authenticatedUsers)
 
 interface Place {
@@ -48,39 +69,61 @@ const schema = ({ level, precedence, flows }: Place, rules: { readonly [member: 
   rules: [rules],
 })
 
-/** Specs of the suggested FlowSchemas. */
-export function suggestedFlowSchemas(vendor: Vendor): ReadonlyMap<string, Json> {
-  const leases = (verbs: string[]) => inNamespaces(verbs, groupName(vendor, 'coordination'), ['leases'])
-  return new Map([
-    [
-      'probes',
-      schema(
+interface SuggestedSchema extends Availability {
+  readonly name: string
+  readonly spec: Json
+}
+
+/** Returns the specs of the suggested FlowSchemas in a version. */
+export function suggestedFlowSchemas(vendor: Vendor, version: EmulatedVersion): ReadonlyMap<string, Json> {
+  const existing = allFlowSchemas(groupName(vendor, 'coordination')).filter((each) => exists(each, version))
+  return new Map(existing.map(({ name, spec }) => [name, spec]))
+}
+
+function allFlowSchemas(coordination: string): readonly SuggestedSchema[] {
+  const leases = (verbs: string[]) => inNamespaces(verbs, coordination, ['leases'])
+  const electors = [...managers, ...systemAccounts]
+  const nodes = groups(nodesGroup)
+  return [
+    {
+      name: 'probes',
+      spec: schema(
         { level: 'exempt', precedence: 2 },
         { subjects: everybody, nonResourceRules: [{ verbs: ['get'], nonResourceURLs: probes }] },
       ),
-    ],
-    [
-      'system-leader-election',
-      election(100, [...managers, ...systemAccounts], [older(['kube-system']), leases(electing)]),
-    ],
-    ['workload-leader-election', election(200, systemAccounts, [older(all), leases(electing)])],
-    [
-      'system-node-high',
-      schema(
+    },
+    {
+      name: 'system-leader-election',
+      until: '1.24',
+      spec: election(100, electors, [older(['kube-system']), leases(electing)]),
+    },
+    { name: 'system-leader-election', since: '1.24', spec: election(100, electors, [leases(electing)]) },
+    { name: 'endpoint-controller', since: '1.24', until: '1.34', spec: endpointWrites },
+    {
+      name: 'workload-leader-election',
+      until: '1.34',
+      spec: election(200, systemAccounts, [older(all), leases(electing)]),
+    },
+    {
+      name: 'system-node-high',
+      spec: schema(
         { level: 'node-high', precedence: 400, flows: 'ByUser' },
-        { subjects: groups(nodesGroup), resourceRules: [nodeObjects, leases(all)] },
+        { subjects: nodes, resourceRules: [nodeObjects, leases(all)] },
       ),
-    ],
-    ['system-nodes', whole({ level: 'system', precedence: 500, flows: 'ByUser' }, groups(nodesGroup))],
-    ['kube-controller-manager', whole(highLevel(800), users('system:kube-controller-manager'))],
-    ['kube-scheduler', whole(highLevel(800), users('system:kube-scheduler'))],
-    ['kube-system-service-accounts', whole(highLevel(900), systemAccounts)],
-    [
-      'service-accounts',
-      whole({ level: 'workload-low', precedence: 9000, flows: 'ByUser' }, groups('system:serviceaccounts')),
-    ],
-    ['global-default', whole({ level: 'global-default', precedence: 9900, flows: 'ByUser' }, everybody)],
-  ])
+    },
+    { name: 'system-nodes', spec: whole({ level: 'system', precedence: 500, flows: 'ByUser' }, nodes) },
+    { name: 'kube-controller-manager', spec: whole(highLevel(800), users('system:kube-controller-manager')) },
+    { name: 'kube-scheduler', spec: whole(highLevel(800), users('system:kube-scheduler')) },
+    { name: 'kube-system-service-accounts', spec: whole(highLevel(900), systemAccounts) },
+    {
+      name: 'service-accounts',
+      spec: whole({ level: 'workload-low', precedence: 9000, flows: 'ByUser' }, groups('system:serviceaccounts')),
+    },
+    {
+      name: 'global-default',
+      spec: whole({ level: 'global-default', precedence: 9900, flows: 'ByUser' }, everybody),
+    },
+  ]
 }
 
 const probes = ['/healthz', '/readyz', '/livez']
@@ -93,6 +136,19 @@ const nodeObjects = {
   namespaces: all,
   clusterScope: true,
 }
+
+/** Keeps the writes of Endpoints by their controllers away from the level of leader elections. */
+const endpointWrites = schema(
+  { level: 'workload-high', precedence: 150, flows: 'ByUser' },
+  {
+    subjects: [
+      ...users('system:kube-controller-manager'),
+      systemAccount('endpoint-controller'),
+      systemAccount('endpointslicemirroring-controller'),
+    ],
+    resourceRules: [inNamespaces(electing, '', ['endpoints'])],
+  },
+)
 
 function highLevel(precedence: number): Place {
   return { level: 'workload-high', precedence, flows: 'ByNamespace' }
