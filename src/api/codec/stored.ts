@@ -38,6 +38,8 @@ export interface Selectable {
 export interface Header extends Selectable {
   /** The schema (`Evolution.schemaId`) for which the object was complete when it was written, if known. */
   readonly completeFor?: string | undefined
+  /** The emulated Kubernetes version of the server that wrote the object, such as `1.29`. Unset for 1.23. */
+  readonly version?: string | undefined
 }
 
 const format = 3
@@ -244,7 +246,8 @@ function nameText(key: string, { fields }: MemberOrder): string {
 
 /** There is one header for each distinct set of labels, so fields that most of them lack take no memory. */
 function headerIn(text: Buffer): Header {
-  const { labels, fields, completeFor }: Partial<Header> = JSON.parse(text.toString('utf8'))
+  const { labels, fields, completeFor, version }: Partial<Header> = JSON.parse(text.toString('utf8'))
+  if (version !== undefined) return { labels, fields, completeFor, version }
   if (completeFor !== undefined) return { labels, fields, completeFor }
   return labels === undefined && fields === undefined ? nothingSaid : { labels, fields }
 }

@@ -8,14 +8,14 @@ import { isObject, type Json, type JsonObject, own } from '../json/json.ts'
 import { at, child, type FieldPath } from '../model/field-error.ts'
 import { gateNames, isGateEnabled } from '../versions/availability.ts'
 import type { Gates } from '../versions/feature-gates.ts'
-import { emulationOf, type PrepareContext } from './context.ts'
+import { emulationOf, type PrepareContext, type RuleContext } from './context.ts'
 import type { Field, Fields, ObjectSchema, Schema } from './schema.ts'
 
 /** Removes the fields of disabled features from `object`, in place, and reports them. */
 export function dropGatedFields(
   schema: ObjectSchema,
   { object, previous }: { readonly object: Json; readonly previous: Json | undefined },
-  context: PrepareContext,
+  context: RuleContext & Partial<PrepareContext>,
 ): void {
   const finder = finderOf(emulationOf(context).gates)
   const present = [...finder.find(schema, object, '')]

@@ -42,7 +42,7 @@ export function isAtLeast(version: KubeVersion, since: KubeVersion): boolean {
 }
 
 /** Returns the minor version as a number: 25 for `1.25`. */
-function minorOf(version: KubeVersion): number {
+export function minorOf(version: KubeVersion): number {
   return Number(version.slice(2))
 }
 

@@ -63,6 +63,11 @@ function isOnByDefault(name: FeatureGate, version: EmulatedVersion): boolean {
   return state !== undefined && readState(state).on
 }
 
+/** Returns the versions in which the default of a gate may differ from that of the version before. */
+export function gateChanges(name: FeatureGate): readonly KubeVersion[] {
+  return gateFacts[name].split(' ').map((change) => change.split(':')[0] as KubeVersion)
+}
+
 const known = new Map<EmulatedVersion, Gates>()
 
 /** Returns the features that are enabled in a version by default. */

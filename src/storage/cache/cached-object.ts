@@ -79,6 +79,21 @@ export interface ObjectReader {
   readonly prefix: string
   readonly headers: HeaderReader
   readonly allocate: Allocate
+  /** Undefined if all servers write the same form of the kind. */
+  readonly otherVersions: OtherVersionReader | undefined
+}
+
+/** Reads objects that servers of other Kubernetes versions wrote. */
+export interface OtherVersionReader {
+  /** The version of this server, as in the header of the objects that it writes. */
+  readonly version: string | undefined
+  /**
+   * Returns the stored form that this server would have written. Returns the same value if the kind does not differ
+   * between the versions. Throws UnreadableValue.
+   */
+  readonly convert: (key: string, value: Uint8Array, version: string | undefined) => Uint8Array
+  /** Headers of converted objects. They are read apart, because the reader remembers only the last header. */
+  readonly headers: HeaderReader
 }
 
 /**
@@ -86,12 +101,17 @@ export interface ObjectReader {
  * Throws UnreadableValue.
  */
 export function readStored(
-  { prefix, headers, allocate }: ObjectReader,
+  { prefix, headers, allocate, otherVersions }: ObjectReader,
   key: string,
   revision: number,
   value: Uint8Array,
 ): CachedObject {
-  const header = headers.read(key, value)
-  const json = storedJson(value, formatVersion(revision), allocate)
+  let header = headers.read(key, value)
+  let shown = value
+  if (otherVersions !== undefined && header.version !== otherVersions.version) {
+    shown = otherVersions.convert(key, value, header.version)
+    if (shown !== value) header = otherVersions.headers.read(key, shown)
+  }
+  const json = storedJson(shown, formatVersion(revision), allocate)
   return new CachedObject(key, prefix.length, revision, header, json)
 }

@@ -24,6 +24,7 @@ import {
   StoreError,
   StoreRestored,
 } from '../store/store.ts'
+import type { OtherVersionReader } from './cached-object.ts'
 import { EventBufferExtender } from './event-buffer-extender.ts'
 import { KindCache, type Load } from './kind-cache.ts'
 import { LateLoad } from './late-load.ts'
@@ -117,13 +118,13 @@ export class Caches {
 
   /**
    * Returns the cache of a kind and creates it on first use. A cache created after `start` is empty until `fill` has
-   * resolved.
+   * resolved. `otherVersions` reads objects that servers of other Kubernetes versions wrote.
    */
-  add(group: string, plural: string): KindCache {
+  add(group: string, plural: string, otherVersions?: OtherVersionReader): KindCache {
     const prefix = prefixOf(group, plural)
     const known = this.#byPrefix.get(prefix)
     if (known !== undefined) return known
-    const cache = new KindCache(prefix, this.#listeners.onUnreadable)
+    const cache = new KindCache(prefix, this.#listeners.onUnreadable, otherVersions)
     this.#byPrefix.set(prefix, cache)
     if (this.#started) this.#late.set(cache, new LateLoad(cache))
     return cache

@@ -14,7 +14,7 @@ import { SortedMap } from '../../base/collections/sorted-map.ts'
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
 import { TimeSlice } from '../../base/concurrency/time-slice.ts'
 import type { Change, Entry } from '../store/store.ts'
-import { type CachedObject, type ObjectReader, readStored } from './cached-object.ts'
+import { type CachedObject, type ObjectReader, type OtherVersionReader, readStored } from './cached-object.ts'
 import { CacheEvent, type EventForm, type Matches } from './event.ts'
 import { type LabelDemand, LabelIndex } from './label-index.ts'
 import { PartialObjects } from './partial-objects.ts'
@@ -65,12 +65,12 @@ export class KindCache {
   /** Defined while the cache is loaded in the background. */
   #partial: PartialObjects | undefined
 
-  constructor(prefix: string, onUnreadable: (held: Unreadable) => void) {
+  constructor(prefix: string, onUnreadable: (held: Unreadable) => void, otherVersions?: OtherVersionReader) {
     this.prefix = prefix
     this.#onUnreadable = onUnreadable
     const headers = new HeaderReader()
-    this.#single = { prefix, headers, allocate: Buffer.allocUnsafeSlow }
-    this.#inRow = { prefix, headers, allocate: Buffer.allocUnsafe }
+    this.#single = { prefix, headers, allocate: Buffer.allocUnsafeSlow, otherVersions }
+    this.#inRow = { prefix, headers, allocate: Buffer.allocUnsafe, otherVersions }
   }
 
   get size(): number {

@@ -18,6 +18,7 @@ import type { Guard, Store } from '../../../storage/store/store.ts'
 import type { Admission } from '../../admission/admission.ts'
 import type { ContinueTokens } from '../reads/continue-token.ts'
 import type { HistoryReaders } from '../reads/history-readers.ts'
+import { otherVersionReader } from '../reads/other-versions.ts'
 import type { Pool } from '../reservations/pools.ts'
 import { KeyedQueue } from '../writes/keyed-queue.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -118,11 +119,12 @@ export function serveTogether(
   kinds: readonly [Kind, ...Kind[]],
   { parts, endpoints = [], room = new EncodedObjectBudget() }: Serving,
 ): Resource[] {
-  const [{ group, plural }] = kinds
+  const [{ group, plural, origin }] = kinds
   const versions: Resource[] = []
+  const otherVersions = origin === 'built-in' ? otherVersionReader(() => versions[0]!, parts.version) : undefined
   const shared = {
     ...parts,
-    cache: parts.caches.add(group, plural),
+    cache: parts.caches.add(group, plural, otherVersions),
     writeQueue: new KeyedQueue(),
     time: timeOf(parts.clock),
     versions,

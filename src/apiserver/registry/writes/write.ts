@@ -21,6 +21,7 @@ import type { AuditNotes } from '../../audit/record.ts'
 import { headerOf, keyOf, kindRef, type Resource } from '../catalogue/resource.ts'
 import { fromStored, otherVersions } from '../reads/conversion.ts'
 import { ConversionFailed } from '../reads/conversion-failed.ts'
+import { headerVersion } from '../reads/other-versions.ts'
 import { reservationChanges } from '../reservations/reservations.ts'
 import { changeNote } from './change-note.ts'
 import { TypeChanged } from './type-changed.ts'
@@ -237,7 +238,8 @@ function assertKind({ apiVersion, kind }: Resource, object: ApiObject): void {
 }
 
 function storable(resource: Resource, { object, completeFor }: ReadyToStore): Storable {
-  return { object, order: orderOf(resource.kind), header: { ...headerOf(resource, object), completeFor } }
+  const version = resource.kind.origin === 'built-in' ? headerVersion(resource.version) : undefined
+  return { object, order: orderOf(resource.kind), header: { ...headerOf(resource, object), completeFor, version } }
 }
 
 /** Returns the object in its stored form. Custom kinds have a storage version. */

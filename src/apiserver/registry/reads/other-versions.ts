@@ -1,0 +1,77 @@
+/**
+ * Reads objects that were written at another Kubernetes version (`--emulated-version`), as kube-apiserver does: defaults
+ * that are new since then are filled in, and fields that this version does not have are hidden. The stored value does
+ * not change until the object is written. The caches then contain the object in the form of this version, so readers
+ * never ask for versions (docs/decisions/0061).
+ */
+import { parseOwnJson } from '../../../api/codec/json.ts'
+import { encodeStored, HeaderReader, storedJson, UnreadableValue } from '../../../api/codec/stored.ts'
+import { type ApiObject, asJson, asObject } from '../../../api/model/object.ts'
+import { dropGatedFields } from '../../../api/schema/gated-fields.ts'
+import { type Kind, orderOf } from '../../../api/schema/kind.ts'
+import { normalizeSliced, type ObjectType } from '../../../api/schema/normalize.ts'
+import { spanOf, type VersionSpan } from '../../../api/schema/version-span.ts'
+import {
+  type EmulatedVersion,
+  type KubeVersion,
+  minorOf,
+  oldestVersion,
+} from '../../../api/versions/emulated-version.ts'
+import { runToCompletion } from '../../../base/concurrency/time-slice.ts'
+import { messageOf } from '../../../base/text/errors.ts'
+import type { OtherVersionReader } from '../../../storage/cache/cached-object.ts'
+
+/** Returns the version as the header of a stored object names it. The oldest version is omitted. */
+export function headerVersion(version: EmulatedVersion | undefined): EmulatedVersion | undefined {
+  return version === oldestVersion ? undefined : version
+}
+
+/** Reads the objects of a built-in kind that servers of other versions wrote. `resource` is the storage version. */
+export function otherVersionReader(
+  resource: () => ObjectType,
+  version: EmulatedVersion = oldestVersion,
+): OtherVersionReader {
+  let span: VersionSpan | undefined
+  return {
+    version: headerVersion(version),
+    headers: new HeaderReader(),
+    convert: (key, value, writtenAt = oldestVersion) => {
+      const type = resource()
+      span ??= spanOf(type.kind, { version, vendor: type.context.vendor })
+      const minor = minorOf(writtenAt as KubeVersion)
+      if (minor >= span.first && minor < span.end) return value
+      return convert(type, { key, value, writtenAt, version })
+    },
+  }
+}
+
+interface Written {
+  readonly key: string
+  readonly value: Uint8Array
+  readonly writtenAt: string
+  readonly version: EmulatedVersion
+}
+
+function convert(type: ObjectType, { key, value, writtenAt, version }: Written): Buffer {
+  const { json } = storedJson(value, '0', Buffer.allocUnsafe)
+  try {
+    const object = inThisVersion(type, asObject(parseOwnJson(json)))
+    const header = { ...selectableOf(type.kind, object), version: headerVersion(version) }
+    return encodeStored(key, { object, order: orderOf(type.kind), header })
+  } catch (error) {
+    const why = `the object was written at Kubernetes ${writtenAt} and cannot be read at ${version}: ${messageOf(error)}`
+    throw new UnreadableValue(why, { cause: error })
+  }
+}
+
+/** Returns a stored object with the fields and defaults of this version. */
+function inThisVersion(type: ObjectType, stored: ApiObject): ApiObject {
+  const { object } = runToCompletion(normalizeSliced(type, asJson(stored)))
+  // Like a write, this does not fill in defaults whose feature gate is disabled.
+  dropGatedFields(type.kind.schema, { object: asJson(object), previous: asJson(stored) }, type.context)
+  return object
+}
+
+function selectableOf({ views }: Kind, object: ApiObject) {
+  return { labels: object.metadata.labels, fields: views.selectable?.(object) }
+}
