@@ -16,6 +16,7 @@ import type { Resource } from '../registry/catalogue/resource.ts'
 import { withCondition, writeStatus } from '../upkeep/status-conditions.ts'
 import { aggregatorHeaders } from './aggregator.ts'
 import type { Backend, Backends } from './backends.ts'
+import { resourcesIn } from './discovered-resources.ts'
 
 const checkTimeoutMs = 5_000
 const periodMs = 30_000
@@ -119,6 +120,7 @@ export class Availability {
   }
 
   #note(backend: Backend, results: Finding): void {
+    if (results.status === 'False') this.#parts.backends.noteDiscovery(backend, undefined)
     const isNew = results.status === 'True' && this.#results.get(backend)?.status !== 'True'
     this.#results.set(backend, results)
     if (isNew) this.#parts.onReached(backend)
@@ -154,7 +156,14 @@ export class Availability {
     const { group, version } = backend
     const destination = backends.destinationOf(backend)
     const path = `/apis/${group}/${version}`
-    await caller.get({ destination, path, headers: aggregatorHeaders, timeoutMs: checkTimeoutMs, signal })
+    const { body } = await caller.get({
+      destination,
+      path,
+      headers: aggregatorHeaders,
+      timeoutMs: checkTimeoutMs,
+      signal,
+    })
+    backends.noteDiscovery(backend, await resourcesIn(body))
   }
 }
 

@@ -6,11 +6,12 @@
  * The list follows the cached APIServices. Each request looks up its group and version once.
  */
 import { isDeepStrictEqual } from 'node:util'
+import type { JsonObject } from '../../api/json/json.ts'
 import { type APIService, apiService } from '../../api/kinds/apiregistration/api-service.ts'
 import type { Lookup } from '../../api/model/lookup.ts'
 import type { Vendor } from '../../api/model/vendor.ts'
 import type { CertifiedKey } from '../../api/pki/authority.ts'
-import type { AggregatedVersions, Priorities } from '../http/paths/discovery-groups.ts'
+import type { AggregatedVersions, Priorities, VersionContent } from '../http/paths/discovery-groups.ts'
 import type { Destination } from '../outbound/connections.ts'
 import { type Address, type ServiceReference, serviceAddress } from '../outbound/service-address.ts'
 import type { Catalogue } from '../registry/catalogue/catalogue.ts'
@@ -41,6 +42,8 @@ export class Backends implements AggregatedVersions {
   readonly #parts: BackendsParts
   readonly #byVersion = new Map<string, Backend>()
   readonly #builtIn: ReadonlySet<string>
+  /** The last discovery document of each backend. */
+  readonly #discovered = new WeakMap<Backend, VersionContent>()
   #generation = 0
 
   /** The caches must be loaded. */
@@ -100,6 +103,21 @@ export class Backends implements AggregatedVersions {
     )
   }
 
+  /** Returns the resource types of a version. A backend that was never reached has none. */
+  discovered(group: string, version: string): VersionContent {
+    const backend = this.find(group, version)
+    return (backend && this.#discovered.get(backend)) ?? undiscovered
+  }
+
+  /** Records the entries of the backend's APIResourceList, or `undefined` if the backend cannot be reached. */
+  noteDiscovery(backend: Backend, resources: readonly JsonObject[] | undefined): void {
+    const before = this.#discovered.get(backend) ?? undiscovered
+    const next = { resources: resources ?? before.resources, isCurrent: resources !== undefined }
+    if (isDeepStrictEqual(before, next)) return
+    this.#discovered.set(backend, next)
+    this.#generation++
+  }
+
   /**
    * Returns the current address of the backend and the TLS settings. Throws NoServiceAddress if the Service has no
    * address.
@@ -128,6 +146,8 @@ export class Backends implements AggregatedVersions {
     this.#generation++
   }
 }
+
+const undiscovered: VersionContent = { resources: [], isCurrent: false }
 
 function versionKey(group: string, version: string): string {
   return `${group}/${version}`

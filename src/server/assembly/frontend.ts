@@ -13,6 +13,7 @@ import { systemClock } from '../../base/time/clock.ts'
 import { serveConsole } from '../../tools/console/console.ts'
 import { makeBackup } from '../backup/make-backup.ts'
 import type { Certificates } from '../certificates/certificates.ts'
+import { emulationFrom } from '../flags/emulation.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import { spokenBy } from '../flags/runtime-config.ts'
 import { allMetrics } from '../telemetry/metrics.ts'
@@ -40,7 +41,7 @@ async function openPipeline(
   const exposer = worker === undefined ? new Exposer(shown) : worker.exposing(shown)
   const paths = servedPaths({
     catalogue,
-    emulatedVersion: options.emulatedVersion,
+    emulation: emulationFrom(options),
     exposer,
     aggregation,
     worker,

@@ -1,7 +1,8 @@
 /** Paths that are not resources: health, discovery, OpenAPI, version and the index of all paths. */
 
 import { version } from '../../api/model/version.ts'
-import { type EmulatedVersion, releaseOf } from '../../api/versions/emulated-version.ts'
+import type { Emulation } from '../../api/versions/availability.ts'
+import { releaseOf } from '../../api/versions/emulated-version.ts'
 import type { Aggregation } from '../../apiserver/aggregation/aggregation.ts'
 import type { PathHandler } from '../../apiserver/http/dispatch.ts'
 import { openApiPaths } from '../../apiserver/http/openapi/openapi-paths.ts'
@@ -24,8 +25,8 @@ import type { WorkerContext } from '../threads/worker-context.ts'
 
 export interface PathParts {
   readonly catalogue: Catalogue
-  /** The Kubernetes version that `/version` reports. */
-  readonly emulatedVersion: EmulatedVersion
+  /** The Kubernetes version that `/version` reports, and the enabled feature gates. */
+  readonly emulation: Emulation
   readonly aggregation: Aggregation
   /** Enabled API versions that serve no resources. */
   readonly spoken: readonly string[]
@@ -57,7 +58,7 @@ export function servedPaths(parts: PathParts): PathHandler[] {
     metricsPath(exposer),
     backupPaths(parts.makeBackup, new SharedCount(maxBackups, parts.worker?.limits.backups, parts.worker?.index)),
     ...(parts.profiling ? [debugPages()] : []),
-    discoveryPaths({ catalogue, aggregated, spoken: parts.spoken, address }),
+    discoveryPaths({ catalogue, aggregated, emulation: parts.emulation, spoken: parts.spoken, address }),
     openApiPaths({
       catalogue,
       version,
@@ -65,7 +66,7 @@ export function servedPaths(parts: PathParts): PathHandler[] {
       passOn: (exchange, place) => aggregation.handleOpenApi(exchange, place),
     }),
     ...(hasDiscovery ? [issuerDiscovery(issuer, keysAt)] : []),
-    rootPaths({ version, api: releaseOf(parts.emulatedVersion) }, listed),
+    rootPaths({ version, api: releaseOf(parts.emulation.version) }, listed),
     unknownPath,
   ]
 }

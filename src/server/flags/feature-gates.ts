@@ -3,7 +3,7 @@
  * set all gates of a stage.
  *
  * A gate can be changed only if code acts on it: its name is listed here, or a definition names it as its `gate`. Any
- * other gate is accepted only in the state that the server implements. Alpha features are not built, with two
+ * other gate is accepted only in the state that the server implements. Alpha features are not built, with a few
  * exceptions.
  */
 import { type Availability, gateNames } from '../../api/versions/availability.ts'
@@ -23,6 +23,8 @@ export type FeatureGatePairs = ReadonlyMap<string, boolean>
 
 /** The gates that rules and handlers ask for, and the effect of enabling each. Gates of fields need no entry. */
 const actedOn: { readonly [name in FeatureGate]?: string } = {
+  AggregatedDiscoveryEndpoint: 'clients can request all groups and resource types in one discovery document',
+  AggregatedDiscoveryRemoveBetaType: 'the v2beta1 format of that document is not served',
   AnyVolumeDataSource: 'claims can be populated from objects of any kind',
   APIListChunking: 'lists can be requested in pages with limit and continue',
   CustomResourceValidationExpressions: 'CEL rules in the schemas of custom resources are enforced',
@@ -30,7 +32,11 @@ const actedOn: { readonly [name in FeatureGate]?: string } = {
 }
 
 /** The features that can be enabled although they are alpha in some version. */
-const builtInAlpha: readonly FeatureGate[] = ['AnyVolumeDataSource', 'RecoverVolumeExpansionFailure']
+const builtInAlpha: readonly FeatureGate[] = [
+  'AggregatedDiscoveryEndpoint',
+  'AnyVolumeDataSource',
+  'RecoverVolumeExpansionFailure',
+]
 
 const stages = ['AllAlpha', 'AllBeta']
 

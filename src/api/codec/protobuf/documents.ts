@@ -7,6 +7,7 @@ import { WireError, WireReader } from '../../../wire/protobuf/protobuf-wire.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
 import { apiVersionOf, type Vendor } from '../../model/vendor.ts'
 import { decode } from '../../schema/decode.ts'
+import { apiGroupDiscoveryList } from '../../schema/discovery-types.ts'
 import type { Kind } from '../../schema/kind.ts'
 import * as meta from '../../schema/meta-types.ts'
 import type { ObjectSchema } from '../../schema/schema.ts'
@@ -19,6 +20,7 @@ export const discoveryTypes = {
   APIVersions: meta.apiVersions,
   APIGroup: meta.apiGroup,
   APIGroupList: meta.apiGroupList,
+  APIGroupDiscoveryList: apiGroupDiscoveryList,
   APIResourceList: meta.apiResourceList,
 }
 

@@ -2,6 +2,7 @@
  * The order of groups and versions in discovery. This server's groups keep the order of the catalogue. Groups of
  * aggregated servers are placed according to the priorities of their APIServices.
  */
+import type { JsonObject } from '../../../api/json/json.ts'
 import { compareVersions } from '../../../api/model/version-order.ts'
 import type { Served } from '../../registry/catalogue/served.ts'
 
@@ -11,6 +12,14 @@ export interface Priorities {
   readonly ofVersion: number
 }
 
+/** The resource types of one group version. */
+export interface VersionContent {
+  /** Entries of its APIResourceList. */
+  readonly resources: readonly JsonObject[]
+  /** False if an aggregated server serves the version and cannot be reached. */
+  readonly isCurrent: boolean
+}
+
 /** The group versions that aggregated servers serve. */
 export interface AggregatedVersions {
   /** Increases with every change. */
@@ -18,6 +27,8 @@ export interface AggregatedVersions {
   all(): Iterable<{ readonly group: string; readonly version: string }>
   /** Priorities by `group/version`, including the versions that this server serves itself. */
   priorities(): ReadonlyMap<string, Priorities>
+  /** The resource types of a version according to its server, and whether that server can be reached. */
+  discovered(group: string, version: string): VersionContent
 }
 
 export interface Group {

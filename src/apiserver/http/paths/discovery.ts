@@ -1,6 +1,6 @@
 /**
  * Discovery documents under `/api` and `/apis`. Each document is built on first use and cached with its ETag until the
- * catalogue changes.
+ * catalogue changes. `/api` and `/apis` also serve aggregated discovery (`discovery-list.ts`), if a client asks for it.
  */
 import { createHash } from 'node:crypto'
 import { jsonDocument } from '../../../api/codec/json.ts'
@@ -8,7 +8,11 @@ import { discoveryTypes } from '../../../api/codec/protobuf/documents.ts'
 import type { JsonObject } from '../../../api/json/json.ts'
 import { noSuchPath } from '../../../api/model/api-error.ts'
 import { apiVersionOf, groupName, type Vendor } from '../../../api/model/vendor.ts'
+import { emulationOf } from '../../../api/schema/context.ts'
+import { apiGroupDiscoveryList } from '../../../api/schema/discovery-types.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
+import type { Emulation } from '../../../api/versions/availability.ts'
+import { isAtLeast } from '../../../api/versions/emulated-version.ts'
 import { type Catalogue, whileUnchanged } from '../../registry/catalogue/catalogue.ts'
 import type { Served } from '../../registry/catalogue/served.ts'
 import type { PathHandler } from '../dispatch.ts'
@@ -19,7 +23,16 @@ import { warnKubectl } from '../response/kubectl-hint.ts'
 import { negotiate } from '../response/negotiate.ts'
 import { protobufDiscovery } from '../response/protobuf-form.ts'
 import { sendBytes, sendPageNotFound } from '../response/responses.ts'
-import { type AggregatedVersions, type Group, orderedGroups, versionsOf, withSpoken } from './discovery-groups.ts'
+import {
+  type AggregatedVersions,
+  type Group,
+  orderedGroups,
+  type VersionContent,
+  versionsOf,
+  withSpoken,
+} from './discovery-groups.ts'
+import { type DiscoveryListType, discoveryList, discoveryListTypes, discoveryListVersions } from './discovery-list.ts'
+import { agreeOnList, DiscoveryListDocument, etagOf, sendList } from './discovery-list-response.ts'
 
 interface Document {
   readonly json: Buffer
@@ -30,6 +43,7 @@ interface Document {
 export interface DiscoveryOptions {
   readonly catalogue: Catalogue
   readonly aggregated: AggregatedVersions
+  readonly emulation: Emulation
   /**
    * Enabled versions, as `group/version`, that serve no resources. The server only sends objects of their kinds, for example to webhooks.
    */
@@ -40,7 +54,8 @@ export interface DiscoveryOptions {
 
 /** Serves `/api`, `/apis` and the paths below them, except for objects. */
 export function discoveryPaths(options: DiscoveryOptions): PathHandler {
-  const { catalogue, aggregated } = options
+  const { catalogue, aggregated, emulation } = options
+  const listTypes = discoveryListTypes(catalogue.vendor, discoveryListVersions(emulation))
   const current = whileUnchanged([catalogue, aggregated], () => new Documents(options))
   return (exchange, info) => {
     const path = info.path.length > 1 ? info.path.replace(/\/$/, '') : info.path
@@ -49,20 +64,67 @@ export function discoveryPaths(options: DiscoveryOptions): PathHandler {
     const document = documents.find(path)
     if (document === undefined) return unknownDocument(exchange, path, documents)
     if (path === '/apis') warnKubectl(exchange, catalogue.vendor)
+    if (listTypes.length > 0 && (path === '/api' || path === '/apis')) {
+      const agreed = agreeOnList(exchange, info, { types: listTypes, vendor: catalogue.vendor })
+      if (agreed !== undefined) {
+        if (info.verb !== 'get' && (document.isRoute || info.verb !== 'head')) throw notAllowed()
+        return sendList(exchange, documents.list(path, agreed.type), agreed.form)
+      }
+    }
     return sendDocument(exchange, info, document, catalogue.vendor)
   }
 }
 
 /** All documents of one catalogue generation. */
 class Documents {
+  readonly #options: DiscoveryOptions
+  /** The types of each version that this server serves. */
+  readonly #types: ReadonlyMap<string, readonly Served[]>
+  readonly #groups: readonly Group[]
   readonly #makers: ReadonlyMap<string, Maker>
   readonly #documents = new Map<string, Document>()
+  readonly #lists = new Map<string, DiscoveryListDocument>()
 
-  constructor({ catalogue, aggregated, spoken, address }: DiscoveryOptions) {
+  constructor(options: DiscoveryOptions) {
+    const { catalogue, aggregated, spoken, address } = options
     const served = catalogue.all()
     const lists = new Map<string, readonly Served[]>(spoken.map((apiVersion) => [apiVersion, []]))
     for (const [apiVersion, types] of Map.groupBy(served, (type) => type.apiVersion)) lists.set(apiVersion, types)
-    this.#makers = documents(lists, withSpoken(orderedGroups(served, aggregated), spoken), address)
+    this.#options = options
+    this.#types = lists
+    this.#groups = withSpoken(orderedGroups(served, aggregated), spoken)
+    this.#makers = documents(lists, this.#groups, address)
+  }
+
+  /** The list of the core group (`/api`) or of all other groups (`/apis`). */
+  list(path: '/api' | '/apis', type: DiscoveryListType): DiscoveryListDocument {
+    const name = `${path} ${type.version}`
+    const list = this.#lists.get(name) ?? new DiscoveryListDocument(this.#writeList(path, type))
+    this.#lists.set(name, list)
+    return list
+  }
+
+  #writeList(path: '/api' | '/apis', type: DiscoveryListType): Buffer {
+    const core = this.#options.catalogue.all().filter(({ group }) => group === '')
+    const value = discoveryList({
+      type,
+      groups: path === '/apis' ? this.#groups : [{ name: '', versions: versionsOf(core) }],
+      contentOf: (group, version) => this.#contentOf(group, version),
+      hasNullTimes: !isAtLeast(this.#options.emulation.version, '1.34'),
+    })
+    return jsonDocument(value, apiGroupDiscoveryList)
+  }
+
+  #contentOf(group: string, version: string): VersionContent {
+    const types = this.#types.get(group === '' ? version : `${group}/${version}`)
+    if (types === undefined) return this.#options.aggregated.discovered(group, version)
+    const isCustom = types.some(({ kind }) => kind.origin === 'custom')
+    const resources = resourceEntries(types)
+    // The entries of custom kinds always name their group and version.
+    return {
+      resources: isCustom ? resources.map((entry) => ({ group, version, ...entry })) : resources,
+      isCurrent: true,
+    }
   }
 
   has(path: string): boolean {
@@ -106,7 +168,7 @@ async function sendDocument(
 function encode({ make, isRoute }: Maker): Document {
   const value = make()
   const json = jsonDocument(value, discoveryTypes[value.kind as keyof typeof discoveryTypes])
-  return { json, etag: `"${createHash('sha256').update(json).digest('base64url').slice(0, 22)}"`, isRoute }
+  return { json, etag: etagOf(json), isRoute }
 }
 
 interface Maker {
@@ -165,21 +227,28 @@ function groupEntry({ name, versions: names }: Group): JsonObject {
 }
 
 function resourceList(apiVersion: string, served: readonly Served[]): JsonObject {
-  const entries = served.flatMap((resource) => [mainEntry(resource), ...subresourceEntries(resource)])
-  const sorted = entries.toSorted((a, b) => (String(a.name) < String(b.name) ? -1 : 1))
   return {
     kind: 'APIResourceList',
     ...(isCore(apiVersion) ? {} : { apiVersion: 'v1' }),
     groupVersion: apiVersion,
-    resources: sorted,
+    resources: resourceEntries(served),
   }
 }
 
+/** Entries are sorted by name, except that a custom resource has its subresources in a fixed order. */
+function resourceEntries(served: readonly Served[]): JsonObject[] {
+  const entries = served.flatMap((resource) => [mainEntry(resource), ...subresourceEntries(resource)])
+  const isCustom = served.some(({ kind }) => kind.origin === 'custom')
+  const orderOf = ({ name }: JsonObject) => (isCustom ? String(name).replace(/\/scale$/, '/~') : String(name))
+  return entries.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))
+}
+
 function mainEntry(served: Served): JsonObject {
-  const { kind, verbs, endpoint } = served
+  const { kind, verbs, endpoint, context } = served
+  const hasSingular = isAtLeast(emulationOf(context).version, '1.27')
   return {
     ...entryOf(kind.plural, served),
-    singularName: kind.singular ?? '',
+    singularName: kind.singular ?? (hasSingular ? kind.kind.toLowerCase() : ''),
     kind: kind.kind,
     verbs: [...verbs],
     ...(kind.shortNames ? { shortNames: [...kind.shortNames] } : {}),

@@ -81,6 +81,34 @@ export function negotiate(input: NegotiationInput, views: readonly ViewName[]): 
     : new ApiError(406, 'NotAcceptable', '406: Not Acceptable', {})
 }
 
+/** A type of document that a client can request with the parameters `g`, `v` and `as`. */
+interface RequestedType {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+}
+
+/**
+ * Returns the first of these types that the client requests, with its format. Clauses without parameters do not count,
+ * whatever their quality. Returns undefined if the client requests none of the types.
+ */
+export function negotiateType<T extends RequestedType>(
+  input: NegotiationInput,
+  types: readonly T[],
+): { readonly type: T; readonly form: Form } | undefined {
+  for (const clause of clausesOf(input.headers.list('accept'))) {
+    const { parameters } = clause
+    if (parameters.size === 0) continue
+    const [kind, group, version] = ['as', 'g', 'v'].map((name) => parameters.get(name))
+    const type = types.find((each) => each.kind === kind && each.group === group && each.version === version)
+    const media = type && typeOf(clause, input)
+    const form = media !== undefined && isServed(clause, media, false) ? formOf(media, clause, input) : undefined
+    if (type === undefined || form === undefined) continue
+    return { type, form: { ...form, mediaType: `${form.mediaType};g=${group};v=${version};as=${kind}` } }
+  }
+  return undefined
+}
+
 /** The first of our media types that the clause matches. */
 function typeOf({ type }: Clause, { vendor: { protobufMediaType }, protobuf }: NegotiationInput): string | undefined {
   if (covers(type, json)) return json

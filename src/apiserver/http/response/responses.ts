@@ -10,7 +10,8 @@ import { listOf, status as statusType } from '../../../api/schema/meta-types.ts'
 import { memoizeByObject } from '../../../base/collections/memoize-by-object.ts'
 import type { Exchange } from '../request/exchange.ts'
 
-const compressFrom = 128 * 1024
+/** A response of at least this many bytes is compressed, if the client accepts it. */
+export const compressFrom = 128 * 1024
 const gzipOptions = { level: constants.Z_BEST_SPEED }
 const gzipAsync = promisify(gzip)
 
