@@ -29,6 +29,7 @@ const actedOn: { readonly [name in FeatureGate]?: string } = {
   APIListChunking: 'lists can be requested in pages with limit and continue',
   CustomResourceValidationExpressions: 'CEL rules in the schemas of custom resources are enforced',
   RecoverVolumeExpansionFailure: 'a claim whose expansion failed can request less storage',
+  WatchList: 'a watch with sendInitialEvents=true sends the current objects first',
 }
 
 /** The features that can be enabled although they are alpha in some version. */
@@ -36,6 +37,7 @@ const builtInAlpha: readonly FeatureGate[] = [
   'AggregatedDiscoveryEndpoint',
   'AnyVolumeDataSource',
   'RecoverVolumeExpansionFailure',
+  'WatchList',
 ]
 
 const stages = ['AllAlpha', 'AllBeta']

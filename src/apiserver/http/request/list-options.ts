@@ -1,13 +1,17 @@
 /**
- * The query parameters of list, watch and deletecollection, with the checks on resourceVersion and
- * resourceVersionMatch.
+ * The query parameters of list, watch and deletecollection, with the checks on resourceVersion, resourceVersionMatch
+ * and sendInitialEvents.
  */
 import { invalidObject } from '../../../api/model/api-error.ts'
 import { type FieldError, forbidden, notSupported } from '../../../api/model/field-error.ts'
 import { groupName, type Vendor } from '../../../api/model/vendor.ts'
+import { emulationOf } from '../../../api/schema/context.ts'
+import { type EmulatedVersion, isAtLeast } from '../../../api/versions/emulated-version.ts'
+import type { Served } from '../../registry/catalogue/served.ts'
 import { type ParsedSelection, parseSelection } from '../../registry/reads/selection.ts'
 import type { ListQuery } from '../../registry/verbs/list.ts'
 import { text, wholeNumber } from './query.ts'
+import { isTrue } from './request-info.ts'
 import type { ResourceRequest } from './resource-request.ts'
 
 /** The objects that a request selects, by its path, label selector and field selector. */
@@ -27,7 +31,7 @@ export function readListQuery(request: ResourceRequest): ListQuery {
   // Report unreadable values before invalid combinations.
   const { limit } = readCounts(query)
   const selection = readSelection(request)
-  checkVersionMatch(query, resource.vendor, false)
+  checkListOptions(query, resource)
   return {
     selection,
     limit: resource.gates.has('APIListChunking') ? limit : 0,
@@ -47,22 +51,108 @@ export function readCounts(query: URLSearchParams): { readonly limit: number; re
   return { limit: count('limit'), timeoutSeconds: count('timeoutSeconds') }
 }
 
+/** Where a watch starts. */
+export interface WatchStart {
+  readonly resourceVersion: string
+  /** Whether to send the current objects first. If undefined, only for no version and version 0. */
+  readonly initialEvents: boolean | undefined
+}
+
+/** Reads where a watch starts. Throws a 422 for parameters that cannot be combined. */
+export function readWatchStart({ info: { query }, resource }: ResourceRequest): WatchStart {
+  const resourceVersion = text(query, 'resourceVersion')
+  const sent = sentListOptions(query)
+  // With streaming lists, a watch without a version is a streaming list, too.
+  const isStreamingList =
+    resource.gates.has('WatchList') &&
+    sent.initialEvents === undefined &&
+    sent.match === '' &&
+    (resourceVersion === '' || resourceVersion === '0')
+  const options = isStreamingList ? { ...sent, initialEvents: true, match: 'NotOlderThan' } : sent
+  const knowsInitialEvents = isAtLeast(versionOf(resource), firstWithInitialEvents)
+  const errors = knowsInitialEvents
+    ? watchOptionErrors(options, resource.gates.has('WatchList'))
+    : olderWatchOptionErrors(sent)
+  refuse(errors, resource.vendor)
+  if (!knowsInitialEvents) return { resourceVersion, initialEvents: undefined }
+  return { resourceVersion, initialEvents: options.initialEvents }
+}
+
+/** The first version that knows the parameter sendInitialEvents. Older versions ignore it. */
+const firstWithInitialEvents = '1.27'
+
+function versionOf({ context }: Pick<Served, 'context'>): EmulatedVersion {
+  return emulationOf(context).version
+}
+
+interface SentListOptions {
+  readonly resourceVersion: string
+  readonly match: string
+  readonly isContinued: boolean
+  /** Undefined if not sent. */
+  readonly initialEvents: boolean | undefined
+}
+
+function sentListOptions(query: URLSearchParams): SentListOptions {
+  return {
+    resourceVersion: text(query, 'resourceVersion'),
+    match: text(query, 'resourceVersionMatch'),
+    isContinued: text(query, 'continue') !== '',
+    initialEvents: query.has('sendInitialEvents') ? isTrue(query, 'sendInitialEvents') : undefined,
+  }
+}
+
+const matchPath = 'resourceVersionMatch'
+const noContinue = 'resourceVersionMatch is forbidden when continue is provided'
+const noWatchList = 'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled'
+
+function watchOptionErrors(sent: SentListOptions, hasWatchList: boolean): FieldError[] {
+  const { match, initialEvents, isContinued } = sent
+  const errors: FieldError[] = []
+  if (initialEvents !== undefined) {
+    if (match !== 'NotOlderThan')
+      errors.push(forbidden(matchPath, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'))
+    if (!hasWatchList) errors.push(forbidden('sendInitialEvents', noWatchList))
+  }
+  if (match === '') return errors
+  if (initialEvents === undefined)
+    errors.push(
+      forbidden(matchPath, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'),
+    )
+  if (match !== 'NotOlderThan') errors.push(notSupported(matchPath, match, ['NotOlderThan']))
+  if (isContinued) errors.push(forbidden(matchPath, noContinue))
+  return errors
+}
+
+/** The errors of a watch before 1.27. */
+function olderWatchOptionErrors(sent: SentListOptions): FieldError[] {
+  if (sent.match === '') return []
+  return [forbidden(matchPath, 'resourceVersionMatch is forbidden for watch'), ...matchErrors(sent)]
+}
+
+/** Rejects parameters of a list that cannot be combined with a 422. */
+export function checkListOptions(query: URLSearchParams, resource: Pick<Served, 'context' | 'vendor'>): void {
+  const sent = sentListOptions(query)
+  const errors = matchErrors(sent)
+  if (sent.initialEvents !== undefined && isAtLeast(versionOf(resource), firstWithInitialEvents))
+    errors.push(forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'))
+  refuse(errors, resource.vendor)
+}
+
 const matches = ['Exact', 'NotOlderThan', '']
 
-/** Any misuse of resourceVersionMatch results in a 422. */
-export function checkVersionMatch(query: URLSearchParams, vendor: Vendor, watch: boolean): void {
-  const match = text(query, 'resourceVersionMatch')
-  if (match === '') return
-  const path = 'resourceVersionMatch'
-  const version = text(query, 'resourceVersion')
+function matchErrors({ match, resourceVersion, isContinued }: SentListOptions): FieldError[] {
   const errors: FieldError[] = []
-  if (watch) errors.push(forbidden(path, 'resourceVersionMatch is forbidden for watch'))
-  if (version === '')
-    errors.push(forbidden(path, 'resourceVersionMatch is forbidden unless resourceVersion is provided'))
-  if (text(query, 'continue') !== '')
-    errors.push(forbidden(path, 'resourceVersionMatch is forbidden when continue is provided'))
-  if (!matches.includes(match)) errors.push(notSupported(path, match, matches))
-  if (match === 'Exact' && version === '0')
-    errors.push(forbidden(path, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
+  if (match === '') return errors
+  if (resourceVersion === '')
+    errors.push(forbidden(matchPath, 'resourceVersionMatch is forbidden unless resourceVersion is provided'))
+  if (isContinued) errors.push(forbidden(matchPath, noContinue))
+  if (!matches.includes(match)) errors.push(notSupported(matchPath, match, matches))
+  if (match === 'Exact' && resourceVersion === '0')
+    errors.push(forbidden(matchPath, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
+  return errors
+}
+
+function refuse(errors: readonly FieldError[], vendor: Vendor): void {
   if (errors.length > 0) throw invalidObject({ group: groupName(vendor, 'meta'), kind: 'ListOptions' }, '', errors)
 }

@@ -5,19 +5,19 @@
 
 import { badRequest } from '../../../api/model/api-error.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
-import type { Vendor } from '../../../api/model/vendor.ts'
 import { FieldMatcher, type FieldRequirement, parseFieldSelector } from '../../../api/selectors/field-selector.ts'
 import { LabelMatcher, parseLabelSelector } from '../../../api/selectors/label-selector.ts'
 import { shorten } from '../../../base/text/shorten.ts'
-import { checkVersionMatch, readCounts } from '../request/list-options.ts'
+import type { Served } from '../../registry/catalogue/served.ts'
+import { checkListOptions, readCounts } from '../request/list-options.ts'
 import { text } from '../request/query.ts'
 
 /** Reads the query and returns a function that filters the items of a list. */
-export function itemChoice(query: URLSearchParams, vendor: Vendor): (list: ApiObject) => ApiObject {
+export function itemChoice(query: URLSearchParams, served: Served): (list: ApiObject) => ApiObject {
   readCounts(query)
   const labels = new LabelMatcher(parseLabelSelector(text(query, 'labelSelector')))
   const fields = new FieldMatcher(readFields(text(query, 'fieldSelector')))
-  checkVersionMatch(query, vendor, false)
+  checkListOptions(query, served)
   const isMeant = ({ metadata }: ApiObject) =>
     labels.matches(metadata.labels ?? {}) && fields.matches(() => metadata.name)
   return (list) => ({ ...list, items: (list.items as readonly ApiObject[]).filter(isMeant) })

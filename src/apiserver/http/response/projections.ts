@@ -223,29 +223,44 @@ function withoutKept({ resource }: View, object: ApiObject): ApiObject {
 export function projectedEvents(view: View<Resource>): EventForm {
   const name = `${formOf(view.resource)} ${view.projection.as} ${metaVersion(view)} ${view.include}`
   if (view.projection.as !== 'Table')
-    return eventForm(view, name, (object) => partial(view, readMetadata(view.resource, object)))
-  const show = (columns: 'columns' | 'rows') => (object: CachedObject) =>
-    tableOfOne(view, readVersion(view.resource, object), columns)
-  const rest = { ...eventForm(view, `${name} rest`, show('rows')), ...preparing(view.resource) }
-  return { ...rest, ...eventForm(view, `${name} first`, show('columns')), rest }
+    return eventForm(view, name, {
+      show: (object) => partial(view, readMetadata(view.resource, object)),
+      bookmark: (document) => partial(view, asObject(document)),
+    })
+  const shown = (columns: 'columns' | 'rows'): Shown => ({
+    show: (object) => tableOfOne(view, readVersion(view.resource, object), columns),
+    bookmark: (document) => bookmarkTable(view, document, columns),
+  })
+  const rest = { ...eventForm(view, `${name} rest`, shown('rows')), ...preparing(view.resource) }
+  return { ...rest, ...eventForm(view, `${name} first`, shown('columns')), rest }
 }
 
-function eventForm(view: View, name: string, show: (object: CachedObject) => JsonObject): EventForm {
+/** The documents of events in a view. */
+interface Shown {
+  readonly show: (object: CachedObject) => JsonObject
+  readonly bookmark: (document: JsonObject) => JsonObject
+}
+
+function eventForm(view: View, name: string, { show, bookmark }: Shown): EventForm {
   const order = shownOrder(view)
   const write = (type: EventType | 'BOOKMARK', shown: JsonObject) => eventWith(type, jsonDocument(shown, order))
   return {
     name,
     encode: (type, object) => write(type, show(object)),
     encodeBookmarkOrError: (type, document) =>
-      type === 'BOOKMARK' ? write(type, positionIn(view, document)) : jsonEvents.encodeBookmarkOrError(type, document),
+      type === 'BOOKMARK' ? write(type, bookmark(document)) : jsonEvents.encodeBookmarkOrError(type, document),
   }
 }
 
-/** A bookmark in this view. A Table has its own resourceVersion and needs no row for it. */
-function positionIn(view: View, document: JsonObject): JsonObject {
-  return view.projection.as === 'Table'
+/**
+ * A Table has its own resourceVersion, so a bookmark needs no row. Only a bookmark with annotations has a row, because
+ * the row contains them.
+ */
+function bookmarkTable(view: View, document: JsonObject, shown: 'columns' | 'rows'): JsonObject {
+  const bookmark = asObject(document)
+  return bookmark.metadata.annotations === undefined
     ? table(view, [], listMetadata(document, false), false)
-    : partial(view, asObject(document))
+    : tableOfOne(view, bookmark, shown)
 }
 
 /** A Table with one row, with or without column definitions. */

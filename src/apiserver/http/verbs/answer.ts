@@ -64,7 +64,7 @@ async function answerFor(call: EndpointCall, { object, dryRun }: SentObject): Pr
   const abandoned = () => exchange.abandoned
   const warn = (text: string) => exchange.warn(text)
   const sent = { query, path: info.path, below: belowSubresource(exchange.transport.target, info) }
-  const choose = verb === 'list' ? itemChoice(query, served.vendor) : (object: ApiObject) => object
+  const choose = verb === 'list' ? itemChoice(query, served) : (object: ApiObject) => object
   const answer = await endpoint.answer({ verb, namespace, name, user, ...sent, dryRun, object, warn, abandoned })
   if (answer instanceof ForwardRequest) await call.forwarder.pass(exchange, answer.target)
   else if (answer === undefined) exchange.send(204, exchange.form.mediaType, Buffer.alloc(0))

@@ -7,13 +7,15 @@ import type { JsonObject } from '../../../api/json/json.ts'
 import { ApiError, failure } from '../../../api/model/api-error.ts'
 import { asJson } from '../../../api/model/object.ts'
 import { formatVersion, parseVersion } from '../../../api/model/resource-version.ts'
+import { emulationOf } from '../../../api/schema/context.ts'
+import { isAtLeast } from '../../../api/versions/emulated-version.ts'
 import type { EventForm } from '../../../storage/cache/event.ts'
 import type { Watcher } from '../../../storage/cache/watcher.ts'
 import type { Resource } from '../../registry/catalogue/resource.ts'
+import { versionTooLarge } from '../../registry/reads/versions.ts'
 import { deliveredRevision, type Watching, watch } from '../../registry/verbs/watch.ts'
 import type { Exchange } from '../request/exchange.ts'
-import { checkVersionMatch, readCounts, readSelection } from '../request/list-options.ts'
-import { text } from '../request/query.ts'
+import { readCounts, readSelection, readWatchStart } from '../request/list-options.ts'
 import { isTrue } from '../request/request-info.ts'
 import type { Handler } from '../request/resource-request.ts'
 import { negotiateEvents } from '../response/negotiate-response.ts'
@@ -25,9 +27,8 @@ export const handleWatch: Handler = async (request) => {
   const { exchange, info, resource } = request
   const lifetime = lifetimeMs(info.query, request.minWatchMs)
   const selection = readSelection(request)
-  checkVersionMatch(info.query, resource.vendor, true)
-  const resourceVersion = text(info.query, 'resourceVersion')
-  if (resourceVersion !== '') parseVersion(resourceVersion)
+  const start = readWatchStart(request)
+  if (start.resourceVersion !== '') parseVersion(start.resourceVersion)
   const form = negotiateEvents(exchange, resource)
   await answerOverWebSocket(exchange, exchange.form.shared === undefined ? jsonEventMessages : protobufEventMessages)
   if (resource.kind.evolution?.lacksDefaults()) exchange.warn(lackingDefaults)
@@ -35,25 +36,37 @@ export const handleWatch: Handler = async (request) => {
   const series = request.watchMetrics.seriesOf(resource)
   const onSent = (bytes: number) => series.countEvent(bytes)
   await tellErrors(exchange, form, async () => {
-    const watching = await watch(resource, { selection, resourceVersion, form, user: exchange.user.name, onSent })
+    const watching = await watch(resource, {
+      selection,
+      ...start,
+      endOfState: bookmarks && start.initialEvents === true ? bookmarks.endOfState : undefined,
+      form,
+      user: exchange.user.name,
+      onSent,
+    })
     series.watchers++
     await stream(exchange, watching, { lifetime, bookmarks, onSent }).finally(() => series.watchers--)
   })
 }
 
 /**
- * Reports an expired resourceVersion in the stream, as clients expect: a 200 with an ERROR event. Errors after the
- * stream has started are reported the same way.
+ * Reports an error about the resourceVersion in the stream, as clients expect: a 200 with an ERROR event. Errors after
+ * the stream has started are reported the same way.
  */
 async function tellErrors(exchange: Exchange, form: EventForm, run: () => Promise<void>): Promise<void> {
   try {
     await run()
   } catch (error) {
-    if (!(error instanceof ApiError) || (error.code !== 410 && !exchange.answered)) throw error
+    if (!(error instanceof ApiError) || !(exchange.answered || isAboutVersion(error))) throw error
     openStream(exchange)
     await write(exchange, form.encodeBookmarkOrError('ERROR', asJson(failure(error))))
     exchange.transport.end()
   }
+}
+
+/** Whether the resourceVersion is expired or not reached yet. */
+function isAboutVersion({ code, details }: ApiError): boolean {
+  return code === 410 || (details?.causes ?? []).some(({ reason }) => reason === versionTooLarge)
 }
 
 interface Streaming {
@@ -170,6 +183,7 @@ class Bookmarks {
   readonly #times: Iterator<number>
   readonly #began = performance.now()
   #timer: NodeJS.Timeout | undefined
+  #hasSent = false
 
   constructor(resource: Resource, form: EventForm, lifetime: number) {
     this.#resource = resource
@@ -177,11 +191,23 @@ class Bookmarks {
     this.#times = bookmarkTimes(lifetime)
   }
 
+  /** Encodes the bookmark after the last object of the initial state. */
+  readonly endOfState = (form: EventForm, revision: number): Buffer => {
+    this.#hasSent = true
+    const annotations = { [`${this.#resource.vendor.groupDomain}/initial-events-end`]: 'true' }
+    return form.encodeBookmarkOrError('BOOKMARK', bookmarkAt(this.#resource, revision, { annotations }))
+  }
+
   /** Call this once the watcher has started, because its position is unknown before. */
   start(watcher: Watcher): void {
     const next = this.#times.next()
     if (next.done) return
     const due = Math.max(next.value - (performance.now() - this.#began), 0)
+    // A bookmark that is due already says nothing new after the one at the end of the initial state.
+    if (this.#hasSent && due === 0) {
+      this.start(watcher)
+      return
+    }
     this.#timer = setTimeout(() => {
       const upTo = deliveredRevision(this.#resource, watcher)
       watcher.bookmark(this.#form.encodeBookmarkOrError('BOOKMARK', bookmarkAt(this.#resource, upTo)))
@@ -194,7 +220,9 @@ class Bookmarks {
   }
 }
 
-function bookmarkAt({ apiVersion, kind }: Resource, revision: number): JsonObject {
-  const metadata = { resourceVersion: formatVersion(revision), creationTimestamp: null }
+function bookmarkAt({ apiVersion, kind, context }: Resource, revision: number, more: JsonObject = {}): JsonObject {
+  // Since 1.34, Kubernetes omits an unset creationTimestamp.
+  const unset = isAtLeast(emulationOf(context).version, '1.34') ? {} : { creationTimestamp: null }
+  const metadata = { resourceVersion: formatVersion(revision), ...unset, ...more }
   return { kind: kind.kind, apiVersion, metadata }
 }

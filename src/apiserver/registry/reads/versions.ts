@@ -4,6 +4,9 @@ import type { RegistryParts } from '../catalogue/resource.ts'
 
 const waitMs = 3000
 
+/** The reason in the details of the error. Clients match it. */
+export const versionTooLarge = 'ResourceVersionTooLarge'
+
 /** Resolves when the caches have reached `revision`. Throws 504 if they do not within a few seconds. */
 export async function waitForVersion({ caches, store }: RegistryParts, revision: number): Promise<void> {
   if (caches.revision >= revision) return
@@ -15,7 +18,7 @@ export async function waitForVersion({ caches, store }: RegistryParts, revision:
 /** Returns the 504 error for a version newer than any that this server has seen. */
 export function tooLarge(revision: number, current: number): ApiError {
   return timeout(`Timeout: Too large resource version: ${revision}, current: ${current}`, {
-    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+    causes: [{ reason: versionTooLarge, message: 'Too large resource version' }],
     retryAfterSeconds: 1,
   })
 }

@@ -1,5 +1,6 @@
 /**
- * watch: streams the events of a selection from the current state or after a version.
+ * watch: streams the events of a selection from the current state or after a version. A streaming list is a watch whose
+ * initial objects end with a bookmark.
  *
  * Older data is read on demand and not kept. First come the initial objects, in slices of one consistent state. Then
  * come the events since, from the cache's window, or from the store's log if the window starts later. When the reader
@@ -19,10 +20,15 @@ import { RevisionGone } from '../../../storage/store/store.ts'
 import { type Resource, waitForCaches } from '../catalogue/resource.ts'
 import { findObjects } from '../reads/find.ts'
 import type { ParsedSelection } from '../reads/selection.ts'
+import { waitForVersion } from '../reads/versions.ts'
 
 export interface WatchQuery {
   readonly selection: ParsedSelection
   readonly resourceVersion: string
+  /** Whether to send the current objects first. By default, only for no version and version 0. */
+  readonly initialEvents?: boolean | undefined
+  /** Encodes the bookmark that marks the end of the initial objects. Undefined if the client wants none. */
+  readonly endOfState?: ((form: EventForm, revision: number) => Buffer) | undefined
   readonly form: EventForm
   /** The user, because concurrent reads of history are limited per user. */
   readonly user: string
@@ -49,13 +55,14 @@ interface Start {
 
 /** Starts a watch. */
 export async function watch(resource: Resource, query: WatchQuery): Promise<Watching> {
-  const { resourceVersion, selection, form } = query
+  const { selection, form } = query
   await resource.cache.whenLoaded()
-  const start = await startOf(resource, selection, resourceVersion)
+  const start = await startOf(resource, query)
   if (resource.cache.retired) throw noSuchPath()
   // Runs in the same tick, so that losing the store's feed closes the watcher from the beginning.
   const watcher = resource.cache.watch(selection, form)
-  const reader = { watcher, user: query.user, onSent: query.onSent, prepare: form.prepare }
+  const { user, onSent, endOfState } = query
+  const reader = { watcher, user, onSent, endOfState, prepare: form.prepare }
   return { watcher, before: replay(resource, { start, ...reader }) }
 }
 
@@ -64,10 +71,15 @@ export function deliveredRevision({ caches }: Resource, watcher: Watcher): numbe
   return Math.max(watcher.revision, caches.revision)
 }
 
-async function startOf(resource: Resource, selection: ParsedSelection, version: string): Promise<Start> {
+async function startOf(resource: Resource, query: WatchQuery): Promise<Start> {
   const { cache, caches } = resource
+  const { selection, resourceVersion: version, initialEvents } = query
   if (version === '') await waitForCaches(resource)
-  if (version === '' || version === '0') return { objects: findObjects(resource, selection), revision: caches.revision }
+  const isCurrent = version === '' || version === '0'
+  if (isCurrent && initialEvents === false) return { objects: [], revision: caches.revision }
+  if (initialEvents === true && !isCurrent) await waitForVersion(resource, parseVersion(version))
+  if (isCurrent || initialEvents === true)
+    return { objects: findObjects(resource, selection), revision: caches.revision }
   const revision = parseVersion(version)
   caches.forgetOutdated()
   if (revision < cache.floor) await orTooOld(revision, () => caches.lookBack(cache, revision))
@@ -79,12 +91,13 @@ interface Replay {
   readonly watcher: Watcher
   readonly user: string
   readonly onSent: (bytes: number) => void
+  readonly endOfState: WatchQuery['endOfState']
   /** If set, must be awaited before events are encoded. */
   readonly prepare: EventForm['prepare']
 }
 
 async function* replay(resource: Resource, { start, ...reader }: Replay): AsyncGenerator<Buffer> {
-  const { watcher, onSent, prepare } = reader
+  const { watcher, onSent, endOfState, prepare } = reader
   const timeSlice = new TimeSlice()
   const deadline = performance.now() + maxStateMs
   for (const slice of start.objects) {
@@ -94,6 +107,7 @@ async function* replay(resource: Resource, { start, ...reader }: Replay): AsyncG
     if (watcher.closed) return
     if (timeSlice.charge(stepCost)) await timeSlice.yieldIfDue()
   }
+  if (endOfState !== undefined) yield* gather([endOfState(watcher.nextForm(), start.revision)], onSent)
   yield* catchUp(resource, { ...reader, after: start.revision })
 }
 
@@ -112,7 +126,7 @@ const maxStateMs = 5 * 60_000
  */
 async function* catchUp(
   resource: Resource,
-  { after, watcher, user, onSent, prepare }: Omit<Replay, 'start'> & { readonly after: number },
+  { after, watcher, user, onSent, prepare }: Omit<Replay, 'start' | 'endOfState'> & { readonly after: number },
 ): AsyncGenerator<Buffer> {
   const { cache } = resource
   const timeSlice = new TimeSlice()
