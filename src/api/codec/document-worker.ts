@@ -97,7 +97,7 @@ export class DocumentWorker {
     this.#worker = undefined
     const failed = [...this.#waiting.values()]
     this.#waiting.clear()
-    for (const { reject } of failed) reject(new Error('the thread that converts documents ended', { cause }))
+    for (const { reject } of failed) reject(new Error('the document conversion thread exited', { cause }))
   }
 }
 

@@ -343,12 +343,12 @@ function versionMember(resourceVersion: string): string {
 
 function assertSound(key: string, view: Buffer): void {
   assertPlain(view)
-  if (view.length < headerStart) throw new DamagedValue('the stored value is cut off')
+  if (view.length < headerStart) throw new DamagedValue('the stored value is truncated')
   const known = view[0]! >= 1 && view[0]! <= format
   if (known && view[1] === 0 && matches(view[0]!, key, view)) return
   // If everything but the first bytes matches an older format, those bytes are damaged.
   if (view[0]! > format && !matches(format, key, view) && !matches(1, key, view))
-    throw new NewerValue(`the stored value has format ${view[0]}, which only a newer version of this program reads`)
+    throw new NewerValue(`the stored value has format ${view[0]}, which only a newer version of this program can read`)
   throw new DamagedValue('the stored value does not match its checksum')
 }
 
@@ -359,8 +359,8 @@ function assertPlain(view: Buffer): void {
   if (cipher === undefined) return
   throw new EncryptedValue(
     cipher === 'plain'
-      ? 'the stored value is not encrypted, and --encryption-provider-config does not name identity for it'
-      : `the stored value is encrypted by ${cipher} with the key ${JSON.stringify(key ?? '')}, which --encryption-provider-config does not have, or it is damaged`,
+      ? 'the stored value is not encrypted, and --encryption-provider-config does not list the identity provider for it'
+      : `the stored value is encrypted by ${cipher} with the key ${JSON.stringify(key ?? '')}, which --encryption-provider-config does not contain, or the value is damaged`,
   )
 }
 

@@ -143,7 +143,7 @@ class Run {
     if (nodes === undefined)
       throw templateError(this.#template.text, at, `template ${JSON.stringify(name)} not defined`)
     if (this.#depth >= maxDepth)
-      throw templateError(this.#template.text, at, `more than ${maxDepth} templates call each other`)
+      throw templateError(this.#template.text, at, `templates are nested more than ${maxDepth} levels deep`)
     const dot = pipeline === undefined ? undefined : this.#pipeline(pipeline, scope)
     this.#depth++
     this.nodes(nodes, { dot, variables: [['$', dot]] })
@@ -171,7 +171,7 @@ class Run {
     { scope, piped }: { scope: Scope; piped: readonly { readonly value: Value }[] },
   ): Value {
     if (name === 'and' || name === 'or') {
-      if (args.length + piped.length === 0) throw templateError(this.#template.text, at, `${name} needs arguments`)
+      if (args.length + piped.length === 0) throw templateError(this.#template.text, at, `${name} requires arguments`)
       let value: Value
       for (const arg of args) {
         value = this.#operand(arg, scope)

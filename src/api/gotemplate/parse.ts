@@ -52,7 +52,7 @@ class Parser {
   }
 
   #list({ top }: { top: boolean } = { top: false }): Ended {
-    if (++this.#depth > maxDepth) throw this.#fault(`more than ${maxDepth} actions are inside each other`)
+    if (++this.#depth > maxDepth) throw this.#fault(`actions are nested more than ${maxDepth} levels deep`)
     const nodes: Node[] = []
     for (;;) {
       const token = this.#tokens[this.#next]
@@ -91,7 +91,7 @@ class Parser {
     if (word === 'template') return [this.#call(at)]
     if (word === 'block') return [this.#block(at)]
     if (word === 'define') {
-      if (!top) throw this.#fault('{{define}} stands inside another action')
+      if (!top) throw this.#fault('{{define}} is inside another action')
       return this.#define()
     }
     const pipeline = this.#pipeline(0)
@@ -170,7 +170,7 @@ class Parser {
 
   #name(): string {
     const token = this.#take()
-    if (token.kind !== 'string') throw this.#fault('the name of a template stands in quotes', token)
+    if (token.kind !== 'string') throw this.#fault('a template name must be quoted', token)
     return token.text
   }
 
@@ -220,7 +220,7 @@ class Parser {
     const [first, ...args] = operands
     if (first === undefined) throw this.#fault('a value is missing')
     if (stage > 0 && (first.kind === 'literal' || first.kind === 'dot' || first.kind === 'nil'))
-      throw templateError(this.#text, first.at, `what stands after | must be a function`)
+      throw templateError(this.#text, first.at, `a function must follow |`)
     return [first, ...args]
   }
 
@@ -272,7 +272,7 @@ class Parser {
   }
 
   #parentheses(at: number): Operand {
-    if (++this.#depth > maxDepth) throw this.#fault(`more than ${maxDepth} parentheses are inside each other`)
+    if (++this.#depth > maxDepth) throw this.#fault(`parentheses are nested more than ${maxDepth} levels deep`)
     const pipeline = this.#pipeline(0)
     this.#depth--
     const close = this.#take()

@@ -126,7 +126,8 @@ function readQuoted(text: string, place: number): ReadToken {
   if (quote === '`') return { kind: 'string', text: inner.replaceAll('\r', ''), end: end + 1 }
   const value = unescaped(inner, (what) => templateError(text, place, what))
   if (quote === '"') return { kind: 'string', text: value, end: end + 1 }
-  if ([...value].length !== 1) throw templateError(text, place, 'single quotes take one character: use double quotes')
+  if ([...value].length !== 1)
+    throw templateError(text, place, 'single quotes must contain one character: use double quotes')
   return { kind: 'number', text: String(value.codePointAt(0)), end: end + 1 }
 }
 
@@ -150,11 +151,11 @@ function unescaped(text: string, fault: (what: string) => Error): string {
     const code = x ?? u ?? long
     if (code !== undefined || octal !== undefined) {
       const value = code === undefined ? Number.parseInt(octal!, 8) : Number.parseInt(code, 16)
-      if (value > 0x10ffff) throw fault(`\\${long} is no character`)
+      if (value > 0x10ffff) throw fault(`\\${long} is not a character`)
       return String.fromCodePoint(value)
     }
     const known = letters[letter!]
-    if (known === undefined) throw fault(`\\${letter} is no escape`)
+    if (known === undefined) throw fault(`\\${letter} is not an escape sequence`)
     return known
   })
 }

@@ -118,7 +118,7 @@ function valuesIn(path: readonly Step[], { here, top, budget, missingKeys }: Sco
   const values = allValues(path, here, { top, budget, rules: strictRules })
   if (values.length > 0 || missingKeys === 'allow') return values
   const last = path.findLast((step) => 'field' in step)
-  throw new UsageError(`${last === undefined ? 'what the path leads to' : last.field} is not found`)
+  throw new UsageError(`${last === undefined ? 'the path' : last.field} is not found`)
 }
 
 const lenientRules: Rules = {

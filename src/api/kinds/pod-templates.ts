@@ -90,7 +90,7 @@ export function containerColumns<T>(templateOf: (object: T) => PodTemplateSpec |
 
 /** Returns the column of the pod selector, shown only in wide tables. */
 export function selectorColumn<T>(selectorOf: (object: T) => LabelSelector | undefined): Column<T> {
-  const doc = 'Label selector of the pods.'
+  const doc = 'Label selector for the pods.'
   return column('Selector', doc, (object: T) => selectorText(selectorOf(object)) || '<none>', 1)
 }
 

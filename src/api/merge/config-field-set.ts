@@ -134,11 +134,11 @@ function refuseOddKeys(schema: ListSchema, item: Json, path: FieldPath): void {
   for (const name of schema.keys ?? []) {
     const value = keyOf(schema, item, name)
     if (typeof value === 'object')
-      throw badRequest(`${path}.${name}: a key of the list must be a scalar, got ${typeName(value)}`)
+      throw badRequest(`${path}.${name}: a list key must be a scalar, got ${typeName(value)}`)
   }
 }
 
 function refuseNoScalar(item: Json, path: FieldPath): void {
   if (item === null || typeof item === 'object')
-    throw badRequest(`${path}: an element of a set must be a scalar, got ${typeName(item)}`)
+    throw badRequest(`${path}: a set element must be a scalar, got ${typeName(item)}`)
 }

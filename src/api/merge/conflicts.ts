@@ -97,9 +97,9 @@ interface ReportedConflict {
 }
 
 const waysOut =
-  'To resolve a conflict: set the field to the value on the server to own it together; ' +
-  'leave it out of the applied object to let the other manager have it; ' +
-  'or apply with force=true to take it from the other manager.'
+  'To resolve a conflict: set the field to the value on the server to share ownership; ' +
+  'omit it from the applied object to leave it to the other manager; ' +
+  'or apply with force=true to take ownership.'
 
 function summary(reported: readonly ReportedConflict[], count: number): string {
   const [first] = reported

@@ -36,7 +36,7 @@ export function parseJsonPatch(value: Json): PatchOperation[] {
 export function* operationsSliced(value: Json): Generator<void, PatchOperation[]> {
   if (!Array.isArray(value)) throw malformed(`expected a list of operations, got ${typeName(value)}`)
   if (value.length > maxOperations)
-    throw entityTooLarge(`a JSON patch may have ${maxOperations} operations, this one has ${value.length}`)
+    throw entityTooLarge(`a JSON patch may have at most ${maxOperations} operations, but this one has ${value.length}`)
   const operations: PatchOperation[] = []
   for (const [i, operation] of value.entries()) {
     operations.push(parseOperation(operation, i))
@@ -78,12 +78,12 @@ function parseOperation(operation: Json, i: number): PatchOperation {
 function textMember(operation: JsonObject, name: string, i: number): string | undefined {
   const value = own(operation, name) ?? undefined
   if (value === undefined || typeof value === 'string') return value
-  throw malformed(`"${name}" of operation ${i} is of type ${typeName(value)}, not a string`)
+  throw malformed(`"${name}" in operation ${i} is of type ${typeName(value)}, not a string`)
 }
 
 function pointerMember(text: string | undefined, name: string, i: number): Pointer {
   const pointer = text === undefined ? undefined : parsePointer(text)
-  if (pointer === undefined) throw inapplicable(`"${name}" of operation ${i} is not a JSON pointer`)
+  if (pointer === undefined) throw inapplicable(`"${name}" in operation ${i} is not a JSON pointer`)
   return pointer
 }
 
@@ -169,7 +169,8 @@ function insertionIndex(list: Json[], path: Pointer): number {
 
 function splice(draft: Draft, list: Json[], index: number, removed: 0 | 1, ...added: Json[]): void {
   draft.shifted += list.length - index
-  if (draft.shifted > maxShifted) throw new ExpensivePatch('it inserts or removes too often at the front of long lists')
+  if (draft.shifted > maxShifted)
+    throw new ExpensivePatch('it inserts or removes too many elements at the front of long lists')
   list.splice(index, removed, ...added)
 }
 
@@ -209,7 +210,7 @@ function copy(draft: Draft, from: Pointer, path: Pointer): void {
 function test(draft: Draft, path: Pointer, value: Json): void {
   const found = find(draft.root, path)
   if (found === undefined && value === null && isObject(find(draft.root, path.slice(0, -1)))) return
-  if (!sameJson(value, found)) throw inapplicable(`the test of ${formatPointer(path)} failed`)
+  if (!sameJson(value, found)) throw inapplicable(`the test operation at ${formatPointer(path)} failed`)
 }
 
 function existing(draft: Draft, path: Pointer): Json {
@@ -245,8 +246,7 @@ function share(draft: Draft, value: Json): void {
   while (pending.length > 0) {
     const next = pending.pop()!
     draft.copiedBytes += ownBytes(next)
-    if (draft.copiedBytes > maxCopiedBytes)
-      throw new ExpensivePatch(`its copies come to more than ${maxCopiedBytes} bytes`)
+    if (draft.copiedBytes > maxCopiedBytes) throw new ExpensivePatch(`its copies exceed ${maxCopiedBytes} bytes`)
     if (typeof next !== 'object' || next === null) continue
     draft.ours.delete(next)
     for (const child of Object.values(next)) pending.push(child!)
@@ -286,5 +286,5 @@ function isContainer(value: Json | undefined): value is Container {
 }
 
 function nothingAt(path: Pointer): never {
-  throw inapplicable(`there is nothing at ${formatPointer(path)}`)
+  throw inapplicable(`no value exists at ${formatPointer(path)}`)
 }

@@ -16,7 +16,7 @@ import { hasElements, hasMembers, type Membered, memberSchema } from './shape.ts
 export function* refuseKeyless(schema: Schema, value: Json, whose: string): Generator<void, void> {
   const error = yield* findSliced(schema, value, '')
   if (error === undefined) return
-  const why = `an element of ${whose} leaves out the key that its list is merged by`
+  const why = `an element of ${whose} omits the key that its list is merged by`
   throw new ApiError(422, 'Invalid', `${why}: ${summary([error])}`, { causes: [causeOf(error)] })
 }
 

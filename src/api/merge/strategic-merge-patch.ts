@@ -155,7 +155,7 @@ function mergeElements(schema: ListSchema, kept: readonly Json[], patch: readonl
   for (const element of patch) {
     const identity = identify(element)
     const times = (indexByIdentity.get(identity) ?? 0) + 1
-    if (times > maxRepeats) throw malformed(`it names one element of a list more than ${maxRepeats} times`)
+    if (times > maxRepeats) throw malformed(`it specifies one list element more than ${maxRepeats} times`)
     indexByIdentity.set(identity, times)
     const place = places.get(identity) ?? result.length
     places.set(identity, place)
@@ -175,8 +175,8 @@ function identitiesOf(elements: readonly Json[], identify: Identify, key?: strin
   return elements.map((element) => {
     const identity = identify(element)
     if (identity !== undefined) return identity
-    if (key === undefined) throw malformed('an element of a list that merges is not a scalar')
-    throw malformed(`an element of a list has no merge key ${JSON.stringify(key)}${membersText(element)}`)
+    if (key === undefined) throw malformed('an element of a merging list is not a scalar')
+    throw malformed(`a list element has no merge key ${JSON.stringify(key)}${membersText(element)}`)
   })
 }
 
@@ -231,7 +231,7 @@ function isDirective(name: string): boolean {
 }
 
 function readListDirective(prefix: string, name: string, value: Json): [string, Json[]] {
-  if (name[prefix.length] !== '/') throw malformed(`${prefix} names no list: write ${prefix}/list`)
+  if (name[prefix.length] !== '/') throw malformed(`${prefix} specifies no list: use ${prefix}/list`)
   if (!Array.isArray(value)) throw malformed(`${prefix} is not a list`)
   return [name.slice(prefix.length + 1), value]
 }
@@ -264,7 +264,7 @@ function reorder(schema: Schema, { result, document, patch, name, order }: Reord
   const wanted = identitiesOf(order, identify, mergeKeyOf(schema))
   const indexByIdentity = listAt(patch, name).filter(isElement).map(identify)
   if (wanted.length > 0 && !isSubsequence(indexByIdentity, wanted))
-    throw malformed(`the list ${name} of the patch does not follow its ${orderPrefix}`)
+    throw malformed(`the list ${name} in the patch does not follow its ${orderPrefix}`)
   const list = listAt(result, name)
   if (list.length > 0) setKey(result, name, arrange(list, identify, wanted, listAt(document, name).map(identify)))
 }

@@ -50,7 +50,7 @@ export class PageExpired extends ApiError {
 
   constructor(continueToken: string) {
     const message =
-      'The provided continue parameter is too old: the state that this list began with is no longer kept. Start a new list without it, or go on with the one in metadata.continue, which shows the rest as it is now.'
+      'The provided continue parameter is too old: the state at the start of this list has expired. Start a new list without it, or continue with the token in metadata.continue, which lists the rest in its current state.'
     super(410, 'Expired', message)
     this.continueToken = continueToken
   }

@@ -171,7 +171,7 @@ export function profileHint(
   { profile }: Vendor,
   other: { readonly group: string; readonly profile: ProfileName },
 ): string {
-  return `here it is in the group ${other.group}, as this server has --profile=${profile}; for the names that were sent start one with --profile=${other.profile}`
+  return `this server uses the group ${other.group} because of --profile=${profile}; to use the names that you sent, start a server with --profile=${other.profile}`
 }
 
 /** Returns `v1` for the core group, `storage.orch.io/v1` for others. */

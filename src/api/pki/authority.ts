@@ -188,10 +188,13 @@ async function makeCa(options: AuthorityOptions, files: PairFiles, found: KeyObj
 
 function checkedCa(ca: Pair, { certificate: file, remedy }: PairFiles, now: number): Pair {
   const { from, to } = validityOf(ca.certificate)
-  if (!ca.certificate.ca) throw withRemedy(new DamagedFile(file, 'is not the certificate of an authority'), remedy)
+  if (!ca.certificate.ca) throw withRemedy(new DamagedFile(file, 'is not a CA certificate'), remedy)
   if (now >= to) throw withRemedy(new DamagedFile(file, `expired at ${isoTime(to)}`), remedy)
   if (now < from) {
-    throw new PkiFileError(file, `is valid from ${isoTime(from)}, but the clock says ${isoTime(now)}: set the clock`)
+    throw new PkiFileError(
+      file,
+      `is valid from ${isoTime(from)}, but the current time is ${isoTime(now)}: set the clock`,
+    )
   }
   return ca
 }
@@ -259,7 +262,7 @@ function assertBelong(files: PairFiles, certificate: X509Certificate | undefined
   const certificateName = basename(files.certificate)
   const keyName = basename(files.key)
   if (certificate === undefined) return
-  if (key === undefined) throw new DamagedFile(files.key, `is missing, while ${certificateName} is there`)
+  if (key === undefined) throw new DamagedFile(files.key, `is missing, although ${certificateName} exists`)
   if (!certificate.checkPrivateKey(key)) {
     throw new DamagedFile(files.certificate, `does not belong to the key in ${keyName}`)
   }
@@ -271,13 +274,13 @@ function withRemedy(error: DamagedFile, remedy: string): DamagedFile {
 
 function caFiles(directory: string): PairFiles {
   const remedy =
-    'Put back ca.crt and ca.key from a backup; or remove both, and a new authority is made at the next start, ' +
-    'after which clients need its ca.crt and new certificates.'
+    'Restore ca.crt and ca.key from a backup. Or remove both: the next start creates a new CA, ' +
+    'and clients then need its ca.crt and new certificates.'
   return { certificate: join(directory, 'ca.crt'), key: join(directory, 'ca.key'), remedy }
 }
 
 function leafFiles(directory: string, file: string): PairFiles {
-  const remedy = `Remove ${file}.crt and ${file}.key, and both are made anew at the next start.`
+  const remedy = `Remove ${file}.crt and ${file}.key: the next start creates new ones.`
   return { certificate: join(directory, `${file}.crt`), key: join(directory, `${file}.key`), remedy }
 }
 

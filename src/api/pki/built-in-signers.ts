@@ -22,25 +22,22 @@ const oneCommonName: Rule = [
   'The subject has at most one common name',
   ({ subject }) => (subject.commonNames.length > 1 ? ['the subject has several common names'] : []),
 ]
-const ofNode: Rule = ['The subject is that of a node', nodeSubject]
+const ofNode: Rule = ['The subject identifies a node', nodeSubject]
 
 const rules: { readonly [signer in SignerId]: readonly Rule[] } = {
-  client: [oneCommonName, ['The usages are those of a client', (_request, usages) => clientUsages(usages)]],
+  client: [oneCommonName, ['The usages are allowed for clients', (_request, usages) => clientUsages(usages)]],
   nodeClient: [
     ...[oneCommonName, ofNode],
-    [
-      'The usages are those of a node as a client',
-      (_request, usages) => exactUsages(usages, [...withKey, 'client auth']),
-    ],
-    ['It names no other hosts or people', (request) => noNames(request, ['dns', 'ips', 'emails', 'uris'])],
+    ['The usages are allowed for node clients', (_request, usages) => exactUsages(usages, [...withKey, 'client auth'])],
+    ['There are no subject alternative names', (request) => noNames(request, ['dns', 'ips', 'emails', 'uris'])],
   ],
   nodeServing: [
     ...[oneCommonName, ofNode],
+    ['The usages are allowed for node servers', (_request, usages) => exactUsages(usages, [...withKey, 'server auth'])],
     [
-      'The usages are those of a node as a server',
-      (_request, usages) => exactUsages(usages, [...withKey, 'server auth']),
+      'All subject alternative names are hosts',
+      (request) => [...noNames(request, ['emails', 'uris']), ...someName(request)],
     ],
-    ['It names hosts, and nothing else', (request) => [...noNames(request, ['emails', 'uris']), ...someName(request)]],
   ],
   legacyUnknown: [oneCommonName],
 }
@@ -80,8 +77,8 @@ function nodeSubject({ subject: { commonNames, organizations } }: JudgedRequest)
   const isOfNodes = organizations.length === 1 && organizations[0] === nodeGroup
   const isNode = commonNames.length > 0 && commonNames.every((name) => name.startsWith(nodePrefix))
   return [
-    ...(isOfNodes ? [] : [`the organization of the subject must be "${nodeGroup}" alone`]),
-    ...(isNode ? [] : [`the common name of the subject must begin with "${nodePrefix}"`]),
+    ...(isOfNodes ? [] : [`the subject organization must be exactly "${nodeGroup}"`]),
+    ...(isNode ? [] : [`the subject common name must begin with "${nodePrefix}"`]),
   ]
 }
 
@@ -95,7 +92,7 @@ const namesOf = {
 function noNames({ names }: JudgedRequest, kinds: readonly (keyof typeof namesOf)[]): string[] {
   return [
     ...kinds.filter((kind) => names[kind].length > 0).map((kind) => namesOf[kind]),
-    ...(names.others > 0 ? ['names of other kinds'] : []),
+    ...(names.others > 0 ? ['other names'] : []),
   ].map((what) => `${what} are not allowed as subject alternative names`)
 }
 

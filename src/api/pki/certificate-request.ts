@@ -37,7 +37,7 @@ export function readCertificateRequest(pem: Buffer): CertificateRequest {
   const [block] = readPemBlocks(pem)
   if (block?.label !== 'CERTIFICATE REQUEST') throw new MalformedInput('PEM block type must be CERTIFICATE REQUEST')
   const [info, algorithm, signature, ...rest] = childrenOf(readWhole(block.bytes, tags.sequence))
-  if (rest.length > 0) throw new MalformedDer('a request has more than content, algorithm and signature')
+  if (rest.length > 0) throw new MalformedDer('a request must have only content, algorithm and signature')
   const request = readContent(expectTag(info, tags.sequence))
   checkSignature(request.publicKey, { algorithm: readAlgorithm(algorithm), signed: info!.whole, signature })
   return request
@@ -46,7 +46,7 @@ export function readCertificateRequest(pem: Buffer): CertificateRequest {
 function readContent(info: Element): CertificateRequest {
   const [version, subject, key, attributes, ...rest] = childrenOf(info)
   expectTag(version, tags.integer)
-  if (rest.length > 0) throw new MalformedDer('a request has more than version, subject, key and attributes')
+  if (rest.length > 0) throw new MalformedDer('a request must have only version, subject, key and attributes')
   return {
     subject: readName(expectTag(subject, tags.sequence)),
     subjectName: subject!.whole,
@@ -79,7 +79,7 @@ function checkAlternativeNames(value: Buffer): void {
     const isText = tag === 0x81 || tag === 0x82 || tag === 0x86
     if (isText && content.some((byte) => byte >= 0x80)) throw new MalformedDer('an alternative name is not ASCII')
     if (tag === 0x87 && content.length !== 4 && content.length !== 16)
-      throw new MalformedDer(`an alternative name is an address of ${content.length} bytes`)
+      throw new MalformedDer(`an alternative name is an IP address with ${content.length} bytes`)
   }
 }
 
@@ -92,9 +92,10 @@ interface Signed {
 function checkSignature(key: KeyObject, { algorithm, signed, signature }: Signed): void {
   const scheme = schemeOf(algorithm)
   if (scheme === undefined || scheme.keyType !== key.asymmetricKeyType)
-    throw new MalformedInput('the signature algorithm is not supported or does not fit the key')
+    throw new MalformedInput('the signature algorithm is not supported or does not match the key')
   const bits = readBits(signature)
-  if (!isSignedBy(scheme, key, signed, bits)) throw new MalformedInput('the signature is not by the key of the request')
+  if (!isSignedBy(scheme, key, signed, bits))
+    throw new MalformedInput('the signature was not made with the key in the request')
 }
 
 function isSignedBy({ hash, pss }: Scheme, key: KeyObject, signed: Buffer, signature: Buffer): boolean {
@@ -102,7 +103,7 @@ function isSignedBy({ hash, pss }: Scheme, key: KeyObject, signed: Buffer, signa
   try {
     return verify(hash, signed, { key, ...padding }, signature)
   } catch (cause) {
-    throw new MalformedInput('the signature cannot be checked with the key of the request', { cause })
+    throw new MalformedInput('the signature cannot be verified with the key in the request', { cause })
   }
 }
 

@@ -90,7 +90,7 @@ function assertSubject({ commonName, organizations }: CertificateSubject): void 
 function assertSerial(serial: Buffer): void {
   const [first = 0, second = 0] = serial
   const positive = first < 0x80 && (first !== 0 || second >= 0x80)
-  if (!positive || serial.length > 20) throw new Error('a serial is a positive number of 1 to 20 bytes')
+  if (!positive || serial.length > 20) throw new Error('a serial number must be positive and have 1 to 20 bytes')
 }
 
 function assertValidity(notBefore: number, notAfter: number): void {
@@ -100,10 +100,11 @@ function assertValidity(notBefore: number, notAfter: number): void {
 
 function assertIssuer(issuer: Issuer, publicKey: KeyObject): void {
   if (issuer.certificate === 'self') {
-    if (!publicKeyOf(issuer.key).equals(publicKey)) throw new Error('self-signed with a key that is not its own')
+    if (!publicKeyOf(issuer.key).equals(publicKey))
+      throw new Error('a self-signed certificate must be signed with its own key')
     return
   }
   const certificate = new X509Certificate(issuer.certificate)
   if (!certificate.ca) throw new Error('the issuer is not a certificate authority')
-  if (!certificate.checkPrivateKey(issuer.key)) throw new Error('the key of the issuer does not match its certificate')
+  if (!certificate.checkPrivateKey(issuer.key)) throw new Error("the issuer's key does not match its certificate")
 }

@@ -38,7 +38,7 @@ export class MalformedDer extends MalformedInput {
 /** Returns the only element in `bytes`. Nothing may follow it. */
 export function readWhole<Bytes extends Uint8Array>(bytes: Bytes, tag: number): Element<Bytes> {
   const [element, ...rest] = readSeveral(bytes)
-  if (rest.length > 0) throw new MalformedDer('bytes follow the end')
+  if (rest.length > 0) throw new MalformedDer('unexpected bytes after the end')
   return expectTag(element, tag)
 }
 
@@ -66,10 +66,10 @@ function readAll<Bytes extends Uint8Array>(bytes: Bytes): Element<Bytes>[] {
   const part = (start: number, end: number) => bytes.subarray(start, end) as Bytes
   for (let at = 0; at < bytes.length; ) {
     const tag = bytes[at] as number
-    if ((tag & 0x1f) === 0x1f) throw new MalformedDer('a tag of several bytes')
+    if ((tag & 0x1f) === 0x1f) throw new MalformedDer('multi-byte tags are not supported')
     const start = at + 1 + lengthBytes(bytes, at + 1)
     const end = start + readLength(bytes, at + 1)
-    if (end > bytes.length) throw new MalformedDer('an element is longer than what holds it')
+    if (end > bytes.length) throw new MalformedDer('an element is longer than its container')
     elements.push({ tag, content: part(start, end), whole: part(at, end) })
     at = end
   }
@@ -80,10 +80,10 @@ function readAll<Bytes extends Uint8Array>(bytes: Bytes): Element<Bytes>[] {
 // which three suffice.
 function lengthBytes(bytes: Uint8Array, at: number): number {
   const first = bytes[at]
-  if (first === undefined) throw new MalformedDer('the bytes end before a length')
+  if (first === undefined) throw new MalformedDer('a length is truncated')
   if (first < 0x80) return 1
   const count = first & 0x7f
-  if (count === 0 || count > 3 || at + count >= bytes.length) throw new MalformedDer('a length that is not DER')
+  if (count === 0 || count > 3 || at + count >= bytes.length) throw new MalformedDer('a length is not valid DER')
   return 1 + count
 }
 
@@ -92,7 +92,8 @@ function readLength(bytes: Uint8Array, at: number): number {
   if (first < 0x80) return first
   const count = first & 0x7f
   const length = bytes.subarray(at + 1, at + 1 + count).reduce((sum, byte) => 256 * sum + byte, 0)
-  if (length < 0x80 || length < 2 ** (8 * (count - 1))) throw new MalformedDer('a length is not in its shortest form')
+  if (length < 0x80 || length < 2 ** (8 * (count - 1)))
+    throw new MalformedDer('a length does not have the shortest encoding')
   return length
 }
 

@@ -74,7 +74,7 @@ export async function makePrivateDirectory(directory: string, ours: readonly str
   try {
     await files.makePrivateDirectory(directory, ours)
   } catch (error) {
-    throw failed(directory, 'cannot be made a private directory', error)
+    throw failed(directory, 'cannot be made private', error)
   }
 }
 
@@ -97,7 +97,7 @@ function parsed<T>(file: string, what: string, parse: () => T): T {
   try {
     return parse()
   } catch (error) {
-    throw new DamagedFile(file, `does not hold a good ${what} in PEM form (${messageOf(error)})`, { cause: error })
+    throw new DamagedFile(file, `does not contain a valid PEM ${what} (${messageOf(error)})`, { cause: error })
   }
 }
 

@@ -21,7 +21,7 @@ export function checkCertificateChain(pem: Buffer): void {
       throw new MalformedInput(`only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(shorten(label, 100))}`)
     if (hasHeaders) throw new MalformedInput('no PEM block headers are permitted')
     const certificates = readSeveral(bytes)
-    if (certificates.length === 0) throw new MalformedInput('a CERTIFICATE PEM block has no certificate in it')
+    if (certificates.length === 0) throw new MalformedInput('a CERTIFICATE PEM block contains no certificate')
     count += certificates.length
     if (count > maxCertificates) throw new MalformedInput(`more than ${maxCertificates} certificates`)
     for (const certificate of certificates) checkCertificate(expectTag(certificate, tags.sequence))

@@ -86,7 +86,7 @@ function canonicalIpv6(text: string): string | undefined {
 /** Returns the address in these bytes in canonical form. */
 export function addressOf(bytes: Buffer): string {
   if (bytes.length === 4) return bytes.join('.')
-  if (bytes.length !== 16) throw new MalformedDer(`an address of ${bytes.length} bytes`)
+  if (bytes.length !== 16) throw new MalformedDer(`an IP address has ${bytes.length} bytes`)
   const groups = Array.from({ length: 8 }, (_, i) => bytes.readUInt16BE(2 * i).toString(16))
   return canonicalIp(groups.join(':'))
 }

@@ -23,7 +23,7 @@ const pointBytes: { readonly [curve: string]: number } = {
 /** `info` is a SubjectPublicKeyInfo. Throws MalformedInput. */
 export function readPublicKey(info: Element): KeyObject {
   const [algorithm, bits, ...rest] = childrenOf(info)
-  if (rest.length > 0) throw new MalformedDer('a public key has more than algorithm and key')
+  if (rest.length > 0) throw new MalformedDer('a public key must have only algorithm and key')
   const { id, parameters } = readAlgorithm(algorithm)
   checkKey(id, parameters, readBits(bits))
   try {
@@ -45,14 +45,14 @@ function checkKey(type: string, parameters: Element | undefined, key: Buffer): v
       if (parameters !== undefined || key.length !== 32) throw new MalformedInput('the Ed25519 key is not valid')
       break
     default:
-      throw new MalformedInput('the type of the public key is not supported: use RSA, ECDSA or Ed25519')
+      throw new MalformedInput('the public key type is not supported: use RSA, ECDSA or Ed25519')
   }
 }
 
 function checkRsa(parameters: Element | undefined, key: Buffer): void {
   expectTag(parameters, tags.null)
   const [modulus, exponent, ...rest] = childrenOf(readWhole(key, tags.sequence))
-  if (rest.length > 0) throw new MalformedDer('an RSA key has more than modulus and exponent')
+  if (rest.length > 0) throw new MalformedDer('an RSA key must have only modulus and exponent')
   checkPositive(modulus, maxModulusBytes)
   checkPositive(exponent, maxExponentBytes)
 }
@@ -62,8 +62,8 @@ function checkPositive(element: Element | undefined, maxBytes: number): void {
   const [first = 0x80] = content
   // A leading zero byte keeps a number positive if its first bit is set.
   const size = first === 0 ? content.length - 1 : content.length
-  if (first >= 0x80 || size === 0) throw new MalformedInput('a number of the RSA key is not positive')
-  if (size > maxBytes) throw new MalformedInput(`a number of the RSA key has more than ${maxBytes * 8} bits`)
+  if (first >= 0x80 || size === 0) throw new MalformedInput('a number in the RSA key is not positive')
+  if (size > maxBytes) throw new MalformedInput(`a number in the RSA key has more than ${maxBytes * 8} bits`)
 }
 
 function checkEc(curve: string, point: Buffer): void {

@@ -43,5 +43,5 @@ export function signRequest({ request, usages, issuer, lifeMs, now }: SigningOrd
 
 function knownUsage(usage: string): Usage {
   if (Object.hasOwn(usageTable, usage)) return usage as Usage
-  throw new Error(`there is no usage ${JSON.stringify(usage)}`)
+  throw new Error(`unknown usage ${JSON.stringify(usage)}`)
 }

@@ -26,7 +26,7 @@ export function* fillWithinLimits(
   return over && forbidden(pathOf(over), tooLarge)
 }
 
-const tooLarge = `the defaults of the schema make the object too large: at most ${maxBodyBytes} bytes and ${maxValues} values`
+const tooLarge = `the schema defaults make the object too large: at most ${maxBodyBytes} bytes and ${maxValues} values`
 
 function pathOf(steps: readonly (string | number)[]): FieldPath {
   return steps.reduceRight<FieldPath>(

@@ -391,7 +391,7 @@ function assertSameFields({ kind, schema }: Kind, version: string, fields: Field
   )
   if (differing !== undefined)
     throw new Error(
-      `${kind} ${version} differs from the stored version in ${differing}: it needs fromStored and toStored`,
+      `${kind} ${version} differs from the stored version in ${differing}: it requires fromStored and toStored`,
     )
 }
 

@@ -35,7 +35,7 @@ export function listOf({ kind, schema, listKind = `${kind}List` }: ListedKind): 
       items: field(2, s.list(schema), {
         required: true,
         zeroValue: 'write',
-        doc: 'Objects of the list, sorted by name.',
+        doc: 'Objects in the list, sorted by name.',
       }),
     },
     { name: listKind, doc: `A list of ${kind} objects.` },
@@ -80,7 +80,7 @@ export const status = s.object(
   },
   {
     name: 'meta.v1.Status',
-    doc: 'Response of requests that return no object: success, or the reason for the failure.',
+    doc: 'Response to requests that return no object: success, or the reason for the failure.',
   },
 )
 
@@ -92,7 +92,7 @@ const preconditions = s.object(
       doc: 'Delete only the object with this resourceVersion.',
     }),
   },
-  { name: 'meta.v1.Preconditions', doc: 'Preconditions of a request. If any fails, the response is 409 Conflict.' },
+  { name: 'meta.v1.Preconditions', doc: 'Preconditions for a request. If any fails, the response is 409 Conflict.' },
 )
 
 export const deleteOptions = s.object(
@@ -115,7 +115,7 @@ export const deleteOptions = s.object(
     }),
     dryRun: field(5, s.list(s.string()), { doc: 'If set to `All`, the request is validated but nothing is deleted.' }),
   },
-  { name: 'meta.v1.DeleteOptions', doc: 'Options of a delete request.' },
+  { name: 'meta.v1.DeleteOptions', doc: 'Options for a delete request.' },
 )
 
 /** The published type of patches. */
@@ -137,7 +137,7 @@ export const watchEvent = s.object(
       doc: 'Object after the change, or its last state if deleted. A Status for `ERROR`, only a version for `BOOKMARK`.',
     }),
   },
-  { name: 'meta.v1.WatchEvent', doc: 'An event of a watch.' },
+  { name: 'meta.v1.WatchEvent', doc: 'A watch event.' },
 )
 
 const serverAddress = s.object(
@@ -153,7 +153,7 @@ const serverAddress = s.object(
 
 const groupVersion = s.object(
   {
-    groupVersion: field(1, s.string(), { zeroValue: 'write', doc: 'Group and version in the format of apiVersion.' }),
+    groupVersion: field(1, s.string(), { zeroValue: 'write', doc: 'Group and version in apiVersion format.' }),
     version: field(2, s.string(), { zeroValue: 'write', doc: 'Version without the group.' }),
   },
   { name: 'meta.v1.GroupVersionForDiscovery', doc: 'A version of an API group.' },
@@ -220,17 +220,17 @@ export const apiResourceList = s.object(
   {
     ...typeMeta,
     groupVersion: field(1, s.string(), { zeroValue: 'write', doc: 'Group and version of the resource types.' }),
-    resources: field(2, s.list(apiResource), { zeroValue: 'write', doc: 'Resource types of the group version.' }),
+    resources: field(2, s.list(apiResource), { zeroValue: 'write', doc: 'Resource types in the group version.' }),
   },
-  { name: 'meta.v1.APIResourceList', doc: 'Resource types of one API group version.' },
+  { name: 'meta.v1.APIResourceList', doc: 'Resource types in one API group version.' },
 )
 
 const always = (doc: string) => field(0, s.string(), { zeroValue: 'write', doc })
 
 export const versionInfo = s.object(
   {
-    major: always('Major number of the API level.'),
-    minor: always('Minor number of the API level.'),
+    major: always('Major version of the API level.'),
+    minor: always('Minor version of the API level.'),
     gitVersion: always('API level, followed by the version of the server.'),
     gitCommit: always('Git commit from which the server was built.'),
     gitTreeState: always('Whether the build matched the commit exactly (`clean`).'),
@@ -239,5 +239,5 @@ export const versionInfo = s.object(
     compiler: always('Engine that runs the server.'),
     platform: always('Operating system and processor architecture.'),
   },
-  { name: 'version.Info', doc: 'Version information of the server.' },
+  { name: 'version.Info', doc: 'Version information about the server.' },
 )

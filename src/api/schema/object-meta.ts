@@ -8,7 +8,7 @@ const ownerReference = s.object(
     name: field(3, s.string(), { zeroValue: 'write', doc: 'Name of the owner.' }),
     uid: field(4, s.string(), {
       zeroValue: 'write',
-      doc: 'UID of the owner. A later object of the same name has a different UID.',
+      doc: 'UID of the owner. A later object with the same name has a different UID.',
     }),
     controller: field(6, s.boolean(), {
       zeroValue: 'keep',
@@ -21,7 +21,7 @@ const ownerReference = s.object(
   },
   {
     name: 'meta.v1.OwnerReference',
-    doc: 'Reference to an owner of the object. The owner must be cluster-scoped or in the same namespace.',
+    doc: "Reference to the object's owner. The owner must be cluster-scoped or in the same namespace.",
     atomic: true,
   },
 )

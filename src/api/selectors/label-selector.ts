@@ -185,8 +185,8 @@ class Parser {
   #key(): string {
     this.skipSpace()
     const key = this.#word()
-    const errors = key === '' ? ['a label key is needed'] : checkQualifiedName(key)
-    if (errors.length > 0) throw this.#fault(`${JSON.stringify(shorten(key, 100))} is no label key: ${errors[0]}`)
+    const errors = key === '' ? ['a label key is required'] : checkQualifiedName(key)
+    if (errors.length > 0) throw this.#fault(`${JSON.stringify(shorten(key, 100))} is not a label key: ${errors[0]}`)
     return key
   }
 
@@ -195,7 +195,7 @@ class Parser {
     const value = this.#word()
     const errors = checkLabelValue(value)
     if (errors.length > 0)
-      throw this.#fault(`${JSON.stringify(shorten(value, 100))} is no value for ${key}: ${errors[0]}`)
+      throw this.#fault(`${JSON.stringify(shorten(value, 100))} is not a valid value for ${key}: ${errors[0]}`)
     return value
   }
 

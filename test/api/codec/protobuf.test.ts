@@ -369,12 +369,15 @@ const malformed: { readonly [what: string]: readonly [bytes: string, message: Re
   'a group': ['9b06 9c06', /^field 99 is a group, which is not supported$/],
   'a group in a message': ['72 02 1b1c', /^objects: field 3 is a group, which is not supported$/],
   'the end of a group': ['9c06', /^field 99 is a group/],
-  'a length beyond the end': ['0a7f61', /^text: a length exceeds the message$/],
-  'a length of 2^31-1': ['0affffffff07', /^text: a length exceeds the message$/],
-  'a negative length': ['0affffffffffffffffff01', /^text: a length exceeds the message$/],
-  'a message longer than its container': ['72020a05', /^objects\.a: a length exceeds the message$/],
-  'a truncated varint': ['1880', /^small: a varint exceeds the message$/],
-  'a truncated tag': ['80', /^a varint exceeds the message$/],
+  'a length beyond the end': ['0a7f61', /^text: a length prefix extends past the end of the message$/],
+  'a length of 2^31-1': ['0affffffff07', /^text: a length prefix extends past the end of the message$/],
+  'a negative length': ['0affffffffffffffffff01', /^text: a length prefix extends past the end of the message$/],
+  'a message longer than its container': [
+    '72020a05',
+    /^objects\.a: a length prefix extends past the end of the message$/,
+  ],
+  'a truncated varint': ['1880', /^small: a varint extends past the end of the message$/],
+  'a truncated tag': ['80', /^a varint extends past the end of the message$/],
   'field 0': ['0001', /^field number 0$/],
   'neither number nor string': ['52020802', /^port: must be a number or a string$/],
   'invalid JSON': ['5a030a017b', /^any: the body is not valid JSON/],
@@ -435,7 +438,7 @@ test('the envelope of a document names its type, and a document without an envel
     ['6b387300 1005', /^field 2 has wire type 0/],
     ['6b387300 0b0c', /^field 1 has wire type 3/],
     ['6b387300 2b2c', /^field 5 is a group/],
-    ['6b387300 12ff', /varint exceeds the message/],
+    ['6b387300 12ff', /varint extends past the end of the message/],
   ] as const)
     assert.throws(() => open(Buffer.from(bytes.replaceAll(' ', ''), 'hex')), { name: 'WireError', message }, bytes)
 })

@@ -108,14 +108,14 @@ const faults: readonly (readonly [template: string, fault: string])[] = [
   ['{{template "t"}}', 'line 1, column 3: template "t" not defined'],
   ['{{range .kind}}{{end}}', "line 1, column 3: range can't iterate over ConfigMap"],
   ['{{break}}', 'line 1, column 8: {{break}} outside {{range}}'],
-  ['{{.kind | "x"}}', 'line 1, column 11: what stands after | must be a function'],
+  ['{{.kind | "x"}}', 'line 1, column 11: a function must follow |'],
   ['{{.kind 1}}', "line 1, column 3: can't give argument to non-function"],
   ['{{"%" | base64decode}}', 'line 1, column 9: error calling base64decode: illegal base64 data'],
   ['{{.a ! .b}}', 'line 1, column 6: unexpected "!" in an action'],
-  [`${'{{if .}}'.repeat(300)}`, 'line 1, column 1601: more than 200 actions are inside each other'],
+  [`${'{{if .}}'.repeat(300)}`, 'line 1, column 1601: actions are nested more than 200 levels deep'],
   [
     '{{define "t"}}{{template "t"}}{{end}}{{template "t"}}',
-    'line 1, column 17: more than 1000 templates call each other',
+    'line 1, column 17: templates are nested more than 1000 levels deep',
   ],
 ]
 
@@ -135,7 +135,7 @@ test('templates cannot access inherited members of objects', () => {
 
 test('templates that call each other without end are aborted', () => {
   const twice = '{{define "t"}}{{template "t" .}}{{template "t" .}}{{end}}{{template "t" .}}'
-  assert.throws(() => fill(twice), /templates call each other/)
+  assert.throws(() => fill(twice), /templates are nested/)
   const wide = `{{define "a"}}${'{{.}}'.repeat(50)}{{end}}`
   assert.ok(fill(`${wide}{{template "a" .kind}}`).length > 400)
 })

@@ -37,7 +37,7 @@ const refusals: readonly (readonly [title: string, config: Json, message: RegExp
   ['a string in place of a map', { ...head, data: 'x' }, /^data: expected object, got string/],
   ['a list in place of metadata', { ...head, metadata: [] }, /^metadata: expected object, got array/],
   ['an object in place of a set', { ...head, tags: {} }, /^tags: expected array, got object/],
-  ['a set with a null', { ...head, tags: [null] }, /^tags\[0\]: an element of a set must be a scalar, got null/],
+  ['a set with a null', { ...head, tags: [null] }, /^tags\[0\]: a set element must be a scalar, got null/],
   ['a set with an object', { ...head, tags: [{}] }, /^tags\[0\]: .* got object/],
   ['a set with duplicates', { ...head, tags: ['a', 'b', 'a'] }, /^tags\[2\]: duplicate entry for \[="a"\]/],
   ['an element that is null', { ...head, items: [null] }, /^items\[0\]: expected object, got null/],

@@ -229,8 +229,8 @@ const remove = (_: Place, file: string) => rmSync(file)
 for (const name of ['ca', 'serving', 'admin']) {
   const remedy = name === 'ca' ? 'from a backup; or remove both' : `Remove ${name}.crt and ${name}.key`
   const says = (problem: string) => new RegExp(`${problem}.*${remedy}`)
-  refused('truncated', `${name}.crt`, says('good certificate in PEM form'), cut)
-  refused('truncated', `${name}.key`, says('good private key in PEM form'), cut)
+  refused('truncated', `${name}.crt`, says('valid PEM certificate'), cut)
+  refused('truncated', `${name}.key`, says('valid PEM private key'), cut)
   refused('empty', `${name}.key`, says('0 PEM blocks'), (_, file) => writeFileSync(file, ''))
   refused('missing next to its certificate', `${name}.key`, says(`missing, while ${name}.crt is there`), remove)
   refused('for another key', `${name}.crt`, says(`not belong to the key in ${name}.key`), (_, file) =>
@@ -241,7 +241,7 @@ for (const name of ['ca', 'serving', 'admin']) {
 refused('two certificates', 'ca.crt', /2 PEM blocks/, (_, file) =>
   writeFileSync(file, readFileSync(file, 'utf8').repeat(2)),
 )
-refused('not a CA certificate', 'ca.crt', /not the certificate of an authority/, ({ directory }) => {
+refused('not a CA certificate', 'ca.crt', /not a CA certificate/, ({ directory }) => {
   for (const kind of ['crt', 'key']) copyFileSync(join(directory, `admin.${kind}`), join(directory, `ca.${kind}`))
 })
 refused('a directory', 'ca.crt', /cannot be read \(it is not a regular file\)$/, (_, file) => {

@@ -136,7 +136,7 @@ const contradictions: [string, Partial<CertificateTemplate>, RegExp][] = [
   ['a serial of 21 bytes', { serial: Buffer.alloc(21, 1) }, /serial/],
   ['an issuer that is not a CA', { issuer: { certificate: leaf, key: ca.key } }, /not a certificate authority/],
   ['an issuer with another key', { issuer: { certificate: ca.certificate, key: generateKey() } }, /key of the issuer/],
-  ['an issuer with a key of another type', { issuer: { certificate: ca.certificate, key: rsa } }, /key of the issuer/],
+  ['an issuer with a key of another type', { issuer: { certificate: ca.certificate, key: rsa } }, /issuer's key/],
   ['a self-signed certificate with another key', { issuer: { certificate: 'self', key: ca.key } }, /not its own/],
   ['too many names', { names: { dns: Array(257).fill('a'), ips: [] } }, /more than 256/],
 ]

@@ -15,7 +15,7 @@ export const mutatingWebhookOf = (version: WebhookVersion) =>
       reinvocationPolicy: field(10, s.oneOf('IfNeeded', 'Never'), {
         zeroValue: 'keep',
         default: 'Never',
-        doc: 'Whether to call the webhook again after later changes of the object: Never (default) or IfNeeded.',
+        doc: 'Whether to call the webhook again after later changes to the object: Never (default) or IfNeeded.',
       }),
     },
     {

@@ -11,7 +11,7 @@ export function checkApproval(definition: CustomResourceDefinition, vendor: Vend
   const key = annotationOf(vendor)
   const path = at('metadata.annotations', key)
   const given = approvalOf(definition, vendor)
-  if (given === '') return [required(path, `kinds in the groups of ${vendor.groupDomain} need the annotation ${key}`)]
+  if (given === '') return [required(path, `kinds in ${vendor.groupDomain} groups require the annotation ${key}`)]
   if (isBypassed(given) || isUrl(given)) return []
   return [invalid(path, given, 'must be a URL, or a reason that begins with "unapproved"')]
 }

@@ -171,7 +171,7 @@ function warnOfRules(versions: readonly DefinitionVersion[], context: RuleContex
     const parts = isEnforced ? ignored.slice(0, maxNamed).map((part) => `${part} in ${keyword}`) : [keyword]
     return rules.length === 0
       ? []
-      : parts.map((part) => `version ${name}: ${part} is kept in the schema, but not enforced`)
+      : parts.map((part) => `version ${name}: ${part} is stored in the schema but not enforced`)
   })
 }
 

@@ -45,11 +45,11 @@ const scaleSubresource = s.object(
       doc: 'JSON path of the observed number of replicas, below `.status`.',
     }),
     labelSelectorPath: field(3, s.string(), {
-      doc: 'JSON path of the label selector of the pods, in string form, below `.spec` or `.status`.',
+      doc: 'JSON path of the pod label selector in string form, below `.spec` or `.status`.',
       zeroValue: 'keep',
     }),
   },
-  { name: 'CustomResourceSubresourceScale', doc: 'Settings of the scale subresource of a custom resource.' },
+  { name: 'CustomResourceSubresourceScale', doc: 'Settings for the scale subresource of a custom resource.' },
 )
 
 const subresources = s.object(
@@ -60,7 +60,7 @@ const subresources = s.object(
         {},
         {
           name: 'CustomResourceSubresourceStatus',
-          doc: 'Settings of the status subresource. This object has no fields: its presence enables the subresource.',
+          doc: 'Settings for the status subresource. This object has no fields: its presence enables the subresource.',
         },
       ),
       { doc: 'Enables the status subresource if set. Writes to the main resource then leave the status unchanged.' },
@@ -76,7 +76,7 @@ const validation = s.object(
       doc: 'OpenAPI v3 schema for defaulting, pruning and validating objects of this version.',
     }),
   },
-  { name: 'CustomResourceValidation', doc: 'Validation schema of a custom resource.' },
+  { name: 'CustomResourceValidation', doc: 'Validation schema for a custom resource.' },
 )
 
 const selectableField = s.object(
@@ -86,7 +86,7 @@ const selectableField = s.object(
       doc: 'JSON path of the field, such as `.spec.color`. The field must be a string, a boolean or an integer.',
     }),
   },
-  { name: 'SelectableField', doc: 'A field that field selectors of a custom resource can use.' },
+  { name: 'SelectableField', doc: 'A custom resource field that field selectors can use.' },
 )
 
 const version = s.object(
@@ -113,10 +113,10 @@ const version = s.object(
       zeroValue: 'keep',
       doc: 'Text of the deprecation warning, 1 to 256 printable characters. Only allowed if the version is deprecated.',
     }),
-    schema: field(4, validation, { doc: 'Schema of objects in this version. Required.' }),
+    schema: field(4, validation, { doc: 'Schema for objects in this version. Required.' }),
     subresources: field(5, subresources, { doc: 'Subresources of this version.' }),
     additionalPrinterColumns: field(6, s.list(printerColumn), {
-      doc: 'Columns of the tables that this version returns. Defaults to the age of the object.',
+      doc: "Table columns that this version returns. Defaults to the object's age.",
     }),
     selectableFields: field(9, s.list(selectableField), {
       since: '1.30',
@@ -140,10 +140,10 @@ const nameFields = {
   kind: field(4, s.string(), {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Value of the `kind` field of the objects, usually CamelCase and singular.',
+    doc: 'Value of the `kind` field in objects, usually CamelCase and singular.',
   }),
   listKind: field(5, s.string(), {
-    doc: 'Value of the `kind` field of lists of the objects. Defaults to the kind with the suffix `List`.',
+    doc: 'Value of the `kind` field in lists. Defaults to the kind with the suffix `List`.',
   }),
   categories: field(6, s.list(s.string()), {
     doc: 'Categories that the resource belongs to, such as `all`. A category selects several resources at once.',
@@ -172,7 +172,7 @@ const webhookClientConfig = s.object(
       doc: 'Service that runs the webhook. Exactly one of `url` and `service` is required.',
     }),
     caBundle: field(2, s.bytes(), {
-      doc: 'PEM-encoded CA bundle that verifies the certificate of the webhook. Defaults to the system trust roots.',
+      doc: "PEM-encoded CA bundle that verifies the webhook's certificate. Defaults to the system trust roots.",
     }),
   },
   { name: 'WebhookClientConfig', doc: 'Address of a conversion webhook: either a URL or a Service.' },
@@ -249,7 +249,7 @@ const condition = s.object(
       doc: 'Time when the status of the condition last changed.',
     }),
     reason: field(4, s.string(), {
-      doc: 'Machine-readable reason for the last change of the condition, one word in CamelCase.',
+      doc: "Machine-readable reason for the condition's last change, one word in CamelCase.",
     }),
     message: field(5, s.string(), { doc: 'Human-readable details about the last change of the condition.' }),
     observedGeneration: field(6, s.int64(), {

@@ -28,7 +28,7 @@ export const definitionReservations: KindReservations<CustomResourceDefinition> 
     invalid(
       'status.acceptedNames',
       value.slice(value.indexOf('/') + 1),
-      'another definition of the group has this name',
+      'another definition in the group uses this name',
     ),
 }
 

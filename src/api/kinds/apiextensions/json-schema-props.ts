@@ -8,7 +8,7 @@ import type { Vendor } from '../../model/vendor.ts'
 import { field, type ObjectSchema, s } from '../../schema/schema.ts'
 import { mergedBy } from '../list-keys.ts'
 
-const doc = 'A schema with keywords of OpenAPI v3.'
+const doc = 'Schema with OpenAPI v3 keywords.'
 
 export const jsonSchemaProps = s.any({
   name: 'JSONSchemaProps',
@@ -67,11 +67,11 @@ const ruleFields = s.object(
     reason: field(4, s.string(), {
       zeroValue: 'keep',
       since: '1.28',
-      doc: 'Machine-readable reason of the error, such as FieldValueInvalid (the default) or FieldValueForbidden.',
+      doc: 'Machine-readable reason for the error, such as FieldValueInvalid (the default) or FieldValueForbidden.',
     }),
     fieldPath: field(5, s.string(), {
       since: '1.28',
-      doc: 'Path of the field that the error names, relative to the value, such as `.spec.color`.',
+      doc: 'Path of the field that the error reports, relative to the value, such as `.spec.color`.',
     }),
     optionalOldSelf: field(6, s.boolean(), {
       zeroValue: 'keep',
@@ -104,12 +104,12 @@ const numbers = {
 }
 
 const counts = {
-  maxLength: field(13, s.int64(), { zeroValue: 'keep', doc: 'Maximum number of characters of a string.' }),
-  minLength: field(14, s.int64(), { zeroValue: 'keep', doc: 'Minimum number of characters of a string.' }),
-  maxItems: field(16, s.int64(), { zeroValue: 'keep', doc: 'Maximum number of items of an array.' }),
-  minItems: field(17, s.int64(), { zeroValue: 'keep', doc: 'Minimum number of items of an array.' }),
-  maxProperties: field(21, s.int64(), { zeroValue: 'keep', doc: 'Maximum number of properties of an object.' }),
-  minProperties: field(22, s.int64(), { zeroValue: 'keep', doc: 'Minimum number of properties of an object.' }),
+  maxLength: field(13, s.int64(), { zeroValue: 'keep', doc: 'Maximum number of characters in a string.' }),
+  minLength: field(14, s.int64(), { zeroValue: 'keep', doc: 'Minimum number of characters in a string.' }),
+  maxItems: field(16, s.int64(), { zeroValue: 'keep', doc: 'Maximum number of items in an array.' }),
+  minItems: field(17, s.int64(), { zeroValue: 'keep', doc: 'Minimum number of items in an array.' }),
+  maxProperties: field(21, s.int64(), { zeroValue: 'keep', doc: 'Maximum number of properties in an object.' }),
+  minProperties: field(22, s.int64(), { zeroValue: 'keep', doc: 'Minimum number of properties in an object.' }),
 }
 
 const plain = {
@@ -129,14 +129,14 @@ const plain = {
   }),
   enum: field(20, s.list(json), { doc: 'Allowed values.' }),
   required: field(23, s.list(s.string()), { doc: 'Names of the required properties of an object.' }),
-  items: field(24, orArray, { zeroValue: 'keep', doc: 'Schema of the items of an array.' }),
+  items: field(24, orArray, { zeroValue: 'keep', doc: 'Schema for array items.' }),
   additionalProperties: field(30, orBool, {
     zeroValue: 'keep',
-    doc: 'Schema of the properties of an object that are not listed in `properties`.',
+    doc: 'Schema for object properties that are not listed in `properties`.',
   }),
   dependencies: field(32, s.map(orStrings), { doc: 'Properties that require other properties. Not supported.' }),
-  additionalItems: field(33, orBool, { zeroValue: 'keep', doc: 'Schema of additional array items. Not supported.' }),
-  externalDocs: field(35, externalDocumentation, { doc: 'External documentation of the value.' }),
+  additionalItems: field(33, orBool, { zeroValue: 'keep', doc: 'Schema for additional array items. Not supported.' }),
+  externalDocs: field(35, externalDocumentation, { doc: 'External documentation for the value.' }),
   example: field(36, json, { zeroValue: 'keep', doc: 'Example of a value.' }),
   nullable: field(37, s.boolean(), { doc: 'Whether null is a valid value.' }),
 }
@@ -146,9 +146,9 @@ const nested = {
   oneOf: field(26, s.list(jsonSchemaProps), { doc: 'Alternative schemas. Exactly one of them must match the value.' }),
   anyOf: field(27, s.list(jsonSchemaProps), { doc: 'Alternative schemas. At least one of them must match the value.' }),
   not: field(28, jsonSchemaProps, { zeroValue: 'keep', doc: 'Schema that must not match the value.' }),
-  properties: field(29, s.map(jsonSchemaProps), { doc: 'Schemas of the properties of an object, by property name.' }),
+  properties: field(29, s.map(jsonSchemaProps), { doc: 'Schemas for object properties, by property name.' }),
   patternProperties: field(31, s.map(jsonSchemaProps), {
-    doc: 'Schemas of properties by regular expression. Not supported.',
+    doc: 'Schemas for properties, by regular expression. Not supported.',
   }),
   definitions: field(34, s.map(jsonSchemaProps), { doc: 'Schemas for use in references. Not supported.' }),
 }
@@ -165,15 +165,15 @@ function schemaFor({ extensionPrefix }: Vendor): ObjectSchema {
     }),
     'int-or-string': field(40, s.boolean(), { doc: 'Whether the value is either an integer or a string.' }),
     'list-map-keys': field(41, s.list(s.string()), {
-      doc: 'Names of the properties that together identify an item of a list of type `map`.',
+      doc: 'Names of the properties that together identify an item in a list with type `map`.',
     }),
     'list-type': field(42, s.string(), {
       zeroValue: 'keep',
-      doc: 'Merge strategy of a list: atomic, set or map. Defaults to atomic.',
+      doc: 'Merge strategy for a list: atomic, set or map. Defaults to atomic.',
     }),
     'map-type': field(43, s.string(), {
       zeroValue: 'keep',
-      doc: 'Merge strategy of an object: granular or atomic. Defaults to granular.',
+      doc: 'Merge strategy for an object: granular or atomic. Defaults to granular.',
     }),
     validations: field(44, s.list(validationRule, mergedBy('rule')), {
       doc: 'CEL rules that the value must satisfy.',

@@ -34,10 +34,10 @@ const specFields = {
   group: field(2, s.string(), { doc: 'Name of the API group. Empty for the core group.' }),
   version: field(3, s.string(), { doc: 'API version, such as v1.' }),
   insecureSkipTLSVerify: field(4, s.boolean(), {
-    doc: 'Whether to skip verification of the certificate of the Service (insecure). Must be false if caBundle is set.',
+    doc: "Whether to skip verification of the Service's certificate (insecure). Must be false if caBundle is set.",
   }),
   caBundle: field(5, s.bytes({ atomic: true }), {
-    doc: 'PEM-encoded CA bundle that verifies the certificate of the Service. Defaults to the system trust roots.',
+    doc: "PEM-encoded CA bundle that verifies the Service's certificate. Defaults to the system trust roots.",
   }),
   groupPriorityMinimum: field(7, s.int32(), {
     zeroValue: 'write',
@@ -114,7 +114,7 @@ function local(now: number) {
     status: 'True',
     lastTransitionTime: timestamp(now),
     reason: 'Local',
-    message: 'this server serves it itself, so it is there whenever the server is',
+    message: 'this server serves the version itself, so it is always available',
   }
 }
 
@@ -160,12 +160,8 @@ function checkPriority(value: number, highest: number, path: FieldPath): FieldEr
 function checkLocal({ caBundle = '', insecureSkipTLSVerify = false }: Spec, path: FieldPath): FieldError[] {
   const bytes = Buffer.byteLength(caBundle, 'base64')
   return [
-    ...(caBundle === ''
-      ? []
-      : [invalid(child(path, 'caBundle'), `${bytes} bytes`, 'there is no Service that it could be for')]),
-    ...(insecureSkipTLSVerify
-      ? [invalid(child(path, 'insecureSkipTLSVerify'), true, 'there is no Service that it could be for')]
-      : []),
+    ...(caBundle === '' ? [] : [invalid(child(path, 'caBundle'), `${bytes} bytes`, 'requires a service')]),
+    ...(insecureSkipTLSVerify ? [invalid(child(path, 'insecureSkipTLSVerify'), true, 'requires a service')] : []),
   ]
 }
 

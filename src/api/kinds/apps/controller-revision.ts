@@ -39,7 +39,7 @@ export const controllerRevision = defineKind({
     plural: 'controllerrevisions',
     scope: 'Namespaced',
   },
-  doc: 'A snapshot of the state of a workload, to which its controller can roll back.',
+  doc: "A snapshot of a workload's state, to which its controller can roll back.",
   fields,
   rules: {
     validate: ({ data, revision }) => [

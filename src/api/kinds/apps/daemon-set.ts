@@ -44,7 +44,7 @@ const rollingUpdate = s.object(rollingUpdateFields, {
 
 const strategyFields = {
   type: field(1, s.string(), { doc: 'Update strategy: RollingUpdate or OnDelete. Defaults to RollingUpdate.' }),
-  rollingUpdate: field(2, rollingUpdate, { doc: 'Settings of a rolling update. Ignored for OnDelete.' }),
+  rollingUpdate: field(2, rollingUpdate, { doc: 'Settings for rolling updates. Ignored for OnDelete.' }),
 }
 
 const strategy = s.object(strategyFields, {
@@ -62,7 +62,7 @@ const specFields = {
   template: field(2, podTemplateSpec, {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Template of the daemon pods. Its node selector, affinity and tolerations decide which nodes are eligible.',
+    doc: 'Template for the daemon pods. Its node selector, affinity and tolerations decide which nodes are eligible.',
   }),
   updateStrategy: field(3, strategy, {
     zeroValue: 'write',

@@ -55,7 +55,7 @@ const rollingUpdate = s.object(rollingUpdateFields, {
 
 const strategyFields = {
   type: field(1, s.string(), { doc: 'Update strategy: RollingUpdate or Recreate. Defaults to RollingUpdate.' }),
-  rollingUpdate: field(2, rollingUpdate, { doc: 'Settings of a rolling update. Not allowed for Recreate.' }),
+  rollingUpdate: field(2, rollingUpdate, { doc: 'Settings for rolling updates. Not allowed for Recreate.' }),
 }
 
 const strategy = s.object(strategyFields, {
@@ -78,7 +78,7 @@ const specFields = {
   template: field(3, podTemplateSpec, {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Template of the pods that the Deployment creates.',
+    doc: 'Template for the pods that the Deployment creates.',
   }),
   strategy: field(4, strategy, {
     zeroValue: 'write',
@@ -128,7 +128,7 @@ const condition = s.object(
 
 const statusFields = {
   observedGeneration: field(1, s.int64(), { doc: 'Most recent generation that the controller has observed.' }),
-  replicas: field(2, s.int32(), { doc: 'Number of non-terminated pods of the Deployment.' }),
+  replicas: field(2, s.int32(), { doc: 'Number of non-terminated pods in the Deployment.' }),
   updatedReplicas: field(3, s.int32(), { doc: 'Number of pods that match the current template.' }),
   readyReplicas: field(7, s.int32(), { doc: 'Number of ready pods.' }),
   availableReplicas: field(4, s.int32(), { doc: 'Number of pods that have been ready for at least minReadySeconds.' }),
@@ -142,7 +142,7 @@ const statusFields = {
     zeroValue: 'keep',
     since: '1.33',
     gate: 'DeploymentReplicaSetTerminatingReplicas',
-    doc: 'Number of terminating pods of the Deployment.',
+    doc: 'Number of terminating pods in the Deployment.',
   }),
 }
 
@@ -186,7 +186,7 @@ export const deployment = defineKind({
   views: {
     columns: [
       nameColumn,
-      column('Ready', 'Number of ready pods and of desired pods.', ({ spec, status }: Deployment) => {
+      column('Ready', 'Number of ready and desired pods.', ({ spec, status }: Deployment) => {
         return `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`
       }),
       column('Up-to-date', 'Number of pods that match the current template.', ({ status }: Deployment) => {

@@ -36,7 +36,7 @@ const specFields = {
   }),
   template: field(3, podTemplateSpec, {
     zeroValue: 'write',
-    doc: 'Template of the pods that the ReplicaSet creates. A change does not affect existing pods.',
+    doc: 'Template for the pods that the ReplicaSet creates. A change does not affect existing pods.',
   }),
 }
 
@@ -50,7 +50,7 @@ const statusFields = {
   replicas: field(1, s.int32(), {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Number of pods of the ReplicaSet.',
+    doc: 'Number of pods in the ReplicaSet.',
   }),
   fullyLabeledReplicas: field(2, s.int32(), { doc: 'Number of pods that have all labels of the template.' }),
   readyReplicas: field(4, s.int32(), { doc: 'Number of ready pods.' }),
@@ -63,7 +63,7 @@ const statusFields = {
     zeroValue: 'keep',
     since: '1.33',
     gate: 'DeploymentReplicaSetTerminatingReplicas',
-    doc: 'Number of terminating pods of the ReplicaSet.',
+    doc: 'Number of terminating pods in the ReplicaSet.',
   }),
 }
 

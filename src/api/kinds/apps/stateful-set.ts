@@ -43,12 +43,12 @@ const rollingUpdate = s.object(
       doc: 'Number or percentage of pods that may be unavailable during the update. Defaults to 1.',
     }),
   },
-  { name: 'RollingUpdateStatefulSetStrategy', doc: 'Settings of a rolling update of a StatefulSet.' },
+  { name: 'RollingUpdateStatefulSetStrategy', doc: 'Settings for rolling updates of a StatefulSet.' },
 )
 
 const strategyFields = {
   type: field(1, s.string(), { doc: 'Update strategy: RollingUpdate or OnDelete. Defaults to RollingUpdate.' }),
-  rollingUpdate: field(2, rollingUpdate, { doc: 'Settings of a rolling update. Not allowed for OnDelete.' }),
+  rollingUpdate: field(2, rollingUpdate, { doc: 'Settings for rolling updates. Not allowed for OnDelete.' }),
 }
 
 const strategy = s.object(strategyFields, {
@@ -67,7 +67,7 @@ const strategy = s.object(strategyFields, {
 const retentionPolicy = s.object(
   {
     whenDeleted: field(1, s.string(), {
-      doc: 'Handling of the claims when the StatefulSet is deleted: Retain or Delete.',
+      doc: 'Handling of claims when the StatefulSet is deleted: Retain or Delete.',
     }),
     whenScaled: field(2, s.string(), {
       doc: 'Handling of the claims of removed pods when the StatefulSet is scaled down: Retain or Delete.',
@@ -81,7 +81,7 @@ const retentionPolicy = s.object(
 
 const ordinals = s.object(
   { start: field(1, s.int32(), { zeroValue: 'write', doc: 'Ordinal of the first pod. Defaults to 0.' }) },
-  { name: 'StatefulSetOrdinals', doc: 'Numbering of the pods of a StatefulSet.' },
+  { name: 'StatefulSetOrdinals', doc: 'Numbering of the pods in a StatefulSet.' },
 )
 
 const specFields = {
@@ -93,7 +93,7 @@ const specFields = {
   template: field(3, unjudgedTemplateSpec, {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Template of the pods. Each pod also gets its own name and its own volume claims.',
+    doc: 'Template for the pods. Each pod also gets its own name and its own volume claims.',
   }),
   volumeClaimTemplates: field(4, s.list(claimTemplate), {
     doc: 'PersistentVolumeClaims to create for each pod. Volume mounts can refer to them by name. Immutable.',
@@ -120,7 +120,7 @@ const specFields = {
   }),
   persistentVolumeClaimRetentionPolicy: field(10, retentionPolicy, {
     gate: 'StatefulSetAutoDeletePVC',
-    doc: 'Policy for PersistentVolumeClaims whose pods no longer exist. Requires the feature StatefulSetAutoDeletePVC.',
+    doc: 'Policy for PersistentVolumeClaims whose pods no longer exist. Requires the StatefulSetAutoDeletePVC feature gate.',
   }),
   ordinals: field(11, ordinals, {
     since: '1.26',
@@ -140,15 +140,15 @@ const statusFields = {
   replicas: field(2, s.int32(), {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Number of pods of the StatefulSet.',
+    doc: 'Number of pods in the StatefulSet.',
   }),
   readyReplicas: field(3, s.int32(), { doc: 'Number of ready pods.' }),
   currentReplicas: field(4, s.int32(), { doc: 'Number of pods created from currentRevision.' }),
   updatedReplicas: field(5, s.int32(), { doc: 'Number of pods created from updateRevision.' }),
   currentRevision: field(6, s.string(), {
-    doc: 'Name of the ControllerRevision of the pods that are not updated yet.',
+    doc: 'Name of the ControllerRevision for the pods that are not updated yet.',
   }),
-  updateRevision: field(7, s.string(), { doc: 'Name of the ControllerRevision of the current template.' }),
+  updateRevision: field(7, s.string(), { doc: 'Name of the ControllerRevision for the current template.' }),
   collisionCount: field(9, s.int32(), {
     zeroValue: 'keep',
     doc: 'Number of hash collisions in the names of new ControllerRevisions. Never decreases.',
@@ -201,7 +201,7 @@ export const statefulSet = defineKind({
   views: {
     columns: [
       nameColumn,
-      column('Ready', 'Number of ready pods and of desired pods.', ({ spec, status }: StatefulSet) => {
+      column('Ready', 'Number of ready and desired pods.', ({ spec, status }: StatefulSet) => {
         return `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`
       }),
       ageColumn,

@@ -14,14 +14,14 @@ const policyFields = {
   }),
   value: field(2, s.int32(), {
     zeroValue: 'write',
-    doc: 'Maximum change of the number of replicas within the period. Must be greater than 0.',
+    doc: 'Maximum change in the number of replicas within the period. Must be greater than 0.',
   }),
   periodSeconds: field(3, s.int32(), { zeroValue: 'write', doc: 'Length of the period in seconds, from 1 to 1800.' }),
 }
 
 const policy = s.object(policyFields, {
   name: 'HPAScalingPolicy',
-  doc: 'A limit on the change of the number of replicas within a period.',
+  doc: 'A limit on the change in the number of replicas within a period.',
   check: checkPolicy,
 })
 
@@ -98,7 +98,7 @@ function checkRules(
     ...(selectPolicies.includes(selectPolicy)
       ? []
       : [notSupported(child(path, 'selectPolicy'), selectPolicy, selectPolicies)]),
-    ...(policies.length > 0 ? [] : [required(child(path, 'policies'), 'at least one policy is needed')]),
+    ...(policies.length > 0 ? [] : [required(child(path, 'policies'), 'at least one policy is required')]),
   ]
 }
 

@@ -14,7 +14,7 @@ import { type ObjectReference, objectReference } from './object-reference.ts'
 
 const type = field(1, s.string(), {
   zeroValue: 'write',
-  doc: 'Type of the metric: Object, Pods, Resource, ContainerResource or External. Requires the field of this name.',
+  doc: 'Type of the metric: Object, Pods, Resource, ContainerResource or External. Requires the field with the same name.',
 })
 const name = field(1, s.string(), { zeroValue: 'write', doc: 'Name of the resource, such as cpu.' })
 const described = field(1, objectReference, {
@@ -31,13 +31,13 @@ const targetOptions = { doc: 'Target value of the metric.' }
 const askedPerPod = { doc: 'Target average value of the metric per pod.' }
 const askedUse = field(2, s.int32(), {
   zeroValue: 'keep',
-  doc: 'Target average usage of the resource, as a percentage of the resource requests of the pods.',
+  doc: "Target average usage of the resource, as a percentage of the pods' resource requests.",
 })
 const observedOptions = { zeroValue: 'write', doc: 'Last observed value of the metric.' } as const
 const seenPerPod = { doc: 'Last observed average value of the metric per pod.' }
 const seenUse = field(2, s.int32(), {
   zeroValue: 'keep',
-  doc: 'Last observed average usage of the resource, as a percentage of the resource requests of the pods.',
+  doc: "Last observed average usage of the resource, as a percentage of the pods' resource requests.",
 })
 
 const objectSource = s.object(

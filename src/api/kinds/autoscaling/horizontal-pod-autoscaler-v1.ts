@@ -39,7 +39,7 @@ const spec = s.object(
     ...replicaFields,
     targetCPUUtilizationPercentage: field(4, s.int32(), {
       zeroValue: 'keep',
-      doc: 'Target average CPU utilization, as a percentage of the CPU requests of the pods. Defaults to 80.',
+      doc: "Target average CPU utilization, as a percentage of the pods' CPU requests. Defaults to 80.",
     }),
   },
   { name: 'HorizontalPodAutoscalerSpec', doc: 'Specification of a HorizontalPodAutoscaler.' },
@@ -55,7 +55,7 @@ const status = s.object(
     }),
     currentCPUUtilizationPercentage: field(5, s.int32(), {
       zeroValue: 'keep',
-      doc: 'Observed average CPU utilization, as a percentage of the CPU requests of the pods.',
+      doc: "Observed average CPU utilization, as a percentage of the pods' CPU requests.",
     }),
   },
   { name: 'HorizontalPodAutoscalerStatus', doc: 'Observed status of a HorizontalPodAutoscaler.' },

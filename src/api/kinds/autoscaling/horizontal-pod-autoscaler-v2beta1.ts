@@ -33,7 +33,7 @@ const spec = s.object(
     }),
     ...replicaFields,
     metrics: field(4, s.list(metricSpecV1), {
-      doc: 'Metrics to scale by. The metric that needs the most replicas decides. Defaults to 80% CPU utilization.',
+      doc: 'Metrics to scale by. The metric that requires the most replicas determines the number. Defaults to 80% CPU utilization.',
     }),
   },
   {

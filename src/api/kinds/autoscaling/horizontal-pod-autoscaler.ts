@@ -43,7 +43,7 @@ const specFields = {
   }),
   ...replicaFields,
   metrics: field(4, s.list(metricSpec), {
-    doc: 'Metrics to scale by. The metric that needs the most replicas decides. Defaults to 80% CPU utilization.',
+    doc: 'Metrics to scale by. The metric that requires the most replicas determines the number. Defaults to 80% CPU utilization.',
   }),
   behavior: field(5, behavior, {
     doc: 'Scaling rules for both directions. If unset, the controller uses built-in rules.',
@@ -69,7 +69,7 @@ export const condition = s.object(
       doc: 'Time when the status of the condition last changed.',
     }),
     reason: field(4, s.string(), {
-      doc: 'Machine-readable reason for the last change of the condition, one word in CamelCase.',
+      doc: "Machine-readable reason for the condition's last change, one word in CamelCase.",
     }),
     message: field(5, s.string(), { doc: 'Human-readable details about the last change of the condition.' }),
   },

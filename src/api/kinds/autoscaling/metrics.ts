@@ -40,7 +40,7 @@ const targetFields = {
   averageValue: field(3, s.quantity(), { doc: 'Target average value of the metric per pod. Must be positive.' }),
   averageUtilization: field(4, s.int32(), {
     zeroValue: 'keep',
-    doc: 'Target average usage of a resource, as a percentage of the resource requests of the pods. At least 1.',
+    doc: "Target average usage of a resource, as a percentage of the pods' resource requests. At least 1.",
   }),
 }
 
@@ -59,7 +59,7 @@ const metricValue = s.object(
     averageValue: field(2, s.quantity(), { doc: 'Last observed average value of the metric per pod.' }),
     averageUtilization: field(3, s.int32(), {
       zeroValue: 'keep',
-      doc: 'Last observed average usage of the resource, as a percentage of the resource requests of the pods.',
+      doc: "Last observed average usage of the resource, as a percentage of the pods' resource requests.",
     }),
   },
   { name: 'MetricValueStatus', doc: 'Last observed value of a metric.' },
@@ -116,7 +116,7 @@ const externalSource = s.object(
 
 const type = field(1, s.string(), {
   zeroValue: 'write',
-  doc: 'Type of the metric: Object, Pods, Resource, ContainerResource or External. Requires the field of this name.',
+  doc: 'Type of the metric: Object, Pods, Resource, ContainerResource or External. Requires the field with the same name.',
 })
 
 const specFields = {
@@ -126,7 +126,7 @@ const specFields = {
   resource: field(4, resourceSource, { doc: 'Metric for the resource usage of the pods.' }),
   containerResource: field(7, containerSource, {
     gate: 'HPAContainerMetrics',
-    doc: 'Metric for the resource usage of one container in each pod. Requires the feature HPAContainerMetrics.',
+    doc: 'Metric for the resource usage of one container in each pod. Requires the HPAContainerMetrics feature gate.',
   }),
   external: field(5, externalSource, {
     doc: 'Metric for something outside the cluster, such as the length of a message queue.',
@@ -196,17 +196,12 @@ export function sourceField(type: string | undefined): (typeof sources)[keyof ty
 function checkSpec(spec: MetricSpec, path: FieldPath): FieldError[] {
   const { type = '' } = spec
   const expected = sourceField(type)
-  const errors: FieldError[] = type === '' ? [required(child(path, 'type'), 'must specify the type of the metric')] : []
+  const errors: FieldError[] = type === '' ? [required(child(path, 'type'), 'must specify the metric type')] : []
   if (expected === undefined) errors.push(notSupported(child(path, 'type'), type, types))
   else if (spec[expected] === undefined) errors.push(required(child(path, expected), `it is a metric of type ${type}`))
   const present = Object.values(sources).filter((source) => spec[source] !== undefined)
   const surplus = present.length === 1 ? [] : present.filter((source) => source !== expected)
-  return [
-    ...errors,
-    ...surplus.map((source) =>
-      forbidden(child(path, source), 'must not be set unless it matches the type of the metric'),
-    ),
-  ]
+  return [...errors, ...surplus.map((source) => forbidden(child(path, source), 'must match the metric type'))]
 }
 
 const targetTypes = ['Utilization', 'Value', 'AverageValue']
@@ -221,7 +216,7 @@ function checkTarget(
   { subresource }: RuleContext,
 ): FieldError[] {
   if (subresource === 'status') return []
-  const errors: FieldError[] = type === '' ? [required(child(path, 'type'), 'must specify the type of the target')] : []
+  const errors: FieldError[] = type === '' ? [required(child(path, 'type'), 'must specify the target type')] : []
   if (!targetTypes.includes(type))
     errors.push(invalid(child(path, 'type'), type, 'must be either Utilization, Value, or AverageValue'))
   errors.push(
@@ -278,7 +273,7 @@ function checkContainer(
 /** Scaling to zero requires a metric that exists without pods and can trigger scaling up again. */
 export function checkScaleToZero(metrics: readonly MetricSpec[], minReplicas: number | undefined, path: FieldPath) {
   if (minReplicas !== 0 || metrics.some(({ type }) => type === 'Object' || type === 'External')) return []
-  return [forbidden(path, 'must hold at least one Object or External metric to support scaling to zero replicas')]
+  return [forbidden(path, 'must contain at least one Object or External metric to support scaling to zero replicas')]
 }
 
 /**

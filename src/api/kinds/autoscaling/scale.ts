@@ -14,7 +14,7 @@ const status = s.object(
   {
     replicas: field(1, s.int32(), { zeroValue: 'write', published: 'required', doc: 'Observed number of replicas.' }),
     selector: field(2, s.string(), {
-      doc: 'Label selector for the pods of the object, in the string form of query parameters.',
+      doc: "Label selector for the object's pods, in the string form used in query parameters.",
     }),
   },
   { name: 'ScaleStatus', doc: 'Observed scale of an object.' },
@@ -35,7 +35,7 @@ export const scale = defineKind({
     plural: 'scales',
     scope: 'Namespaced',
   },
-  doc: 'Desired and observed number of replicas of an object.',
+  doc: 'Desired and observed number of replicas for an object.',
   fields,
   lifecycle: {
     virtual: true,

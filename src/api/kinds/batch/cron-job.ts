@@ -22,13 +22,13 @@ const jobTemplate = s.object(
   {
     metadata: field(1, objectMeta, {
       zeroValue: 'write',
-      doc: 'Metadata of the Jobs. Only labels and annotations are used.',
+      doc: 'Metadata for the Jobs. Only labels and annotations are used.',
     }),
-    spec: field(2, templateSpec, { zeroValue: 'write', doc: 'Specification of the Jobs.' }),
+    spec: field(2, templateSpec, { zeroValue: 'write', doc: 'Specification for the Jobs.' }),
   },
   {
     name: 'JobTemplateSpec',
-    doc: 'Template of the Jobs that a CronJob creates.',
+    doc: 'Template for the Jobs that a CronJob creates.',
     check: ({ spec = {} }, path) => checkMadeSelector(spec, child(path, 'spec')),
   },
 )
@@ -57,7 +57,7 @@ const specFields = {
   jobTemplate: field(5, jobTemplate, {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Template of the Jobs that the CronJob creates.',
+    doc: 'Template for the Jobs that the CronJob creates.',
   }),
   successfulJobsHistoryLimit: field(6, s.int32(), {
     zeroValue: 'keep',
@@ -73,7 +73,7 @@ const specFields = {
     zeroValue: 'keep',
     since: '1.24',
     gate: 'CronJobTimeZone',
-    doc: 'Time zone of the schedule, such as `Europe/Berlin`. Unset means the time zone of the controller.',
+    doc: "Time zone for the schedule, such as `Europe/Berlin`. Unset means the controller's time zone.",
   }),
 }
 

@@ -34,7 +34,7 @@ const condition = s.object(
       doc: 'Time when the status of the condition last changed.',
     }),
     reason: field(5, s.string(), {
-      doc: 'Machine-readable reason for the last change of the condition, one word in CamelCase.',
+      doc: "Machine-readable reason for the condition's last change, one word in CamelCase.",
     }),
     message: field(6, s.string(), { doc: 'Human-readable details about the last change of the condition.' }),
   },
@@ -129,7 +129,7 @@ export const job = defineKind({
   views: {
     columns: [
       nameColumn,
-      column('Completions', 'Number of succeeded pods and of required completions.', completions),
+      column('Completions', 'Number of succeeded pods and required completions.', completions),
       column('Duration', 'Time since the start of the Job, or until its completion.', duration),
       ageColumn,
       ...containerColumns(({ spec }: Job) => spec?.template),

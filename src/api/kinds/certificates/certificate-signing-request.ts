@@ -296,7 +296,7 @@ function checkTypes(conditions: readonly Condition[], path: FieldPath): FieldErr
     const isRepeated = seen.has(type)
     seen.add(type)
     return [
-      ...(isContrary ? [invalid(place, type, 'Approved and Denied exclude each other')] : []),
+      ...(isContrary ? [invalid(place, type, 'Approved and Denied are mutually exclusive')] : []),
       ...(isRepeated ? [duplicate(place, type)] : []),
     ]
   })

@@ -14,7 +14,7 @@ export function checkSignerName(path: FieldPath, name: string): FieldError[] {
   return [
     ...(domain.length > maxDomain ? [tooLong(path, maxDomain)] : []),
     ...checkLabels(path, domain, checkDnsLabel),
-    ...(domain.includes('.') ? [] : [invalid(path, domain, 'must be a domain of at least two labels')]),
+    ...(domain.includes('.') ? [] : [invalid(path, domain, 'must be a domain with at least two labels')]),
     ...checkLabels(path, local, checkDnsSubdomain),
     ...(name.length > maxName ? [tooLong(path, maxName)] : []),
   ]

@@ -19,13 +19,13 @@ const specFields = {
   renewTime: field(4, s.microTime(), { doc: 'Time when the current holder last renewed the lease.' }),
   leaseTransitions: field(5, s.int32(), {
     zeroValue: 'keep',
-    doc: 'Number of times that the lease has changed its holder.',
+    doc: 'Number of times that the lease has changed hands.',
   }),
   strategy: field(6, s.string(), {
     zeroValue: 'keep',
     since: '1.31',
     gate: 'CoordinatedLeaderElection',
-    doc: 'Strategy of coordinated leader election, such as `OldestEmulationVersion`.',
+    doc: 'Strategy for coordinated leader election, such as `OldestEmulationVersion`.',
   }),
   preferredHolder: field(7, s.string(), {
     zeroValue: 'keep',

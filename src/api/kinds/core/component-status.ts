@@ -19,8 +19,8 @@ const condition = s.object(
       published: 'required',
       doc: 'Status of the condition: True, False or Unknown.',
     }),
-    message: field(3, s.string(), { doc: 'Human-readable message about the health of the component.' }),
-    error: field(4, s.string(), { doc: 'Error code or message of a failed health check.' }),
+    message: field(3, s.string(), { doc: "Human-readable message about the component's health." }),
+    error: field(4, s.string(), { doc: 'Error code or message from a failed health check.' }),
   },
   { name: 'ComponentCondition', doc: 'A condition of a component.' },
 )
@@ -38,8 +38,8 @@ const columns: readonly Column<ComponentStatus>[] = [
     'Health of the component: Healthy, Unhealthy or Unknown.',
     (component) => wellness[healthOf(component).status ?? ''] ?? 'Unknown',
   ),
-  column('Message', 'Message of the health check.', (component) => healthOf(component).message ?? ''),
-  column('Error', 'Error of a failed health check.', (component) => healthOf(component).error ?? ''),
+  column('Message', 'Message from the health check.', (component) => healthOf(component).message ?? ''),
+  column('Error', 'Error from a failed health check.', (component) => healthOf(component).error ?? ''),
 ]
 
 const wellness: { readonly [status: string]: string } = { True: 'Healthy', False: 'Unhealthy' }

@@ -32,7 +32,7 @@ const address = s.object(addressFields, {
 
 const portFields = {
   name: field(1, s.string(), {
-    doc: 'Name of the port, matching the port name in the Service. Required if there is more than one port.',
+    doc: 'Name of the port, which matches the port name in the Service. Required if there is more than one port.',
   }),
   port: field(2, s.int32(), { zeroValue: 'write', published: 'required', doc: 'Port number, from 1 to 65535.' }),
   protocol: field(3, s.string(), { default: 'TCP', doc: 'Transport protocol: TCP, UDP or SCTP. Defaults to TCP.' }),
@@ -67,7 +67,7 @@ const subset = s.object(subsetFields, {
 
 const fields = {
   subsets: field(2, s.list(subset), {
-    doc: 'All endpoints, grouped by their ports. Each address of a subset serves each port of the subset.',
+    doc: 'All endpoints, grouped by their ports. Each address in a subset serves each port in the subset.',
   }),
 }
 

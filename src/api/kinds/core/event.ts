@@ -38,7 +38,7 @@ const fields = {
   involvedObject: field(2, objectReference, {
     zeroValue: 'write',
     published: 'required',
-    doc: 'The object that the event is about. Events about cluster-scoped objects belong in the namespace default.',
+    doc: 'The object that the event is about. Events about cluster-scoped objects belong in the default namespace.',
   }),
   reason: field(3, s.string(), { doc: 'Machine-readable reason for the event, in CamelCase.' }),
   message: field(4, s.string(), { doc: 'Human-readable description of the event.' }),

@@ -33,10 +33,10 @@ const itemFields = {
   max: field(2, resourceList, { doc: 'Maximum amount of each resource.' }),
   min: field(3, resourceList, { doc: 'Minimum amount of each resource.' }),
   default: field(4, resourceList, {
-    doc: 'Default limit of each resource for containers that set none. Defaults to max.',
+    doc: 'Default limit for each resource, for containers that set no limit. Defaults to max.',
   }),
   defaultRequest: field(5, resourceList, {
-    doc: 'Default request of each resource for containers that set none. Defaults to the default limit, then to min.',
+    doc: 'Default request for each resource, for containers that set no request. Defaults to the default limit, then to min.',
   }),
   maxLimitRequestRatio: field(6, resourceList, {
     doc: 'Maximum ratio of limit to request for each resource. Must be at least 1.',
@@ -76,7 +76,7 @@ export const limitRange = defineKind({
     shortNames: ['limits'],
     scope: 'Namespaced',
   },
-  doc: 'Resource limits and defaults for the containers, pods and claims of a namespace.',
+  doc: 'Resource limits and defaults for the containers, pods and claims in a namespace.',
   fields,
   rules: { prepareForCreate: ({ metadata }) => nameIt(metadata) },
   lifecycle: {

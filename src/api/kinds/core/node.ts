@@ -32,10 +32,10 @@ import { checkTaints, taint } from './types/taint.ts'
 
 const specFields = {
   podCIDR: field(1, s.string(), {
-    doc: 'Address range of the pods on this node in CIDR notation. Same as the first entry of podCIDRs.',
+    doc: 'Address range for pods on this node, in CIDR notation. Same as the first entry in podCIDRs.',
   }),
   podCIDRs: field(7, s.list(s.string(), { list: 'set', patch: 'merge' }), {
-    doc: 'Address ranges of the pods on this node in CIDR notation, at most one per IP family. Immutable once set.',
+    doc: 'Address ranges for pods on this node in CIDR notation, at most one per IP family. Immutable once set.',
   }),
   providerID: field(3, s.string(), {
     doc: 'ID that the cloud provider assigned to the node, as `<provider>://<id>`. Immutable once set.',
@@ -46,7 +46,7 @@ const specFields = {
   taints: field(5, s.list(taint), { doc: 'Taints that repel pods without a matching toleration.' }),
   configSource: field(6, nodeConfigSource, {
     gate: 'DynamicKubeletConfig',
-    doc: 'Source of the node agent configuration. Requires the feature DynamicKubeletConfig, which was removed.',
+    doc: 'Source of the node agent configuration. Requires the DynamicKubeletConfig feature gate, which was removed.',
   }),
   externalID: field(2, s.string(), { doc: 'External ID of the node. Deprecated and unused.' }),
 }
@@ -161,7 +161,7 @@ function checkRanges(ranges: readonly string[], path: FieldPath): FieldError[] {
     ...ranges
       .slice(0, maxFaults)
       .flatMap((_, i) => (families[i] === undefined ? [invalid(at(path, i), ranges[i], 'must be valid CIDR')] : [])),
-    ...(ranges.length > 1 && unreadable ? [notJudged(path, 'the families of the ranges are not known')] : []),
+    ...(ranges.length > 1 && unreadable ? [notJudged(path, 'the IP families of the ranges are unknown')] : []),
     ...(surplus ? [invalid(path, [...ranges], 'may specify no more than one CIDR for each IP family')] : []),
     ...[...repeatedAt(ranges)].slice(0, maxFaults).map((i) => duplicate(at(path, i), ranges[i])),
   ]

@@ -54,7 +54,7 @@ const modifyVolumeStatus = s.object(
       doc: 'Progress of the change: Pending, InProgress or Infeasible.',
     }),
   },
-  { name: 'ModifyVolumeStatus', doc: 'Progress of a change of the VolumeAttributesClass of a claim.' },
+  { name: 'ModifyVolumeStatus', doc: "Progress of a change to a claim's VolumeAttributesClass." },
 )
 
 const statusFields = {
@@ -66,12 +66,12 @@ const statusFields = {
   capacity: field(3, resourceList, { doc: 'Actual capacity of the bound volume.' }),
   conditions: field(4, conditions, { doc: 'Conditions of the claim, such as a resize in progress.' }),
   allocatedResources: field(5, resourceList, {
-    doc: 'Storage allocated to the claim during a resize. Requires the feature RecoverVolumeExpansionFailure.',
+    doc: 'Storage allocated to the claim during a resize. Requires the RecoverVolumeExpansionFailure feature gate.',
   }),
   resizeStatus: field(6, s.string(), {
     zeroValue: 'keep',
     until: '1.28',
-    doc: 'Progress of a resize operation. Requires the feature RecoverVolumeExpansionFailure.',
+    doc: 'Progress of a resize operation. Requires the RecoverVolumeExpansionFailure feature gate.',
   }),
   allocatedResourceStatuses: field(7, s.map(s.string()), {
     since: '1.28',
@@ -87,7 +87,7 @@ const statusFields = {
   modifyVolumeStatus: field(9, modifyVolumeStatus, {
     since: '1.29',
     gate: 'VolumeAttributesClass',
-    doc: 'Progress of a change of the VolumeAttributesClass. Unset if none is in progress.',
+    doc: 'Progress of a change to the VolumeAttributesClass. Unset if none is in progress.',
   }),
 }
 

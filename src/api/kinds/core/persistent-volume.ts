@@ -24,7 +24,7 @@ const status = s.object(
       default: 'Pending',
       doc: 'Lifecycle phase of the volume: Pending, Available, Bound, Released or Failed. Defaults to Pending.',
     }),
-    message: field(2, s.string(), { doc: 'Human-readable message about the phase of the volume.' }),
+    message: field(2, s.string(), { doc: "Human-readable message about the volume's phase." }),
     reason: field(3, s.string(), { doc: 'Machine-readable reason for a failure, in CamelCase.' }),
     lastPhaseTransitionTime: field(4, s.time(), {
       since: '1.28',
@@ -135,7 +135,7 @@ function checkRecycling({ hostPath, persistentVolumeReclaimPolicy: policy }: Per
 function checkPortal({ metadata, spec }: PersistentVolume): FieldError[] {
   const { iscsi = {} } = spec ?? {}
   if (fitsInterface(metadata.name ?? '', iscsi)) return []
-  return [invalid('spec.iscsi.targetportal', iscsi.targetPortal, 'is too long together with the name of the volume')]
+  return [invalid('spec.iscsi.targetportal', iscsi.targetPortal, 'is too long in combination with the volume name')]
 }
 
 /** Sources that support the mount options annotation, which predates the field `mountOptions`. */
@@ -171,7 +171,7 @@ function checkSameSource(next: PersistentVolumeSpec, previous: PersistentVolumeS
   const { controllerExpandSecretRef: added, ...csi } = next.csi ?? {}
   const grown = added && previous.csi && !previous.csi.controllerExpandSecretRef
   const same = sameJson(sourceOf(grown ? { ...next, csi } : next), sourceOf(previous))
-  return same ? [] : [forbidden('spec', 'the source of a volume may not change after creation')]
+  return same ? [] : [forbidden('spec', 'the volume source may not change after creation')]
 }
 
 function sourceOf(spec: PersistentVolumeSpec): Json {

@@ -174,7 +174,13 @@ function checkClaims(pod: string, volumes: readonly Volume[]): FieldError[] {
     return [
       ...(own === undefined ? [] : checkDnsSubdomain(own).map((text) => invalid(child(path, 'name'), name, text))),
       ...(claim?.claimName !== undefined && volumeNames.has(claim.claimName)
-        ? [invalid(child(path, 'persistentVolumeClaim.claimName'), claim.claimName, 'is made for an ephemeral volume')]
+        ? [
+            invalid(
+              child(path, 'persistentVolumeClaim.claimName'),
+              claim.claimName,
+              'conflicts with the claim for an ephemeral volume',
+            ),
+          ]
         : []),
     ]
   })

@@ -38,7 +38,7 @@ type Requirement = InferFields<typeof requirementFields>
 
 const requirement = s.object(requirementFields, {
   name: 'ScopedResourceSelectorRequirement',
-  doc: 'A requirement on one scope of the quota.',
+  doc: 'A requirement on one quota scope.',
 })
 
 const scopeSelector = s.object(
@@ -53,7 +53,7 @@ const scopeSelector = s.object(
 const specFields = {
   hard: field(1, resourceList, { doc: 'Maximum amount of each resource, such as `pods` or `requests.cpu`.' }),
   scopes: field(2, s.list(s.string()), {
-    doc: 'Scopes of the pods to count: Terminating, NotTerminating, BestEffort, NotBestEffort, PriorityClass or CrossNamespacePodAffinity. A pod must match all of them. Immutable.',
+    doc: 'Scopes that select the pods to count: Terminating, NotTerminating, BestEffort, NotBestEffort, PriorityClass or CrossNamespacePodAffinity. A pod must match all of them. Immutable.',
   }),
   scopeSelector: field(3, scopeSelector, { doc: 'Further requirements that a pod must meet to be counted.' }),
 }
@@ -73,7 +73,7 @@ const spec = s.object(specFields, {
 
 const status = s.object(
   {
-    hard: field(1, resourceList, { doc: 'Enforced limit of each resource.' }),
+    hard: field(1, resourceList, { doc: 'Enforced limit for each resource.' }),
     used: field(2, resourceList, { doc: 'Current usage of each resource in the namespace.' }),
   },
   {
@@ -103,10 +103,10 @@ export type ResourceQuota = ObjectOf<typeof fields>
 const columns: readonly Column<ResourceQuota>[] = [
   nameColumn,
   ageColumn,
-  column('Request', 'Usage and hard limit of each request and object count.', (quota) =>
+  column('Request', 'Usage and hard limit for each request and object count.', (quota) =>
     usage(quota, (name) => !name.startsWith('limits')),
   ),
-  column('Limit', 'Usage and hard limit of each resource limit, such as limits.cpu.', (quota) =>
+  column('Limit', 'Usage and hard limit for each resource limit, such as limits.cpu.', (quota) =>
     usage(quota, (name) => name.startsWith('limits')),
   ),
 ]

@@ -13,14 +13,14 @@ const secrets = s.list(objectReference, byName)
 
 const fields = {
   secrets: field(2, secrets, {
-    doc: 'Secrets in the same namespace that pods of this account may use. The server stores only their names.',
+    doc: 'Secrets in the same namespace that pods with this account may use. The server stores only their names.',
   }),
   imagePullSecrets: field(3, s.list(localObjectReference), {
-    doc: 'Secrets for pulling images, used by pods of this account that list no imagePullSecrets.',
+    doc: 'Secrets for pulling images, used by pods with this account that list no imagePullSecrets.',
   }),
   automountServiceAccountToken: field(4, s.boolean(), {
     zeroValue: 'keep',
-    doc: 'Whether to mount an API token into pods of this account. A pod can override the value. Unset means true.',
+    doc: 'Whether to mount an API token into pods with this account. A pod can override the value. Unset means true.',
   }),
 }
 
@@ -28,7 +28,7 @@ export type ServiceAccount = ObjectOf<typeof fields>
 
 const columns: readonly Column<ServiceAccount>[] = [
   nameColumn,
-  column('Secrets', 'Number of Secrets that pods of this account may use.', ({ secrets = [] }) => secrets.length),
+  column('Secrets', 'Number of Secrets that pods with this account may use.', ({ secrets = [] }) => secrets.length),
   ageColumn,
 ]
 

@@ -23,7 +23,7 @@ const columns: readonly Column<Service>[] = [
   column('External-IP', 'External addresses of the Service.', externalAddresses),
   column('Port(s)', 'Ports of the Service and their node ports.', listedPorts),
   ageColumn,
-  column('Selector', 'Label selector of the pods behind the Service.', listedSelector, 1),
+  column('Selector', 'Label selector for the pods behind the Service.', listedSelector, 1),
 ]
 
 export const service = defineKind({

@@ -17,7 +17,7 @@ const endpointFields = {
   nodeName,
   hints: field(7, hints, {
     gate: 'TopologyAwareHints',
-    doc: 'Zones that should use the endpoint. Requires the feature TopologyAwareHints.',
+    doc: 'Zones that should use the endpoint. Requires the TopologyAwareHints feature gate.',
   }),
 }
 
@@ -30,7 +30,7 @@ const fields = {
   endpoints: field(2, s.list(endpoint), {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Endpoints of the slice, at most 1000.',
+    doc: 'Endpoints in the slice, at most 1000.',
   }),
   ports: field(3, s.list(portOf({})), {
     zeroValue: 'write',

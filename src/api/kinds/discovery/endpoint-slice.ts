@@ -69,7 +69,7 @@ const fields = {
   endpoints: field(2, s.list(endpoint), {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Endpoints of the slice, at most 1000.',
+    doc: 'Endpoints in the slice, at most 1000.',
   }),
   ports: field(3, s.list(portOf({ atomic: true })), {
     zeroValue: 'write',
@@ -83,7 +83,7 @@ export type EndpointSlice = ObjectOf<typeof fields>
 const maxShown = 3
 const columns: readonly Column<EndpointSlice>[] = [
   nameColumn,
-  column('AddressType', 'Type of the addresses.', ({ addressType }) => addressType ?? ''),
+  column('AddressType', 'Address type.', ({ addressType }) => addressType ?? ''),
   column('Ports', 'Ports of the endpoints.', ({ ports = [] }) => {
     const shown = ports.map(({ port, name }) => (port === undefined ? (name ?? '*') : String(port)))
     return joinSome(shown, { max: maxShown }) || '<unset>'
@@ -103,7 +103,7 @@ export const endpointSlice = defineKind({
     plural: 'endpointslices',
     scope: 'Namespaced',
   },
-  doc: 'A subset of the endpoints of a Service, with the same address type and ports.',
+  doc: "A subset of a Service's endpoints, with the same address type and ports.",
   fields,
   rules: countsGeneration(generationFields, {
     prepareForCreate: (object, context) => dropTopology(object, undefined, context),

@@ -21,7 +21,7 @@ const series = s.object(
       doc: 'Time of the last occurrence.',
     }),
   },
-  { name: 'EventSeries', doc: 'Statistics of an event that occurs repeatedly.' },
+  { name: 'EventSeries', doc: 'Statistics about an event that occurs repeatedly.' },
 )
 
 const fields = {
@@ -30,7 +30,7 @@ const fields = {
     published: 'required',
     doc: 'Time of the first occurrence.',
   }),
-  series: field(3, series, { doc: 'Statistics of a repeated event. Unset if the event occurred once.' }),
+  series: field(3, series, { doc: 'Statistics about a repeated event. Unset if the event occurred once.' }),
   reportingController: field(4, s.string(), {
     doc: 'Name of the reporting controller as a qualified name, such as `example.com/scheduler`.',
   }),
@@ -43,10 +43,10 @@ const fields = {
   related: field(9, objectReference, { doc: 'Another object involved in the event.' }),
   note: field(10, s.string(), { doc: 'Human-readable description of the event, at most 1 kB.' }),
   type: field(11, s.string(), { doc: 'Type of the event: `Normal` or `Warning`. Future versions may add types.' }),
-  deprecatedSource: field(12, eventSource, { zeroValue: 'write', doc: 'Source of the event in the core version.' }),
-  deprecatedFirstTimestamp: field(13, s.time(), { zeroValue: 'write', doc: 'The firstTimestamp of the core version.' }),
-  deprecatedLastTimestamp: field(14, s.time(), { zeroValue: 'write', doc: 'The lastTimestamp of the core version.' }),
-  deprecatedCount: field(15, s.int32(), { doc: 'The count of the core version.' }),
+  deprecatedSource: field(12, eventSource, { zeroValue: 'write', doc: 'Source of the event in core/v1.' }),
+  deprecatedFirstTimestamp: field(13, s.time(), { zeroValue: 'write', doc: 'The firstTimestamp from core/v1.' }),
+  deprecatedLastTimestamp: field(14, s.time(), { zeroValue: 'write', doc: 'The lastTimestamp from core/v1.' }),
+  deprecatedCount: field(15, s.int32(), { doc: 'The count from core/v1.' }),
 }
 
 export type Event = ObjectOf<typeof fields>

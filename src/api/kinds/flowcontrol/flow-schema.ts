@@ -40,7 +40,7 @@ const specFields = {
   priorityLevelConfiguration: field(1, reference, {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Priority level of the matching requests.',
+    doc: 'Priority level for matching requests.',
   }),
   matchingPrecedence: field(2, s.int32(), {
     doc: 'Precedence among matching FlowSchemas: the lowest number wins. From 1 to 10000; defaults to 1000.',
@@ -73,7 +73,7 @@ const columns: readonly Column<FlowSchema>[] = [
   nameColumn,
   column(
     'PriorityLevel',
-    'Priority level of the matching requests.',
+    'Priority level for matching requests.',
     ({ spec }) => spec?.priorityLevelConfiguration?.name || '<none>',
   ),
   column(
@@ -89,7 +89,7 @@ const columns: readonly Column<FlowSchema>[] = [
   ageColumn,
   column(
     'MissingPL',
-    'Whether the priority level does not exist.',
+    'Whether the priority level is missing.',
     ({ status }) => status?.conditions?.find(({ type }) => type === 'Dangling')?.status ?? '?',
   ),
 ]

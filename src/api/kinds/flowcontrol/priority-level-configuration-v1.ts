@@ -25,7 +25,7 @@ const limited = s.object(
   },
   {
     name: 'LimitedPriorityLevelConfiguration',
-    doc: 'Limits of a priority level.',
+    doc: 'Limits for a priority level.',
     fill: (value) => {
       value.nominalConcurrencyShares ??= 30
       value.lendablePercent ??= 0

@@ -51,7 +51,7 @@ const responseFields = {
     doc: 'What happens to requests over the limit: `Queue` or `Reject`.',
   }),
   queuing: field(2, queuing, {
-    doc: 'Configuration of the queues. Required for type `Queue`, forbidden for `Reject`.',
+    doc: 'Queue configuration. Required for type `Queue`, forbidden for `Reject`.',
   }),
 }
 
@@ -83,7 +83,7 @@ export const limitedFields = {
 
 const limited = s.object(limitedFields, {
   name: 'LimitedPriorityLevelConfiguration',
-  doc: 'Limits of a priority level.',
+  doc: 'Limits for a priority level.',
   fill: (value) => {
     value.assuredConcurrencyShares ||= 30
   },

@@ -4,7 +4,7 @@ import { field, type InferFields, s } from '../../schema/schema.ts'
 import { checkLabelKey, checkLabels } from '../../selectors/label-rules.ts'
 
 const requirementFields = {
-  key: field(1, s.string(), { zeroValue: 'write', doc: 'Key of the label.' }),
+  key: field(1, s.string(), { zeroValue: 'write', doc: 'Label key.' }),
   operator: field(2, s.string(), { zeroValue: 'write', doc: 'Operator: `In`, `NotIn`, `Exists` or `DoesNotExist`.' }),
   values: field(3, s.list(s.string()), {
     doc: 'Values to compare with. Required for `In` and `NotIn`, forbidden for `Exists` and `DoesNotExist`.',
@@ -13,7 +13,7 @@ const requirementFields = {
 
 const requirementNames = {
   name: 'meta.v1.LabelSelectorRequirement',
-  doc: 'A requirement on the value of one label.',
+  doc: 'A requirement on one label value.',
 }
 
 /** A requirement without validation. */
@@ -28,7 +28,7 @@ export const fieldSelectorRequirement = s.object(
       doc: 'Values to compare with. Required for `In` and `NotIn`, forbidden for `Exists` and `DoesNotExist`.',
     }),
   },
-  { name: 'meta.v1.FieldSelectorRequirement', doc: 'A requirement on the value of one field.' },
+  { name: 'meta.v1.FieldSelectorRequirement', doc: 'A requirement on one field value.' },
 )
 
 const selectorNames = {
@@ -68,12 +68,12 @@ function checkOperator(operator: string, values: readonly string[], path: FieldP
   switch (operator) {
     case 'In':
     case 'NotIn':
-      return values.length > 0 ? [] : [required(child(path, 'values'), "needed when `operator` is 'In' or 'NotIn'")]
+      return values.length > 0 ? [] : [required(child(path, 'values'), "required when `operator` is 'In' or 'NotIn'")]
     case 'Exists':
     case 'DoesNotExist':
       return values.length === 0
         ? []
-        : [forbidden(child(path, 'values'), "none may be given when `operator` is 'Exists' or 'DoesNotExist'")]
+        : [forbidden(child(path, 'values'), "must be empty when `operator` is 'Exists' or 'DoesNotExist'")]
     default:
       return [invalid(child(path, 'operator'), operator, 'not a valid selector operator')]
   }

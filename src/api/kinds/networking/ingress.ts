@@ -33,7 +33,7 @@ export type Ingress = ObjectOf<typeof fields>
 
 const columns: readonly Column<Ingress>[] = [
   nameColumn,
-  column('Class', 'IngressClass of the responsible controller.', ({ spec }) => spec?.ingressClassName ?? '<none>'),
+  column('Class', 'IngressClass that selects the controller.', ({ spec }) => spec?.ingressClassName ?? '<none>'),
   column('Hosts', 'Hosts that the rules match.', hostsOf),
   column('Address', 'External addresses of the Ingress.', addressesOf),
   column('Ports', 'Ports on which the Ingress accepts traffic.', ({ spec }) => (spec?.tls?.length ? '80, 443' : '80')),

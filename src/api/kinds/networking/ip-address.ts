@@ -6,7 +6,7 @@ import { field, s } from '../../schema/schema.ts'
 const parentReference = s.object(
   {
     group: field(1, s.string(), { doc: 'API group of the object.' }),
-    resource: field(2, s.string(), { zeroValue: 'write', doc: 'Resource of the object, such as `services`.' }),
+    resource: field(2, s.string(), { zeroValue: 'write', doc: 'Resource type of the object, such as `services`.' }),
     namespace: field(3, s.string(), { doc: 'Namespace of the object.' }),
     name: field(4, s.string(), { zeroValue: 'write', doc: 'Name of the object.' }),
   },

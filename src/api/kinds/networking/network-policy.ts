@@ -60,7 +60,7 @@ const specFields = {
   podSelector: field(1, labelSelector, {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Label selector of the pods to which the policy applies. An empty selector matches all pods in the namespace.',
+    doc: 'Label selector for the pods to which the policy applies. An empty selector matches all pods in the namespace.',
   }),
   ingress: field(2, s.list(ingressRule), {
     doc: 'Rules for incoming traffic. Traffic is allowed if any rule matches.',
@@ -119,7 +119,7 @@ export const networkPolicy = defineKind({
       nameColumn,
       column(
         'Pod-Selector',
-        'Label selector of the pods to which the policy applies.',
+        'Label selector for the pods to which the policy applies.',
         ({ spec }: NetworkPolicy) => selectorText(spec?.podSelector) || '<none>',
       ),
       ageColumn,

@@ -45,9 +45,9 @@ function stepDown(path: FieldPath): FieldPath {
 
 const schedulingFields = {
   nodeSelector: field(1, s.map(s.string(), { atomic: true }), {
-    doc: 'Labels of the nodes that support the runtime, added to the node selector of pods of this class.',
+    doc: 'Labels of the nodes that support the runtime, added to the node selector of pods in this class.',
   }),
-  tolerations: field(2, s.list(toleration), { doc: 'Tolerations added to pods of this class.' }),
+  tolerations: field(2, s.list(toleration), { doc: 'Tolerations added to pods in this class.' }),
 }
 
 const scheduling = s.object(schedulingFields, {
@@ -59,9 +59,9 @@ const scheduling = s.object(schedulingFields, {
 const fields = {
   handler: field(2, s.string(), {
     zeroValue: 'write',
-    doc: 'Name of the runtime handler in the configuration of the nodes, as a DNS label. Immutable.',
+    doc: 'Name of the runtime handler in the node configuration, as a DNS label. Immutable.',
   }),
-  overhead: field(3, overhead, { doc: 'Resource overhead of pods of this class.' }),
+  overhead: field(3, overhead, { doc: 'Resource overhead of pods in this class.' }),
   scheduling: field(4, scheduling, {
     doc: 'Constraints that place pods on nodes that support the runtime. Unset means that all nodes support it.',
   }),

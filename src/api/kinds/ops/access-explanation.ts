@@ -17,7 +17,7 @@ const rule = s.object(
     resourceNames: field(4, words, { doc: 'Names of the objects that the rule covers. Empty means all objects.' }),
     nonResourceURLs: field(5, words, { doc: 'Non-resource URLs that the rule covers.' }),
   },
-  { name: 'ExplainedRule', doc: 'A rule of a role.' },
+  { name: 'ExplainedRule', doc: 'A rule in a role.' },
 )
 
 const nearRule = s.object(

@@ -8,39 +8,39 @@ import { field, s } from '../../schema/schema.ts'
 
 const spec = s.object(
   {
-    position: field(1, s.int32(), { doc: 'Position of the control in the order of execution.' }),
-    byDefault: field(2, s.boolean(), { zeroValue: 'write', doc: 'Whether the control is enabled by default.' }),
+    position: field(1, s.int32(), { doc: 'Position of the plugin in the execution order.' }),
+    byDefault: field(2, s.boolean(), { zeroValue: 'write', doc: 'Whether the plugin is enabled by default.' }),
   },
-  { name: 'AdmissionControlSpec', doc: 'Description of an admission control.' },
+  { name: 'AdmissionControlSpec', doc: 'Description of an admission plugin.' },
 )
 
 const status = s.object(
   {
-    enabled: field(1, s.boolean(), { zeroValue: 'write', doc: 'Whether the control is enabled on this server.' }),
+    enabled: field(1, s.boolean(), { zeroValue: 'write', doc: 'Whether the plugin is enabled on this server.' }),
     steps: field(2, s.list(s.string()), {
-      doc: 'Admission phases in which the enabled control takes part: `mutate`, `validate`.',
+      doc: 'Admission phases in which the enabled plugin takes part: `mutate`, `validate`.',
     }),
   },
-  { name: 'AdmissionControlStatus', doc: 'State of an admission control on one server.' },
+  { name: 'AdmissionControlStatus', doc: 'State of an admission plugin on one server.' },
 )
 
 const fields = {
-  spec: field(2, spec, { zeroValue: 'write', doc: 'Position and default of the control.' }),
-  status: field(3, status, { zeroValue: 'write', doc: 'State of the control on the responding server.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Position of the plugin and whether it is enabled by default.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'State of the plugin on the responding server.' }),
 }
 
 export type AdmissionControl = ObjectOf<typeof fields>
 
 const columns: readonly Column<AdmissionControl>[] = [
   nameColumn,
-  column('Enabled', 'Whether the control is enabled.', (object) => String(object.status?.enabled ?? false)),
-  column('Default', 'Whether the control is enabled by default.', (object) => String(object.spec?.byDefault ?? false)),
+  column('Enabled', 'Whether the plugin is enabled.', (object) => String(object.status?.enabled ?? false)),
+  column('Default', 'Whether the plugin is enabled by default.', (object) => String(object.spec?.byDefault ?? false)),
   column('Steps', 'Admission phases: mutate, validate or both.', (object) => (object.status?.steps ?? []).join(',')),
 ]
 
 export const admissionControl = defineKind({
   names: { group: 'ops', version: 'v1', kind: 'AdmissionControl', plural: 'admissioncontrols', scope: 'Cluster' },
-  doc: 'A built-in admission control and whether it is enabled on the responding server.',
+  doc: 'A built-in admission plugin and whether it is enabled on the responding server.',
   fields,
   lifecycle: { virtual: true, verbs: ['get', 'list'] },
   views: { columns },

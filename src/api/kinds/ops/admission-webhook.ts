@@ -14,7 +14,7 @@ const status = s.object(
     }),
     consecutiveFailures: field(2, s.int32(), { zeroValue: 'write', doc: 'Number of consecutive failed calls.' }),
     calls: field(3, s.int32(), { zeroValue: 'write', doc: 'Number of calls since the configuration last changed.' }),
-    lastError: field(4, s.string(), { doc: 'Error of the last failed call.' }),
+    lastError: field(4, s.string(), { doc: 'Error from the last failed call.' }),
     lastFailureTime: field(5, s.string(), { doc: 'Time of the last failed call.' }),
     lastLatencyMilliseconds: field(6, s.int32(), {
       zeroValue: 'keep',
@@ -28,7 +28,7 @@ const spec = s.object(
   {
     type: field(1, s.string(), { doc: 'Type of the webhook: `Mutating` or `Validating`.' }),
     configuration: field(2, s.string(), { doc: 'Name of the webhook configuration.' }),
-    webhook: field(3, s.string(), { doc: 'Name of the webhook within its configuration.' }),
+    webhook: field(3, s.string(), { doc: 'Name of the webhook in its configuration.' }),
     url: field(4, s.string(), { doc: 'URL that the server calls.' }),
     failurePolicy: field(5, s.string(), { doc: 'Handling of failed calls: `Fail` or `Ignore`.' }),
   },
@@ -45,8 +45,8 @@ export type AdmissionWebhook = ObjectOf<typeof fields>
 const columns: readonly Column<AdmissionWebhook>[] = [
   nameColumn,
   column('Breaker', 'State of the circuit breaker.', (object) => object.status?.breaker ?? ''),
-  column('Policy', 'Failure policy of the webhook.', (object) => object.spec?.failurePolicy ?? ''),
-  column('Last Error', 'Error of the last failed call.', (object) => object.status?.lastError ?? ''),
+  column('Policy', 'Webhook failure policy.', (object) => object.spec?.failurePolicy ?? ''),
+  column('Last Error', 'Error from the last failed call.', (object) => object.status?.lastError ?? ''),
 ]
 
 export const admissionWebhook = defineKind({

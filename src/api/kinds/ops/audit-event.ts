@@ -10,15 +10,15 @@ const fields = {
   time: field(2, s.microTime(), { doc: 'Time the server received the request.' }),
   user: field(3, s.string(), { doc: 'User who sent the request.' }),
   impersonated: field(4, s.string(), { doc: 'Impersonated user, if any.' }),
-  verb: field(5, s.string(), { doc: 'Verb of the request, such as `create`.' }),
+  verb: field(5, s.string(), { doc: 'Request verb, such as `create`.' }),
   resource: field(6, s.string(), {
-    doc: 'Resource of the request with group and subresource, such as `deployments.apps/scale`.',
+    doc: 'Requested resource with group and subresource, such as `deployments.apps/scale`.',
   }),
   namespace: field(7, s.string(), { doc: 'Namespace of the object.' }),
   object: field(8, s.string(), { doc: 'Name of the object.' }),
   code: field(9, s.int32(), { doc: 'HTTP status code of the response.' }),
-  event: field(10, s.any({ name: 'runtime.RawExtension', doc: 'An event of the audit log.' }), {
-    doc: 'Complete event in the format of the audit log.',
+  event: field(10, s.any({ name: 'runtime.RawExtension', doc: 'An event in the audit log.' }), {
+    doc: 'Complete event in the audit log format.',
   }),
 }
 
@@ -28,8 +28,8 @@ const columns: readonly Column<AuditEventObject>[] = [
   nameColumn,
   column('Time', 'Time the server received the request.', (event) => event.time ?? ''),
   column('User', 'User who sent the request.', (event) => event.user ?? ''),
-  column('Verb', 'Verb of the request.', (event) => event.verb ?? ''),
-  column('Resource', 'Resource of the request.', (event) => event.resource ?? ''),
+  column('Verb', 'Request verb.', (event) => event.verb ?? ''),
+  column('Resource', 'Requested resource.', (event) => event.resource ?? ''),
   column('Object', 'Namespace and name of the object.', ({ namespace, object = '' }) =>
     namespace ? `${namespace}/${object}` : object,
   ),

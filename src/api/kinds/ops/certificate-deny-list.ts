@@ -12,7 +12,7 @@ const maxCertificates = 10_000
 
 const certificateFields = {
   serialNumber: field(1, s.string(), {
-    doc: 'Serial number in hexadecimal, such as `4A:3F` or `4a3f`. Matches certificates of any issuer.',
+    doc: 'Serial number in hexadecimal, such as `4A:3F` or `4a3f`. Matches certificates from any issuer.',
   }),
   fingerprint: field(2, s.string(), {
     doc: 'SHA-256 fingerprint in hexadecimal. The fingerprint of an intermediate CA denies all certificates it issued.',
@@ -72,7 +72,7 @@ export function plainHex(text: string): string {
 
 function checkCertificate(value: InferFields<typeof certificateFields>, path: FieldPath): FieldError[] {
   const { serialNumber = '', fingerprint = '' } = value
-  if (serialNumber === '' && fingerprint === '') return [required(path, 'a serialNumber or a fingerprint is needed')]
+  if (serialNumber === '' && fingerprint === '') return [required(path, 'a serialNumber or a fingerprint is required')]
   if (serialNumber !== '' && fingerprint !== '')
     return [invalid(path, serialNumber, 'must have either a serialNumber or a fingerprint')]
   if (fingerprint !== '' && !isHex(fingerprint, 64, 64))

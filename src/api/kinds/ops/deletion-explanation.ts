@@ -18,7 +18,7 @@ const dependent = s.object(
     deletionTimestamp: field(6, s.string(), {
       doc: 'Time the deletion of the dependent was requested. Unset if it is not being deleted.',
     }),
-    finalizers: field(7, s.list(s.string()), { doc: 'Finalizers of the dependent that are still pending.' }),
+    finalizers: field(7, s.list(s.string()), { doc: 'Pending finalizers on the dependent.' }),
   },
   { name: 'DependentObject', doc: 'An object that lists the deleted object as its owner.' },
 )

@@ -33,7 +33,7 @@ const revision = s.object(
     user: field(3, s.string(), { doc: 'User who made the change.' }),
     manager: field(4, s.string(), { doc: 'Field manager that made the change.' }),
     verb: field(5, s.string(), {
-      doc: 'Verb: `create`, `update`, `patch`, `apply` or `delete`; `expire` if the lifetime of the object ended.',
+      doc: "Verb: `create`, `update`, `patch`, `apply` or `delete`; `expire` if the object's lifetime ended.",
     }),
     subresource: field(6, s.string(), { doc: 'Subresource through which the change was made.' }),
     uid: field(7, s.string(), { doc: 'UID of the object.' }),

@@ -31,7 +31,7 @@ const spec = s.object(
       doc: 'Time of the requested state, such as `2026-11-16T12:00:00Z`. Mutually exclusive with `revision`.',
     }),
     limit: field(7, s.int32(), { doc: 'Maximum number of objects to return, at most 500. Defaults to 500.' }),
-    continue: field(8, s.string(), { doc: 'Continue token of the previous response.' }),
+    continue: field(8, s.string(), { doc: 'Continue token from the previous response.' }),
   },
   { name: 'PastStateSpec', doc: 'Selection of objects and the point in time.' },
 )

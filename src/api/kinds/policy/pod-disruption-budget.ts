@@ -30,7 +30,7 @@ const maxUnavailable = field(3, s.intOrString(), {
   doc: 'Maximum number or percentage of pods that may be unavailable. Mutually exclusive with minAvailable.',
 })
 
-const selector = { doc: 'Label selector of the pods that the budget covers. Unset selects no pods.' }
+const selector = { doc: 'Label selector for the pods that the budget covers. Unset selects no pods.' }
 const specNames = {
   name: 'PodDisruptionBudgetSpec',
   doc: 'Specification of a PodDisruptionBudget: the covered pods and how many of them may be unavailable.',

@@ -45,7 +45,7 @@ const seLinux = s.object(
   },
   {
     name: 'SELinuxStrategyOptions',
-    doc: 'Restriction on the SELinux labels of pods.',
+    doc: "Restriction on pods' SELinux labels.",
     check: ({ rule = '' }, path) =>
       seLinuxRules.includes(rule) ? [] : [notSupported(child(path, 'rule'), rule, seLinuxRules)],
   },
@@ -55,25 +55,25 @@ const groups = ['MayRunAs', 'MustRunAs', 'RunAsAny']
 
 const runAsUser = idRule({
   name: 'RunAsUserStrategyOptions',
-  doc: 'Restriction on the user IDs of containers.',
+  doc: "Restriction on containers' user IDs.",
   rules: ['MustRunAs', 'MustRunAsNonRoot', 'RunAsAny'],
   written: true,
 })
 const runAsGroup = idRule({
   name: 'RunAsGroupStrategyOptions',
-  doc: 'Restriction on the primary group IDs of containers.',
+  doc: "Restriction on containers' primary group IDs.",
   rules: groups,
   written: true,
   strict: true,
 })
 const supplementalGroups = idRule({
   name: 'SupplementalGroupsStrategyOptions',
-  doc: 'Restriction on the supplemental groups of pods.',
+  doc: "Restriction on pods' supplemental groups.",
   rules: groups,
 })
 const fsGroup = idRule({
   name: 'FSGroupStrategyOptions',
-  doc: 'Restriction on the fsGroup of pods.',
+  doc: "Restriction on pods' fsGroup.",
   rules: groups,
 })
 
@@ -111,7 +111,7 @@ const runtimeClassFields = {
 
 const runtimeClass = s.object(runtimeClassFields, {
   name: 'RuntimeClassStrategyOptions',
-  doc: 'Restriction on the RuntimeClasses of pods.',
+  doc: "Restriction on pods' RuntimeClasses.",
   check: checkRuntimeClass,
 })
 
@@ -130,22 +130,22 @@ const specFields = {
   hostPorts: field(7, s.list(hostPortRange), { doc: 'Ranges of host ports that pods may use.' }),
   hostPID: field(8, s.boolean(), { doc: 'Whether pods may share the process namespace of the host.' }),
   hostIPC: field(9, s.boolean(), { doc: 'Whether pods may share the IPC namespace of the host.' }),
-  seLinux: field(10, seLinux, { ...part, doc: 'Restriction on the SELinux labels of pods.' }),
-  runAsUser: field(11, runAsUser, { ...part, doc: 'Restriction on the user IDs of containers.' }),
+  seLinux: field(10, seLinux, { ...part, doc: "Restriction on pods' SELinux labels." }),
+  runAsUser: field(11, runAsUser, { ...part, doc: "Restriction on containers' user IDs." }),
   runAsGroup: field(22, runAsGroup, {
-    doc: 'Restriction on the primary group IDs of containers. Unset allows all groups.',
+    doc: "Restriction on containers' primary group IDs. Unset allows all groups.",
   }),
   supplementalGroups: field(12, supplementalGroups, {
     ...part,
-    doc: 'Restriction on the supplemental groups of pods.',
+    doc: "Restriction on pods' supplemental groups.",
   }),
-  fsGroup: field(13, fsGroup, { ...part, doc: 'Restriction on the fsGroup of pods.' }),
+  fsGroup: field(13, fsGroup, { ...part, doc: "Restriction on pods' fsGroup." }),
   readOnlyRootFilesystem: field(14, s.boolean(), {
     doc: 'Whether containers must run with a read-only root filesystem.',
   }),
   defaultAllowPrivilegeEscalation: field(15, s.boolean(), {
     zeroValue: 'keep',
-    doc: 'Default for allowPrivilegeEscalation of containers that do not set it.',
+    doc: 'Default for allowPrivilegeEscalation in containers that do not set it.',
   }),
   allowPrivilegeEscalation: field(16, s.boolean(), {
     zeroValue: 'keep',
@@ -169,7 +169,7 @@ const specFields = {
     doc: 'Types of /proc mounts that containers may use. Unsupported: the server drops this field.',
   }),
   runtimeClass: field(24, runtimeClass, {
-    doc: 'Restriction on the RuntimeClasses of pods. Unset allows all classes.',
+    doc: "Restriction on pods' RuntimeClasses. Unset allows all classes.",
   }),
 }
 

@@ -13,7 +13,7 @@ import { checkRules, policyRules } from './types/policy-rule.ts'
 const aggregationRule = s.object(
   {
     clusterRoleSelectors: field(1, s.list(labelSelector), {
-      doc: 'Label selectors of the ClusterRoles to aggregate. A ClusterRole is included if any selector matches it.',
+      doc: 'Label selectors for the ClusterRoles to aggregate. A ClusterRole is included if any selector matches it.',
     }),
   },
   { name: 'AggregationRule', doc: 'Selection of ClusterRoles whose rules are aggregated into one role.' },

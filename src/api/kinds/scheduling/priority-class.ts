@@ -24,7 +24,7 @@ export const systemPriorityClasses = [
   {
     name: 'system-cluster-critical',
     value: 2_000_000_000,
-    description: 'For critical pods of the cluster, which may be rescheduled to another node.',
+    description: 'For cluster-critical pods, which may be rescheduled to another node.',
   },
 ] as const
 
@@ -34,13 +34,13 @@ const fields = {
     doc: 'Priority of the pods: higher values take precedence. At most 1000000000 if user-defined. Immutable.',
   }),
   globalDefault: field(3, s.boolean(), {
-    doc: 'Whether the class applies to pods that name no class. At most one class should set this.',
+    doc: 'Whether the class applies to pods that specify no class. At most one class should set this.',
   }),
   description: field(4, s.string(), { doc: 'Human-readable guidance on when to use the class.' }),
   preemptionPolicy: field(5, s.string(), {
     zeroValue: 'keep',
     default: 'PreemptLowerPriority',
-    doc: 'Whether the pods preempt pods of lower priority: `PreemptLowerPriority` (the default) or `Never`. Immutable.',
+    doc: 'Whether the pods preempt lower-priority pods: `PreemptLowerPriority` (the default) or `Never`. Immutable.',
   }),
 }
 
@@ -52,7 +52,7 @@ const columns: readonly Column<PriorityClass>[] = [
   {
     ...column(
       'Global-Default',
-      'Whether the class applies to pods that name no class.',
+      'Whether the class applies to pods that specify no class.',
       (object) => object.globalDefault ?? false,
     ),
     type: 'boolean',
@@ -69,7 +69,7 @@ export const priorityClass = defineKind({
     shortNames: ['pc'],
     scope: 'Cluster',
   },
-  doc: 'Maps a name to the priority of pods.',
+  doc: 'Maps a name to a pod priority.',
   fields,
   rules: {
     prepareForCreate: beginGeneration,
@@ -98,7 +98,7 @@ function checkSystemClass({ metadata, value, globalDefault = false }: PriorityCl
   const { name = '' } = metadata
   const known = systemPriorityClasses.find((each) => each.name === name)
   if (known?.value === value && !globalDefault) return []
-  const why = known ? `${name} has the value ${known.value} and is no default` : 'there is no system class of this name'
+  const why = known ? `${name} has the value ${known.value} and is not the default` : 'no system class has this name'
   const reserved = `priority class names with '${systemPrefix}' prefix are reserved for system use only`
   return [forbidden('metadata.name', `${reserved}: ${why}`)]
 }

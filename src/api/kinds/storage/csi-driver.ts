@@ -24,7 +24,7 @@ const tokenRequest = s.object(
   },
   {
     name: 'TokenRequest',
-    doc: "A request for a token of the pod's service account, which the driver receives.",
+    doc: "A request for a token for the pod's service account, which the driver receives.",
   },
 )
 
@@ -54,7 +54,7 @@ const spec = s.object(
       doc: "When files get the pod's fsGroup: `ReadWriteOnceWithFSType` (the default), `File` or `None`. Immutable.",
     }),
     tokenRequests: field(6, s.list(tokenRequest), {
-      doc: "Tokens of the pod's service account that the driver receives when it mounts a volume.",
+      doc: "Tokens for the pod's service account that the driver receives when it mounts a volume.",
     }),
     requiresRepublish: field(7, s.boolean(), {
       zeroValue: 'keep',
@@ -71,7 +71,7 @@ const spec = s.object(
       zeroValue: 'keep',
       since: '1.33',
       gate: 'MutableCSINodeAllocatableCount',
-      doc: 'Seconds between updates of the allocatable volumes of a node. At least 10. Unset means no updates.',
+      doc: "Seconds between updates of a node's allocatable volumes. At least 10. Unset means no updates.",
     }),
     serviceAccountTokenInSecrets: field(10, s.boolean(), {
       zeroValue: 'keep',
@@ -83,7 +83,7 @@ const spec = s.object(
       zeroValue: 'keep',
       since: '1.36',
       gate: 'VolumeLimitScaling',
-      doc: 'Whether pods with volumes of the driver need a node on which the driver runs.',
+      doc: 'Whether pods with volumes from this driver can only be scheduled on nodes where the driver runs.',
     }),
   },
   {
@@ -124,7 +124,7 @@ export const csiDriver = defineKind({
     plural: 'csidrivers',
     scope: 'Cluster',
   },
-  doc: 'A Container Storage Interface driver. The object has the name of the driver.',
+  doc: "A Container Storage Interface driver. The object has the driver's name.",
   fields,
   rules: {
     prepareForUpdate: countChanges,

@@ -25,12 +25,12 @@ const allocatable = s.object(
   {
     count: field(1, s.int32(), {
       zeroValue: 'keep',
-      doc: 'Maximum number of volumes of the driver that the node can use at once. Unset means no limit.',
+      doc: "Maximum number of the driver's volumes that the node can use at once. Unset means no limit.",
     }),
   },
   {
     name: 'VolumeNodeResources',
-    doc: 'Volume limits of a driver on a node.',
+    doc: "A driver's volume limits on a node.",
     check: ({ count = 0 }, path) =>
       count >= 0 ? [] : [invalid(child(path, 'count'), count, 'must be greater than or equal to 0')],
   },
@@ -41,14 +41,14 @@ const driverFields = {
   nodeID: field(2, s.string(), {
     zeroValue: 'write',
     required: true,
-    doc: 'ID of the node in the terms of the driver, at most 256 characters.',
+    doc: "The driver's ID for the node, at most 256 characters.",
   }),
   topologyKeys: field(3, s.list(s.string()), {
     zeroValue: 'write',
     published: 'optional',
     doc: 'Keys of the node labels that the driver uses for topology.',
   }),
-  allocatable: field(4, allocatable, { doc: 'Volume limits of the driver on the node.' }),
+  allocatable: field(4, allocatable, { doc: "The driver's volume limits on the node." }),
 }
 
 const driver = s.object(driverFields, { name: 'CSINodeDriver', doc: 'A CSI driver on a node.', check: checkDriver })

@@ -12,7 +12,7 @@ import { labelSelector } from '../meta/label-selector.ts'
 
 const fields = {
   nodeTopology: field(2, labelSelector, {
-    doc: 'Label selector of the nodes with access to the storage. Unset matches no nodes, empty all nodes. Immutable.',
+    doc: 'Label selector for the nodes with access to the storage. If unset, matches no nodes; if empty, matches all nodes. Immutable.',
   }),
   storageClassName: field(3, s.string(), {
     zeroValue: 'write',
@@ -35,7 +35,7 @@ export const csiStorageCapacity = defineKind({
     plural: 'csistoragecapacities',
     scope: 'Namespaced',
   },
-  doc: 'Available capacity of a storage class in one topology segment, reported by its CSI driver.',
+  doc: 'Available capacity for a storage class in one topology segment, reported by its CSI driver.',
   fields,
   rules: {
     validate: ({ storageClassName: name = '', capacity = '0' }) => [

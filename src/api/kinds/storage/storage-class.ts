@@ -32,11 +32,11 @@ const fields = {
     doc: 'What happens to a volume when its claim is deleted: `Delete` (the default) or `Retain`. Immutable.',
   }),
   mountOptions: field(5, s.list(s.string()), {
-    doc: 'Mount options of the volumes, such as `ro`. The server does not validate them.',
+    doc: 'Mount options for the volumes, such as `ro`. The server does not validate them.',
   }),
   allowVolumeExpansion: field(6, s.boolean(), {
     zeroValue: 'keep',
-    doc: 'Whether claims of this class may be expanded.',
+    doc: 'Whether claims in this class may be expanded.',
   }),
   volumeBindingMode: field(7, s.oneOf('Immediate', 'WaitForFirstConsumer'), {
     zeroValue: 'keep',

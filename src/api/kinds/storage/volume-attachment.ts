@@ -77,7 +77,7 @@ const volumeError = s.object(
   },
   {
     name: 'VolumeError',
-    doc: 'An error of an attach or detach operation.',
+    doc: 'An error from an attach or detach operation.',
     check: ({ message = '' }, path) =>
       Buffer.byteLength(message) > maxMessageLength ? [tooLong(child(path, 'message'), maxMessageLength)] : [],
   },
@@ -89,8 +89,8 @@ const status = s.object(
     attachmentMetadata: field(2, s.map(s.string()), {
       doc: 'Information about the attached volume that is needed to mount it, at most 256 KiB.',
     }),
-    attachError: field(3, volumeError, { doc: 'Error of the last attempt to attach the volume.' }),
-    detachError: field(4, volumeError, { doc: 'Error of the last attempt to detach the volume.' }),
+    attachError: field(3, volumeError, { doc: 'Error from the last attempt to attach the volume.' }),
+    detachError: field(4, volumeError, { doc: 'Error from the last attempt to detach the volume.' }),
   },
   {
     name: 'VolumeAttachmentStatus',

@@ -6,7 +6,7 @@ import { field, s } from '../../schema/schema.ts'
 const fields = {
   driverName: field(2, s.string(), { zeroValue: 'write', doc: 'Name of the CSI driver. Immutable.' }),
   parameters: field(3, s.map(s.string()), {
-    doc: 'Parameters that the CSI driver applies to volumes of the class. Immutable.',
+    doc: 'Parameters that the CSI driver applies to volumes in the class. Immutable.',
   }),
 }
 

@@ -44,7 +44,7 @@ const clientConfigFields = {
   }),
   service: field(1, serviceReference, { doc: 'Service that runs the webhook, if it runs in the cluster.' }),
   caBundle: field(2, s.bytes(), {
-    doc: 'PEM-encoded CA bundle that verifies the certificate of the webhook. Defaults to the system trust roots.',
+    doc: "PEM-encoded CA bundle that verifies the webhook's certificate. Defaults to the system trust roots.",
   }),
 }
 
@@ -83,7 +83,7 @@ export function webhookFields(version: WebhookVersion, tags: WebhookTags) {
   return {
     name: field(1, s.string(), {
       zeroValue: 'write',
-      doc: 'Unique name of the webhook: a domain name of at least three labels.',
+      doc: 'Unique name of the webhook: a domain name with at least three labels.',
     }),
     clientConfig: field(2, clientConfig, {
       zeroValue: 'write',
@@ -120,7 +120,7 @@ export function webhookFields(version: WebhookVersion, tags: WebhookTags) {
     timeoutSeconds: field(7, s.int32(), {
       zeroValue: 'keep',
       default: timeoutSeconds,
-      doc: `Seconds to wait for the response of the webhook, from 1 to 30. Defaults to ${timeoutSeconds}.`,
+      doc: `Seconds to wait for the webhook's response, from 1 to 30. Defaults to ${timeoutSeconds}.`,
     }),
     admissionReviewVersions: field(8, s.list(s.string()), {
       zeroValue: version === 'v1' ? 'write' : 'omit',

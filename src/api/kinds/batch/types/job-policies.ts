@@ -60,7 +60,7 @@ export const podFailurePolicy = s.object(
       doc: 'Rules in order, at most 20. The first rule that matches a failed pod applies.',
     }),
   },
-  { name: 'PodFailurePolicy', doc: 'Policy for failed pods of a Job.' },
+  { name: 'PodFailurePolicy', doc: 'Policy for failed pods in a Job.' },
 )
 
 const successRule = s.object(

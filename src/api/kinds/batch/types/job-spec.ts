@@ -35,7 +35,7 @@ const fields = {
   template: field(6, podTemplateSpec, {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Template of the pods that the Job creates. Its restartPolicy must be OnFailure or Never.',
+    doc: 'Template for the pods that the Job creates. Its restartPolicy must be OnFailure or Never.',
   }),
   ttlSecondsAfterFinished: field(8, s.int32(), {
     zeroValue: 'keep',
@@ -58,7 +58,7 @@ const fields = {
     zeroValue: 'keep',
     since: '1.28',
     gate: 'JobBackoffLimitPerIndex',
-    doc: 'Number of retries of each index before the index fails. Only for Indexed Jobs. Immutable.',
+    doc: 'Number of retries for each index before the index fails. Only for Indexed Jobs. Immutable.',
   }),
   maxFailedIndexes: field(13, s.int32(), {
     zeroValue: 'keep',

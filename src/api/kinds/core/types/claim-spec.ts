@@ -15,7 +15,7 @@ const fields = {
     doc: 'Required access modes of the volume: ReadWriteOnce, ReadOnlyMany or ReadWriteMany. At least one.',
   }),
   selector: field(4, labelSelector, {
-    doc: 'Label selector of the volumes that may be bound. Unset matches any volume.',
+    doc: 'Label selector for the volumes that may be bound. Unset matches any volume.',
   }),
   resources: field(2, volumeResourceRequirements, {
     earlier: { until: '1.29', schema: resourceRequirements },
@@ -38,7 +38,7 @@ const fields = {
   dataSourceRef: field(8, typedObjectReference, {
     earlier: { until: '1.26', schema: typedLocalObjectReference },
     gate: 'AnyVolumeDataSource',
-    doc: 'Object of any kind from which the new volume is populated. Requires the feature AnyVolumeDataSource.',
+    doc: 'Object of any kind from which the new volume is populated. Requires the AnyVolumeDataSource feature gate.',
   }),
   volumeAttributesClassName: field(9, s.string(), {
     zeroValue: 'keep',

@@ -30,7 +30,7 @@ export const restartRule = s.object(
   {
     action: field(1, s.string(), {
       zeroValue: 'write',
-      doc: 'Action if the rule matches: `Restart`, or `RestartAllContainers` of the pod.',
+      doc: 'Action if the rule matches: `Restart`, or `RestartAllContainers` for all containers in the pod.',
     }),
     exitCodes: field(2, onExitCodes, { doc: 'Exit codes that the rule matches.' }),
   },

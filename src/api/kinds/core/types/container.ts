@@ -30,7 +30,7 @@ import { securityContext } from './security-context.ts'
 const portFields = {
   name: field(1, s.string(), { doc: 'Name of the port, to which Services and probes can refer.' }),
   hostPort: field(2, s.int32(), {
-    doc: 'Port of the node that forwards to the container port, from 1 to 65535. Unset exposes no node port.',
+    doc: 'Port on the node that forwards to the container port, from 1 to 65535. Unset exposes no node port.',
   }),
   containerPort: field(3, s.int32(), { zeroValue: 'write', doc: 'Port number in the container, from 1 to 65535.' }),
   protocol: field(4, s.oneOf('SCTP', 'TCP', 'UDP'), {
@@ -44,12 +44,12 @@ export type ContainerPort = InferFields<typeof portFields>
 
 const containerPort = s.object(portFields, {
   name: 'ContainerPort',
-  doc: 'A network port of a container.',
+  doc: 'A container port.',
   check: checkPort,
 })
 
 const mountFields = {
-  name: field(1, s.string(), { zeroValue: 'write', required: true, doc: 'Name of a volume of the pod.' }),
+  name: field(1, s.string(), { zeroValue: 'write', required: true, doc: 'Name of a volume in the pod.' }),
   readOnly: field(2, s.boolean(), {
     doc: 'Whether the volume is mounted read-only in this container. Defaults to false.',
   }),
@@ -85,7 +85,7 @@ const deviceFields = {
   name: field(1, s.string(), {
     zeroValue: 'write',
     required: true,
-    doc: 'Name of a volume of the pod. The volume must come from a claim.',
+    doc: 'Name of a volume in the pod. The volume must come from a claim.',
   }),
   devicePath: field(2, s.string(), {
     zeroValue: 'write',
@@ -98,7 +98,7 @@ export type VolumeDevice = InferFields<typeof deviceFields>
 
 const volumeDevice = s.object(deviceFields, {
   name: 'VolumeDevice',
-  doc: 'Mapping of a volume of the pod to a raw block device in a container.',
+  doc: 'Mapping of a pod volume to a raw block device in a container.',
 })
 
 const ports = s.list(containerPort, {
@@ -118,13 +118,13 @@ const fields = {
   }),
   image: field(2, s.string(), { doc: 'Container image to run.' }),
   command: field(3, s.list(s.string()), {
-    doc: 'Command that replaces the entrypoint of the image. References $(NAME) expand to environment variables.',
+    doc: "Command that replaces the image's entrypoint. References $(NAME) expand to environment variables.",
   }),
   args: field(4, s.list(s.string()), {
-    doc: 'Arguments that replace those of the image. References $(NAME) expand to environment variables.',
+    doc: "Arguments that replace the image's arguments. References $(NAME) expand to environment variables.",
   }),
   workingDir: field(5, s.string(), {
-    doc: 'Working directory of the container. Defaults to the working directory of the image.',
+    doc: "Working directory of the container. Defaults to the image's working directory.",
   }),
   ports: field(6, ports, {
     doc: 'Ports that the container listens on. Informational: unlisted ports are reachable too.',
@@ -139,8 +139,8 @@ const fields = {
     zeroValue: 'write',
     doc: 'Compute resources that the container requests, and their limits.',
   }),
-  volumeMounts: field(9, mounts, { doc: 'Volumes of the pod to mount into the container.' }),
-  volumeDevices: field(21, devices, { doc: 'Volumes of the pod to map to block devices in the container.' }),
+  volumeMounts: field(9, mounts, { doc: 'Pod volumes to mount into the container.' }),
+  volumeDevices: field(21, devices, { doc: 'Pod volumes to map to block devices in the container.' }),
   livenessProbe: field(10, probe, {
     doc: 'Probe that checks whether the container is alive. On failure, the container is restarted.',
   }),
@@ -153,7 +153,7 @@ const fields = {
   lifecycle: field(12, lifecycle, { doc: 'Actions to run after the container starts and before it stops.' }),
   terminationMessagePath: field(13, s.string(), {
     default: '/dev/termination-log',
-    doc: 'File from which the termination message of the container is read. Defaults to /dev/termination-log.',
+    doc: "File from which the container's termination message is read. Defaults to /dev/termination-log.",
   }),
   terminationMessagePolicy: field(20, s.string(), {
     default: 'File',
@@ -163,7 +163,7 @@ const fields = {
     doc: 'When to pull the image: Always, IfNotPresent or Never. Defaults to Always for tag latest, else IfNotPresent.',
   }),
   securityContext: field(15, securityContext, {
-    doc: 'Security settings of the container. They override those of the pod.',
+    doc: "Security settings for the container. They override the pod's settings.",
   }),
   stdin: field(16, s.boolean(), { doc: 'Whether to keep standard input open. Defaults to false.' }),
   stdinOnce: field(17, s.boolean(), {

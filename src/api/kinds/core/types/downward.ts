@@ -12,7 +12,7 @@ export type ObjectFieldSelector = InferFields<typeof fieldSelectorFields>
 
 export const objectFieldSelector = s.object(fieldSelectorFields, {
   name: 'ObjectFieldSelector',
-  doc: 'Selects a field of the pod.',
+  doc: 'Selects a pod field.',
   atomic: true,
 })
 
@@ -85,11 +85,11 @@ export function checkFieldSelector(
   const place = child(path, 'fieldPath')
   if (apiVersion === '') return [required(child(path, 'apiVersion'))]
   if (fieldPath === '') return [required(place)]
-  if (apiVersion !== 'v1') return [invalid(place, fieldPath, `${apiVersion} is not a version of Pod`)]
+  if (apiVersion !== 'v1') return [invalid(place, fieldPath, `${apiVersion} is not a Pod version`)]
   const bracket = fieldPath.indexOf("['", 1)
   if (bracket > 0 && fieldPath.endsWith("']") && bracket + 4 <= fieldPath.length)
     return checkSubscript(fieldPath.slice(0, bracket), fieldPath.slice(bracket + 2, -2), path)
-  if (!knownFields.has(fieldPath)) return [invalid(place, fieldPath, 'this field of a pod cannot be selected')]
+  if (!knownFields.has(fieldPath)) return [invalid(place, fieldPath, 'this pod field cannot be selected')]
   return allowed.includes(fieldPath) ? [] : [notSupported(place, fieldPath, allowed)]
 }
 

@@ -19,14 +19,14 @@ const keySelectorFields = {
 
 const configMapKeySelector = s.object(keySelectorFields, {
   name: 'ConfigMapKeySelector',
-  doc: 'Selects a key of a ConfigMap.',
+  doc: 'Selects a key in a ConfigMap.',
   atomic: true,
   check: checkKeySelector,
 })
 
 const secretKeySelector = s.object(keySelectorFields, {
   name: 'SecretKeySelector',
-  doc: 'Selects a key of a Secret.',
+  doc: 'Selects a key in a Secret.',
   atomic: true,
   check: checkKeySelector,
 })
@@ -42,7 +42,7 @@ const fileKeySelector = s.object(
       doc: 'Whether the file or the key may be missing. Defaults to false.',
     }),
   },
-  { name: 'FileKeySelector', doc: 'Selects a key of an environment file.', atomic: true },
+  { name: 'FileKeySelector', doc: 'Selects a key in an environment file.', atomic: true },
 )
 
 const sourceFields = {
@@ -53,7 +53,7 @@ const sourceFields = {
   fileKeyRef: field(5, fileKeySelector, {
     since: '1.34',
     gate: 'EnvFiles',
-    doc: 'Key of an environment file that provides the value.',
+    doc: 'Key in an environment file that provides the value.',
   }),
 }
 
@@ -61,7 +61,7 @@ type EnvVarSource = InferFields<typeof sourceFields>
 
 const envVarSource = s.object(sourceFields, {
   name: 'EnvVarSource',
-  doc: 'Source of the value of an environment variable. Exactly one field must be set.',
+  doc: "Source of an environment variable's value. Exactly one field must be set.",
   check: checkSource,
 })
 
@@ -77,7 +77,7 @@ export type EnvVar = InferFields<typeof variableFields>
 
 export const envVar = s.object(variableFields, {
   name: 'EnvVar',
-  doc: 'An environment variable of a container.',
+  doc: 'An environment variable in a container.',
   check: checkVariable,
 })
 
@@ -87,12 +87,12 @@ const wholeFields = {
 }
 const configMapEnvSource = s.object(wholeFields, {
   name: 'ConfigMapEnvSource',
-  doc: 'Selects all keys of a ConfigMap.',
+  doc: 'Selects all keys in a ConfigMap.',
   check: checkWholeSource,
 })
 const secretEnvSource = s.object(wholeFields, {
   name: 'SecretEnvSource',
-  doc: 'Selects all keys of a Secret.',
+  doc: 'Selects all keys in a Secret.',
   check: checkWholeSource,
 })
 
@@ -106,7 +106,7 @@ export type EnvFromSource = InferFields<typeof fromFields>
 
 export const envFromSource = s.object(fromFields, {
   name: 'EnvFromSource',
-  doc: 'All keys of a ConfigMap or Secret as environment variables. Set either configMapRef or secretRef.',
+  doc: 'All keys in a ConfigMap or Secret as environment variables. Set either configMapRef or secretRef.',
   check: ({ prefix = '' }, path) =>
     prefix === '' ? [] : checkEnvironmentName(prefix).map((text) => invalid(child(path, 'prefix'), prefix, text)),
 })
@@ -124,7 +124,9 @@ function checkSource(source: EnvVarSource, path: FieldPath): FieldError[] {
   return [
     ...(fieldRef ? checkFieldSelector(fieldRef, fieldsForEnvironment, child(path, 'fieldRef')) : []),
     ...(resourceFieldRef ? checkResourceSelector(resourceFieldRef, false, child(path, 'resourceFieldRef')) : []),
-    ...(count === 1 ? [] : [invalid(path, '', count === 0 ? 'a source is needed' : 'only one source may be given')]),
+    ...(count === 1
+      ? []
+      : [invalid(path, '', count === 0 ? 'a source is required' : 'only one source may be specified')]),
   ]
 }
 
@@ -145,7 +147,7 @@ function checkWholeSource({ name = '' }: InferFields<typeof wholeFields>, path: 
 /** Errors in the choice of source name the list, because clients expect that path. */
 export function checkEnvFrom(sources: readonly EnvFromSource[], path: FieldPath): FieldError[] {
   return sources.flatMap(({ configMapRef, secretRef }) => {
-    if (configMapRef && secretRef) return [invalid(path, '', 'only one source may be given')]
+    if (configMapRef && secretRef) return [invalid(path, '', 'only one source may be specified')]
     return configMapRef || secretRef ? [] : [invalid(path, '', 'must specify one of: `configMapRef` or `secretRef`')]
   })
 }

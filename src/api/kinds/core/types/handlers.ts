@@ -21,14 +21,14 @@ const httpHeader = s.object(
 )
 
 const httpGetFields = {
-  path: field(1, s.string(), { default: '/', doc: 'Path of the request. Defaults to /.' }),
+  path: field(1, s.string(), { default: '/', doc: 'Request path. Defaults to /.' }),
   port: field(2, s.intOrString(), { zeroValue: 'write', doc: 'Port number, or name of a container port.' }),
   host: field(3, s.string(), { doc: 'Host to connect to. Defaults to the pod IP.' }),
   scheme: field(4, s.oneOf('HTTP', 'HTTPS'), {
     default: 'HTTP',
-    doc: 'Scheme of the request: HTTP or HTTPS. Defaults to HTTP.',
+    doc: 'Request scheme: HTTP or HTTPS. Defaults to HTTP.',
   }),
-  httpHeaders: field(5, s.list(httpHeader), { doc: 'Additional headers of the request.' }),
+  httpHeaders: field(5, s.list(httpHeader), { doc: 'Additional request headers.' }),
 }
 
 const httpGetAction = s.object(httpGetFields, {
@@ -63,7 +63,7 @@ const grpcAction = s.object(
   },
   {
     name: 'GRPCAction',
-    doc: 'Calls the health checking service of a gRPC server.',
+    doc: 'Calls the health checking service on a gRPC server.',
     check: ({ port = 0 }, path) => checkPortNumber(port, child(path, 'port')),
   },
 )
@@ -98,7 +98,7 @@ const probeFields = {
   terminationGracePeriodSeconds: field(7, s.int64(), {
     zeroValue: 'keep',
     gate: 'ProbeTerminationGracePeriod',
-    doc: 'Seconds the container gets to terminate after a failed probe. Requires the feature ProbeTerminationGracePeriod.',
+    doc: 'Seconds the container gets to terminate after a failed probe. Requires the ProbeTerminationGracePeriod feature gate.',
   }),
 }
 
@@ -135,7 +135,7 @@ const lifecycleFields = {
 
 const lifecycleHandler = s.object(lifecycleFields, {
   name: 'LifecycleHandler',
-  doc: 'Action to run at a point in the lifecycle of a container. Exactly one handler must be set.',
+  doc: "Action to run at a point in a container's lifecycle. Exactly one handler must be set.",
   choice: { among: [...handlerNames, 'sleep'], noun },
 })
 
@@ -151,7 +151,7 @@ export const lifecycle = s.object(
       zeroValue: 'keep',
       since: '1.33',
       gate: 'ContainerStopSignals',
-      doc: 'Signal that stops the container, such as SIGTERM. Defaults to the signal of the image. Requires spec.os.name.',
+      doc: "Signal that stops the container, such as SIGTERM. Defaults to the image's signal. Requires spec.os.name.",
     }),
   },
   { name: 'Lifecycle', doc: 'Actions to run after a container starts and before it stops.' },

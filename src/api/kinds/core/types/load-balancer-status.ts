@@ -9,11 +9,11 @@ const portFields = {
   protocol: field(2, s.string(), { zeroValue: 'write', doc: 'Transport protocol of the port: TCP, UDP or SCTP.' }),
   error: field(3, s.string(), {
     zeroValue: 'keep',
-    doc: 'Machine-readable error of the port, in CamelCase. Unset if the port works.',
+    doc: 'Machine-readable error for the port, in CamelCase. Unset if the port works.',
   }),
 }
 
-const portStatus = s.object(portFields, { name: 'PortStatus', doc: 'Status of one port of a load balancer.' })
+const portStatus = s.object(portFields, { name: 'PortStatus', doc: 'Status of one load balancer port.' })
 
 const pointFields = {
   ip: field(1, s.string(), { doc: 'IP address of the load balancer, if it has one.' }),
@@ -22,9 +22,9 @@ const pointFields = {
     zeroValue: 'keep',
     since: '1.29',
     gate: 'LoadBalancerIPMode',
-    doc: 'How traffic arrives at the nodes: VIP (with the address of the load balancer) or Proxy. Requires ip.',
+    doc: "How traffic arrives at the nodes: VIP (with the load balancer's address) or Proxy. Requires ip.",
   }),
-  ports: field(4, s.list(portStatus), { doc: 'Status of each port of the load balancer.' }),
+  ports: field(4, s.list(portStatus), { doc: 'Status of each load balancer port.' }),
 }
 
 type Point = Pick<InferFields<typeof pointFields>, 'ip' | 'hostname'>
@@ -42,15 +42,15 @@ export const loadBalancerStatus = s.object(
 
 const ingressPortStatus = s.object(portFields, {
   name: 'networking.v1.IngressPortStatus',
-  doc: 'Status of one port of the load balancer of an Ingress.',
+  doc: "Status of one port on an Ingress's load balancer.",
 })
 
 const { ip, hostname } = pointFields
 const ingressPoint = s.object(
-  { ip, hostname, ports: field(4, s.list(ingressPortStatus), { doc: 'Status of each port of the load balancer.' }) },
+  { ip, hostname, ports: field(4, s.list(ingressPortStatus), { doc: 'Status of each load balancer port.' }) },
   {
     name: 'networking.v1.IngressLoadBalancerIngress',
-    doc: 'An external address of the load balancer of an Ingress.',
+    doc: "An external address of an Ingress's load balancer.",
     check: (value, path) => checkPoint(value, path),
   },
 )
@@ -58,7 +58,7 @@ const ingressPoint = s.object(
 /** The status of an Ingress since 1.26. */
 export const ingressLoadBalancerStatus = s.object(
   { ingress: field(1, s.list(ingressPoint), { doc: 'External addresses of the load balancer.' }) },
-  { name: 'networking.v1.IngressLoadBalancerStatus', doc: 'Observed status of the load balancer of an Ingress.' },
+  { name: 'networking.v1.IngressLoadBalancerStatus', doc: "Observed status of an Ingress's load balancer." },
 )
 
 function checkPoint({ ip = '', hostname = '' }: Point, path: FieldPath): FieldError[] {

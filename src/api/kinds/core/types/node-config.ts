@@ -12,7 +12,7 @@ const configMapNodeConfigSource = s.object(
     name: field(2, s.string(), { ...needed, doc: 'Name of the ConfigMap.' }),
     uid: field(3, s.string(), { doc: 'UID of the ConfigMap.' }),
     resourceVersion: field(4, s.string(), { doc: 'Resource version of the ConfigMap.' }),
-    kubeletConfigKey: field(5, s.string(), { ...needed, doc: 'Key of the ConfigMap that contains the configuration.' }),
+    kubeletConfigKey: field(5, s.string(), { ...needed, doc: 'Key in the ConfigMap that contains the configuration.' }),
   },
   { name: 'ConfigMapNodeConfigSource', doc: 'A ConfigMap that contains the node agent configuration.' },
 )

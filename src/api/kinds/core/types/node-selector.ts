@@ -14,16 +14,16 @@ const requirement = s.object(
       doc: 'Values to compare: at least one for In and NotIn, one integer for Gt and Lt, otherwise none.',
     }),
   },
-  { name: 'NodeSelectorRequirement', doc: 'A requirement on one label or field of a node.' },
+  { name: 'NodeSelectorRequirement', doc: 'A requirement on one node label or field.' },
 )
 
 type Requirement = Infer<typeof requirement>
 
 export const nodeSelectorTerm = s.object(
   {
-    matchExpressions: field(1, s.list(requirement), { doc: 'Requirements on the labels of the node.' }),
+    matchExpressions: field(1, s.list(requirement), { doc: 'Requirements on node labels.' }),
     matchFields: field(2, s.list(requirement), {
-      doc: 'Requirements on the fields of the node. The only supported field is metadata.name.',
+      doc: 'Requirements on node fields. The only supported field is metadata.name.',
     }),
   },
   {
@@ -59,13 +59,13 @@ function checkOperator({ operator = '', values = [] }: Requirement, path: FieldP
   switch (operator) {
     case 'In':
     case 'NotIn':
-      return values.length > 0 ? [] : [required(place, `${operator} needs at least one value`)]
+      return values.length > 0 ? [] : [required(place, `${operator} requires at least one value`)]
     case 'Exists':
     case 'DoesNotExist':
       return values.length === 0 ? [] : [forbidden(place, `must not be set when the operator is ${operator}`)]
     case 'Gt':
     case 'Lt':
-      return values.length === 1 ? [] : [required(place, `${operator} needs exactly one value`)]
+      return values.length === 1 ? [] : [required(place, `${operator} requires exactly one value`)]
     default:
       return [unknownOperator(operator, path)]
   }
@@ -85,9 +85,11 @@ function checkField(item: Requirement, path: FieldPath): FieldError[] {
 
 function checkFieldOperator({ operator = '', values = [] }: Requirement, path: FieldPath): FieldError[] {
   if (operator !== 'In' && operator !== 'NotIn') return [unknownOperator(operator, path)]
-  return values.length === 1 ? [] : [required(child(path, 'values'), `${operator} on a field needs exactly one value`)]
+  return values.length === 1
+    ? []
+    : [required(child(path, 'values'), `${operator} on a field requires exactly one value`)]
 }
 
 function unknownOperator(operator: string, path: FieldPath): FieldError {
-  return invalid(child(path, 'operator'), operator, 'no such operator here')
+  return invalid(child(path, 'operator'), operator, 'this operator is not supported here')
 }

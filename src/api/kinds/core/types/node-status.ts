@@ -38,7 +38,7 @@ const address = s.object(
 
 const daemonEndpoint = s.object(
   { Port: field(1, s.int32(), { ...always, doc: 'Port number.' }) },
-  { name: 'DaemonEndpoint', doc: 'Port of a daemon on a node.' },
+  { name: 'DaemonEndpoint', doc: "A daemon's port on a node." },
 )
 
 const daemonEndpoints = s.object(
@@ -112,7 +112,7 @@ const runtimeHandler = s.object(
     }),
     features: field(2, handlerFeatures, { doc: 'Features that the runtime handler supports.' }),
   },
-  { name: 'NodeRuntimeHandler', doc: 'A handler of the container runtime on a node.' },
+  { name: 'NodeRuntimeHandler', doc: 'A container runtime handler on a node.' },
 )
 
 const nodeFeatures = s.object(
@@ -129,7 +129,7 @@ const conditions = s.list(condition, byType)
 const addresses = s.list(address, byType)
 
 const fields = {
-  capacity: field(1, resourceList, { doc: 'Total amount of each resource of the node.' }),
+  capacity: field(1, resourceList, { doc: 'Total amount of each resource on the node.' }),
   allocatable: field(2, resourceList, {
     emptyCounts: true,
     doc: 'Amount of each resource that is available to pods. Defaults to capacity.',
@@ -148,7 +148,7 @@ const fields = {
   runtimeHandlers: field(12, s.list(runtimeHandler), {
     since: '1.30',
     gate: { anyOf: ['RecursiveReadOnlyMounts', 'UserNamespacesSupport'] },
-    doc: 'Handlers of the container runtime.',
+    doc: 'Container runtime handlers.',
   }),
   features: field(13, nodeFeatures, {
     since: '1.31',

@@ -35,7 +35,7 @@ const glusterfs = s.object(
     ...glusterfsFields,
     endpointsNamespace: field(4, s.string(), {
       zeroValue: 'keep',
-      doc: 'Namespace of the Endpoints. Unset means the namespace of the claim.',
+      doc: "Namespace of the Endpoints. Unset means the claim's namespace.",
     }),
   },
   {
@@ -53,7 +53,7 @@ const azureFile = s.object(
     ...azureFileFields,
     secretNamespace: field(4, s.string(), {
       zeroValue: 'keep',
-      doc: 'Namespace of the Secret. Unset means the namespace of the pod.',
+      doc: "Namespace of the Secret. Unset means the pod's namespace.",
     }),
   },
   {
@@ -91,7 +91,7 @@ const fullSecret = secretReference({ name: true, namespace: true })
 const csi = s.object(
   {
     driver: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the CSI driver. At most 63 characters.' }),
-    volumeHandle: requiredText(2, 'ID of the volume in the storage system of the driver.'),
+    volumeHandle: requiredText(2, "ID of the volume in the driver's storage system."),
     readOnly: flag(3, 'Whether the volume is read-only.'),
     fsType: fsType(4),
     volumeAttributes: field(5, s.map(s.string()), {
@@ -145,7 +145,7 @@ const sources = {
   nfs: field(5, nfs, { doc: 'Directory exported by an NFS server.' }),
   rbd: field(6, rbdWith('RBDPersistentVolumeSource', secretReference()), { doc: 'Ceph RBD image.' }),
   iscsi: field(7, iscsiWith('ISCSIPersistentVolumeSource', secretReference({ name: true })), {
-    doc: 'Disk of an iSCSI target.',
+    doc: 'Disk on an iSCSI target.',
   }),
   cinder: field(8, cinderWith('CinderPersistentVolumeSource', fullSecret), { doc: 'OpenStack Cinder volume.' }),
   cephfs: field(9, cephfsWith('CephFSPersistentVolumeSource', secretReference()), { doc: 'CephFS directory.' }),
@@ -220,7 +220,7 @@ export const persistentVolumeSpec = s.object(
     persistentVolumeReclaimPolicy: field(5, s.oneOf('Delete', 'Recycle', 'Retain'), {
       doc: 'Policy after the claim is deleted: Retain, Delete or Recycle (erase the data). Defaults to Retain.',
     }),
-    storageClassName: field(6, s.string(), { doc: 'Name of the StorageClass of the volume. Empty means no class.' }),
+    storageClassName: field(6, s.string(), { doc: "Name of the volume's StorageClass. Empty means no class." }),
     mountOptions: field(7, s.list(s.string()), {
       doc: 'Mount options, such as `ro`. The server does not validate them.',
     }),
@@ -235,7 +235,7 @@ export const persistentVolumeSpec = s.object(
       zeroValue: 'keep',
       since: '1.29',
       gate: 'VolumeAttributesClass',
-      doc: 'Name of the VolumeAttributesClass of the volume.',
+      doc: "Name of the volume's VolumeAttributesClass.",
     }),
   },
   {
@@ -272,5 +272,5 @@ function isLocal(spec: { readonly [source: string]: unknown }): boolean {
 }
 
 function nodesNeeded(path: FieldPath): FieldError {
-  return required(child(path, 'nodeAffinity'), 'a local volume needs its nodes')
+  return required(child(path, 'nodeAffinity'), 'a local volume requires node affinity')
 }

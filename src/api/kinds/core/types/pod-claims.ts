@@ -10,7 +10,7 @@ const claimSource = s.object(
   {
     resourceClaimName: field(1, s.string(), {
       zeroValue: 'keep',
-      doc: 'Name of a ResourceClaim in the namespace of the pod.',
+      doc: "Name of a ResourceClaim in the pod's namespace.",
     }),
     resourceClaimTemplateName: field(2, s.string(), {
       zeroValue: 'keep',
@@ -28,7 +28,7 @@ export const podResourceClaim = s.object(
       zeroValue: 'keep',
       since: '1.31',
       gate: 'DynamicResourceAllocation',
-      doc: 'Name of a ResourceClaim in the namespace of the pod.',
+      doc: "Name of a ResourceClaim in the pod's namespace.",
     }),
     resourceClaimTemplateName: field(4, s.string(), {
       zeroValue: 'keep',
@@ -37,21 +37,21 @@ export const podResourceClaim = s.object(
       doc: 'Name of a ResourceClaimTemplate from which a claim is created for the pod.',
     }),
   },
-  { name: 'PodResourceClaim', doc: 'A ResourceClaim that the containers of a pod can use.' },
+  { name: 'PodResourceClaim', doc: "A ResourceClaim that a pod's containers can use." },
 )
 
 export const workloadReference = s.object(
   {
-    name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the Workload in the namespace of the pod.' }),
+    name: field(1, s.string(), { zeroValue: 'write', doc: "Name of the Workload in the pod's namespace." }),
     podGroup: field(2, s.string(), { zeroValue: 'write', doc: 'Name of the pod group in the Workload.' }),
-    podGroupReplicaKey: field(3, s.string(), { doc: 'Key of the replica of the pod group.' }),
+    podGroupReplicaKey: field(3, s.string(), { doc: 'Key of the pod group replica.' }),
   },
-  { name: 'WorkloadReference', doc: 'Pod group of a Workload to which a pod belongs.' },
+  { name: 'WorkloadReference', doc: 'Pod group in a Workload to which a pod belongs.' },
 )
 
 export const schedulingGroup = s.object(
   {
-    podGroupName: field(1, s.string(), { zeroValue: 'keep', doc: 'Name of the PodGroup in the namespace of the pod.' }),
+    podGroupName: field(1, s.string(), { zeroValue: 'keep', doc: "Name of the PodGroup in the pod's namespace." }),
   },
   { name: 'PodSchedulingGroup', doc: 'Group of pods that are scheduled together.' },
 )

@@ -226,13 +226,13 @@ function checkHostProcesses(spec: Containers, path: FieldPath): FieldError[] {
   })
   const conflicts = choices
     .filter(({ own }) => own !== undefined && ofPod !== undefined && own !== ofPod)
-    .map(({ own, where }) => invalid(where, own, 'must match the setting of the pod'))
+    .map(({ own, where }) => invalid(where, own, "must match the pod's setting"))
   const hostProcesses = choices.filter(({ own }) => own ?? ofPod)
   if (hostProcesses.length === 0) return conflicts
   return [
     ...conflicts,
     ...(hostProcesses.length < choices.length
-      ? [invalid(path, '', 'either all or no containers are hostProcess')]
+      ? [invalid(path, '', 'either all or no containers must be hostProcess')]
       : []),
     ...(spec.hostNetwork
       ? []

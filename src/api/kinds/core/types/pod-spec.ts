@@ -25,7 +25,7 @@ const hostAlias = s.object(
     ip: field(1, s.string(), { doc: 'IP address of the entry.' }),
     hostnames: field(2, s.list(s.string()), { doc: 'Host names that resolve to the IP address.' }),
   },
-  { name: 'HostAlias', doc: 'An entry of the hosts file of a pod.' },
+  { name: 'HostAlias', doc: "An entry in a pod's hosts file." },
 )
 
 const dnsOption = s.object(
@@ -48,7 +48,7 @@ type DnsConfig = InferFields<typeof dnsConfigFields>
 
 const dnsConfig = s.object(dnsConfigFields, {
   name: 'PodDNSConfig',
-  doc: 'DNS settings of a pod, merged with those of the DNS policy.',
+  doc: 'DNS settings for a pod, merged with the settings from the DNS policy.',
 })
 
 const readinessGate = s.object(
@@ -62,7 +62,7 @@ const readinessGate = s.object(
 
 const podOs = s.object(
   { name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the operating system: linux or windows.' }) },
-  { name: 'PodOS', doc: 'Operating system of the containers of a pod.' },
+  { name: 'PodOS', doc: "Operating system of a pod's containers." },
 )
 
 const spread = s.list(topologySpreadConstraint, {
@@ -74,14 +74,14 @@ const spread = s.list(topologySpreadConstraint, {
 
 const fields = {
   volumes: field(1, s.list(volume, { ...byName, retainKeys: true }), {
-    doc: 'Volumes that the containers of the pod can mount.',
+    doc: "Volumes that the pod's containers can mount.",
   }),
   initContainers: field(20, s.list(container, byName), {
     doc: 'Containers that run to completion, one after the other, before the regular containers start.',
   }),
   containers: field(2, s.list(container, byName), {
     zeroValue: 'write',
-    doc: 'Containers of the pod. At least one is required. Containers cannot be added or removed later.',
+    doc: 'Containers in the pod. At least one is required. Containers cannot be added or removed later.',
   }),
   ephemeralContainers: field(34, s.list(ephemeralContainer, byName), {
     doc: 'Debugging containers added to the running pod. Changed only through the ephemeralcontainers subresource.',
@@ -105,30 +105,30 @@ const fields = {
   }),
   nodeSelector: field(7, s.map(s.string(), { atomic: true }), { doc: 'Labels that a node must have to run the pod.' }),
   serviceAccountName: field(8, s.string(), { doc: 'Name of the service account that the pod runs as.' }),
-  serviceAccount: field(9, s.string(), { doc: 'Deprecated alias of serviceAccountName.' }),
+  serviceAccount: field(9, s.string(), { doc: 'Deprecated alias for serviceAccountName.' }),
   automountServiceAccountToken: field(21, s.boolean(), {
     zeroValue: 'keep',
-    doc: 'Whether to mount a service account token. Unset uses the value of the service account.',
+    doc: "Whether to mount a service account token. Unset uses the service account's setting.",
   }),
   nodeName: field(10, s.string(), { doc: 'Name of the node that runs the pod. Usually set by the scheduler.' }),
   hostNetwork: field(11, s.boolean(), {
-    doc: 'Whether the pod uses the network namespace of the node. Defaults to false.',
+    doc: "Whether the pod uses the node's network namespace. Defaults to false.",
   }),
-  hostPID: field(12, s.boolean(), { doc: 'Whether the pod uses the PID namespace of the node. Defaults to false.' }),
-  hostIPC: field(13, s.boolean(), { doc: 'Whether the pod uses the IPC namespace of the node. Defaults to false.' }),
+  hostPID: field(12, s.boolean(), { doc: "Whether the pod uses the node's PID namespace. Defaults to false." }),
+  hostIPC: field(13, s.boolean(), { doc: "Whether the pod uses the node's IPC namespace. Defaults to false." }),
   shareProcessNamespace: field(27, s.boolean(), {
     zeroValue: 'keep',
     doc: 'Whether all containers share one PID namespace. Cannot be combined with hostPID. Defaults to false.',
   }),
   securityContext: field(14, podSecurityContext, {
     default: {},
-    doc: 'Security settings for all containers. Settings of a container override them.',
+    doc: "Security settings for all containers. A container's own settings override them.",
   }),
   imagePullSecrets: field(15, s.list(localObjectReference, byName), {
-    doc: 'Secrets in the same namespace for pulling the images of the pod.',
+    doc: "Secrets in the same namespace for pulling the pod's images.",
   }),
   hostname: field(16, s.string(), {
-    doc: 'Host name of the pod. Must be a DNS label. Defaults to the name of the pod.',
+    doc: "Host name of the pod. Must be a DNS label. Defaults to the pod's name.",
   }),
   subdomain: field(17, s.string(), {
     doc: 'Subdomain of the pod. Its full name becomes `<hostname>.<subdomain>.<namespace>.svc.<cluster domain>`.',
@@ -140,16 +140,16 @@ const fields = {
   }),
   tolerations: field(22, s.list(toleration), { doc: 'Taints that the pod tolerates.' }),
   hostAliases: field(23, s.list(hostAlias, byIp), {
-    doc: 'Additional entries for the hosts file of the pod.',
+    doc: "Additional entries for the pod's hosts file.",
   }),
   priorityClassName: field(24, s.string(), {
-    doc: 'Name of the PriorityClass that determines the priority of the pod.',
+    doc: "Name of the PriorityClass that determines the pod's priority.",
   }),
   priority: field(25, s.int32(), {
     zeroValue: 'keep',
     doc: 'Priority of the pod. Higher values are more important. Set from the PriorityClass.',
   }),
-  dnsConfig: field(26, dnsConfig, { doc: 'DNS settings of the pod, merged with those of the DNS policy.' }),
+  dnsConfig: field(26, dnsConfig, { doc: 'DNS settings for the pod, merged with the settings from the DNS policy.' }),
   readinessGates: field(28, s.list(readinessGate), {
     doc: 'Additional conditions that must be True before the pod is ready.',
   }),
@@ -159,31 +159,31 @@ const fields = {
   }),
   enableServiceLinks: field(30, s.boolean(), {
     zeroValue: 'keep',
-    doc: 'Whether to expose the Services of the namespace as environment variables. Defaults to true.',
+    doc: 'Whether to expose the Services in the namespace as environment variables. Defaults to true.',
   }),
   preemptionPolicy: field(31, s.oneOf('PreemptLowerPriority', 'Never'), {
     zeroValue: 'keep',
     doc: 'Preemption policy: PreemptLowerPriority or Never. Unset means PreemptLowerPriority.',
   }),
   overhead: field(32, resourceList, {
-    doc: 'Resources needed to run the pod in addition to those of its containers. Set from the RuntimeClass.',
+    doc: "Resources needed to run the pod in addition to its containers' resources. Set from the RuntimeClass.",
   }),
   topologySpreadConstraints: field(33, spread, {
     doc: 'Constraints on how evenly matching pods are spread across topology domains.',
   }),
   setHostnameAsFQDN: field(35, s.boolean(), {
     zeroValue: 'keep',
-    doc: 'Whether the host name of the pod is its fully qualified domain name. Defaults to false.',
+    doc: "Whether the pod's host name is its fully qualified domain name. Defaults to false.",
   }),
   os: field(36, podOs, {
     gate: 'IdentifyPodOS',
-    doc: 'Operating system of the containers. Requires the feature IdentifyPodOS.',
+    doc: 'Operating system of the containers. Requires the IdentifyPodOS feature gate.',
   }),
   hostUsers: field(37, s.boolean(), {
     zeroValue: 'keep',
     since: '1.25',
     gate: { anyOf: ['UserNamespacesSupport', 'UserNamespacesStatelessPodsSupport'] },
-    doc: 'Whether the pod uses the user namespace of the host. Defaults to true.',
+    doc: "Whether the pod uses the host's user namespace. Defaults to true.",
   }),
   schedulingGates: field(38, s.list(schedulingGate, byName), {
     since: '1.26',
@@ -198,7 +198,7 @@ const fields = {
   resources: field(40, resourceRequirements, {
     since: '1.32',
     gate: 'PodLevelResources',
-    doc: 'Resource requests and limits of the whole pod: cpu, memory and huge pages.',
+    doc: 'Resource requests and limits for the whole pod: cpu, memory and huge pages.',
   }),
   hostnameOverride: field(41, s.string(), {
     zeroValue: 'keep',
@@ -210,7 +210,7 @@ const fields = {
     since: '1.35',
     until: '1.36',
     gate: 'GenericWorkload',
-    doc: 'Pod group of a Workload to which the pod belongs. Immutable.',
+    doc: 'Pod group in a Workload to which the pod belongs. Immutable.',
   }),
   schedulingGroup: field(43, schedulingGroup, {
     since: '1.36',
@@ -306,9 +306,9 @@ function checkDeadline({ activeDeadlineSeconds: deadline }: PodSpec, path: Field
 /** With policy None and no name server, reports only the missing name server. */
 function checkDns({ dnsPolicy, dnsConfig: config }: PodSpec, path: FieldPath): FieldError[] {
   if (dnsPolicy !== 'None') return config === undefined ? [] : checkDnsConfig(config, path)
-  if (config === undefined) return [required(path, 'must be given when `dnsPolicy` is None')]
+  if (config === undefined) return [required(path, 'must be set when `dnsPolicy` is None')]
   if ((config.nameservers ?? []).length > 0) return checkDnsConfig(config, path)
-  return [required(child(path, 'nameservers'), 'at least one is needed when `dnsPolicy` is None')]
+  return [required(child(path, 'nameservers'), 'at least one is required when `dnsPolicy` is None')]
 }
 
 const maxServers = 3

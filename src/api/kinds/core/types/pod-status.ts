@@ -96,10 +96,10 @@ const volumeMountStatus = s.object(
 
 const linuxUser = s.object(
   {
-    uid: field(1, s.int64(), { zeroValue: 'write', doc: 'User ID of the first process of the container.' }),
-    gid: field(2, s.int64(), { zeroValue: 'write', doc: 'Primary group ID of the first process of the container.' }),
+    uid: field(1, s.int64(), { zeroValue: 'write', doc: "User ID of the container's first process." }),
+    gid: field(2, s.int64(), { zeroValue: 'write', doc: "Primary group ID of the container's first process." }),
     supplementalGroups: field(3, s.list(s.int64()), {
-      doc: 'Additional group IDs of the first process of the container.',
+      doc: "Additional group IDs of the container's first process.",
     }),
   },
   { name: 'LinuxContainerUser', doc: 'User and groups of a container on Linux.' },
@@ -118,7 +118,7 @@ const resourceHealth = s.object(
       zeroValue: 'keep',
       since: '1.36',
       gate: 'ResourceHealthStatusMessage',
-      doc: 'Human-readable details about the health of the device.',
+      doc: "Human-readable details about the device's health.",
     }),
   },
   { name: 'ResourceHealth', doc: 'Health of a device that a container uses.' },
@@ -128,10 +128,10 @@ const resourceStatus = s.object(
   {
     name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the resource.' }),
     resources: field(2, s.list(resourceHealth, { list: 'map', keys: ['resourceID'] }), {
-      doc: 'Health of each device of the resource.',
+      doc: 'Health of each device in the resource.',
     }),
   },
-  { name: 'ResourceStatus', doc: 'Health of the devices of a resource.' },
+  { name: 'ResourceStatus', doc: 'Health of the devices in a resource.' },
 )
 
 const containerStatusFields = {
@@ -224,7 +224,7 @@ const extendedResourceClaimStatus = s.object(
   {
     requestMappings: field(1, s.list(extendedResourceRequest), {
       zeroValue: 'write',
-      doc: 'Requests of the ResourceClaim for each container and extended resource.',
+      doc: 'Requests in the ResourceClaim for each container and extended resource.',
     }),
     resourceClaimName: field(2, s.string(), {
       zeroValue: 'write',
@@ -241,12 +241,12 @@ const allocatableClaimStatus = s.object(
     resources: field(3, resourceList, {
       zeroValue: 'write',
       published: 'required',
-      doc: 'Allocatable resources of the node that the claim uses.',
+      doc: 'Allocatable node resources that the claim uses.',
     }),
   },
   {
     name: 'NodeAllocatableResourceClaimStatus',
-    doc: 'Allocatable resources of the node that a ResourceClaim of the pod uses.',
+    doc: "Allocatable node resources that one of the pod's ResourceClaims uses.",
   },
 )
 
@@ -255,8 +255,8 @@ const fields = {
   conditions: field(2, s.list(condition, byType), {
     doc: 'Conditions of the pod, such as Ready.',
   }),
-  message: field(3, s.string(), { doc: 'Human-readable message about the phase of the pod.' }),
-  reason: field(4, s.string(), { doc: 'Machine-readable reason for the phase of the pod, in CamelCase.' }),
+  message: field(3, s.string(), { doc: "Human-readable message about the pod's phase." }),
+  reason: field(4, s.string(), { doc: "Machine-readable reason for the pod's phase, in CamelCase." }),
   nominatedNodeName: field(11, s.string(), {
     doc: 'Node on which lower-priority pods are being preempted for this pod.',
   }),
@@ -310,7 +310,7 @@ const fields = {
   nodeAllocatableResourceClaimStatuses: field(21, s.list(allocatableClaimStatus), {
     since: '1.36',
     gate: 'DRANodeAllocatableResources',
-    doc: 'Allocatable resources of the node that ResourceClaims of the pod use.',
+    doc: "Allocatable node resources that the pod's ResourceClaims use.",
   }),
 }
 

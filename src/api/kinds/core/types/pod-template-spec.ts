@@ -9,8 +9,8 @@ import { checkDeletionCost, checkPodAnnotations, checkSeccompPairs, dropOlderAnn
 import { type PodSpec, podSpec } from './pod-spec.ts'
 
 const fields = {
-  metadata: field(1, objectMeta, { zeroValue: 'write', doc: 'Labels and annotations of the pods.' }),
-  spec: field(2, podSpec, { zeroValue: 'write', doc: 'Specification of the pods.' }),
+  metadata: field(1, objectMeta, { zeroValue: 'write', doc: 'Labels and annotations for the pods.' }),
+  spec: field(2, podSpec, { zeroValue: 'write', doc: 'Specification for the pods.' }),
 }
 
 export type PodTemplateSpec = InferFields<typeof fields>
@@ -33,7 +33,7 @@ export const podTemplateSpec = s.object(fields, {
 
 /** For controllers that complete the pod spec later: validates only the metadata of the template. */
 export const unjudgedTemplateSpec = s.object(
-  { ...fields, spec: field(2, unjudged(podSpec), { zeroValue: 'write', doc: 'Specification of the pods.' }) },
+  { ...fields, spec: field(2, unjudged(podSpec), { zeroValue: 'write', doc: 'Specification for the pods.' }) },
   {
     name: 'core.v1.PodTemplateSpec',
     doc: 'Template for creating pods.',

@@ -161,7 +161,7 @@ function checkAddresses({ podIPs = [] }: PodStatus): FieldError[] {
   const unreadable = ips.length > 1 && faults.length > 0
   return [
     ...faults,
-    ...(unreadable ? [notJudged(path, 'the families of the addresses are not known')] : []),
+    ...(unreadable ? [notJudged(path, 'the IP families of the addresses are unknown')] : []),
     ...(unreadable || ips.length > families.size
       ? [invalid(path, ips, 'may specify no more than one IP for each IP family')]
       : []),

@@ -25,7 +25,7 @@ const keyToPathFields = {
   }),
   mode: field(3, s.int32(), {
     zeroValue: 'keep',
-    doc: 'Permission bits of the file, from 0 to 0777 octal. Defaults to defaultMode of the volume.',
+    doc: "Permission bits of the file, from 0 to 0777 octal. Defaults to the volume's defaultMode.",
   }),
 }
 
@@ -57,14 +57,14 @@ export const secretVolume = s.object(
     defaultMode: mode(3),
     optional: optional(4),
   },
-  { name: 'SecretVolumeSource', doc: 'Keys of a Secret as files.', check: checkDefaultMode },
+  { name: 'SecretVolumeSource', doc: 'Keys from a Secret as files.', check: checkDefaultMode },
 )
 
 const reference = { name: { ...inlinedReference.name, required: true, published: 'optional' as const } }
 
 export const configMapVolume = s.object(
   { ...reference, items, defaultMode: mode(3), optional: optional(4) },
-  { name: 'ConfigMapVolumeSource', doc: 'Keys of a ConfigMap as files.', check: checkDefaultMode },
+  { name: 'ConfigMapVolumeSource', doc: 'Keys from a ConfigMap as files.', check: checkDefaultMode },
 )
 
 const fileFields = {
@@ -76,7 +76,7 @@ const fileFields = {
   resourceFieldRef: field(3, resourceFieldSelector, { doc: 'Resource request or limit to write to the file.' }),
   mode: field(4, s.int32(), {
     zeroValue: 'keep',
-    doc: 'Permission bits of the file, from 0 to 0777 octal. Defaults to defaultMode of the volume.',
+    doc: "Permission bits of the file, from 0 to 0777 octal. Defaults to the volume's defaultMode.",
   }),
 }
 
@@ -101,12 +101,12 @@ export const downwardVolume = s.object(
 
 const secretProjection = s.object(
   { ...reference, items, optional: optional(4) },
-  { name: 'SecretProjection', doc: 'Keys of a Secret in a projected volume.' },
+  { name: 'SecretProjection', doc: 'Keys from a Secret in a projected volume.' },
 )
 
 const configMapProjection = s.object(
   { ...reference, items, optional: optional(4) },
-  { name: 'ConfigMapProjection', doc: 'Keys of a ConfigMap in a projected volume.' },
+  { name: 'ConfigMapProjection', doc: 'Keys from a ConfigMap in a projected volume.' },
 )
 
 const downwardProjection = s.object(
@@ -134,7 +134,7 @@ const tokenFields = {
 
 const tokenProjection = s.object(tokenFields, {
   name: 'ServiceAccountTokenProjection',
-  doc: 'A service account token of the pod in a projected volume. The node agent renews the token before it expires.',
+  doc: "The pod's service account token in a projected volume. The node agent renews the token before it expires.",
   check: ({ expirationSeconds }, path) => checkTokenLife(expirationSeconds, child(path, 'expirationSeconds')),
 })
 
@@ -146,12 +146,12 @@ const trustBundleProjection = s.object(
     }),
     signerName: field(2, s.string(), { zeroValue: 'keep', doc: 'Signer whose ClusterTrustBundles are combined.' }),
     labelSelector: field(3, labelSelector, {
-      doc: 'Label selector of the ClusterTrustBundles of the signer. Unset selects none, empty all of them.',
+      doc: "Label selector for the signer's ClusterTrustBundles. If unset, selects no bundles; if empty, selects all bundles.",
     }),
     path: field(4, s.string(), { zeroValue: 'write', doc: 'Relative path of the file in the volume.' }),
     optional: field(5, s.boolean(), { zeroValue: 'keep', doc: 'Whether the bundles may be missing.' }),
   },
-  { name: 'ClusterTrustBundleProjection', doc: 'Certificates of ClusterTrustBundles in a projected volume.' },
+  { name: 'ClusterTrustBundleProjection', doc: 'Certificates from ClusterTrustBundles in a projected volume.' },
 )
 
 const podCertificateProjection = s.object(
@@ -178,7 +178,7 @@ const podCertificateProjection = s.object(
   },
   {
     name: 'PodCertificateProjection',
-    doc: 'A certificate of the pod in a projected volume. The node agent renews it.',
+    doc: 'A certificate for the pod in a projected volume. The node agent renews it.',
   },
 )
 
@@ -195,7 +195,7 @@ const projectionFields = {
   podCertificate: field(6, podCertificateProjection, {
     since: '1.34',
     gate: 'PodCertificateRequest',
-    doc: 'Certificate of the pod to project.',
+    doc: 'Pod certificate to project.',
   }),
 }
 

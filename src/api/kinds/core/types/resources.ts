@@ -27,14 +27,14 @@ import {
 
 const claim = s.object(
   {
-    name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of an entry of spec.resourceClaims of the pod.' }),
+    name: field(1, s.string(), { zeroValue: 'write', doc: "Name of an entry in the pod's spec.resourceClaims." }),
     request: field(2, s.string(), {
       since: '1.31',
       gate: 'DynamicResourceAllocation',
-      doc: 'Name of one request in the claim. Unset makes all devices of the claim available.',
+      doc: 'Name of one request in the claim. Unset makes all devices in the claim available.',
     }),
   },
-  { name: 'ResourceClaim', doc: 'A ResourceClaim of the pod that a container uses.' },
+  { name: 'ResourceClaim', doc: "One of the pod's ResourceClaims that a container uses." },
 )
 
 const fields = {
@@ -45,7 +45,7 @@ const fields = {
   claims: field(3, s.list(claim, { list: 'map', keys: ['name'] }), {
     since: '1.26',
     gate: 'DynamicResourceAllocation',
-    doc: 'ResourceClaims of the pod that the container uses.',
+    doc: "The pod's ResourceClaims that the container uses.",
   }),
 }
 

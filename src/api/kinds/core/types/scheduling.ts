@@ -22,7 +22,7 @@ const preferredSchedulingTerm = s.object(
     preference: field(2, nodeSelectorTerm, {
       zeroValue: 'write',
       published: 'required',
-      doc: 'Node selector term of the preferred nodes.',
+      doc: 'Node selector term for the preferred nodes.',
     }),
   },
   {
@@ -45,32 +45,32 @@ const nodeAffinity = s.object(
 )
 
 const podAffinityTermFields = {
-  labelSelector: field(1, labelSelector, { doc: 'Label selector of the other pods.' }),
+  labelSelector: field(1, labelSelector, { doc: 'Label selector for the other pods.' }),
   namespaces: field(2, s.list(s.string()), {
-    doc: 'Namespaces of the other pods. If namespaces and namespaceSelector are both unset, the namespace of this pod.',
+    doc: "Namespaces of the other pods. If namespaces and namespaceSelector are both unset, defaults to this pod's namespace.",
   }),
   topologyKey: field(3, s.string(), {
     zeroValue: 'write',
     doc: 'Node label that defines a topology domain: nodes with equal values belong to the same domain. Required.',
   }),
   namespaceSelector: field(4, labelSelector, {
-    doc: 'Label selector of further namespaces of the other pods. An empty selector matches all namespaces.',
+    doc: 'Label selector for further namespaces with other pods. An empty selector matches all namespaces.',
   }),
   matchLabelKeys: field(5, s.list(s.string()), {
     since: '1.29',
     gate: 'MatchLabelKeysInPodAffinity',
-    doc: 'Label keys whose values of this pod are added to labelSelector with the operator In.',
+    doc: "Label keys. This pod's values for these labels are added to labelSelector with the operator In.",
   }),
   mismatchLabelKeys: field(6, s.list(s.string()), {
     since: '1.29',
     gate: 'MatchLabelKeysInPodAffinity',
-    doc: 'Label keys whose values of this pod are added to labelSelector with the operator NotIn.',
+    doc: "Label keys. This pod's values for these labels are added to labelSelector with the operator NotIn.",
   }),
 }
 
 const podAffinityTerm = s.object(podAffinityTermFields, {
   name: 'PodAffinityTerm',
-  doc: 'Label selector of other pods, and the topology key that defines which nodes count as near.',
+  doc: 'Label selector for other pods, and the topology key that defines which nodes count as near.',
   check: checkPodAffinityTerm,
 })
 
@@ -80,7 +80,7 @@ const weightedPodAffinityTerm = s.object(
     podAffinityTerm: field(2, podAffinityTerm, {
       zeroValue: 'write',
       published: 'required',
-      doc: 'Label selector of the other pods, and the topology key.',
+      doc: 'Label selector for the other pods, and the topology key.',
     }),
   },
   {
@@ -110,13 +110,13 @@ const podAntiAffinity = s.object(podAffinityFields, {
 
 export const affinity = s.object(
   {
-    nodeAffinity: field(1, nodeAffinity, { doc: 'Scheduling constraints of the pod relative to nodes.' }),
+    nodeAffinity: field(1, nodeAffinity, { doc: 'Scheduling constraints for the pod relative to nodes.' }),
     podAffinity: field(2, podAffinity, { doc: 'Other pods that should share a topology domain with this pod.' }),
     podAntiAffinity: field(3, podAntiAffinity, {
       doc: 'Other pods that should not share a topology domain with this pod.',
     }),
   },
-  { name: 'Affinity', doc: 'Scheduling constraints of a pod.' },
+  { name: 'Affinity', doc: 'Scheduling constraints for a pod.' },
 )
 
 const tolerationFields = {
@@ -156,7 +156,7 @@ const spreadFields = {
     zeroValue: 'write',
     doc: 'Action if the constraint cannot be met: DoNotSchedule or ScheduleAnyway.',
   }),
-  labelSelector: field(4, freeLabelSelector, { doc: 'Label selector of the pods to count.' }),
+  labelSelector: field(4, freeLabelSelector, { doc: 'Label selector for the pods to count.' }),
   minDomains: field(5, s.int32(), {
     zeroValue: 'keep',
     since: '1.24',
@@ -178,7 +178,7 @@ const spreadFields = {
   matchLabelKeys: field(8, s.list(s.string()), {
     since: '1.25',
     gate: 'MatchLabelKeysInPodTopologySpread',
-    doc: 'Label keys whose values of this pod are added to labelSelector.',
+    doc: "Label keys. This pod's values for these labels are added to labelSelector.",
   }),
 }
 

@@ -10,7 +10,7 @@ const capabilities = s.object(
     add: field(1, s.list(s.string()), { doc: 'Linux capabilities to add.' }),
     drop: field(2, s.list(s.string()), { doc: 'Linux capabilities to drop.' }),
   },
-  { name: 'Capabilities', doc: 'Linux capabilities to add to the defaults of the runtime, and to drop from them.' },
+  { name: 'Capabilities', doc: "Linux capabilities to add to the runtime's defaults, or to drop from them." },
 )
 
 export const seLinuxOptions = s.object(
@@ -20,7 +20,7 @@ export const seLinuxOptions = s.object(
     type: field(3, s.string(), { doc: 'SELinux type label.' }),
     level: field(4, s.string(), { doc: 'SELinux level label.' }),
   },
-  { name: 'core.v1.SELinuxOptions', doc: 'SELinux labels of a container.' },
+  { name: 'core.v1.SELinuxOptions', doc: 'SELinux labels for a container.' },
 )
 
 const windowsFields = {
@@ -31,11 +31,11 @@ const windowsFields = {
   }),
   runAsUserName: field(3, s.string(), {
     zeroValue: 'keep',
-    doc: 'Windows user that runs the container, as `user` or `DOMAIN\\user`. Defaults to the user of the image.',
+    doc: "Windows user that runs the container, as `user` or `DOMAIN\\user`. Defaults to the image's user.",
   }),
   hostProcess: field(4, s.boolean(), {
     zeroValue: 'keep',
-    doc: 'Whether the container runs as a host process. Must be the same for all containers of the pod.',
+    doc: 'Whether the container runs as a host process. Must be the same for all containers in the pod.',
   }),
 }
 
@@ -76,7 +76,7 @@ const appArmorProfile = s.object(
       doc: 'Name of a profile that is loaded on the node. Only for type Localhost.',
     }),
   },
-  { name: 'AppArmorProfile', doc: 'AppArmor profile of a pod or container.' },
+  { name: 'AppArmorProfile', doc: 'AppArmor profile for a pod or container.' },
 )
 
 const containerFields = {
@@ -85,15 +85,15 @@ const containerFields = {
     zeroValue: 'keep',
     doc: 'Whether the container runs in privileged mode, with root access to the node. Defaults to false.',
   }),
-  seLinuxOptions: field(3, seLinuxOptions, { doc: 'SELinux labels of the container.' }),
-  windowsOptions: field(10, windowsOptions, { doc: 'Windows settings of the container.' }),
+  seLinuxOptions: field(3, seLinuxOptions, { doc: 'SELinux labels for the container.' }),
+  windowsOptions: field(10, windowsOptions, { doc: 'Windows settings for the container.' }),
   runAsUser: field(4, s.int64(), {
     zeroValue: 'keep',
-    doc: 'User ID that runs the container, from 0 to 2147483647. Defaults to the user of the image.',
+    doc: "User ID that runs the container, from 0 to 2147483647. Defaults to the image's user.",
   }),
   runAsGroup: field(8, s.int64(), {
     zeroValue: 'keep',
-    doc: 'Group ID that runs the container, from 0 to 2147483647. Defaults to the group of the runtime.',
+    doc: "Group ID that runs the container, from 0 to 2147483647. Defaults to the runtime's group.",
   }),
   runAsNonRoot: field(5, s.boolean(), {
     zeroValue: 'keep',
@@ -101,7 +101,7 @@ const containerFields = {
   }),
   readOnlyRootFilesystem: field(6, s.boolean(), {
     zeroValue: 'keep',
-    doc: 'Whether the root file system of the container is read-only. Defaults to false.',
+    doc: "Whether the container's root file system is read-only. Defaults to false.",
   }),
   allowPrivilegeEscalation: field(7, s.boolean(), {
     zeroValue: 'keep',
@@ -111,11 +111,11 @@ const containerFields = {
     zeroValue: 'keep',
     doc: 'Type of the /proc mount: Default or Unmasked. Unmasked is not supported: the server resets it to Default.',
   }),
-  seccompProfile: field(11, seccompProfile, { doc: 'Seccomp profile of the container: the allowed system calls.' }),
+  seccompProfile: field(11, seccompProfile, { doc: 'Seccomp profile for the container: the allowed system calls.' }),
   appArmorProfile: field(12, appArmorProfile, {
     since: '1.30',
     gate: 'AppArmorFields',
-    doc: 'AppArmor profile of the container. Overrides that of the pod.',
+    doc: "AppArmor profile for the container. Overrides the pod's profile.",
   }),
 }
 
@@ -123,7 +123,7 @@ export type SecurityContext = InferFields<typeof containerFields>
 
 export const securityContext = s.object(containerFields, {
   name: 'SecurityContext',
-  doc: 'Security settings of a container. They override those of the pod.',
+  doc: "Security settings for a container. They override the pod's settings.",
   check: (value, path) => [...checkIds(value, ['runAsUser', 'runAsGroup'], path), ...checkEscalation(value, path)],
 })
 
@@ -139,15 +139,15 @@ const sysctl = s.object(sysctlFields, {
 })
 
 const podFields = {
-  seLinuxOptions: field(1, seLinuxOptions, { doc: 'SELinux labels of all containers.' }),
-  windowsOptions: field(8, windowsOptions, { doc: 'Windows settings of all containers.' }),
+  seLinuxOptions: field(1, seLinuxOptions, { doc: 'SELinux labels for all containers.' }),
+  windowsOptions: field(8, windowsOptions, { doc: 'Windows settings for all containers.' }),
   runAsUser: field(2, s.int64(), {
     zeroValue: 'keep',
-    doc: 'User ID that runs the containers, from 0 to 2147483647. Defaults to the user of the image.',
+    doc: "User ID that runs the containers, from 0 to 2147483647. Defaults to the image's user.",
   }),
   runAsGroup: field(6, s.int64(), {
     zeroValue: 'keep',
-    doc: 'Group ID that runs the containers, from 0 to 2147483647. Defaults to the group of the runtime.',
+    doc: "Group ID that runs the containers, from 0 to 2147483647. Defaults to the runtime's group.",
   }),
   runAsNonRoot: field(3, s.boolean(), {
     zeroValue: 'keep',
@@ -159,24 +159,24 @@ const podFields = {
   }),
   fsGroup: field(5, s.int64(), {
     zeroValue: 'keep',
-    doc: 'Group ID that owns the files of volumes that support ownership, from 0 to 2147483647.',
+    doc: 'Group ID that owns the files in volumes that support ownership, from 0 to 2147483647.',
   }),
-  sysctls: field(7, s.list(sysctl), { doc: 'Kernel parameters in the namespaces of the pod.' }),
+  sysctls: field(7, s.list(sysctl), { doc: "Kernel parameters in the pod's namespaces." }),
   fsGroupChangePolicy: field(9, s.oneOf('Always', 'OnRootMismatch'), {
     zeroValue: 'keep',
     doc: 'When to apply fsGroup to volumes: Always, or OnRootMismatch if the root differs. Unset means Always.',
   }),
-  seccompProfile: field(10, seccompProfile, { doc: 'Seccomp profile of the containers: the allowed system calls.' }),
+  seccompProfile: field(10, seccompProfile, { doc: 'Seccomp profile for the containers: the allowed system calls.' }),
   appArmorProfile: field(11, appArmorProfile, {
     since: '1.30',
     gate: 'AppArmorFields',
-    doc: 'AppArmor profile of the containers.',
+    doc: 'AppArmor profile for the containers.',
   }),
   supplementalGroupsPolicy: field(12, s.string(), {
     zeroValue: 'keep',
     since: '1.31',
     gate: 'SupplementalGroupsPolicy',
-    doc: 'Groups of the containers: Merge (with those of the image, default) or Strict.',
+    doc: "Supplemental groups policy: Merge (adds the image's groups, default) or Strict.",
   }),
   seLinuxChangePolicy: field(13, s.string(), {
     zeroValue: 'keep',
@@ -190,7 +190,7 @@ export type PodSecurityContext = InferFields<typeof podFields>
 
 export const podSecurityContext = s.object(podFields, {
   name: 'PodSecurityContext',
-  doc: 'Security settings for all containers of a pod, and for its volumes.',
+  doc: 'Security settings for all containers in a pod, and for its volumes.',
   check: (value, path) => [
     ...checkIds(value, ['fsGroup', 'runAsUser', 'runAsGroup'], path),
     ...(value.supplementalGroups ?? []).flatMap((id, i) => checkId(id, at(child(path, 'supplementalGroups'), i))),

@@ -25,7 +25,7 @@ const port = s.object(
       doc: 'Port number of the Service, from 1 to 65535.',
     }),
     targetPort: field(4, s.intOrString(), {
-      doc: 'Port number or port name of the pods. Defaults to the value of port.',
+      doc: 'Port number or port name in the pods. Defaults to the value of port.',
     }),
     nodePort: field(5, s.int32(), {
       doc: 'Port on every node for types NodePort and LoadBalancer. If unset, the server allocates a port.',
@@ -49,12 +49,12 @@ const clientIPConfig = s.object(
       doc: 'Idle seconds after which a client may be sent to another pod, from 1 to 86400. Defaults to 10800.',
     }),
   },
-  { name: 'ClientIPConfig', doc: 'Settings of session affinity by client IP.' },
+  { name: 'ClientIPConfig', doc: 'Settings for session affinity by client IP.' },
 )
 
 const sessionAffinityConfig = s.object(
-  { clientIP: field(1, clientIPConfig, { doc: 'Settings for the session affinity ClientIP.' }) },
-  { name: 'SessionAffinityConfig', doc: 'Settings of session affinity.' },
+  { clientIP: field(1, clientIPConfig, { doc: 'Settings for ClientIP session affinity.' }) },
+  { name: 'SessionAffinityConfig', doc: 'Settings for session affinity.' },
 )
 
 const specFields = {
@@ -62,7 +62,7 @@ const specFields = {
     doc: 'Ports of the Service. At least one is required unless the Service is headless or of type ExternalName.',
   }),
   selector: field(2, s.map(s.string(), { atomic: true }), {
-    doc: 'Label selector of the pods behind the Service. Without a selector, its Endpoints are managed externally.',
+    doc: 'Label selector for the pods behind the Service. Without a selector, its Endpoints are managed externally.',
   }),
   clusterIP: field(3, s.string(), {
     doc: 'Cluster IP address. If unset, the server allocates an address. `None` makes the Service headless.',
@@ -72,14 +72,14 @@ const specFields = {
   }),
   type: field(4, s.oneOf('ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'), {
     default: 'ClusterIP',
-    doc: 'How the Service is exposed: ClusterIP (in the cluster), NodePort (on every node), LoadBalancer, or ExternalName (alias of a host name). Defaults to ClusterIP.',
+    doc: 'How the Service is exposed: ClusterIP (in the cluster), NodePort (on every node), LoadBalancer, or ExternalName (alias for a host name). Defaults to ClusterIP.',
   }),
   externalIPs: field(5, s.list(s.string()), {
     doc: 'Additional IP addresses at which nodes accept traffic. Administrators must route them to the nodes.',
   }),
   sessionAffinity: field(7, s.oneOf('ClientIP', 'None'), {
     default: 'None',
-    doc: 'Session affinity: ClientIP sends requests of a client to the same pod, None does not. Defaults to None.',
+    doc: 'Session affinity: ClientIP sends all requests from a client to the same pod, None does not. Defaults to None.',
   }),
   loadBalancerIP: field(8, s.string(), {
     doc: 'Requested IP address of the load balancer, if the provider supports the choice.',
@@ -87,7 +87,7 @@ const specFields = {
   loadBalancerSourceRanges: field(9, s.list(s.string()), {
     doc: 'Client address ranges in CIDR notation that may use the load balancer. Unset means all.',
   }),
-  externalName: field(10, s.string(), { doc: 'Host name that a Service of type ExternalName is an alias of.' }),
+  externalName: field(10, s.string(), { doc: 'Host name for which a Service of type ExternalName is an alias.' }),
   externalTrafficPolicy: field(11, s.oneOf('Cluster', 'Local'), {
     doc: 'Routing of external traffic: Cluster (any pod) or Local (pods on the receiving node). Defaults to Cluster.',
   }),
@@ -98,7 +98,7 @@ const specFields = {
     doc: 'Whether to publish the addresses of pods that are not ready. Defaults to false.',
   }),
   sessionAffinityConfig: field(14, sessionAffinityConfig, {
-    doc: 'Settings of session affinity, such as its timeout.',
+    doc: 'Settings for session affinity, such as its timeout.',
   }),
   ipFamilies: field(19, s.list(s.string()), {
     doc: 'IP families of the addresses, in order of preference: IPv4, IPv6 or both.',
@@ -113,7 +113,7 @@ const specFields = {
   }),
   loadBalancerClass: field(21, s.string(), {
     zeroValue: 'keep',
-    doc: 'Name of the load balancer implementation. Unset means the default of the cluster. Immutable.',
+    doc: "Name of the load balancer implementation. Unset means the cluster's default. Immutable.",
   }),
   internalTrafficPolicy: field(22, s.oneOf('Cluster', 'Local'), {
     zeroValue: 'keep',

@@ -17,7 +17,7 @@ import * as systems from './volumes/storage-systems.ts'
 
 const emptyDir = s.object(
   {
-    medium: field(1, s.string(), { doc: 'Storage medium: empty for the disk of the node, Memory for RAM.' }),
+    medium: field(1, s.string(), { doc: "Storage medium: empty for the node's disk, Memory for RAM." }),
     sizeLimit: field(2, s.quantity(), {
       zeroValue: 'keep',
       doc: 'Maximum size of the directory. Unset means no limit.',
@@ -88,18 +88,18 @@ const csi = s.object(
 const templateFields = {
   metadata: field(1, objectMeta, {
     zeroValue: 'write',
-    doc: 'Labels and annotations of the claim. No other metadata is allowed.',
+    doc: 'Labels and annotations for the claim. No other metadata is allowed.',
   }),
   spec: field(2, persistentVolumeClaimSpec, {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Specification of the claim.',
+    doc: 'Specification for the claim.',
   }),
 }
 
 const claimTemplate = s.object(templateFields, {
   name: 'PersistentVolumeClaimTemplate',
-  doc: 'Template of the claim that is created for the pod.',
+  doc: 'Template for the claim that is created for the pod.',
   check: ({ metadata = {} }, path) => checkTemplateMetadata(metadata, child(path, 'metadata')),
 })
 
@@ -108,7 +108,7 @@ const ephemeral = s.object(
     volumeClaimTemplate: field(1, claimTemplate, {
       required: true,
       published: 'optional',
-      doc: 'Template of the claim. The claim is named `<pod name>-<volume name>`.',
+      doc: 'Template for the claim. The claim is named `<pod name>-<volume name>`.',
     }),
   },
   { name: 'EphemeralVolumeSource', doc: 'A volume from a claim that is created and deleted together with the pod.' },
@@ -138,7 +138,7 @@ const sources = {
   gitRepo: field(5, gitRepo, { doc: 'Clone of a Git repository. Deprecated.' }),
   secret: field(6, secretVolume, { doc: 'Secret in the same namespace whose keys become files.' }),
   nfs: field(7, shares.nfs, { doc: 'Directory exported by an NFS server.' }),
-  iscsi: field(8, inNamespace(iscsiWith, 'ISCSIVolumeSource'), { doc: 'Disk of an iSCSI target.' }),
+  iscsi: field(8, inNamespace(iscsiWith, 'ISCSIVolumeSource'), { doc: 'Disk on an iSCSI target.' }),
   glusterfs: field(9, glusterfs, { doc: 'Glusterfs volume.' }),
   persistentVolumeClaim: field(10, claim, { doc: 'Volume bound to a claim in the same namespace.' }),
   rbd: field(11, inNamespace(rbdWith, 'RBDVolumeSource'), { doc: 'Ceph RBD image.' }),
@@ -148,7 +148,7 @@ const sources = {
   cinder: field(13, disks.cinderWith('CinderVolumeSource', namedReference), { doc: 'OpenStack Cinder volume.' }),
   cephfs: field(14, inNamespace(shares.cephfsWith, 'CephFSVolumeSource'), { doc: 'CephFS directory.' }),
   flocker: field(15, systems.flocker, { doc: 'Flocker dataset.' }),
-  downwardAPI: field(16, downwardVolume, { doc: 'Values of the downward API: pod fields and container resources.' }),
+  downwardAPI: field(16, downwardVolume, { doc: 'Values from the downward API: pod fields and container resources.' }),
   fc: field(17, fc, { doc: 'Fibre Channel disk.' }),
   azureFile: field(18, azureFile, { doc: 'Azure Files share.' }),
   configMap: field(19, configMapVolume, { doc: 'ConfigMap in the same namespace whose keys become files.' }),
@@ -220,7 +220,7 @@ export type Volume = InferFields<typeof fields>
 
 export const volume = s.object(fields, {
   name: 'Volume',
-  doc: 'A named volume that the containers of a pod can mount.',
+  doc: "A named volume that a pod's containers can mount.",
   choice: { among: sourceNames, noun: 'volume type' },
   fill: (value) => {
     if (sourceNames.every((name) => value[name] === undefined)) value.emptyDir = {}
@@ -228,7 +228,7 @@ export const volume = s.object(fields, {
   check: ({ name = '', iscsi }, path) => [
     ...(name === '' ? [] : checkDnsLabel(name).map((text) => invalid(child(path, 'name'), name, text))),
     ...(iscsi && !fitsInterface(name, iscsi)
-      ? [invalid(child(path, 'name'), name, 'is too long together with iscsi.targetPortal')]
+      ? [invalid(child(path, 'name'), name, 'is too long in combination with iscsi.targetPortal')]
       : []),
   ],
 })

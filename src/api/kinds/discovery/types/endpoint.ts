@@ -67,7 +67,7 @@ export const sharedFields = {
   addresses: field(1, s.list(s.string(), { list: 'set' }), {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Interchangeable addresses of the endpoint, from 1 to 100, of the type that addressType names.',
+    doc: 'Interchangeable addresses of the endpoint, from 1 to 100, of the type in addressType.',
   }),
   conditions: field(2, conditions, {
     zeroValue: 'write',
@@ -89,7 +89,7 @@ const endpointFields = {
   zone: field(7, s.string(), { zeroValue: 'keep', doc: 'Name of the zone that contains the endpoint.' }),
   hints: field(8, hints, {
     gate: 'TopologyAwareHints',
-    doc: 'Zones that should use the endpoint. Requires the feature TopologyAwareHints.',
+    doc: 'Zones that should use the endpoint. Requires the TopologyAwareHints feature gate.',
   }),
 }
 

@@ -25,10 +25,10 @@ const ipBlock = s.object(blockFields, {
 
 const peerFields = {
   podSelector: field(1, labelSelector, {
-    doc: 'Label selector of pods, in the policy namespace unless namespaceSelector is set. Empty matches all pods.',
+    doc: 'Label selector for pods, in the policy namespace unless namespaceSelector is set. Empty matches all pods.',
   }),
   namespaceSelector: field(2, labelSelector, {
-    doc: 'Label selector of namespaces. An empty selector matches all namespaces.',
+    doc: 'Label selector for namespaces. An empty selector matches all namespaces.',
   }),
   ipBlock: field(3, ipBlock, { doc: 'IP range of the peer. Mutually exclusive with the selectors.' }),
 }

@@ -39,10 +39,14 @@ export function checkOverlap(
   const bannedNames = namesIn(banned)
   return [
     ...allowed.flatMap((name, i) =>
-      isCovered(name, bannedNames) ? [invalid(at(paths.allowed, i), name, 'sysctl overlaps with a forbidden one')] : [],
+      isCovered(name, bannedNames)
+        ? [invalid(at(paths.allowed, i), name, 'sysctl overlaps with a forbidden sysctl')]
+        : [],
     ),
     ...banned.flatMap((name, i) =>
-      isNarrower(name, allowedNames) ? [invalid(at(paths.banned, i), name, 'sysctl overlaps with an allowed one')] : [],
+      isNarrower(name, allowedNames)
+        ? [invalid(at(paths.banned, i), name, 'sysctl overlaps with an allowed sysctl')]
+        : [],
     ),
   ]
 }

@@ -32,7 +32,7 @@ const policyRule = s.object(fields, {
 export const policyRules = field(2, s.list(policyRule), {
   zeroValue: 'write',
   published: 'optional',
-  doc: 'Rules that the role consists of. A request is permitted if any rule matches.',
+  doc: 'Rules in the role. A request is permitted if any rule matches.',
 })
 
 interface RoleScope {

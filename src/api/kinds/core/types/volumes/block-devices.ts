@@ -30,7 +30,7 @@ function checkFc(
     return wwids.length > 0 ? [] : [required(targets, 'must specify either targetWWNs or wwids, but not both')]
   const both = wwids.length > 0 ? [invalid(targets, targetWWNs, 'can not be specified together with wwids')] : []
   const place = child(path, 'lun')
-  return [...both, ...(lun === undefined ? [required(place, 'targetWWNs need a lun')] : checkByte(lun, place))]
+  return [...both, ...(lun === undefined ? [required(place, 'targetWWNs require a lun')] : checkByte(lun, place))]
 }
 
 export function rbdWith<S extends Schema>(name: string, reference: S) {
@@ -39,7 +39,7 @@ export function rbdWith<S extends Schema>(name: string, reference: S) {
       monitors: field(1, s.list(s.string()), { required: true, doc: 'Addresses of the Ceph monitors.' }),
       image: requiredText(2, 'Name of the RBD image.'),
       fsType: fsType(3),
-      pool: field(4, s.string(), { default: 'rbd', doc: 'Ceph pool of the image. Defaults to rbd.' }),
+      pool: field(4, s.string(), { default: 'rbd', doc: 'Ceph pool that contains the image. Defaults to rbd.' }),
       user: field(5, s.string(), { default: 'admin', doc: 'Ceph user. Defaults to admin.' }),
       keyring: field(6, s.string(), {
         default: '/etc/ceph/keyring',
@@ -60,7 +60,7 @@ export function iscsiWith<S extends Schema>(name: string, reference: S) {
       lun: field(3, s.int32(), { zeroValue: 'write', doc: 'Logical unit number at the target, from 0 to 255.' }),
       iscsiInterface: field(4, s.string(), {
         default: 'default',
-        doc: 'iSCSI interface of the node. Defaults to default.',
+        doc: 'iSCSI interface on the node. Defaults to default.',
       }),
       fsType: fsType(5),
       readOnly: readOnly(6),
@@ -70,10 +70,10 @@ export function iscsiWith<S extends Schema>(name: string, reference: S) {
       secretRef: secretRef(10, reference),
       initiatorName: field(12, s.string(), {
         zeroValue: 'keep',
-        doc: 'Custom iSCSI initiator name. Unset uses the initiator of the node.',
+        doc: "Custom iSCSI initiator name. Unset uses the node's initiator.",
       }),
     },
-    { name, doc: 'A disk of an iSCSI target.', check: (iscsi, path) => checkIscsi(iscsi, path) },
+    { name, doc: 'A disk on an iSCSI target.', check: (iscsi, path) => checkIscsi(iscsi, path) },
   )
 }
 

@@ -35,7 +35,7 @@ export function cephfsWith<S extends Schema>(name: string, reference: S) {
       monitors: field(1, s.list(s.string()), { required: true, doc: 'Addresses of the Ceph monitors.' }),
       path: text(2, 'Directory to mount. Defaults to the root of the file system.'),
       user: text(3, 'Ceph user. Defaults to admin.'),
-      secretFile: text(4, 'Path on the node of the file with the key of the user.'),
+      secretFile: text(4, "Path of the user's key file on the node."),
       secretRef: secretRef(5, reference),
       readOnly: readOnly(6),
     },
@@ -64,7 +64,7 @@ function checkQuobyte(
 ): FieldError[] {
   if (registry === '') return []
   if (tenant.length > maxTenantLength)
-    return [required(child(path, 'tenant'), `must be a UUID of at most ${maxTenantLength} characters`)]
+    return [required(child(path, 'tenant'), `must be a UUID with at most ${maxTenantLength} characters`)]
   if (registry.split(',').every((pair) => hostAndPort.test(pair))) return []
   return [invalid(child(path, 'registry'), registry, 'must be host:port pairs, separated by commas')]
 }

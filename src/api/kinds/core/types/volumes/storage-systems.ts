@@ -24,7 +24,7 @@ export const flocker = s.object(
     doc: 'A Flocker dataset.',
     check: ({ datasetName = '', datasetUUID = '' }, path) => [
       ...(datasetName === '' && datasetUUID === ''
-        ? [required(path, 'either datasetName or datasetUUID is needed')]
+        ? [required(path, 'either datasetName or datasetUUID is required')]
         : []),
       ...(datasetName !== '' && datasetUUID !== ''
         ? [invalid(path, 'resource', 'datasetName and datasetUUID can not be specified together')]
@@ -71,7 +71,7 @@ export function storageOsWith<S extends Schema>(name: string, reference: S) {
   return s.object(
     {
       volumeName: volumeName(1),
-      volumeNamespace: text(2, 'Scope of the volume name within StorageOS. Defaults to the namespace of the pod.'),
+      volumeNamespace: text(2, "Scope of the volume name within StorageOS. Defaults to the pod's namespace."),
       fsType: fsType(3),
       readOnly: readOnly(4),
       secretRef: secretRef(5, reference),
@@ -100,7 +100,7 @@ export function flexVolumeWith<S extends Schema>(name: string, reference: S) {
       secretRef: secretRef(3, reference),
       readOnly: readOnly(4),
       options: field(5, s.map(s.string()), {
-        doc: 'Options passed to the driver. Keys in the domain of the system are reserved.',
+        doc: "Options passed to the driver. Keys in the system's domain are reserved.",
       }),
     },
     { name, doc: 'A volume managed by a FlexVolume driver installed on the node.', check: checkFlexOptions },
