@@ -26,7 +26,7 @@ export class AdmissionMetrics {
   readonly #controls = new Histogram(
     {
       name: 'apiserver_admission_controller_admission_duration_seconds',
-      help: 'Duration of each admission control.',
+      help: 'Duration of each admission plugin.',
       labels: ['name', 'type', 'operation', 'rejected'],
     },
     durations,

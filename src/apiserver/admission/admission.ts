@@ -241,7 +241,7 @@ function refusedBy({ name, asksOthers }: Control, { explanation }: AdmissionRequ
   if (!(error instanceof ApiError)) throw error
   if (explanation !== undefined) explanation.refusedBy = name
   if (error.code !== 403 || asksOthers || error.message.includes(name)) throw error
-  const message = `${error.message} (refused by the admission control ${name})`
+  const message = `${error.message} (rejected by the admission plugin ${name})`
   throw new ApiError(error.code, error.reason, message, error.details, { cause: error })
 }
 

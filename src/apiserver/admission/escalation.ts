@@ -120,7 +120,7 @@ async function missing(
 }
 
 const undecided =
-  'the server could not find out in time whether the user has all rights that this would give: ' +
+  'the server could not check in time whether the user has all permissions that this would grant: ' +
   'split the rules into several roles, or ask a user with the escalate or bind permission'
 
 const titles = [

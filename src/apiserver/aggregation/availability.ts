@@ -141,12 +141,12 @@ export class Availability {
         if (!isBroken || error instanceof NoServiceAddress) throw error
         return this.#discover(backend, signal)
       })
-      return { status: 'True', reason: 'Passed', message: 'the backend answers' }
+      return { status: 'True', reason: 'Passed', message: 'the backend responds' }
     } catch (error) {
       if (error instanceof NoServiceAddress) return { status: 'False', reason: error.reason, message: error.message }
       // A local limit says nothing about the backend. The loop retries.
       if (!(error instanceof CallError) || error.fault === 'limit' || signal.aborted) throw error
-      const message = `the discovery document cannot be read: ${error.message}`
+      const message = `cannot read the discovery document: ${error.message}`
       return { status: 'False', reason: 'FailedDiscoveryCheck', message }
     }
   }

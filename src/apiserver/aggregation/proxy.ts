@@ -52,14 +52,14 @@ export class AggregationProxy {
 }
 
 function errorOf(backend: Backend, { fault, message }: CallError): ApiError {
-  if (fault === 'timeout') return timeout(`the backend of the APIService "${backend.name}" gave ${message}`)
+  if (fault === 'timeout') return timeout(`the backend of the APIService "${backend.name}" returned ${message}`)
   if (fault === 'answer') return badGateway(backend, message)
   return unavailable(backend, message)
 }
 
 function unavailable({ name }: Backend, why: string): ApiError {
   // Sends no Retry-After: clients would wait and then repeat a request that may have succeeded.
-  return new ApiError(503, 'ServiceUnavailable', `the backend of the APIService "${name}" cannot be reached: ${why}`)
+  return new ApiError(503, 'ServiceUnavailable', `cannot reach the backend of the APIService "${name}": ${why}`)
 }
 
 function busy({ name }: Backend): ApiError {

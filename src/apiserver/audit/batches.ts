@@ -41,7 +41,7 @@ export class Batches {
 
   add(event: string): void {
     if (this.#waiting.length >= this.#options.buffer) {
-      this.#faults.lost(1, new Error('the buffer of audit events is full'))
+      this.#faults.lost(1, new Error('the audit event buffer is full'))
       return
     }
     this.#waiting.push(event)

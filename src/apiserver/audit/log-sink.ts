@@ -63,7 +63,7 @@ export class LogSink implements Sink {
     const { truncation, faults } = this.#parts
     for (const event of this.#unwritten) {
       const text = textWithin(truncation, event)
-      if (text === undefined) faults.lost(1, new Error('an event is longer than the limit, even without bodies'))
+      if (text === undefined) faults.lost(1, new Error('an event exceeds the size limit even without its bodies'))
       else this.#gathered.lines.add(text)
     }
     this.#unwritten.length = 0

@@ -14,12 +14,12 @@ const stageList = (tag: number) =>
 
 const groupResources = s.object({
   group: field(1, s.string(), { doc: 'API group; empty for the core group.' }),
-  resources: texts(2, 'Resources of the group. Empty matches all.'),
+  resources: texts(2, 'Resources in the group. Empty matches all.'),
   resourceNames: texts(3, 'Names of objects. Empty matches all.'),
 })
 
 const rule = s.object({
-  level: field(1, s.oneOf(...levels), { required: true, doc: 'Audit level of matching requests.' }),
+  level: field(1, s.oneOf(...levels), { required: true, doc: 'Audit level for matching requests.' }),
   users: texts(2, 'Users whose requests the rule matches.'),
   userGroups: texts(3, 'Groups whose members the rule matches.'),
   verbs: texts(4, 'Verbs that the rule matches.'),
@@ -37,7 +37,7 @@ const fields = {
   metadata: field(1, s.map(s.string()), { doc: 'Not used.' }),
   rules: field(2, s.list(rule), { required: true, doc: 'Rules in order. The first match decides.' }),
   omitStages: stageList(3),
-  omitManagedFields: field(4, s.boolean(), { doc: 'Default of omitManagedFields for rules that do not set it.' }),
+  omitManagedFields: field(4, s.boolean(), { doc: 'Default for omitManagedFields in rules that do not set it.' }),
 }
 
 /** Reads a policy document. Throws an Error that describes the problem. */
@@ -54,11 +54,11 @@ export function readPolicy(value: Json, vendor: Vendor): Policy {
     }))
     const place = `rules[${i}]`
     if (nonResourceURLs.length > 0 && (resources.length > 0 || namespaces.length > 0))
-      throw new Error(`${place}.nonResourceURLs: a rule is for resources or for other paths, not for both`)
+      throw new Error(`${place}.nonResourceURLs: a rule matches either resources or non-resource paths, not both`)
     for (const [j, url] of nonResourceURLs.entries()) checkPath(url, `${place}.nonResourceURLs[${j}]`)
     for (const [j, { resources: named, resourceNames }] of resources.entries()) {
       if (resourceNames.length > 0 && named.length === 0)
-        throw new Error(`${place}.resources[${j}].resourceNames: names need resources beside them`)
+        throw new Error(`${place}.resources[${j}].resourceNames: requires resources`)
       for (const [k, pattern] of named.entries()) checkPattern(pattern, `${place}.resources[${j}].resources[${k}]`)
     }
     return {
@@ -78,7 +78,7 @@ export function readPolicy(value: Json, vendor: Vendor): Policy {
 
 function checkPath(url: string, place: string): void {
   if (url === '*') return
-  if (!url.startsWith('/')) throw new Error(`${place}: a path begins with a slash`)
+  if (!url.startsWith('/')) throw new Error(`${place}: a path must begin with a slash`)
   if (url.slice(0, -1).includes('*')) throw new Error(`${place}: a star may only be the last character`)
 }
 
@@ -88,7 +88,5 @@ function checkPattern(pattern: string, place: string): void {
   const parts = pattern.split('/')
   if (parts.length === 2 && parts.filter((part) => part === '*').length === 1 && parts.every((part) => part !== ''))
     if (parts.every((part) => part === '*' || !part.includes('*'))) return
-  throw new Error(
-    `${place}: ${JSON.stringify(pattern)} is not a resource, a resource with /*, or */ with a sub-resource`,
-  )
+  throw new Error(`${place}: ${JSON.stringify(pattern)} must be RESOURCE, RESOURCE/* or */SUBRESOURCE`)
 }

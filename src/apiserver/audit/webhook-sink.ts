@@ -40,7 +40,7 @@ export class WebhookSink implements Sink {
   write(event: AuditEvent): void | Promise<void> {
     const { truncation, mode, faults } = this.#parts
     const text = textWithin(truncation, event)
-    if (text === undefined) return faults.lost(1, new Error('an event is longer than the limit, even without bodies'))
+    if (text === undefined) return faults.lost(1, new Error('an event exceeds the size limit even without its bodies'))
     if (mode === 'batch') return this.#batches.add(text)
     const sent = this.#sendOne(text)
     this.#underWay.add(sent)

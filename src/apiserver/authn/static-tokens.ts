@@ -55,12 +55,12 @@ export function readTokens(csv: string, skipped: (line: number) => void): Map<st
     const columns = splitCsv(line, index + 1).map((column) => column.trim())
     const [token, name, uid, groups = ''] = columns
     if (token === undefined || !name || uid === undefined)
-      throw new Error(`line ${index + 1}: at least three columns are needed: token, user name, user uid`)
+      throw new Error(`line ${index + 1}: at least three columns are required: token, user name, user uid`)
     if (token === '') {
       skipped(index + 1)
       continue
     }
-    if (users.has(tokenHash(token))) throw new Error(`line ${index + 1}: the token of this line occurs more than once`)
+    if (users.has(tokenHash(token))) throw new Error(`line ${index + 1}: the token on this line occurs more than once`)
     const list = groups.split(',').filter((group) => group !== '')
     users.set(tokenHash(token), { name, uid, groups: list, extra: new Map() })
   }
@@ -74,7 +74,7 @@ function splitCsv(line: string, number: number): string[] {
     const quoted = /^\s*"((?:[^"]|"")*)"\s*(,|$)/.exec(rest)
     const plain = quoted ? null : /^([^",]*)(,|$)/.exec(rest)
     const match = quoted ?? plain
-    if (match === null) throw new Error(`line ${number}: a quote is not closed or stands in the middle of a column`)
+    if (match === null) throw new Error(`line ${number}: a quote is not closed, or is in the middle of a column`)
     columns.push(match[1]!.replaceAll('""', '"'))
     if (match[2] === '') return columns
     rest = rest.slice(match[0].length)

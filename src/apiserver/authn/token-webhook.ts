@@ -71,9 +71,9 @@ async function review(
   const spec = { token, ...(audiences.length === 0 ? {} : { audiences: [...audiences] }) }
   const answer = await post({ apiVersion, kind: 'TokenReview', metadata: {}, spec }, trace?.traceHeaders ?? {})
   if (!isObject(answer) || own(answer, 'kind') !== 'TokenReview' || own(answer, 'apiVersion') !== apiVersion)
-    throw new Error(`the token webhook did not answer with a TokenReview of ${apiVersion}`)
+    throw new Error(`the token webhook did not return a TokenReview in ${apiVersion}`)
   const status = own(answer, 'status')
-  if (!isObject(status)) throw new Error('the answer of the token webhook has no status')
+  if (!isObject(status)) throw new Error("the token webhook's response has no status")
   return outcomeOf(status, audiences)
 }
 
@@ -102,21 +102,22 @@ const maxUser = 128 * 1024
 function userOf(userStatus: Json | undefined): User {
   const user = readUser(userStatus)
   if (user.name.length > maxName || user.uid.length > maxName)
-    throw new Error(`the user that the token webhook tells has a name or uid of more than ${maxName} characters`)
+    throw new Error(`the user in the token webhook's response has a name or uid longer than ${maxName} characters`)
   const texts = [...user.groups, ...[...user.extra].flatMap(([key, values]) => [key, ...values])]
   if (texts.reduce((sum, text) => sum + text.length, 0) > maxUser)
-    throw new Error(`the groups and extra of the token webhook have more than ${maxUser} characters`)
+    throw new Error(`the groups and extra fields in the token webhook's response are longer than ${maxUser} characters`)
   return user
 }
 
 function readUser(userStatus: Json | undefined): User {
-  if (!isObject(userStatus)) throw new Error('the response of the token webhook has no user')
+  if (!isObject(userStatus)) throw new Error("the token webhook's response has no user")
   const name = own(userStatus, 'username')
-  if (typeof name !== 'string' || name === '') throw new Error('the user that the token webhook tells has no username')
+  if (typeof name !== 'string' || name === '')
+    throw new Error("the user in the token webhook's response has no username")
   const uid = own(userStatus, 'uid') ?? ''
-  if (typeof uid !== 'string') throw new Error('status.user.uid in the response of the token webhook is not a string')
+  if (typeof uid !== 'string') throw new Error("status.user.uid in the token webhook's response is not a string")
   const extra = own(userStatus, 'extra') ?? {}
-  if (!isObject(extra)) throw new Error('status.user.extra of the token webhook is not an object')
+  if (!isObject(extra)) throw new Error("status.user.extra in the token webhook's response is not an object")
   return {
     name,
     uid,
@@ -127,6 +128,6 @@ function readUser(userStatus: Json | undefined): User {
 
 function texts(value: Json, place: string): string[] {
   if (!Array.isArray(value) || !value.every((item) => typeof item === 'string'))
-    throw new Error(`${place} in the response of the token webhook is not a list of strings`)
+    throw new Error(`${place} in the token webhook's response is not a list of strings`)
   return value
 }

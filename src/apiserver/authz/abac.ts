@@ -55,12 +55,12 @@ function readPolicies(text: string, vendor: Vendor): Policy[] {
 }
 
 function readPolicy(value: Json, vendor: Vendor): Policy {
-  if (!isObject(value)) throw new Error('a policy is a JSON object')
+  if (!isObject(value)) throw new Error('a policy must be a JSON object')
   const supportedVersion = apiVersionOf(vendor, 'abac.authorization', 'v1beta1')
   if (own(value, 'apiVersion') !== supportedVersion || own(value, 'kind') !== 'Policy')
-    throw new Error(`a policy says apiVersion ${supportedVersion} and kind Policy`)
+    throw new Error(`a policy must have apiVersion ${supportedVersion} and kind Policy`)
   const spec = own(value, 'spec')
-  if (!isObject(spec)) throw new Error('a policy has a spec')
+  if (!isObject(spec)) throw new Error('a policy must have a spec')
   refuseUnknown(spec)
   return everybody({
     user: stringField(spec, 'user'),
@@ -77,7 +77,7 @@ const fields = new Set(['user', 'group', 'namespace', 'apiGroup', 'resource', 'n
 
 function refuseUnknown(spec: JsonObject): void {
   for (const key of Object.keys(spec))
-    if (!fields.has(key)) throw new Error(`spec.${key} is not known; known are ${[...fields].join(', ')}`)
+    if (!fields.has(key)) throw new Error(`spec.${key} is unknown; known fields are ${[...fields].join(', ')}`)
 }
 
 function stringField(spec: JsonObject, field: string): string {

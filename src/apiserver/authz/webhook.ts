@@ -42,7 +42,7 @@ export function webhook(parts: WebhookParts): Mode {
         return { value, ttlMs: key.length > maxKeyLength ? 0 : ttlOf(value, parts) }
       })
     },
-    rulesOf: () => ({ rules: [], incomplete: true, notes: ['the rules of a webhook cannot be listed'] }),
+    rulesOf: () => ({ rules: [], incomplete: true, notes: ['webhook rules cannot be listed'] }),
   }
 }
 
@@ -51,7 +51,7 @@ function ttlOf(decision: Decision, { authorizedTtlMs, unauthorizedTtlMs }: Webho
   return decision.verdict === 'allow' ? authorizedTtlMs : unauthorizedTtlMs
 }
 
-const silence: Decision = { verdict: 'no opinion', reason: () => 'the authorization webhook could not be asked' }
+const silence: Decision = { verdict: 'no opinion', reason: () => 'cannot call the authorization webhook' }
 
 async function call(parts: WebhookParts, spec: JsonObject, trace: Traced | undefined): Promise<Decision> {
   const apiVersion = apiVersionOf(parts.vendor, 'authorization', parts.version)
@@ -69,12 +69,12 @@ async function call(parts: WebhookParts, spec: JsonObject, trace: Traced | undef
 
 function decisionOf(answer: Json, apiVersion: string): Decision {
   if (!isObject(answer) || own(answer, 'kind') !== 'SubjectAccessReview' || own(answer, 'apiVersion') !== apiVersion)
-    throw new Error(`the authorization webhook did not answer with a SubjectAccessReview of ${apiVersion}`)
+    throw new Error(`the authorization webhook did not return a SubjectAccessReview in ${apiVersion}`)
   const status = own(answer, 'status')
-  if (!isObject(status)) throw new Error('the answer of the authorization webhook has no status')
+  if (!isObject(status)) throw new Error("the authorization webhook's response has no status")
   const allowed = own(status, 'allowed') === true
   const denied = own(status, 'denied') === true
-  if (allowed && denied) throw new Error('the authorization webhook both allows and denies')
+  if (allowed && denied) throw new Error('the authorization webhook both allows and denies the request')
   const reason = own(status, 'reason')
   const told = typeof reason === 'string' ? reason.slice(0, maxReason) : ''
   return { verdict: allowed ? 'allow' : denied ? 'deny' : 'no opinion', reason: () => told }

@@ -56,14 +56,17 @@ class Check {
     const [place] = entry.key.split('/', 1)
     if (place === 'objects') this.#lookAtObject(entry)
     else if (place === 'claims') this.#holdClaim(entry)
-    else if (place !== 'meta' && place !== 'quota-debts')
-      this.#add({ entry, why: 'a key that this program does not know', damaged: false })
+    else if (place !== 'meta' && place !== 'quota-debts') this.#add({ entry, why: 'unknown key', damaged: false })
   }
 
   finish(): CheckReport {
     for (const [holder, reservations] of this.#unmatchedReservations)
       for (const entry of reservations)
-        this.#add({ entry, why: `reserved for ${holder}, which is not there; a server releases it`, damaged: false })
+        this.#add({
+          entry,
+          why: `reserved for ${holder}, which does not exist; a server releases the reservation`,
+          damaged: false,
+        })
     const { entries, bytes } = this
     return { entries, bytes, objects: this.#objects, faults: this.#faults, more: this.#more }
   }
@@ -76,7 +79,7 @@ class Check {
   }
 
   #faultOf({ key, revision, value }: Entry): { why: string; damaged: boolean } | undefined {
-    if (typeOfKey(key) === undefined) return { why: 'a key that this program does not know', damaged: false }
+    if (typeOfKey(key) === undefined) return { why: 'unknown key', damaged: false }
     try {
       this.#headers.read(key, value)
     } catch (error) {
@@ -106,7 +109,7 @@ function wrongName(key: string, json: Buffer): string | undefined {
   const { name, namespace = '' } = metadata
   const place = key.split('/').slice(3).join('/')
   const told = namespace === '' ? String(name) : `${String(namespace)}/${String(name)}`
-  return told === place ? undefined : `the object under this key says that it is ${told}`
+  return told === place ? undefined : `the object stored under this key identifies itself as ${told}`
 }
 
 function parse(json: Buffer): Json | undefined {

@@ -199,7 +199,7 @@ function readHeader(value: JsonObject): BackupHeader {
   const { format, profile, revision, created, program } = value
   if (typeof format === 'number' && format > backupFormat)
     throw new BackupError(
-      `the backup has format ${format}, and this program reads format ${backupFormat}: use the program that made it (${String(program)}) or a newer one`,
+      `the backup has format ${format}, and this program reads format ${backupFormat}: use the program version that created it (${String(program)}) or a newer one`,
     )
   const isSound =
     format === backupFormat &&
@@ -263,7 +263,7 @@ class FrameReader {
     let length = this.#buffered.length
     while (length < size) {
       const { value, done } = await this.#chunks.next()
-      if (done) throw new BackupError('the backup is truncated: make it again, or use another backup')
+      if (done) throw new BackupError('the backup is truncated: create it again, or use another backup')
       parts.push(value)
       length += value.length
     }

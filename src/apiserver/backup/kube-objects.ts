@@ -74,11 +74,11 @@ export class KubeObjects {
 
   #read(bytes: Buffer): JsonObject {
     if (bytes.subarray(0, encrypted.length).toString('latin1') === encrypted)
-      throw new Unconvertible('it is encrypted: have that server store it in plain text first')
+      throw new Unconvertible('it is encrypted: first configure that server to store it in plain text')
     if (!bytes.subarray(0, protobuf.length).equals(protobuf)) return this.#readJson(bytes)
     const { apiVersion, kind: name, message } = open(bytes)
     const kind = this.#byType.get(`${apiVersion} ${name}`)
-    if (kind === undefined) throw new Unconvertible(`${name} of ${apiVersion} is not served here`)
+    if (kind === undefined) throw new Unconvertible(`${name} in ${apiVersion} is not supported`)
     return Object.assign(readMessage(kind.schema, message, this.#vendor), { apiVersion, kind: name })
   }
 
@@ -123,7 +123,7 @@ export class KubeObjects {
     const [group = '', plural = ''] = place.split('/', 2)
     const defined = this.#defined.get(`${group}/${plural}`)
     if (defined === undefined || !object.apiVersion.startsWith(`${group}/`))
-      throw new Unconvertible(`${String(object.kind)} of ${String(object.apiVersion)} is not served here`)
+      throw new Unconvertible(`${String(object.kind)} in ${String(object.apiVersion)} is not supported`)
     // Group ids of custom resources end in a dot.
     const key = keyOf(`${group}.`, plural, object)
     const header = { labels: object.metadata.labels, fields: {} }
@@ -164,6 +164,6 @@ function readJson(bytes: Buffer): JsonObject {
 function keyOf(group: string, plural: string, { metadata }: ApiObject): string {
   const { name, namespace = '', uid, creationTimestamp } = metadata
   if (name === undefined || uid === undefined || creationTimestamp === undefined)
-    throw new Unconvertible('it has no name, no uid or no time of creation')
+    throw new Unconvertible('its name, UID or creationTimestamp is missing')
   return `${prefixOf(group, plural)}${namespace === '' ? '' : `${namespace}/`}${name}`
 }

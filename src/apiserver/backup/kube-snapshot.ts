@@ -71,7 +71,7 @@ export class KubeSnapshot implements Snapshot {
   }
 }
 
-const ownRecord = 'a record of that server, which this one keeps in its own way'
+const ownRecord = 'a server-internal record, which orch manages itself'
 
 /**
  * Skips allocation records, which follow from the objects, and leases of API servers, which the running servers write.

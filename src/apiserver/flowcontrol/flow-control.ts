@@ -120,8 +120,8 @@ function refusal({ series }: Schema, reason: Refusal): ApiError {
   const why = {
     'concurrency-limit': 'has no free seat',
     'queue-full': 'has no free seat, and the queue is full',
-    'time-out': 'had no free seat for as long as a request may wait',
-    cancelled: 'had no free seat before the client left',
+    'time-out': 'had no free seat within the maximum queue time',
+    cancelled: 'had no free seat before the client disconnected',
   }
   return tooManyRequests(`too many requests: the priority level ${level} ${why[reason]}; try again`)
 }

@@ -98,7 +98,7 @@ export class FlowMetrics {
     new Gauge(
       {
         name: 'apiserver_flowcontrol_request_concurrency_limit',
-        help: 'Number of seats of a priority level.',
+        help: 'Number of seats, by priority level.',
         labels: ['priority_level'],
       },
       () => [...this.#limits].map(([level, seats]) => [[level], seats] as const),

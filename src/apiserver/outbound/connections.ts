@@ -196,6 +196,6 @@ function secureContextOf(options: SecureContextOptions): SecureContext {
   try {
     return createSecureContext(options)
   } catch {
-    throw new CallError('tls', 'x509: the CA bundle or the client certificate cannot be read')
+    throw new CallError('tls', 'x509: the CA bundle or the client certificate is invalid')
   }
 }

@@ -137,7 +137,7 @@ function switchedConnection({ headers, switched }: StreamedAnswer, asked: string
     socket.destroy()
     const why =
       asked === undefined
-        ? 'an unexpected switch of protocols'
+        ? 'unexpected protocol switch'
         : 'the connection was upgraded to a protocol that was not requested'
     throw new CallError('answer', why)
   }

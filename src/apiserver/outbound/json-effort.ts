@@ -27,7 +27,7 @@ export function* assertFewValuesSliced(json: Buffer, maxValues = defaultMaxValue
   let values = 0
   for (let start = 0; start < json.length; start += bytesPerSlice) {
     values += valuesIn(json, start, Math.min(start + bytesPerSlice, json.length))
-    if (values > maxValues) throw new CallError('answer', `the answer has more than ${maxValues} values`)
+    if (values > maxValues) throw new CallError('answer', `the response has more than ${maxValues} values`)
     yield
   }
 }

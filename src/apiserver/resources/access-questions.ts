@@ -88,7 +88,7 @@ async function listHolders({ access }: ReviewParts, attributes: ResourceAttribut
     })),
     incomplete: full,
     notes: [
-      `members of ${superusers} may do everything; other modes than RBAC may allow more`,
+      `members of ${superusers} may do everything; authorization modes other than RBAC may allow more`,
       ...(full ? [`only the first ${maxHolders} subjects are listed`] : []),
     ],
   }

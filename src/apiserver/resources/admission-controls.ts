@@ -23,7 +23,7 @@ export function admissionControls({ vendor, controls }: AdmissionControlParts): 
     verbs: ['get', 'list'],
     type: undefined,
     admits: undefined,
-    doc: 'Lists the built-in admission controls and whether they are enabled on this server.',
+    doc: 'Lists the built-in admission plugins and whether they are enabled on this server.',
     answer: ({ verb, name }) => {
       const all = controls().map(describe)
       if (verb === 'list') return { apiVersion, kind: `${kind}List`, metadata: {}, items: all }

@@ -120,7 +120,7 @@ export class AddressPolicy {
 
 /** The error message for an address that is not allowed. */
 export const notAllowed =
-  'address not allowed: it is of this machine, of the local link, of a metadata service or an IPv4 address within IPv6 (--allowed-proxy-cidrs)'
+  'address not allowed: it belongs to this machine or to a metadata service, or it is link-local or an IPv6 address that embeds IPv4 (allow it with --allowed-proxy-cidrs)'
 
 async function resolve(host: string): Promise<string[]> {
   try {

@@ -144,10 +144,10 @@ interface Condition {
 function meaningOf(finalizer: string, dependents: readonly Dependent[]): string {
   const blocking = dependents.filter(({ blocks }) => blocks).length
   if (finalizer === 'foregroundDeletion')
-    return `the garbage collector deletes its dependents first; ${blocking} block it`
+    return `the garbage collector deletes its dependents first; ${blocking} of them block the deletion`
   if (finalizer === 'orphan')
-    return `the garbage collector removes it from the owner references of its ${dependents.length} dependents first`
-  if (finalizer.endsWith('/pvc-protection')) return 'no Pod may use the claim'
-  if (finalizer.endsWith('/pv-protection')) return 'no claim may be bound to the volume'
+    return `the garbage collector first removes it from the owner references of its ${dependents.length} dependents`
+  if (finalizer.endsWith('/pvc-protection')) return 'Pods still use the claim'
+  if (finalizer.endsWith('/pv-protection')) return 'a claim is still bound to the volume'
   return 'the controller that set this finalizer must remove it'
 }

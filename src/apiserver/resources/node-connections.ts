@@ -19,7 +19,7 @@ export function nodeConnections(ways: NodeConnector): Endpoint[] {
       type: undefined,
       admits: 'CONNECT',
       connects: { kind: 'NodeProxyOptions', options: { path: 'text' }, takesPath: true },
-      doc: 'Proxies a request to the agent of a Node.',
+      doc: "Proxies a request to a Node's agent.",
       answer: async (request) => {
         const name = proxiedName(request.name, 'node')
         const storedNode = await ways.node(name)

@@ -111,7 +111,7 @@ export class NodeConnector {
     const local = localNodes.find(spec?.nodeName ?? '')
     if (local === undefined && !addresses.isAllowed(address, target.port)) throw badRequest(notAllowed)
     if (local === undefined) return destination
-    if (target.scheme === 'https') throw new CallError('connection', 'a simulated pod does not speak TLS')
+    if (target.scheme === 'https') throw new CallError('connection', 'a simulated pod does not support TLS')
     return { ...destination, plain: () => local.connect({ namespace, name }, target.port) }
   }
 
@@ -157,10 +157,10 @@ export function agentErrors(node: string): ProxyErrors {
   return {
     noAnswer: ({ fault, message }) =>
       fault === 'timeout'
-        ? timeout(`the agent of node "${node}" gave ${message}`)
-        : new ApiError(500, 'InternalError', `error dialing backend: the agent of node "${node}": ${message}`),
+        ? timeout(`the agent on node "${node}" returned ${message}`)
+        : new ApiError(500, 'InternalError', `error dialing backend: the agent on node "${node}": ${message}`),
     busy: () => tooManyRequests(`too many requests to node "${node}" are in progress; try again`),
-    unusable: (why) => new ApiError(502, 'InternalError', `the agent of node "${node}" cannot be used: ${why}`),
+    unusable: (why) => new ApiError(502, 'InternalError', `cannot use the agent on node "${node}": ${why}`),
   }
 }
 
@@ -169,9 +169,9 @@ export function proxyErrors(what: string): ProxyErrors {
   return {
     noAnswer: ({ fault, message }) =>
       fault === 'timeout'
-        ? timeout(`${what} gave ${message}`)
+        ? timeout(`${what} returned ${message}`)
         : new ApiError(503, 'ServiceUnavailable', `error trying to reach service: ${what}: ${message}`),
     busy: () => tooManyRequests(`too many requests to ${what} are in progress; try again`),
-    unusable: (why) => new ApiError(502, 'InternalError', `${what} cannot be used: ${why}`),
+    unusable: (why) => new ApiError(502, 'InternalError', `cannot use ${what}: ${why}`),
   }
 }

@@ -33,7 +33,11 @@ async function answer(parts: HistoryParts, spec: Spec, user: User) {
   const { namespace = '', name = '', limit = 0, continue: after = '' } = spec
   const { type, sees } = await historyAccess(parts, spec, user)
   if (type.kind.lifecycle.secretFields !== undefined && !parts.showsSecrets)
-    throw forbiddenError(type, name, 'history does not keep their values: it takes --history-secret-values')
+    throw forbiddenError(
+      type,
+      name,
+      'the history does not contain their values: start the server with --history-secret-values',
+    )
   const leave = type.historyReaders.enter(user.name)
   try {
     const revision = await revisionOf(type, spec)

@@ -20,17 +20,17 @@ const podsRef = { group: '', plural: 'pods' }
 const streams = { stdin: 'flag', stdout: 'flag', stderr: 'flag', tty: 'flag', container: 'text' } as const
 
 export function podConnections(lookup: Lookup, ways: NodeConnector): Endpoint[] {
-  const attach = way('attach', 'Attaches to a container of a Pod.', {
+  const attach = way('attach', 'Attaches to a container in a Pod.', {
     kind: 'PodAttachOptions',
     options: streams,
     needsCreate: true,
   })
-  const exec = way('exec', 'Runs a command in a container of a Pod.', {
+  const exec = way('exec', 'Runs a command in a container in a Pod.', {
     kind: 'PodExecOptions',
     options: { ...streams, command: 'texts' },
     needsCreate: true,
   })
-  const forward = way('portforward', 'Forwards ports of a Pod.', {
+  const forward = way('portforward', 'Forwards ports to a Pod.', {
     kind: 'PodPortForwardOptions',
     options: { ports: 'numbers' },
     needsCreate: true,

@@ -60,7 +60,7 @@ async function evict(parts: PodEvictionParts, request: EndpointRequest<Eviction>
     const asked = { ...request, dryRun: options.dryRun }
     if (await evictOnce(parts, asked, options)) return successStatus(201)
   }
-  throw serviceUnavailable(`pods "${name}" is changed too often; try again`)
+  throw serviceUnavailable(`pods "${name}" changes too often; try again`)
 }
 
 /** Checks that the pod exists before validating the options, so that a missing pod is reported first. */
@@ -90,7 +90,7 @@ async function evictOnce(parts: PodEvictionParts, request: EndpointRequest, opti
       if (leave.budget !== undefined) throw stillProcessed(leave.budget)
       return false
     }
-    throw leave.taken ? failedHalfway(error, 'the disruption was granted') : error
+    throw leave.taken ? failedHalfway(error, 'the disruption was allowed') : error
   }
 }
 
@@ -168,7 +168,7 @@ function assertLeft({ metadata }: ApiObject, status: PodDisruptionBudgetStatus):
   const { observedGeneration = 0, disruptionsAllowed = 0, disruptedPods = {} } = status
   if (observedGeneration < generation) throw stillProcessed(name)
   const refuse = (why: string) => forbiddenError({ group: 'policy', plural: 'poddisruptionbudgets' }, name, why)
-  if (disruptionsAllowed < 0) throw refuse(`poddisruptionbudgets "${name}": it allows less than none`)
+  if (disruptionsAllowed < 0) throw refuse(`poddisruptionbudgets "${name}": disruptionsAllowed is negative`)
   if (Object.keys(disruptedPods).length > maxWaiting)
     throw refuse(`poddisruptionbudgets "${name}": too many evictions are not confirmed by its controller yet`)
   if (disruptionsAllowed === 0) {

@@ -22,7 +22,7 @@ export function podLog(lookup: Lookup, ways: NodeConnector): Endpoint {
     type: undefined,
     admits: undefined,
     streamsText: true,
-    doc: 'Returns the log of a container of a Pod.',
+    doc: 'Returns the log of a container in a Pod.',
     answer: async ({ namespace, name, query }) => {
       const faults = checkOptions(query)
       const storedPod = await lookup.getLatest(pod, { namespace, name })
@@ -68,7 +68,7 @@ function refusalOf(name: string, status: number, text: string): ApiError {
   if (status === 500) return internalError(text)
   const details = { name, kind: 'pods' }
   const reason = status === 404 ? 'NotFound' : status === 401 ? 'Unauthorized' : status === 403 ? 'Forbidden' : ''
-  return new ApiError(status, reason, `the node refused to show the log (${text})`, details)
+  return new ApiError(status, reason, `the node rejected the log request (${text})`, details)
 }
 
 function checkOptions(query: URLSearchParams): FieldError[] {

@@ -21,7 +21,7 @@ export function serviceConnections(lookup: Lookup, ways: NodeConnector): Endpoin
       type: undefined,
       admits: 'CONNECT',
       connects: { kind: 'ServiceProxyOptions', options: { path: 'text' }, takesPath: true },
-      doc: 'Proxies a request to a Pod of a Service.',
+      doc: 'Proxies a request to a Pod behind a Service.',
       answer: async (request) => {
         const { namespace, name: asked } = request
         const place = { namespace, name: proxiedName(asked, 'service') }

@@ -27,7 +27,7 @@ export function tokenReview({ authenticateToken, audiences: own }: TokenReviewPa
     doc: 'Returns the user that a token belongs to.',
     answer: async ({ object: review }) => {
       const { token, audiences: wanted = [] } = review.spec ?? {}
-      if (!token) throw badRequest('a TokenReview needs a token: set spec.token')
+      if (!token) throw badRequest('spec.token is required')
       const audiences = wanted.length === 0 ? own : wanted
       const authorization = `Bearer ${token}`
       const asked = { certificate: undefined, authorization, headers: noHeaders, connection: {}, audiences }

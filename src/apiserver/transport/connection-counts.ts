@@ -125,10 +125,10 @@ export class ConnectionCounts {
   #refusalOf({ name }: User, counter: number): string | undefined {
     const { perUser } = this.maxima
     if (this.#sum(counter) > perUser) {
-      return `the user ${JSON.stringify(name.slice(0, 100))} has ${perUser} connections open already (--max-connections-per-user)`
+      return `the user ${JSON.stringify(name.slice(0, 100))} has ${perUser} open connections, the limit set by --max-connections-per-user`
     }
     if (this.#sum(totalCounter) > this.#open) {
-      return `${this.#open} connections are open already, and the rest are for system:masters (--max-connections)`
+      return `${this.#open} connections are open, and the rest are reserved for system:masters (--max-connections)`
     }
     return undefined
   }

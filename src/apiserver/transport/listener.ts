@@ -201,7 +201,7 @@ export class Listener {
   }
 
   #onFailure(error: NodeJS.ErrnoException): void {
-    if (error.code === 'EMFILE' || error.code === 'ENFILE') this.#tellFull('no file descriptors are left')
+    if (error.code === 'EMFILE' || error.code === 'ENFILE') this.#tellFull('no free file descriptors')
     else this.#onError(error)
   }
 
@@ -209,7 +209,7 @@ export class Listener {
     if (performance.now() - this.#toldFull < tellEveryMs) return
     this.#toldFull = performance.now()
     this.#onError(
-      new Error(`${why}; rejecting new connections: raise the limit of open files (ulimit -n) or --max-connections`),
+      new Error(`${why}; rejecting new connections: raise the open-file limit (ulimit -n) or --max-connections`),
     )
   }
 
@@ -284,7 +284,7 @@ function certificateOf(socket: TLSSocket): ShownCertificate | undefined {
   return { x509, intermediates, trusted: socket.authorized }
 }
 
-const plainHttpText = 'This port speaks HTTPS only: use https:// instead of http:// in the address.\n'
+const plainHttpText = 'This port supports only HTTPS: use https:// instead of http:// in the address.\n'
 const plainHttpRefusal = [
   'HTTP/1.1 400 Bad Request',
   'content-type: text/plain; charset=utf-8',

@@ -27,7 +27,7 @@ export function quotaDebtsLoop(ownWrites: OwnWrites, log: Log): Loop {
       previousKeys = new Set(entries.map(({ key }) => key))
       if (left.length === 0) return 'done'
       await Promise.all(left.map((debt) => ledger.settle(debt)))
-      log.warn('released quota of interrupted writes', summary(left))
+      log.warn('released quota charged by interrupted writes', summary(left))
       return 'done'
     },
   }

@@ -443,5 +443,5 @@ export function prefixOf(group: string, plural: string): string {
 }
 
 function faultOf(error: unknown): string {
-  return error instanceof StoreRestored ? error.message : 'the store cannot be followed'
+  return error instanceof StoreRestored ? error.message : 'cannot watch the store'
 }

@@ -108,7 +108,7 @@ export class LogChunks {
       for (const piece of pieces.toReversed()) this.#keep(piece)
       return pieces[0]!
     }
-    throw new StoreError('the log of the store ended before the requested revision')
+    throw new StoreError('the store log ended before the requested revision')
   }
 
   #keep(piece: LogChunk): void {

@@ -40,5 +40,5 @@ export class PartialObjects {
 }
 
 function loadingError(): Error {
-  return serviceUnavailable('the server is still loading the objects of this type; try again')
+  return serviceUnavailable('the server is still loading objects of this type; try again')
 }

@@ -57,9 +57,9 @@ export async function readEncryption(value: Json, names: EncryptionNames): Promi
     assertOwnNames(keys, names)
     const providers = keys.map(({ provider }) => provider)
     for (const [j, resource] of resources.entries()) {
-      if (resource.includes('*')) throw new Error(`${place}.resources[${j}]: name each resource, without wildcards`)
+      if (resource.includes('*')) throw new Error(`${place}.resources[${j}]: specify each resource, without wildcards`)
       const prefix = prefixOf(resource)
-      if (encrypted.has(prefix)) throw new Error(`${place}.resources[${j}]: ${resource} is named twice`)
+      if (encrypted.has(prefix)) throw new Error(`${place}.resources[${j}]: ${resource} is specified twice`)
       encrypted.set(prefix, providers)
     }
   }
@@ -90,7 +90,7 @@ function assertOwnNames(keys: readonly ReadKey[], { allowsSharedOldNames = false
 
 async function readProvider(value: Json, place: string, names: EncryptionNames): Promise<ReadKey[]> {
   const members = isObject(value) ? Object.keys(value) : []
-  if (!isObject(value) || members.length !== 1) throw new Error(`${place}: a provider must have exactly one name`)
+  if (!isObject(value) || members.length !== 1) throw new Error(`${place}: specify exactly one provider`)
   const [name = ''] = members
   if (name === 'identity') return [{ provider: identity, place }]
   if (name === 'kms')
@@ -121,7 +121,7 @@ async function readKey(value: Json, { cipher, place, names }: KeyPlace): Promise
   const key = Buffer.from(secret, 'base64')
   if (!keyLengths[cipher].includes(key.length))
     throw new Error(
-      `${place}.secret: ${cipher} needs a key of ${keyLengths[cipher].join(', ')} bytes, not ${key.length}`,
+      `${place}.secret: ${cipher} requires a key with ${keyLengths[cipher].join(' or ')} bytes, not ${key.length}`,
     )
   const marker = `${names.vendor.encryptionWord}:enc:${cipher}:v1:${name}:`
   return { provider: await makers[cipher](marker, key, names.isStoredValue), place, cipher, name }

@@ -56,4 +56,4 @@ export function writeProgress({ id, done }: LoadProgress): Buffer {
 
 /** The error text shown when an unfinished store is opened. */
 export const unfinishedText =
-  'a restore or migration into it was interrupted: run the same command again to finish it, or remove what it wrote'
+  'a restore or migration into it was interrupted: run the same command again to finish it, or delete the data that it wrote'

@@ -14,5 +14,6 @@ export function dateHeader(): string {
 
 /** Throws if the value has an invalid character. A line break would allow header injection. */
 export function assertFits(name: string, value: string): void {
-  if (!fitsLine(value)) throw new Error(`the header ${name} of an answer has a character that no header may have`)
+  if (!fitsLine(value))
+    throw new Error(`the response header ${name} contains a character that is not allowed in headers`)
 }

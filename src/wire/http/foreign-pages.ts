@@ -46,13 +46,13 @@ export function foreignPageFault(
   const origins = request.valuesOf('origin').filter((origin) => origin !== '')
   const foreign = origins.find((origin) => origin.toLowerCase() !== request.ownOrigin && !isAllowed(origin))
   if (foreign !== undefined)
-    return `a page of the origin ${JSON.stringify(foreign.slice(0, maxShown))} caused the request`
+    return `a page from the origin ${JSON.stringify(foreign.slice(0, maxShown))} caused the request`
   // Sec-Fetch-Site marks a request from an allowed origin as cross-site, too.
   if (origins.some(isAllowed)) return undefined
   const site = request.valuesOf('sec-fetch-site').find((value) => !ownSites.has(value.toLowerCase()))
   return site === undefined
     ? undefined
-    : `a page of another origin caused the request (Sec-Fetch-Site: ${site.slice(0, maxShown)})`
+    : `a page from another origin caused the request (Sec-Fetch-Site: ${site.slice(0, maxShown)})`
 }
 
 /** Whether the client identifies as something other than a browser and sends no header that only browsers send. */

@@ -38,7 +38,7 @@ export async function askForJson(question: JsonQuestion): Promise<unknown> {
     return JSON.parse(body.toString('utf8'))
   } catch {
     // The parser's error would quote the response.
-    throw new BadAnswer('the service did not answer with JSON')
+    throw new BadAnswer('the service did not return JSON')
   }
 }
 
@@ -66,12 +66,12 @@ async function ask({ url, headers, timeoutMs = defaultTimeoutMs, ...question }: 
 
 function secureUrl(text: string): URL {
   const url = new URL(text)
-  if (url.protocol !== 'https:') throw new BadAnswer(`the service must be at https, not ${url.protocol}`)
+  if (url.protocol !== 'https:') throw new BadAnswer(`the service must use https, not ${url.protocol}`)
   return url
 }
 
 function unsuccessful({ status }: AnswerHead): string | undefined {
-  return status >= 200 && status < 300 ? undefined : `the service answered ${status}`
+  return status >= 200 && status < 300 ? undefined : `the service responded with status ${status}`
 }
 
 function failureOf(error: CallError, timeoutMs: number): unknown {

@@ -300,9 +300,9 @@ export abstract class Http2Connection<S extends Http2Stream> {
   #receive(head: Required<FrameHead>, payload: Buffer): void {
     // Ignore frames after the end.
     if (this.#isOver || this.socket.destroyed) return
-    if (!this.#isKnown && head.type !== frameTypes.settings) throw new MalformedHttp2('no settings')
+    if (!this.#isKnown && head.type !== frameTypes.settings) throw new MalformedHttp2('the first frame is not SETTINGS')
     if (this.#begun !== undefined && head.type !== frameTypes.continuation) {
-      throw new MalformedHttp2('headers that do not go on')
+      throw new MalformedHttp2('a header block is not continued')
     }
     switch (head.type) {
       case frameTypes.data:
@@ -323,7 +323,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
         this.#settings(head, payload)
         break
       case frameTypes.push:
-        throw new MalformedHttp2('a push, which was not asked for')
+        throw new MalformedHttp2('unexpected server push')
       case frameTypes.ping:
         if (head.stream !== 0 || payload.length !== 8) throw unreadable('a ping')
         this.onIdleFrames(1)
@@ -357,7 +357,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
   /** Returns the complete header block; undefined if more frames must follow. */
   #wholeBlock(head: Required<FrameHead>, payload: Buffer): { head: Required<FrameHead>; bytes: Buffer } | undefined {
     const isFirst = head.type === frameTypes.headers
-    if (!isFirst && this.#begun?.head.stream !== head.stream) throw new MalformedHttp2('headers without a beginning')
+    if (!isFirst && this.#begun?.head.stream !== head.stream) throw new MalformedHttp2('CONTINUATION without HEADERS')
     const part = isFirst ? withoutPadding(head, payload) : payload
     const isLast = (head.flags & flags.endHeaders) !== 0
     if (isFirst && isLast) return { head, bytes: part }
@@ -367,7 +367,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     // Counts empty fragments, too. Otherwise a peer could send them forever.
     begun.length += frameHeadBytes + part.length
     if (begun.length > this.#blockBytes) {
-      throw new MalformedHttp2(`headers of more than ${this.#blockBytes} bytes`, errorCodes.excess)
+      throw new MalformedHttp2(`a header block exceeds ${this.#blockBytes} bytes`, errorCodes.excess)
     }
     begun.block.add(part)
     if (!isLast) return undefined
@@ -411,7 +411,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
 
   #moreWindow({ stream: id }: Required<FrameHead>, payload: Buffer): void {
     const more = readNumber(payload) & largestWindow
-    if (more === 0) throw new MalformedHttp2('a window that grows by nothing')
+    if (more === 0) throw new MalformedHttp2('a window update with increment 0')
     const stream = id === 0 ? undefined : this.streamOf(id)
     if (id === 0) this.#window += more
     else if (stream !== undefined) stream.window += more
@@ -426,11 +426,11 @@ const nothing = Buffer.alloc(0)
 const settingBytes = 6
 
 function tooLarge(): MalformedHttp2 {
-  return new MalformedHttp2(`a window above ${largestWindow} bytes`, errorCodes.flowControl)
+  return new MalformedHttp2(`a window exceeds ${largestWindow} bytes`, errorCodes.flowControl)
 }
 
 function unreadable(what: string): MalformedHttp2 {
-  return new MalformedHttp2(`${what} that cannot be read`, errorCodes.frameSize)
+  return new MalformedHttp2(`malformed ${what}`, errorCodes.frameSize)
 }
 
 function readNumber(payload: Buffer): number {

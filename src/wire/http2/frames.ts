@@ -62,7 +62,7 @@ export class MalformedHttp2 extends Error {
   readonly code: ErrorCode
 
   constructor(what: string, code: ErrorCode = errorCodes.protocol) {
-    super(`HTTP/2 that cannot be: ${what}`)
+    super(`invalid HTTP/2: ${what}`)
     this.code = code
   }
 }
@@ -154,7 +154,7 @@ export class FrameCutter {
   #skipFirst(bytes: Buffer): number {
     const first = this.#first
     if (first === undefined) return 0
-    if (!bytes.subarray(0, first.length).equals(first)) throw new MalformedHttp2('no preface')
+    if (!bytes.subarray(0, first.length).equals(first)) throw new MalformedHttp2('the connection preface is missing')
     this.#first = undefined
     return first.length
   }
@@ -187,6 +187,6 @@ export function withoutPadding({ type, flags: set }: Required<FrameHead>, payloa
   const isPadded = (set & flags.padded) !== 0
   const start = (isPadded ? 1 : 0) + (type === frameTypes.headers && (set & flags.priority) !== 0 ? 5 : 0)
   const stop = payload.length - (isPadded ? (payload[0] ?? 0) : 0)
-  if (start > stop) throw new MalformedHttp2('a frame with more padding than bytes')
+  if (start > stop) throw new MalformedHttp2('the padding exceeds the frame')
   return start === 0 && stop === payload.length ? payload : payload.subarray(start, stop)
 }

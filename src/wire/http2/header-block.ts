@@ -142,7 +142,7 @@ export class HeaderDecoder {
   #resize(reader: BlockReader): void {
     while (!reader.isAtEnd && isResize(reader.peek())) {
       const size = reader.integer(5)
-      if (size > this.#limits.remembered) throw broken('headers of which more is to be remembered than may be')
+      if (size > this.#limits.remembered) throw broken('the header table size exceeds its limit')
       this.#mayRemember = size
       this.#forget()
     }
@@ -151,7 +151,7 @@ export class HeaderDecoder {
   #next(reader: BlockReader): Entry {
     const first = reader.peek()
     if (first >= 0x80) return this.#at(reader.integer(7))
-    if (isResize(first)) throw broken('headers that change in their midst what is to be remembered')
+    if (isResize(first)) throw broken('a table size update inside a header block')
     if (first < 0x40) return this.#literal(reader, 4)
     const entry = this.#literal(reader, 6)
     this.#remember(entry)
@@ -166,7 +166,7 @@ export class HeaderDecoder {
 
   #at(number: number): Entry {
     const tableEntry = numbered[number - 1] ?? this.#remembered[this.#remembered.length - (number - numbered.length)]
-    if (tableEntry === undefined || number === 0) throw broken(`a header with the number ${number}`)
+    if (tableEntry === undefined || number === 0) throw broken(`invalid header index ${number}`)
     return tableEntry
   }
 
@@ -203,7 +203,7 @@ class BlockReader {
 
   peek(): number {
     const byte = this.#bytes[this.#at]
-    if (byte === undefined) throw broken('headers that break off')
+    if (byte === undefined) throw broken('a header block is truncated')
     return byte
   }
 
@@ -217,14 +217,14 @@ class BlockReader {
       value += (byte & 127) << shift
       if (byte < 128) return value
     }
-    throw broken('a length that does not end')
+    throw broken('a length is too long')
   }
 
   text(): string {
     const isCoded = this.peek() >= 128
     const length = this.integer(7)
     const start = this.#at
-    if (length > this.#bytes.length - start) throw broken('headers that break off')
+    if (length > this.#bytes.length - start) throw broken('a header block is truncated')
     this.#at += length
     if (!isCoded) return this.#bytes.toString('latin1', start, this.#at)
     return decodeHuffman(this.#bytes.subarray(start, this.#at)).toString('latin1')

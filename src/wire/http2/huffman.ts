@@ -70,7 +70,7 @@ export function decodeHuffman(coded: Uint8Array): Buffer {
     decoded[count++] = matchedCode & symbolMask
     at += length
   }
-  if (!isFilled(coded, at)) throw broken('a header whose code breaks off')
+  if (!isFilled(coded, at)) throw broken('a Huffman-coded header is truncated')
   return decoded.subarray(0, count)
 }
 
@@ -90,10 +90,10 @@ function longCode(coded: Uint8Array, at: number): number {
     const symbol = symbols[code - first]
     if (symbol === undefined) continue
     // The padding consists of ones, as does the end-of-string code.
-    if (symbol === end && at + length <= coded.length * 8) throw broken('a header with the code of the end in it')
+    if (symbol === end && at + length <= coded.length * 8) throw broken('a Huffman-coded header contains EOS')
     return (length << symbolBits) | symbol
   }
-  throw broken('a header in a code that does not exist')
+  throw broken('a header has an invalid Huffman code')
 }
 
 /** Whether the remaining bits are valid padding: less than a byte, and only ones. */

@@ -54,7 +54,7 @@ export class WireReader {
     this.#varint()
     if (this.#high !== 0) throw new WireError('a tag is longer than 32 bits')
     const field = this.#low >>> 3
-    if (field === 0) throw new WireError('field number 0')
+    if (field === 0) throw new WireError('invalid field number 0')
     this.wireType = wireTypeOf(this.#low & 7)
     this.#field = field
     return field
@@ -220,7 +220,7 @@ export class WireReader {
       const inner = this.next()
       if (inner === 0) throw new WireError(`group ${field} has no end`)
       if (this.wireType === groupEnd) {
-        if (inner !== field) throw new WireError(`group ${field} is ended by group ${inner}`)
+        if (inner !== field) throw new WireError(`group ${field} is closed by group ${inner}`)
         return
       }
       this.#skip(this.wireType, inner, depth)
@@ -234,13 +234,14 @@ export class WireReader {
   }
 
   #checkedLength(): number {
-    if (this.#high !== 0 || this.#low > this.#end - this.#at) throw new WireError('a length exceeds the message')
+    if (this.#high !== 0 || this.#low > this.#end - this.#at)
+      throw new WireError('a length prefix extends past the end of the message')
     return this.#low
   }
 
   #take(count: number): number {
     const start = this.#at
-    if (count > this.#end - start) throw new WireError('a value exceeds the message')
+    if (count > this.#end - start) throw new WireError('a value extends past the end of the message')
     this.#at = start + count
     return start
   }
@@ -250,7 +251,7 @@ export class WireReader {
     let low = 0
     let high = 0
     for (let shift = 0; shift < 70; shift += 7) {
-      if (this.#at === this.#end) throw new WireError('a varint exceeds the message')
+      if (this.#at === this.#end) throw new WireError('a varint extends past the end of the message')
       const byte = this.#bytes[this.#at++]!
       const bits = byte & 0x7f
       if (shift < 28) low |= bits << shift
@@ -275,12 +276,12 @@ export class WireReader {
 }
 
 function wireTypeOf(bits: number): WireType {
-  if (bits > 5) throw new WireError(`wire type ${bits}`)
+  if (bits > 5) throw new WireError(`unknown wire type ${bits}`)
   return bits as WireType
 }
 
 function exact(value: number): number {
-  if (!Number.isSafeInteger(value)) throw new WireError('an integer beyond 2^53')
+  if (!Number.isSafeInteger(value)) throw new WireError('an integer exceeds 2^53')
   return value
 }
 

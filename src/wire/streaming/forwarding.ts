@@ -60,7 +60,7 @@ async function forwardOverSpdy(forwarding: Forwarding, signal: AbortSignal): Pro
   const onStream = (opened: OpenedStream) => {
     const { type, port, key } = readStream(opened)
     const pair = pairs.get(key) ?? { timer: setTimeout(drop, openMs, key).unref() }
-    if (pair[type] !== undefined) throw new Error('there is such a stream already')
+    if (pair[type] !== undefined) throw new Error('the stream already exists')
     pairs.set(key, pair)
     pair[type] = opened.stream
     // A client that resets the first stream will not open the second.
@@ -81,7 +81,7 @@ async function forwardOverSpdy(forwarding: Forwarding, signal: AbortSignal): Pro
 function readStream({ id, headers }: OpenedStream): { type: 'data' | 'error'; port: number; key: string } {
   const type = headers.get('streamtype')
   const port = portOf(headers.get('port') ?? '')
-  if (port === undefined || (type !== 'data' && type !== 'error')) throw new Error('a stream without a port or type')
+  if (port === undefined || (type !== 'data' && type !== 'error')) throw new Error('a stream has no port or type')
   // Clients that send no request ID open the two streams in sequence, error stream first.
   const key = headers.get('requestid') ?? `#${type === 'error' ? id : id - 2}`
   return { type, port, key }

@@ -34,7 +34,7 @@ export function agreeOnProtocol(
   const requestedProtocols = listOf(headers.upgrade).map((protocol) => protocol.toLowerCase())
   if (requestedProtocols.includes('websocket')) return agreeOnWebSocket(headers, spoken.websocket)
   if (requestedProtocols.includes('spdy/3.1')) return agreeOnSpdy(headers, spoken.spdy)
-  return { status: 400, message: 'unable to upgrade: ask for the protocol SPDY/3.1 or websocket' }
+  return { status: 400, message: 'unable to upgrade: request the protocol SPDY/3.1 or websocket' }
 }
 
 function agreeOnSpdy(headers: IncomingHttpHeaders, spoken: readonly string[]): AgreedProtocol | RefusedProtocol {
@@ -55,13 +55,13 @@ function agreeOnWebSocket(headers: IncomingHttpHeaders, spoken: readonly string[
   if (headers['sec-websocket-version'] !== '13' || Buffer.from(key, 'base64').length !== 16)
     return {
       status: 400,
-      message: 'unable to upgrade: a WebSocket of version 13 with a key is needed',
+      message: 'unable to upgrade: WebSocket version 13 with a key is required',
       headers: { 'Sec-WebSocket-Version': '13' },
     }
   const offered = listOf(headers['sec-websocket-protocol'])
   const name = offered.find((each) => spoken.includes(each))
   if (name === undefined && offered.length > 0)
-    return { status: 400, message: `unable to upgrade: the protocols spoken are ${spoken.join(', ')}` }
+    return { status: 400, message: `unable to upgrade: the supported protocols are ${spoken.join(', ')}` }
   const accepted = ['Connection', 'Upgrade', 'Upgrade', 'websocket', 'Sec-WebSocket-Accept', acceptKey(key)]
   return {
     over: 'websocket',

@@ -141,7 +141,7 @@ test('a rejection names the control that rejected the request', async () => {
   const told = (control: Control) => chain([control], vendor).mutate(request('CREATE'))
   await assert.rejects(told(refusing('Some', 'no')), {
     code: 403,
-    message: 'pods "p" is forbidden: no (refused by the admission control Some)',
+    message: 'pods "p" is forbidden: no (rejected by the admission plugin Some)',
   })
   await assert.rejects(told(refusing('Some', 'it violates Some')), {
     message: 'pods "p" is forbidden: it violates Some',
@@ -207,7 +207,7 @@ describe('flags that enable and disable controls', () => {
     [
       'a file with an unknown control',
       file(`${head}plugins: [{name: Nothing}]\n`),
-      /unknown admission control "Nothing"/,
+      /unknown admission plugin "Nothing"/,
     ],
     [
       'a configuration for a control that takes none',
@@ -231,7 +231,10 @@ describe('flags that enable and disable controls', () => {
       ['kind: Pod\n', /AdmissionConfiguration in apiserver\.config\.orch\.io\/v1/],
       [`${head}plugin: []\n`, /unknown field "plugin"/],
       [`${head}plugins: ${two}\n`, /configured more than once/],
-      [`${head}plugins: [{name: AlwaysDeny, path: a, configuration: {}}]\n`, /plugins\[0\]: name a path or give/],
+      [
+        `${head}plugins: [{name: AlwaysDeny, path: a, configuration: {}}]\n`,
+        /plugins\[0\]: path and configuration are mutually/,
+      ],
       ['{', /./],
     ] as const) {
       writeFileSync(path, text)

@@ -26,7 +26,7 @@ test('claims without a class get the default StorageClass', async () => {
   await makeClass('older', { 'storageclass.beta.orch.io/is-default-class': 'true' })
   assert.deepEqual(await claim(), [
     403,
-    'persistentvolumeclaims "c-" is forbidden: Internal error occurred: 2 default StorageClasses were found (refused by the admission control DefaultStorageClass)',
+    'persistentvolumeclaims "c-" is forbidden: Internal error occurred: 2 default StorageClasses were found (rejected by the admission plugin DefaultStorageClass)',
   ])
   assert.deepEqual(await claim({ storageClassName: 'plain' }), [201, 'plain'])
 })
@@ -53,6 +53,6 @@ test('Ingresses without a class get the default IngressClass', async () => {
   await makeClass('second', 'true')
   assert.deepEqual(await ingress(), [
     403,
-    'ingresses.networking.orch.io "i-" is forbidden: Internal error occurred: 2 default IngressClasses were found, only 1 allowed (refused by the admission control DefaultIngressClass)',
+    'ingresses.networking.orch.io "i-" is forbidden: Internal error occurred: 2 default IngressClasses were found, only 1 allowed (rejected by the admission plugin DefaultIngressClass)',
   ])
 })

@@ -73,7 +73,7 @@ describe('rate limit buckets', () => {
 
 const limit = { type: 'Server', qps: 1, burst: 1 }
 for (const [what, limits, expected] of [
-  ['an empty list of limits', [], /limits: name at least one/],
+  ['an empty list of limits', [], /limits: at least one limit is required/],
   ['an unknown type', [{ ...limit, type: 'Planet' }], /limits\[0\]\.type/],
   ['a rate of zero', [{ ...limit, qps: 0 }], /limits\[0\]\.qps: .*must be positive/],
   ['an unknown field', [{ ...limit, x: 1 }], /unknown field "limits\[0\]\.x"/],
@@ -87,5 +87,5 @@ for (const [what, limits, expected] of [
 test('the server does not start with EventRateLimit but without limits', async () => {
   const { code, errors } = await startFailing({ after }, [enabled])
   assert.equal(code, 1)
-  assert.match(errors, /EventRateLimit needs limits/)
+  assert.match(errors, /EventRateLimit requires limits/)
 })

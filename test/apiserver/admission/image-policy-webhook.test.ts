@@ -117,7 +117,7 @@ test('pods are admitted while the backend is unavailable if defaultAllow is set'
 test('the server does not start without the API group, the configuration or the file that it names', async (t) => {
   const failures: [string[], RegExp][] = [
     [flagsFor({ defaultAllow: false }), /--runtime-config=imagepolicy.orch.io\/v1alpha1=true/],
-    [['--enable-admission-plugins=ImagePolicyWebhook'], /needs a configuration/],
+    [['--enable-admission-plugins=ImagePolicyWebhook'], /requires a configuration/],
     [[...flagsFor({ allowTTL: -7 }), enabled], /allowTTL must be from 1 to 1800/],
   ]
   for (const [flags, message] of failures) assert.match((await startFailing(t, flags)).errors, message)

@@ -60,7 +60,7 @@ for (const [what, limits, resources, expected] of [
     const { status, body } = await client.post(`${base}/pods`, pod(resources))
     assert.equal(status, 403)
     assert.match(body.message, expected)
-    assert.match(body.message, /^pods "p-.*\(LimitRange range\) \(refused by the admission control LimitRanger\)$/)
+    assert.match(body.message, /^pods "p-.*\(LimitRange range\) \(rejected by the admission plugin LimitRanger\)$/)
     assert.equal((await client.get(`${base}/pods`)).body.items.length, 0)
   })
 

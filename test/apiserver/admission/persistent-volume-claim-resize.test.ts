@@ -36,5 +36,5 @@ test('a claim can grow only if its StorageClass allows expansion', async () => {
   await client.delete('/apis/storage.orch.io/v1/storageclasses/yes')
   const { status, body } = await grow('yes', '3Gi')
   assert.equal(status, 403)
-  assert.match(body.message, /must support resize \(refused by the admission control PersistentVolumeClaimResize\)/)
+  assert.match(body.message, /must support resize \(rejected by the admission plugin PersistentVolumeClaimResize\)/)
 })

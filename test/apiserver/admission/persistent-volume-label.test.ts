@@ -72,5 +72,5 @@ for (const [what, fields, expected] of [
 test('the server does not start with PersistentVolumeLabel but without a table', async () => {
   const { code, errors } = await startFailing({ after }, [enabled])
   assert.equal(code, 1)
-  assert.match(errors, /PersistentVolumeLabel needs a label table/)
+  assert.match(errors, /PersistentVolumeLabel requires a label table/)
 })

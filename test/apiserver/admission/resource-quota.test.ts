@@ -309,7 +309,7 @@ describe('limitedResources in the configuration', () => {
       [refused.status, refused.body.message],
       [
         403,
-        'configmaps "a" is forbidden: insufficient quota to consume: count/configmaps (refused by the admission control ResourceQuota)',
+        'configmaps "a" is forbidden: insufficient quota to consume: count/configmaps (rejected by the admission plugin ResourceQuota)',
       ],
     )
     assert.equal((await strict.post(`${base}/secrets`, map('a'))).status, 201)

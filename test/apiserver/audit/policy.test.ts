@@ -92,8 +92,8 @@ const refused: readonly [Json, RegExp][] = [
   [policyWith({ level: 'None', omitStages: ['Later'] }), /rules\[0\]\.omitStages\[0\]/],
   [policyWith({ level: 'None', nonResourceURLs: ['healthz'] }), /rules\[0\]\.nonResourceURLs\[0\].*slash/],
   [policyWith({ level: 'None', nonResourceURLs: ['/a*b'] }), /last character/],
-  [policyWith({ level: 'None', nonResourceURLs: ['/a'], namespaces: ['b'] }), /not for both/],
-  [policyWith({ level: 'None', resources: [{ resourceNames: ['a'] }] }), /names need resources/],
+  [policyWith({ level: 'None', nonResourceURLs: ['/a'], namespaces: ['b'] }), /not both/],
+  [policyWith({ level: 'None', resources: [{ resourceNames: ['a'] }] }), /resourceNames: requires resources/],
   [policyWith({ level: 'None', resources: [{ resources: ['po*'] }] }), /rules\[0\]\.resources\[0\]\.resources\[0\]/],
 ]
 

@@ -66,7 +66,7 @@ test('changes of the token file take effect', { timeout: 300_000 }, async (t) =>
     const bad: { readonly [text: string]: RegExp } = {
       [`${tokens}${secret}-2,x\n`]: /tokens\.csv: line 4: at least three columns/,
       [`${secret}-2,"x,y\n`]: /tokens\.csv: line 1: a quote is not closed/,
-      [`${secret}-2,a,1\n\n${secret}-2,b,2\n`]: /tokens\.csv: line 3: the token of this line occurs more than once/,
+      [`${secret}-2,a,1\n\n${secret}-2,b,2\n`]: /tokens\.csv: line 3: the token on this line occurs more than once/,
     }
     for (const [text, fault] of Object.entries(bad)) {
       put(text)

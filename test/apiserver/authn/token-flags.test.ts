@@ -19,10 +19,10 @@ const locked = ec.privateKey
   .toString()
 
 const refusals: readonly (readonly [flags: string, file: string, told: RegExp])[] = [
-  ['--service-account-key-file=FILE', 'nothing', /--service-account-key-file: .*there is no key in PEM form/],
+  ['--service-account-key-file=FILE', 'nothing', /--service-account-key-file: .*no PEM key found/],
   ['--service-account-key-file=FILE', publicPem, /no private key to sign tokens with/],
   ['--service-account-key-file=FILE', locked, /key 1: it is encrypted/],
-  ['--service-account-key-file=FILE', shortPem, /key 1: an RSA key of 1024 bits is too short/],
+  ['--service-account-key-file=FILE', shortPem, /key 1: an RSA key with 1024 bits is too short/],
   ['--service-account-key-file=/no/such/file', '', /--service-account-key-file: cannot read/],
   ['--service-account-signing-key-file=FILE', publicPem, /contains no private key/],
   ['--service-account-issuer=https:// a', '', /--service-account-issuer: .* has a colon but is not a URL/],

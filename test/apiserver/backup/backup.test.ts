@@ -135,7 +135,7 @@ test('checking a backup prints its contents', async () => {
   assert.ok(lines.includes('  1\tconfigmaps'), lines.join('\n'))
   assert.ok(lines.includes('  1\tcarts.shop.example.com'))
   assert.ok(
-    lines.some((line) => line.startsWith('objects/core/configmaps/a/b (revision 5): the stored value is cut off')),
+    lines.some((line) => line.startsWith('objects/core/configmaps/a/b (revision 5): the stored value is truncated')),
   )
 })
 
@@ -173,7 +173,7 @@ test('a damaged, truncated, foreign or newer backup is rejected, and nothing is 
   const newer = await backupFile([], { format: 2, program: '7.0' })
   await assert.rejects(
     restoreBy(`--from=${newer}`, `--data-dir=${target}`),
-    /format 2.*use the program that made it \(7\.0\)/,
+    /format 2.*use the program version that created it \(7\.0\)/,
   )
   const other = await backupFile([], { profile: 'kubernetes' })
   await assert.rejects(

@@ -116,7 +116,7 @@ test('of two concurrent migrations into the same prefix, one fails', async () =>
   const two = await loadEtcd(options, { id: 'x', above: 1 })
   const entry = { key: 'meta/a', revision: 1, value: Buffer.from('a') }
   await one.write([entry])
-  await assert.rejects(two.write([entry]), /another process wrote under this prefix meanwhile/)
+  await assert.rejects(two.write([entry]), /another process wrote under this prefix in the meantime/)
   await Promise.all([one.close(), two.close()])
 })
 
@@ -127,7 +127,7 @@ test('foreign keys under the prefix prevent a migration, and a check lists them'
   await assert.rejects(migrateBy(`--from-data-dir=${await makeStore(1)}`, ...toEtcd(prefix)), /contains keys .*theirs/)
   const terminal = recordingTerminal()
   assert.equal(await check(parseFlags(checkFlags, toEtcd(prefix)), terminal), false)
-  assert.match(terminal.lines.join('\n'), /^theirs .*a key that this program does not know/)
+  assert.match(terminal.lines.join('\n'), /^theirs .*unknown key/)
 })
 
 test('conflicting migration flags are rejected', async () => {
@@ -166,7 +166,7 @@ test('data that kube-apiserver 1.23 wrote to etcd is served completely', { timeo
   }).finally(() => kube.stop())
   try {
     assert.deepEqual(lines.slice(1), [
-      'not copied: 2 keys such as /registry/ranges/serviceips: a record of that server, which this one keeps in its own way',
+      'not copied: 2 keys such as /registry/ranges/serviceips: a server-internal record, which orch manages itself',
     ])
     const types: { [type: string]: AnyObject[] } = JSON.parse(
       gunzipSync(readFileSync(join(data, 'kube-objects-1.23.json.gz'))).toString(),

@@ -294,6 +294,6 @@ test('a stored schema pattern beyond the current limits is not enforced, and wri
     ['spec.b'],
   )
   assert.deepEqual(rules.warnings?.(object, undefined, context), [
-    `the pattern "${large}" of its schema is too large, and is not enforced`,
+    `the pattern "${large}" in its schema is too large and is not enforced`,
   ])
 })

@@ -72,7 +72,7 @@ describe('a CustomResourceDefinition on one server', () => {
     const made = await client.post(`${definitions}?dryRun=All&fieldValidation=Strict`, definitionOf({ schema }))
     assert.equal(made.status, 201, made.text)
     assert.deepEqual(made.body.spec.versions[0].schema.openAPIV3Schema['x-orch-validations'], rules)
-    const warning = 'messageExpression in x-orch-validations is kept in the schema, but not enforced'
+    const warning = 'messageExpression in x-orch-validations is stored in the schema but not enforced'
     assert.match(String(made.headers.warning), new RegExp(`version v1: ${warning}`))
   })
 

@@ -114,7 +114,7 @@ test('a name is granted only once, even if a server has not seen the competing d
       return { object: { ...previous, status: granted } as unknown as ApiObject, managed: false }
     },
   )
-  await assert.rejects(taken, { code: 422, message: /another definition of the group has this name/ })
+  await assert.rejects(taken, { code: 422, message: /another definition in the group uses this name/ })
 })
 
 test('missing name reservations are restored, and released with their definitions', async () => {

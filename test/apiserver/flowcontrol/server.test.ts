@@ -147,7 +147,7 @@ test('a request is rejected after waiting in the queue for a quarter of its time
   const { server, held, bob } = await serveHeld(t, ['--request-timeout=4s'])
   const answer = await bob.get(configMaps)
   assert.deepEqual([answer.status, answer.headers['retry-after']], [429, '1'])
-  assert.match(answer.body.message, /for as long as a request may wait/)
+  assert.match(answer.body.message, /within the maximum queue time/)
   assert.equal(await metric(server, `apiserver_flowcontrol_rejected_requests_total${flow},reason="time-out"`), 1)
   held.leave()
 })

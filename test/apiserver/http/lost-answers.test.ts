@@ -151,7 +151,7 @@ describe('writes whose etcd response is lost', { timeout: 300_000, concurrency: 
       const outcome = await loseUpdate(t, wired, `update-${attempt}`)
       if (outcome === undefined) continue
       assert.equal(outcome.code, 1)
-      assert.match(outcome.stderr, /may or may not have happened/)
+      assert.match(outcome.stderr, /may or may not have been applied/)
       assert.equal(outcome.happened, 1)
       return
     }

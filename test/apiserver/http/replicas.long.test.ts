@@ -342,7 +342,7 @@ describe('an unavailable etcd', { timeout: 300_000, concurrency: true }, () => {
     ])
     assert.ok(performance.now() - started < deadlineMs + slackMs)
     assert.equal(nowhere.code, 1, nowhere.said)
-    assert.match(nowhere.said, /^orch: .*no member of etcd can be used: .*ECONNREFUSED.*check that it runs/m)
+    assert.match(nowhere.said, /^orch: .*no usable etcd member: .*ECONNREFUSED.*check that it is running/m)
     assert.equal(stranger.code, 1, stranger.said)
     assert.match(stranger.said, /^orch: .*certificate is not accepted.*check that it runs/m)
     for (const { said, ended } of [nowhere, stranger]) {
@@ -375,7 +375,7 @@ describe('an unavailable etcd', { timeout: 300_000, concurrency: true }, () => {
     for (const server of [one, two]) {
       assert.equal((await server.get('/livez')).status, 200)
       assert.equal((await server.get('/readyz')).status, 503)
-      assert.match((await server.get('/readyz?verbose')).text, /\[-\]store failed: the store does not answer/)
+      assert.match((await server.get('/readyz?verbose')).text, /\[-\]store failed: the store does not respond/)
       // Reads that need not be the most recent are still served.
       assert.deepEqual(await read(server, `${path}?resourceVersion=0`), { m: 'before', n: 'before' })
     }

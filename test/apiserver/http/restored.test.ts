@@ -19,7 +19,7 @@ test('two servers recover after their etcd is restored from a backup', { timeout
   const servers = await Promise.all([start(), start()])
   const [one, two] = servers.map((server) => server.client()) as [HttpClient, HttpClient]
   for (const server of servers)
-    assert.equal(server.output().match(/warning etcd 3\.4\.\d+ has known faults/g)?.length, 1, server.output())
+    assert.equal(server.output().match(/warning etcd 3\.4\.\d+ has known bugs/g)?.length, 1, server.output())
 
   await write(one, 'kept')
   await write(two, 'removed')

@@ -53,11 +53,11 @@ test('the store is reported as healthy in every format, and no other component i
 })
 
 test('a failing component is reported as unhealthy', async () => {
-  const { answer } = componentStatuses([{ name: 'store', check: () => 'the store does not answer' }])
+  const { answer } = componentStatuses([{ name: 'store', check: () => 'the store does not respond' }])
   const user = { name: 'u', uid: '', groups: [], extra: new Map() }
   const { signal } = new AbortController()
   const asked = { namespace: '', query: new URLSearchParams(), path: '', below: '', dryRun: false, object: undefined }
   const request = { ...asked, user, warn: () => {}, abandoned: () => signal }
   const one = (await answer({ ...request, verb: 'get', name: 'store' })) as ApiObject
-  assert.deepEqual(one.conditions, [{ type: 'Healthy', status: 'False', error: 'the store does not answer' }])
+  assert.deepEqual(one.conditions, [{ type: 'Healthy', status: 'False', error: 'the store does not respond' }])
 })

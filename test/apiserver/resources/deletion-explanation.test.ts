@@ -84,7 +84,7 @@ test('a pending deletion is explained with reasons and times, within the permiss
 
   const config = `--kubeconfig=${served.directory}/admin.kubeconfig`
   const { stderr } = await orchctl(['delete', 'configmap', 'owner', '--cascade=foreground', '--timeout=3s', config])
-  assert.match(stderr, /^waiting for configmap "owner", which is being deleted since \S+Z:$/m)
+  assert.match(stderr, /^waiting for configmap "owner", which has been terminating since \S+Z:$/m)
   assert.match(stderr, /^ {2}finalizer foregroundDeletion: .*1 block it$/m)
   assert.match(stderr, /^ {2}dependent ConfigMap "child", which blocks it, held by example\.com\/hold$/m)
   assert.equal(stderr.match(/^waiting for/gm)?.length, 1)

@@ -194,7 +194,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
       (await stateOf(asked, { resource: 'secrets', namespace: 'default', name: 's', revision: version })).status,
       403,
     )
-    assert.match((await run('undo secret s')).stderr, /keeps no values of Secrets/)
+    assert.match((await run('undo secret s')).stderr, /contains no Secret values/)
     const blame = (await run('blame secret s')).stdout
     assert.match(blame, new RegExp(`^${second.revision} .* \\.data\\["pass\\.word"\\]$`, 'm'))
   })
@@ -209,7 +209,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     const again = await run(`undo cm/u --revision=${bad.metadata.resourceVersion}`)
     assert.match(again.stderr, /conflict: changed again after revision \d+, so nothing was undone: \.data\.k/)
     assert.equal(again.code, 1)
-    assert.match((await run('undo cm/u --revision=3')).stderr, /revision 3 is no change of/)
+    assert.match((await run('undo cm/u --revision=3')).stderr, /revision 3 is not a change to/)
     await admin.delete(`${maps}/u`)
     assert.match((await run('undo cm u')).stdout, /configmap\/u created again/)
     assert.deepEqual((await admin.get(`${maps}/u`)).body.data, { k: '1', other: 'y' })
@@ -288,6 +288,6 @@ export function historySuite(server: Restartable, second: Restartable): void {
     assert.match((await run(`get cm --at=${at}`)).stdout, /^NAME +REVISION\n(.*\n)*c +\d+\n/)
     assert.match((await run('get cm --at=soon')).stderr, /not a resourceVersion/)
     assert.match((await run(`get cm --at=${at} -w`)).stderr, /--at cannot be combined with -w/)
-    assert.match((await run('history cm/never')).stderr, /No history of configmaps "never" found/)
+    assert.match((await run('history cm/never')).stderr, /No history found for configmaps "never"/)
   })
 }

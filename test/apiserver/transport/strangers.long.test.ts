@@ -122,7 +122,7 @@ test('a plain HTTP request gets an explanation', { timeout: 300_000 }, async (t)
     t.after(() => socket.destroy())
     socket.write(`${method} /version HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n${'x'.repeat(100)}`)
     const text = await untilClosed(socket)
-    assert.match(text, /^HTTP\/1\.1 400 .*\r\n\r\nThis port speaks HTTPS only: use https:\/\/ .*\.\n$/s, method)
+    assert.match(text, /^HTTP\/1\.1 400 .*\r\n\r\nThis port supports only HTTPS: use https:\/\/ .*\.\n$/s, method)
   }
   assert.equal((await server.client().get('/livez')).status, 200)
   assert.doesNotMatch(server.output(), / error /)

@@ -77,7 +77,7 @@ const refused: [Json, RegExp][] = [
   [configured([]), /resources\[0\]\.providers/],
   [configured([{ kms: { name: 'k' } }]), /kms is not supported/],
   [configured([{ rot13: {} }]), /unknown provider "rot13"/],
-  [configured([{ aesgcm: {}, identity: {} }]), /a provider must have exactly one name/],
+  [configured([{ aesgcm: {}, identity: {} }]), /specify exactly one provider/],
   [configured([{ aesgcm: { keys: [] } }]), /providers\[0\]\.aesgcm\.keys/],
   [configured([{ aesgcm: { keys: [{ name: 'a:b', secret }] } }]), /keys\[0\]\.name/],
   [configured([{ aesgcm: { keys: [{ name: 'a', secret: 'not base64!' }] } }]), /keys\[0\]\.secret: must be base64$/],

@@ -154,8 +154,8 @@ describe('etcd store on three members that crash and restart', { timeout: 300_00
       [{ tls: { ...stranger, ca } }, /handshake failed: .*certificate/],
       [{ tls: { ca: stranger.ca, cert, key } }, /certificate is not accepted/],
       [{ tls: { ca } }, /handshake failed: .*certificate/],
-      [{ endpoints: plain }, /no member of etcd can be used/],
-      [{ endpoints: [silent.endpoint] }, /no member of etcd can be used|before the deadline/],
+      [{ endpoints: plain }, /no usable etcd member/],
+      [{ endpoints: [silent.endpoint] }, /no usable etcd member|before the deadline/],
       [{ endpoints: ['not a url'] }, /not an etcd endpoint/],
       [{ endpoints: [] }, /no etcd endpoints/],
       [{ prefix: '' }, /not an etcd prefix/],
@@ -178,7 +178,7 @@ describe('etcd store on three members that crash and restart', { timeout: 300_00
       await using store = await open({ endpoints: [cluster.endpoints[0]!, other.endpoints[0]!], deadlineMs: 4_000 })
       await writeOnce(store, 'a')
       await cluster.kill(0)
-      await assert.rejects(store.get('a'), /belongs to another cluster/)
+      await assert.rejects(store.get('a'), /belongs to a different cluster/)
     } finally {
       await other.stop()
       await cluster.restart(0)

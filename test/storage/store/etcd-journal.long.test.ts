@@ -299,7 +299,7 @@ longTest('a full etcd serves lists and deletes, and half of the journal is delet
     writes++
     await store.journal!.oldest().catch(refused)
   }
-  assert.match(warnings.join('\n'), /etcd is full: half of the history of objects will be dropped/)
+  assert.match(warnings.join('\n'), /etcd is full: half of the object history will be deleted/)
   assert.ok((await writer.write('a/small', undefined)) > 0)
   assert.equal((await store.list({ prefix: '' })).entries.length, 1)
   await store.compact(await store.revision())

@@ -108,7 +108,7 @@ test('freed space is available immediately, and dropping old revisions for it is
       }
       assert.deepEqual(capacity, ['full', 'roomy'])
       assert.equal(messages.length, 1)
-      assert.match(messages[0]!, /the disk is full: old revisions of objects were dropped/)
+      assert.match(messages[0]!, /the disk is full: old object revisions were deleted/)
       await assert.rejects(store.list({ prefix: '', revision: first }), RevisionGone)
     },
     options,

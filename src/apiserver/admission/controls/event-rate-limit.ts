@@ -49,7 +49,7 @@ function checkLimit({ qps = 0, burst = 0, cacheSize = 0 }: Limit, path: FieldPat
 }
 
 export function eventRateLimit(): Control<Event> {
-  throw new UsageError('EventRateLimit needs limits: set them in the file of --admission-control-config-file')
+  throw new UsageError('EventRateLimit requires limits: set them in the --admission-control-config-file file')
 }
 
 export function configuredEventRateLimit(parts: Parts, configuration: Json): Control<Event> {
@@ -61,7 +61,7 @@ export function configuredEventRateLimit(parts: Parts, configuration: Json): Con
     versions: ['v1alpha1'],
     kind: 'Configuration',
   })
-  if (limits.length === 0) throw new Error('limits: name at least one')
+  if (limits.length === 0) throw new Error('limits: at least one limit is required')
   const meters = metersOf(limits, parts)
   return {
     name: 'EventRateLimit',

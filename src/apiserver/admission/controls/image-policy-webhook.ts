@@ -39,19 +39,19 @@ const fields = {
   imagePolicy: field(
     1,
     s.object({
-      kubeConfigFile: field(1, s.string(), { required: true, doc: 'Kubeconfig file that names the backend.' }),
+      kubeConfigFile: field(1, s.string(), { required: true, doc: 'Kubeconfig file for the backend.' }),
       allowTTL: field(2, s.int32(), { doc: 'Seconds to cache an allowed result; -1 disables caching.' }),
       denyTTL: field(3, s.int32(), { doc: 'Seconds to cache a denied result; -1 disables caching.' }),
       retryBackoff: field(4, s.int32(), { doc: 'Milliseconds to wait before the first retry of a failed call.' }),
       defaultAllow: field(5, s.boolean(), { doc: 'Whether pods are admitted while the backend does not respond.' }),
     }),
-    { required: true, doc: 'Settings of the image policy backend.' },
+    { required: true, doc: 'Settings for the image policy backend.' },
   ),
 }
 
 export function imagePolicyWebhook(): Control<Pod> {
   throw new UsageError(
-    'ImagePolicyWebhook needs a configuration: set it in the file of --admission-control-config-file',
+    'ImagePolicyWebhook requires a configuration: set it in the --admission-control-config-file file',
   )
 }
 

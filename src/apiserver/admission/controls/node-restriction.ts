@@ -134,7 +134,7 @@ async function assertEviction(lookup: Lookup, request: AdmissionRequest<Pod | un
 function assertClaim(request: AdmissionRequest, node: string): void {
   const { operation, subresource, object, oldObject } = request
   if (operation !== 'UPDATE' || subresource !== 'status')
-    throw refusal(request, `node "${node}" may only update the status of claims`)
+    throw refusal(request, `node "${node}" may only update the status of persistentvolumeclaims`)
   if (!same(besidesSize(object!), besidesSize(oldObject!)))
     throw refusal(
       request,
@@ -161,7 +161,7 @@ interface TokenRequest {
 async function assertAccount(request: AdmissionRequest, node: string, lookup: Lookup): Promise<void> {
   const { operation, subresource, object, namespace } = request
   if (operation !== 'CREATE' || subresource !== 'token')
-    throw refusal(request, `node "${node}" may only request tokens of accounts`)
+    throw refusal(request, `node "${node}" may only request tokens for service accounts`)
   const { kind, apiVersion = 'v1', name = '', uid = '' } = (object as TokenRequest).spec?.boundObjectRef ?? {}
   if (kind !== 'Pod' || apiVersion !== 'v1') throw refusal(request, 'node requested token not bound to a pod')
   if (uid === '') throw refusal(request, 'node requested token with a pod binding without a uid')

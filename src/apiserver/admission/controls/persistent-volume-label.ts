@@ -53,7 +53,7 @@ const fields = { volumes: field(1, s.list(entry), { required: true, doc: 'Labels
 
 export function persistentVolumeLabel(): Control<PersistentVolume> {
   throw new UsageError(
-    'PersistentVolumeLabel needs a label table: set it in the file of --admission-control-config-file',
+    'PersistentVolumeLabel requires a label table: set it in the --admission-control-config-file file',
   )
 }
 

@@ -100,7 +100,7 @@ function refuseConflict(request: AdmissionRequest<Pod>, wanted: NodeLabels): voi
   if (key !== undefined)
     throw refusal(
       request,
-      `pod node label selector conflicts with its namespace node label selector: ${key}=${own[key]}, and ${key}=${wanted[key]} is wanted`,
+      `pod node label selector conflicts with its namespace node label selector: ${key}=${own[key]}, but ${key}=${wanted[key]} is required`,
     )
 }
 
@@ -122,8 +122,7 @@ function parseSelector(text: string): NodeLabels | string {
   const entries: [string, string][] = []
   for (const part of parts) {
     const [key = '', value, ...more] = part.split('=').map((word) => word.trim())
-    if (value === undefined || more.length > 0)
-      return `${JSON.stringify(part)} must be a label and its value, as in a=b`
+    if (value === undefined || more.length > 0) return `${JSON.stringify(part)} must be KEY=VALUE, such as a=b`
     const [fault] = [...checkQualifiedName(key), ...checkLabelValue(value)]
     if (fault !== undefined) return `${JSON.stringify(part)}: ${fault}`
     entries.push([key, value])

@@ -63,7 +63,7 @@ async function choose(parts: Parts, request: AdmissionRequest<Pod>, may: 'may ch
   const [again, faults] = await tryAll(parts, request, may)
   if (again !== undefined) return again
   const verb = may === 'may change' ? 'admit' : 'validate'
-  const why = faults.length === 0 ? 'no policy that may be used allows it' : summary(firstFaults(faults))
+  const why = faults.length === 0 ? 'no policy that the pod may use allows it' : summary(firstFaults(faults))
   throw refusal(request, `PodSecurityPolicy: unable to ${verb} pod: ${why}`)
 }
 

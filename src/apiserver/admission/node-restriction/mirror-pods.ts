@@ -62,7 +62,7 @@ function referenced(spec: PodSpec): string {
   // The claim is created with the pod and would grant the node access to it and its volume.
   if (volumes.some(({ ephemeral }) => ephemeral !== undefined)) return 'ephemeral persistentvolumeclaims'
   const tokens = volumes.flatMap(({ projected }) => projected?.sources ?? [])
-  return tokens.some(({ serviceAccountToken }) => serviceAccountToken !== undefined) ? 'tokens of an account' : ''
+  return tokens.some(({ serviceAccountToken }) => serviceAccountToken !== undefined) ? 'service account tokens' : ''
 }
 
 function hasConfigMaps({ initContainers = [], containers = [], volumes = [] }: PodSpec): boolean {

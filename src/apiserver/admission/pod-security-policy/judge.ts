@@ -57,7 +57,7 @@ function checkRuntimeClass({ runtimeClass }: PolicySpec, { runtimeClassName: nam
   if (runtimeClass === undefined || name === undefined) return []
   const { allowedRuntimeClassNames: allowed = [] } = runtimeClass
   if (allowed.includes('*') || allowed.includes(name)) return []
-  return [forbidden('spec.runtimeClassName', `${name} is not one of those that are allowed: ${allowed.join(', ')}`)]
+  return [forbidden('spec.runtimeClassName', `${name} is not allowed; allowed values are ${allowed.join(', ')}`)]
 }
 
 interface Placed {

@@ -70,7 +70,10 @@ function checkSeccomp({ allowed: { seccomp: allowed } }: Policy, profile: string
   if (allowed === undefined) return profile === '' ? [] : [forbidden(path, 'seccomp may not be set')]
   if (allowed.has('*') || allowed.has(profile === dockerDefault ? 'runtime/default' : profile)) return []
   return [
-    forbidden(path, `${profile || 'no profile'} is not an allowed seccomp profile; allowed are ${list([...allowed])}`),
+    forbidden(
+      path,
+      `${profile || 'no profile'} is not an allowed seccomp profile; allowed profiles are ${list([...allowed])}`,
+    ),
   ]
 }
 
@@ -81,14 +84,14 @@ export function checkAppArmor(policy: Policy, pod: JudgedPod, container: Contain
   const profile = pod.annotations[key] ?? ''
   if (profile !== '' && allowed.has(profile)) return []
   const what = profile === '' ? 'AppArmor profile must be set' : `${profile} is not an allowed profile`
-  return [forbidden(at('metadata.annotations', key), `${what}; allowed are ${list([...allowed])}`)]
+  return [forbidden(at('metadata.annotations', key), `${what}; allowed profiles are ${list([...allowed])}`)]
 }
 
 type SeLinuxOptions = SecurityContext['seLinuxOptions']
 
 export function checkSeLinux({ spec }: Policy, own: SeLinuxOptions, path: FieldPath): FieldError[] {
   if (spec.seLinux?.rule !== 'MustRunAs') return []
-  if (own === undefined) return [required(path, 'must be what the policy says')]
+  if (own === undefined) return [required(path, 'must match the policy')]
   const wanted = spec.seLinux.seLinuxOptions ?? {}
   return (['level', 'role', 'type', 'user'] as const)
     .filter((field) => normal(field, own[field]) !== normal(field, wanted[field]))

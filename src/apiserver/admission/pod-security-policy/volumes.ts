@@ -100,5 +100,5 @@ function checkDriver(
   path: FieldPath,
 ): FieldError[] {
   if (driver === undefined || allowed.length === 0 || allowed.includes(driver)) return []
-  return [invalid(path, driver, `is not an allowed driver; allowed are ${allowed.join(', ')}`)]
+  return [invalid(path, driver, `is not an allowed driver; allowed drivers are ${allowed.join(', ')}`)]
 }

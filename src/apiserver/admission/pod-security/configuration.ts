@@ -32,11 +32,11 @@ const names = (check: NameCheck) => ({
 
 const defaults = s.object({
   enforce: field(1, text(levelFault), { zeroValue: 'keep', doc: 'Level whose violations are rejected.' }),
-  'enforce-version': field(2, text(versionFault), { zeroValue: 'keep', doc: 'Release of the rules for enforce.' }),
+  'enforce-version': field(2, text(versionFault), { zeroValue: 'keep', doc: 'Rule version for enforce.' }),
   audit: field(3, text(levelFault), { zeroValue: 'keep', doc: 'Level whose violations are recorded.' }),
-  'audit-version': field(4, text(versionFault), { zeroValue: 'keep', doc: 'Release of the rules for audit.' }),
+  'audit-version': field(4, text(versionFault), { zeroValue: 'keep', doc: 'Rule version for audit.' }),
   warn: field(5, text(levelFault), { zeroValue: 'keep', doc: 'Level whose violations cause warnings.' }),
-  'warn-version': field(6, text(versionFault), { zeroValue: 'keep', doc: 'Release of the rules for warn.' }),
+  'warn-version': field(6, text(versionFault), { zeroValue: 'keep', doc: 'Rule version for warn.' }),
 })
 
 const someName: NameCheck = (name) => (name === '' ? ['must not be empty'] : [])

@@ -52,8 +52,10 @@ export async function applyPatch(patched: Patched, patch: Buffer | undefined): P
     if (error === otherNamespace) throw error
     // Counts as a failure of the webhook, which could otherwise keep the server busy indefinitely.
     if (error instanceof ExpensivePatch || error.code === 413)
-      throw new CallError('answer', `its patch takes too much work: ${error.message}`)
-    throw internalError(`the patch of admission webhook ${JSON.stringify(webhook.name)} is of no use: ${error.message}`)
+      throw new CallError('answer', `its patch is too expensive to apply: ${error.message}`)
+    throw internalError(
+      `cannot apply the patch from admission webhook ${JSON.stringify(webhook.name)}: ${error.message}`,
+    )
   }
 }
 
@@ -62,7 +64,7 @@ function* timed<T>(steps: Sliced<T>, isLate: () => boolean): Sliced<T> {
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value
-    if (isLate()) throw new CallError('timeout', 'its patch takes longer than its time-out')
+    if (isLate()) throw new CallError('timeout', 'applying its patch took longer than its timeout')
     yield step.value
   }
 }
@@ -71,7 +73,7 @@ function* readResultSliced(form: ObjectForm, result: Json, base: ApiObject): Sli
   const { group, version, kind } = form.kind
   const apiVersion = group === '' ? version : `${group}/${version}`
   if (!isObject(result) || result.apiVersion !== apiVersion || result.kind !== kind)
-    throw internalError(`a webhook may not make something else of a ${kind} in ${apiVersion}`)
+    throw internalError(`a webhook must not change the kind or version of a ${kind} in ${apiVersion}`)
   return yield* form.read(result, base)
 }
 
@@ -92,7 +94,7 @@ function keepNames({ request }: Patched, before: ApiObject, after: ApiObject): A
     metadata.name = before.metadata.name
   if (!sameManagers(before, after) && runToCompletion(readManagers(metadata.managedFields)) === undefined) {
     request.warn(
-      '.metadata.managedFields was in an invalid state after admission; what was recorded before is kept. A mutating admission webhook should leave managedFields alone',
+      '.metadata.managedFields was invalid after admission; the previous value is kept. Mutating admission webhooks should not change managedFields',
     )
     if (before.metadata.managedFields === undefined) delete metadata.managedFields
     else metadata.managedFields = before.metadata.managedFields

@@ -94,7 +94,7 @@ export class WebhookCalls {
     // The request itself has ended, which is not a failure of the webhook, so no failure policy applies.
     if (error.fault === 'aborted' || this.#isOver(request))
       return {
-        error: timeout('the request ended while an admission webhook was asked'),
+        error: timeout('the request ended during an admission webhook call'),
         cause: 'calling_webhook_error',
       }
     // A local limit says nothing about the webhook, which might have denied the request. An open breaker does.
@@ -114,7 +114,7 @@ export class WebhookCalls {
     const { webhook, request } = question
     const { reviewVersion, breaker } = webhook
     if (reviewVersion === undefined)
-      throw new CallError('answer', 'it understands no version of AdmissionReview that this server can send')
+      throw new CallError('answer', 'it supports no AdmissionReview version that this server can send')
     const open = breaker.refusal(tenantOf(request))
     if (open !== undefined) throw new CallError('connection', open)
     const began = this.#parts.clock.monotonic()

@@ -116,14 +116,14 @@ function systemRisks(webhook: Webhook, { lookup }: WarningParts): string[] {
 function leaseRisks(webhook: Webhook, { lookup, vendor }: WarningParts): string[] {
   const leases = { group: groupName(vendor, 'coordination'), resource: 'leases' }
   if (!systemNamespaces.some((namespace) => intercepts(webhook, leases, { namespace, lookup }))) return []
-  return ['it intercepts leases, by which nodes and controllers show that they are alive']
+  return ['it intercepts leases, which nodes and controllers use as heartbeats']
 }
 
 /** A backend that must approve its own pods cannot be restarted. */
 function backendRisks(webhook: Webhook, { lookup }: WarningParts): string[] {
   const { service } = webhook.address
   if (service === undefined || !intercepts(webhook, pods, { namespace: service.namespace, lookup })) return []
-  return [`it intercepts pods of ${service.namespace}, where its own backend runs`]
+  return [`it intercepts pods in ${service.namespace}, where its own backend runs`]
 }
 
 function serviceRisks({ address: { service } }: Webhook, { lookup }: WarningParts): string[] {
@@ -135,7 +135,7 @@ function serviceRisks({ address: { service } }: Webhook, { lookup }: WarningPart
 
 function authorityRisks({ address: { service, authority } }: Webhook): string[] {
   if (authority === undefined)
-    return service === undefined ? [] : ['it has no caBundle, and no public authority vouches for a service']
+    return service === undefined ? [] : ['it has no caBundle, and public CAs do not sign certificates for services']
   try {
     new X509Certificate(authority)
     return []

@@ -68,9 +68,9 @@ function* parse(body: Buffer): Sliced<JsonObject> {
     value = (yield* parseSliced(body, maxValues)).value
   } catch {
     // Hides the parser's message because it quotes the input.
-    throw malformed('the answer is not valid JSON')
+    throw malformed('the response is not valid JSON')
   }
-  if (!isObject(value)) throw malformed('the answer is not a JSON object')
+  if (!isObject(value)) throw malformed('the response is not a JSON object')
   return value
 }
 

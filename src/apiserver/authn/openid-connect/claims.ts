@@ -25,7 +25,7 @@ export class BadClaims extends Error {
 /** Returns the user of a token. Throws BadClaims. */
 export function userIn(claims: JsonObject, rules: ClaimRules): User {
   for (const [claim, text] of rules.requiredClaims)
-    if (own(claims, claim) !== text) throw new BadClaims(`the required claim ${claim} is not as it must be`)
+    if (own(claims, claim) !== text) throw new BadClaims(`the required claim ${claim} does not have the required value`)
   return {
     name: `${usernamePrefix(rules)}${usernameIn(claims, rules.usernameClaim)}`,
     uid: '',
@@ -96,6 +96,6 @@ export function isFor(claims: JsonObject, client: string): boolean {
 }
 
 export function asClaims(value: Json): JsonObject {
-  if (!isObject(value)) throw new BadClaims('it holds no claims')
+  if (!isObject(value)) throw new BadClaims('it contains no claims')
   return value
 }

@@ -45,15 +45,15 @@ export function idTokens(parts: IdTokenParts): Authenticator {
 async function judge(parts: IdTokenParts, token: string): Promise<Answer<AuthenticationOutcome>> {
   try {
     const claims = asClaims(strictly(await payloadOf(parts, token)))
-    if (own(claims, 'iss') !== parts.rules.issuer) throw new BadClaims('it is of another issuer')
-    if (!isFor(claims, parts.clientId)) throw new BadClaims('it is meant for another client')
+    if (own(claims, 'iss') !== parts.rules.issuer) throw new BadClaims('it is from another issuer')
+    if (!isFor(claims, parts.clientId)) throw new BadClaims('it is intended for another client')
     const now = parts.clock.now() / 1000
     const end = endOf(claims, now)
     const user = userIn(claims, parts.rules)
     return { value: { result: 'user', user }, ttlMs: Math.min(knownMs, (end - now) * 1000) }
   } catch (error) {
     if (!(error instanceof BadClaims)) throw error
-    return { value: { result: 'refused', why: `the ID token does not count: ${error.message}` }, ttlMs: 0 }
+    return { value: { result: 'refused', why: `the ID token is invalid: ${error.message}` }, ttlMs: 0 }
   }
 }
 
@@ -64,7 +64,7 @@ async function payloadOf({ provider, algorithms }: IdTokenParts, token: string):
   const later = (await provider.refresh()) ? await verify(token, provider.keys, algorithms) : undefined
   if (later !== undefined) return later
   throw new BadClaims(
-    provider.keys === undefined ? 'the keys of its issuer are not known yet' : 'no key of its issuer has signed it',
+    provider.keys === undefined ? "its issuer's keys are not known yet" : "none of its issuer's keys signed it",
   )
 }
 
@@ -107,7 +107,7 @@ function strictly(payload: Uint8Array) {
   } catch {
     // Hides the error because it quotes the input.
   }
-  throw new BadClaims('its claims cannot be read')
+  throw new BadClaims('cannot read its claims')
 }
 
 /** Returns the issuer of an unverified token. */

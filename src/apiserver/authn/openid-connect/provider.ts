@@ -83,10 +83,10 @@ export class OpenidProvider {
     const { issuer, get } = this.#parts
     const document = await get(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`)
     if (!isObject(document) || own(document, 'issuer') !== issuer)
-      throw new Error('the discovery document of the OpenID Connect provider names another issuer')
+      throw new Error("the OpenID Connect provider's discovery document names another issuer")
     const address = own(document, 'jwks_uri')
     if (typeof address !== 'string' || !URL.canParse(address) || new URL(address).protocol !== 'https:')
-      throw new Error('the discovery document of the OpenID Connect provider has no jwks_uri with https')
+      throw new Error("the OpenID Connect provider's discovery document has no https jwks_uri")
     return address
   }
 }
@@ -94,6 +94,6 @@ export class OpenidProvider {
 function keysIn(document: Json): JSONWebKeySet {
   const keys = isObject(document) ? own(document, 'keys') : undefined
   if (!Array.isArray(keys) || !keys.every(isObject) || keys.length > maxKeys)
-    throw new Error('the OpenID Connect provider gave no keys that can be read')
+    throw new Error('the OpenID Connect provider returned no usable keys')
   return { keys } as unknown as JSONWebKeySet
 }

@@ -29,7 +29,7 @@ export interface TokenKeys {
 /** Reads all keys in a text. Throws an Error that names the unusable key and the reason without quoting it. */
 export function readKeys(pem: string): (VerifyingKey | SigningKey)[] {
   const blocks = [...readPemBlocks(Buffer.from(pem))].filter(({ label }) => label !== 'EC PARAMETERS')
-  if (blocks.length === 0) throw new Error('there is no key in PEM form')
+  if (blocks.length === 0) throw new Error('no PEM key found')
   return blocks.map((block, index) => {
     try {
       return keyOf(keyObject(block))
@@ -90,10 +90,10 @@ function algorithmOf({ asymmetricKeyType: type, asymmetricKeyDetails: details }:
   if (type === 'rsa') {
     const bits = details?.modulusLength ?? 0
     if (bits < shortestRsa)
-      throw new Error(`an RSA key of ${bits} bits is too short: use one of ${shortestRsa} or more`)
+      throw new Error(`an RSA key with ${bits} bits is too short: use at least ${shortestRsa} bits`)
     return 'RS256'
   }
   const algorithm = type === 'ec' ? curves[details?.namedCurve ?? ''] : undefined
-  if (algorithm === undefined) throw new Error('tokens need a key of the type RSA, Ed25519, P-256, P-384 or P-521')
+  if (algorithm === undefined) throw new Error('tokens require an RSA, Ed25519, P-256, P-384 or P-521 key')
   return algorithm
 }

@@ -34,7 +34,7 @@ export function nodeMode({ vendor, version, lookup }: NodeModeParts): Mode {
 const untold: ToldRules = {
   rules: [],
   incomplete: true,
-  notes: ['the rights of a node depend on its pods and cannot be listed'],
+  notes: ["a node's permissions depend on its pods and cannot be listed"],
 }
 
 function nodeAuthorizer(vendor: Vendor, version: EmulatedVersion, graph: NodeGraph): Authorizer {

@@ -17,7 +17,7 @@ export class ConversionMetrics {
   readonly #durations = new Histogram(
     {
       name: 'apiserver_crd_webhook_conversion_duration_seconds',
-      help: 'Duration of conversions by webhooks of custom resource definitions.',
+      help: 'Duration of custom resource conversions by webhooks.',
       labels: ['crd_name', 'from_version', 'to_version', 'succeeded'],
     },
     Array.from({ length: 15 }, (_, i) => shortest * 2 ** i),

@@ -61,9 +61,9 @@ function* parseAnswer(body: Buffer): Sliced<JsonObject> {
     value = (yield* parseSliced(body)).value
   } catch {
     // Hides the parser's message because it quotes the input.
-    throw new CallError('answer', 'the answer is not valid JSON')
+    throw new CallError('answer', 'the response is not valid JSON')
   }
-  if (!isObject(value)) throw new CallError('answer', 'the answer is not a JSON object')
+  if (!isObject(value)) throw new CallError('answer', 'the response is not a JSON object')
   return value
 }
 

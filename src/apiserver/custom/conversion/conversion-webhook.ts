@@ -137,14 +137,14 @@ class ConcurrencyLimit {
 
   /** Calls `work` with the remaining time once a slot is free. */
   async take<T>(clock: Clock, work: (remainingMs: number) => Promise<T>): Promise<T> {
-    if (this.#waiting.length >= maxWaiting) throw new CallError('limit', 'too many conversions wait for it')
+    if (this.#waiting.length >= maxWaiting) throw new CallError('limit', 'too many conversions are waiting for it')
     const began = clock.monotonic()
     if (this.#usedSlots >= maxCalls) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     else this.#usedSlots++
     try {
       const remainingMs = this.#timeoutMs - (clock.monotonic() - began)
       if (remainingMs <= 0)
-        throw new CallError('timeout', `no answer to the conversions before it within ${this.#timeoutMs} ms`)
+        throw new CallError('timeout', `no response to the preceding conversions within ${this.#timeoutMs} ms`)
       return await work(remainingMs)
     } finally {
       const next = this.#waiting.shift()

@@ -55,7 +55,7 @@ export class ServedDefinitions {
     const { registry, conversion } = this.#parts
     const { vendor, caches } = registry
     const newKinds = await kindsOf(definition, names, { vendor, convert: conversionOf(definition, conversion) })
-    if (newKinds.outcome === 'invalid') throw new Error(`its schema cannot be used: ${summary(newKinds.faults)}`)
+    if (newKinds.outcome === 'invalid') throw new Error(`its schema is unusable: ${summary(newKinds.faults)}`)
     const types = this.#typesOf(newKinds.kinds, { name, uid: uid!, servedAs: state })
     const [cache] = types.map((type) => type.cache)
     if (cache !== undefined) await caches.open(cache)

@@ -133,7 +133,7 @@ function judgeOf(rules: ObjectRules | undefined, judge: Judge | undefined): Judg
 }
 
 function unenforcedWarning(pattern: string): string {
-  return `the pattern ${JSON.stringify(shorten(pattern, 100))} of its schema is too large, and is not enforced`
+  return `the pattern ${JSON.stringify(shorten(pattern, 100))} in its schema is too large and is not enforced`
 }
 
 /** In the order in which Kubernetes lists them. */

@@ -17,7 +17,7 @@ export interface PrinterColumn {
 const ageColumn: PrinterColumn = {
   name: 'Age',
   type: 'date',
-  description: 'How long ago the object was created.',
+  description: 'Age of the object.',
   jsonPath: '.metadata.creationTimestamp',
 }
 

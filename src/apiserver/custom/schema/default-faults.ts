@@ -54,4 +54,4 @@ function partsOf({ schema, path }: Pick<Part, 'schema' | 'path'>): Part[] {
   }
 }
 
-const tooLarge = `the defaults of a schema, with those inside them, may have at most ${limits.bytes} bytes and ${limits.values} values`
+const tooLarge = `the defaults in a schema, including nested ones, may have at most ${limits.bytes} bytes and ${limits.values} values`

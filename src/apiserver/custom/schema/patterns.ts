@@ -73,9 +73,9 @@ const everything: CompiledPattern = { outcome: 'pattern', matches: () => true, s
 
 const tooLarge: Refusal = {
   outcome: 'refused',
-  why: `its repetitions and classes make it too large: at most ${maxSize} steps`,
+  why: `it is too large because of its repetitions and character classes: the limit is ${maxSize} steps`,
 }
-const tooMany: CompiledPattern = { outcome: 'refused', why: 'the patterns of this schema are too large in all' }
+const tooMany: CompiledPattern = { outcome: 'refused', why: 'the patterns in this schema are too large in total' }
 
 function unknown(pattern: string): never {
   throw new TypeError(`the pattern ${pattern} was not compiled`)

@@ -89,12 +89,17 @@ function mapListFaults(
 ): FieldError[] {
   const place = child(path, `${reader.prefix}list-map-keys`)
   const none = keys.length === 0 ? [required(place, `must not be empty if ${reader.prefix}list-type is map`)] : []
-  if (items == null) return [...none, required(child(path, 'items'), 'a list of type map needs a schema')]
+  if (items == null)
+    return [...none, required(child(path, 'items'), 'a list with list-type map requires an items schema')]
   if (!isObject(items)) return none
   const itemsPath = child(path, 'items')
   const nullable = neverNull(items, reader, itemsPath)
   if (items.type !== 'object')
-    return [...none, ...nullable, invalid(child(itemsPath, 'type'), items.type, 'must be object in a list of type map')]
+    return [
+      ...none,
+      ...nullable,
+      invalid(child(itemsPath, 'type'), items.type, 'must be object in a list with list-type map'),
+    ]
   const properties = isObject(items.properties) ? items.properties : {}
   const isProperty = (key: Json) => typeof key === 'string' && Object.hasOwn(properties, key)
   const needed = listOf(items.required)
@@ -124,11 +129,11 @@ function keyFaults(
     ...(isScalar ? [] : [invalid(child(path, 'type'), property.type, 'a key must be a scalar')]),
     ...(isRequired || property.default != null
       ? []
-      : [required(child(path, 'default'), 'a key of a list must be required or have a default')]),
+      : [required(child(path, 'default'), 'a list-map key must be required or have a default')]),
     ...neverNull(property, reader, path),
   ]
 }
 
 function neverNull({ nullable }: JsonObject, { isNew }: ExtensionReader, path: FieldPath): FieldError[] {
-  return isNew && nullable === true ? [forbidden(child(path, 'nullable'), 'what is compared cannot be null')] : []
+  return isNew && nullable === true ? [forbidden(child(path, 'nullable'), 'a compared item cannot be nullable')] : []
 }

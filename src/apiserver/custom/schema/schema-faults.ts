@@ -76,8 +76,10 @@ function rootFaults(schema: JsonObject, { prefix, isNew, hasStatus }: SchemaRead
     withStatus.has(name) || name === `${prefix}preserve-unknown-fields` || name === `${prefix}validations`
   const tooMuch = Object.entries(schema).some(([name, value]) => isSet(value) && !mayHave(name))
   return [
-    ...(hasStatus && tooMuch ? [invalid(path, '', 'only some keywords may stand at the root beside a status')] : []),
-    ...(schema.nullable === true ? [forbidden(child(path, 'nullable'), 'an object itself is never null')] : []),
+    ...(hasStatus && tooMuch
+      ? [invalid(path, '', 'the status subresource restricts the keywords that the root schema may contain')]
+      : []),
+    ...(schema.nullable === true ? [forbidden(child(path, 'nullable'), 'a whole object cannot be null')] : []),
   ]
 }
 
@@ -102,7 +104,7 @@ function* nodeFaults(schema: Json, reader: SchemaReader, place: Place): Faults {
     ...keywordFaults(schema, reader, place),
     ...typeFaults(schema, path),
     ...(reader.isNew && place.inMetadata && schema[`${reader.prefix}embedded-resource`] === true
-      ? [forbidden(child(path, `${reader.prefix}embedded-resource`), 'must not be used inside of metadata')]
+      ? [forbidden(child(path, `${reader.prefix}embedded-resource`), 'must not be used inside metadata')]
       : []),
     ...extensionFaults(schema, reader, path),
   ]
@@ -135,12 +137,12 @@ function keywordFaults(schema: JsonObject, { isNew }: SchemaReader, { path, mayD
     if (value === null || value === undefined) return []
     if (unsupported.includes(keyword)) return [forbidden(place, 'is not supported')]
     return Object.hasOwn(forms, keyword) && !forms[keyword]!(value)
-      ? [typeInvalid(place, value, 'has the wrong form')]
+      ? [typeInvalid(place, value, 'has an invalid format')]
       : []
   })
   const { id, uniqueItems, multipleOf, default: preset, items } = schema
   if (isNew && typeof id === 'string' && id !== '') faults.push(forbidden(child(path, 'id'), 'is not supported'))
-  if (uniqueItems === true) faults.push(forbidden(child(path, 'uniqueItems'), 'use a list of type set instead'))
+  if (uniqueItems === true) faults.push(forbidden(child(path, 'uniqueItems'), 'use a list with list-type set instead'))
   if (typeof multipleOf === 'number' && multipleOf <= 0)
     faults.push(invalid(child(path, 'multipleOf'), multipleOf, 'must be greater than 0'))
   if (preset != null && !mayDefault) faults.push(forbidden(child(path, 'default'), 'must not be set in metadata'))

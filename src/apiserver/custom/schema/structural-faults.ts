@@ -178,7 +178,7 @@ function* incompleteDemand(demand: JsonObject, structure: JsonObject, path: Fiel
     const parts = keyword === 'items' ? structure : structure.properties
     const part = isObject(parts) ? own(parts, name ?? 'items') : undefined
     if (isObject(part)) addFaults(faults, yield* incompleteDemand(schema, part, place))
-    else faults.push(required(place, 'is demanded something of, and is no part of the structure'))
+    else faults.push(required(place, 'is constrained, but is not part of the structure'))
   }
   return faults
 }

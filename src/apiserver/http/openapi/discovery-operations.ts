@@ -13,7 +13,7 @@ export function discoveryPaths(vendor: Vendor, groupVersions: readonly GroupVers
   return [
     discovery('/version/', 'version', {
       id: 'getCodeVersion',
-      doc: 'Returns the version of the server.',
+      doc: 'Returns the server version.',
       schema: versionInfo,
       produces: ['application/json'],
     }),
@@ -39,7 +39,7 @@ export function discoveryPaths(vendor: Vendor, groupVersions: readonly GroupVers
 export function versionPath(vendor: Vendor, { path, tag, name }: GroupVersion): Path {
   return discovery(`${path}/`, tag, {
     id: `get${name}APIResources`,
-    doc: 'Lists the resource types of the group version.',
+    doc: 'Lists the resource types in the group version.',
     schema: apiResourceList,
     produces: offered({ vendor, hasProtobuf: true }),
   })

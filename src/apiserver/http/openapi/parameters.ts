@@ -19,7 +19,7 @@ const selectors = {
 const paging = {
   continue: {
     type: 'string',
-    doc: 'The `continue` token of the previous page. Returns the next page of the same list.',
+    doc: 'The `continue` token from the previous page. Returns the next page of the same list.',
   },
   limit: {
     type: 'integer',
@@ -44,7 +44,7 @@ const writing = {
   fieldManager: { type: 'string', doc: 'Name of the field manager that owns the changed fields. At most 128 bytes.' },
   fieldValidation: {
     type: 'string',
-    doc: 'How to treat unknown and duplicate fields: Strict rejects the request, Warn (the default) warns, Ignore drops them.',
+    doc: 'Handling of unknown and duplicate fields: Strict rejects the request, Warn (the default) warns, Ignore drops them.',
   },
 } satisfies { [name: string]: Parameter }
 
@@ -72,12 +72,12 @@ export const queryParameters = {
   force: { type: 'boolean', doc: 'Takes over fields that other managers own. Only for apply patches.' },
   gracePeriodSeconds: {
     type: 'integer',
-    doc: 'Time for the object to terminate, in seconds. 0 deletes it immediately. Defaults to the grace period of the kind.',
+    doc: "Time for the object to terminate, in seconds. 0 deletes it immediately. Defaults to the kind's grace period.",
   },
   pretty: { type: 'string', doc: 'If `true`, the response is indented for readability.' },
   propagationPolicy: {
     type: 'string',
-    doc: 'How to treat dependents: Orphan keeps them, Background deletes them after the object, Foreground before it.',
+    doc: 'Handling of dependents: Orphan keeps them, Background deletes them after the object, Foreground before it.',
   },
   watch: {
     type: 'boolean',

@@ -69,7 +69,7 @@ const record =
     for (const [key, item] of Object.entries(value as JsonObject)) {
       if (Object.hasOwn(table, key)) table[key]!(writer, item!)
       else if (key.startsWith('x-')) named(extension, writeAny)(writer, { [key]: item })
-      else throw new Error(`no field of the Protobuf form is known for ${key}`)
+      else throw new Error(`no Protobuf field is known for ${key}`)
     }
   }
 

@@ -36,7 +36,7 @@ export function debugPages(): PathHandler {
     if (path !== root && !path.startsWith(`${root}/`)) return false
     if (verb !== 'get') throw notAllowed()
     if (!exchange.user.groups.includes(superusers))
-      throw forbiddenError(undefined, '', `profiles are for members of ${superusers} alone`)
+      throw forbiddenError(undefined, '', `only members of ${superusers} can read profiles`)
     const name = path.slice(root.length + 1)
     const take = pages.get(name)
     if (take === undefined) return name === '' ? sendText(exchange, 200, index) : sendPageNotFound(exchange)

@@ -86,7 +86,11 @@ export function identityOf({ name, groups, extra }: User): string[] {
 function headerValue(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are not allowed in a header
   if (/[\x00-\x08\x0a-\x1f\x7f]/.test(text))
-    throw new ApiError(400, 'BadRequest', 'a name of the user has characters that cannot be sent in a header')
+    throw new ApiError(
+      400,
+      'BadRequest',
+      "the user's name, groups or extra fields contain characters that are not allowed in a header",
+    )
   return Buffer.from(text, 'utf8').toString('latin1')
 }
 

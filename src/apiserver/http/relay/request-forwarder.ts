@@ -63,7 +63,8 @@ export class RequestForwarder {
     const { to, errors } = target
     // HTTP/2 allows characters in the path that HTTP/1.1 does not.
     if (/[^\x21-\xff]/.test(target.path)) throw badRequest('the path is not properly percent-encoded')
-    if (hasPassed(transport.rawHeaders, this.#via)) throw errors.unusable('it leads the request back to this server')
+    if (hasPassed(transport.rawHeaders, this.#via))
+      throw errors.unusable('it would send the request back to this server')
     if (target.mustSwitch && transport.upgrade === undefined) throw badRequest('Upgrade request required')
     const end = this.#underWay.begin(to, exchange.user)
     if (typeof end === 'string') throw end === 'server' ? errors.busy() : tooManyRequests(busyMessages[end])
@@ -161,8 +162,8 @@ function isPage(method: string, rawHeaders: readonly string[]): boolean {
 
 function unusableBecause(status: number, location: string | undefined): string | undefined {
   if (isRedirect(status) && location === undefined)
-    return `it answered with a redirect (${status}), which is not passed on`
-  return status < 200 || status > 599 ? `it answered with the status ${status}` : undefined
+    return `it responded with a redirect (${status}), which is not forwarded`
+  return status < 200 || status > 599 ? `it responded with status ${status}` : undefined
 }
 
 /** The Location to relay; undefined if the response has none or it points to another host. */

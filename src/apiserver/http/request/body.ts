@@ -17,7 +17,7 @@ export function readBody(exchange: Exchange): Promise<Buffer> {
   const encoding = exchange.headers.one('content-encoding')
   if (encoding !== undefined && encoding !== '' && encoding.toLowerCase() !== 'identity') {
     throw unsupportedMediaType(
-      `content encoding ${JSON.stringify(shorten(encoding, 50))} is not accepted: send the body as it is`,
+      `content encoding ${JSON.stringify(shorten(encoding, 50))} is not accepted: send the body uncompressed`,
     )
   }
   const length = exchange.headers.one('content-length')

@@ -71,5 +71,5 @@ function asksAboutFields(query: URLSearchParams): boolean {
 
 /** The write succeeds without the field, so even `fieldValidation=Strict` cannot reject the field as unknown. */
 function warnOfDropped(exchange: Exchange, { path, feature }: DroppedField): void {
-  exchange.warn(`${path}: dropped, because the feature ${feature} is disabled`)
+  exchange.warn(`${path}: dropped because the ${feature} feature gate is disabled`)
 }

@@ -25,7 +25,7 @@ export function answerErrors(vendor: Vendor, onFault: (error: unknown, exchange:
   return async (exchange, error) => {
     const knownError = asApiError(error)
     if (knownError === undefined || knownError.code === 503 || isUnknown(error)) onFault(error, exchange)
-    const reportedError = knownError ?? internalError('an unexpected condition; see the log of the server')
+    const reportedError = knownError ?? internalError('unexpected error; see the server log')
     try {
       await answer(exchange, reportedError, vendor)
     } catch (fault) {
@@ -51,7 +51,8 @@ function asApiError(error: unknown): ApiError | undefined {
 
 /** Sets no Retry-After, because clients would take it as permission to repeat a write that may have succeeded. */
 function unknownOutcome(cause: StoreError): ApiError {
-  const message = 'the store did not confirm the write: it may or may not have happened. Look before you write again'
+  const message =
+    'the store did not confirm the write: it may or may not have been applied. Check the object before you retry'
   return timeout(message, {}, { cause })
 }
 

@@ -110,7 +110,7 @@ function teller({ vendor, sinks, metrics, clock }: AuditParts): Tell {
       () => {},
       () => {
         metrics.rejected.value++
-        throw internalError('the request could not be recorded for the audit')
+        throw internalError('the request could not be recorded in the audit log')
       },
     )
   }

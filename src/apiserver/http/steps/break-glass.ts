@@ -31,8 +31,13 @@ export function breakGlass({ authorizer, vendor, isEnabled, log }: BreakGlassPar
     if (reason === undefined) return
     const { info, user } = exchange
     if (!info.resource) throw badRequest('the header Break-Glass is allowed only in resource requests')
-    if (!isEnabled) throw forbiddenError(undefined, '', 'this server was not started with --enable-break-glass=true')
-    if (reason.trim() === '') throw badRequest('the header Break-Glass needs a reason for skipping webhooks')
+    if (!isEnabled)
+      throw forbiddenError(
+        undefined,
+        '',
+        'break-glass access is disabled: start the server with --enable-break-glass=true',
+      )
+    if (reason.trim() === '') throw badRequest('the header Break-Glass must contain a reason for bypassing webhooks')
     const { namespace } = info
     const attributes = { resource: true, verb: 'create', ...type, subresource: '', namespace, name: '' } as const
     const use = () => {

@@ -54,7 +54,7 @@ function readRequestedIdentity(headers: RequestHeaders): RequestedIdentity {
   const groups = headers.all('impersonate-group').map(decodeHeader)
   const extra = readExtra(headers)
   // Reject incomplete headers. Otherwise the client would act as itself, or with only part of the intended identity.
-  if (name === '') throw badRequest('impersonation needs a user: send the header Impersonate-User as well')
+  if (name === '') throw badRequest('impersonation requires a user: send the header Impersonate-User as well')
   if (groups.includes('')) throw badRequest('the header Impersonate-Group is empty: name a group or omit the header')
   if (name === nodeClientName) throw badRequest(`${nodeClientName} cannot be impersonated`)
   return { name, uid, groups, extra }
@@ -65,7 +65,7 @@ function readExtra(headers: RequestHeaders): Map<string, string[]> {
   for (const { name, value } of headers.withPrefix(extraPrefix)) {
     const key = decodeKey(name.slice(extraPrefix.length).toLowerCase())
     const text = decodeHeader(value)
-    if (key === '' || text === '') throw badRequest('an Impersonate-Extra- header needs a key and a value')
+    if (key === '' || text === '') throw badRequest('an Impersonate-Extra- header requires a key and a value')
     extra.set(key, [...(extra.get(key) ?? []), text])
   }
   return extra

@@ -35,7 +35,7 @@ export function setDeadline(clock: Clock, maxMs: number, answerError: AnswerErro
 
 /** Sets no Retry-After, because clients would take it as permission to repeat a write that may have succeeded. */
 function tooLate(): Error {
-  return timeout('the request did not complete within its time; what it was to change may or may not have changed')
+  return timeout('the request timed out; its changes may or may not have been applied')
 }
 
 function allowedMs({ info }: Exchange, maxMs: number): number {

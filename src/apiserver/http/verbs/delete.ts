@@ -15,7 +15,7 @@ export const handleDelete: Handler = async (request) => {
   const { orphanWarning } = resource.kind.lifecycle
   if (orphanWarning !== undefined && options.propagation === undefined) exchange.warn(orphanWarning)
   const { object, removed, unshown } = await deleteObject(context, info.name, options)
-  if (unshown !== undefined) exchange.warn(`the deletion has begun, but the object cannot be shown: ${unshown}`)
+  if (unshown !== undefined) exchange.warn(`the object is being deleted, but it cannot be shown: ${unshown}`)
   const code = !removed && options.waits ? 202 : 200
   if (unshown !== undefined || (removed && resource.kind.lifecycle.deleteAnswers !== 'object'))
     await sendStatus(exchange, code, deletedStatus(resource, object))

@@ -10,7 +10,8 @@ import { sendBytes } from '../response/responses.ts'
 import { sendMessage } from '../response/shared-messages.ts'
 
 /** Warning for an object that is shown without some of its defaults. */
-export const lackingDefaults = 'the defaults of its schema would make an object too large: it is shown as it is stored'
+export const lackingDefaults =
+  'its schema defaults would make the object too large: it is shown as stored, without defaults'
 
 export const handleGet: Handler = ({ exchange, info, resource }) => {
   const { namespace, name, subresource, query } = info

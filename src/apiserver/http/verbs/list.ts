@@ -85,8 +85,8 @@ const toldKeys = 5
 /** Warns about unreadable objects, so that an incomplete list is not mistaken for a complete one. */
 function warnOfUnreadable(exchange: Exchange, { cache }: Resource, namespace: string | undefined): void {
   const left = cache.allUnreadable(namespace)
-  for (const { key, why } of left.slice(0, toldKeys)) exchange.warn(`${key} is left out: ${why}`)
-  if (left.length > toldKeys) exchange.warn(`${left.length - toldKeys} more objects are left out: they cannot be read`)
+  for (const { key, why } of left.slice(0, toldKeys)) exchange.warn(`${key} is omitted: ${why}`)
+  if (left.length > toldKeys) exchange.warn(`${left.length - toldKeys} more unreadable objects are omitted`)
 }
 
 /**

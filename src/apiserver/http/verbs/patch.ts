@@ -58,7 +58,7 @@ export function assertPatchType(exchange: Exchange, resource: Resource): void {
   const { kind } = resource
   const types = patchTypes.filter((name) => name !== strategic || kind.lifecycle.strategicPatch !== false)
   if (types.includes(mediaType(exchange))) return
-  const message = `415: Unsupported Media Type: a patch is one of ${types.join(', ')}`
+  const message = `415: Unsupported Media Type: the patch types are ${types.join(', ')}`
   throw new ApiError(415, 'UnsupportedMediaType', message, originOf(resource) === 'built-in' ? {} : undefined)
 }
 

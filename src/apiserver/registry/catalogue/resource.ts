@@ -204,7 +204,7 @@ export type CatchingUp = Pick<RegistryParts, 'store' | 'caches'>
 export function assertSameLoad({ caches }: Pick<RegistryParts, 'caches'>): () => void {
   const { epoch } = caches
   return () => {
-    if (caches.epoch !== epoch) throw serviceUnavailable('the store was read anew meanwhile; try again')
+    if (caches.epoch !== epoch) throw serviceUnavailable('the server reloaded the store in the meantime; try again')
   }
 }
 

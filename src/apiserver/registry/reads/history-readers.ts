@@ -34,7 +34,7 @@ export class HistoryReaders {
   enter(user: string): () => void {
     const mine = this.#byUser.get(user) ?? 0
     if (mine >= this.#limits.user || this.#all >= this.#limits.server) {
-      const whose = mine >= this.#limits.user ? `${mine} requests of this user` : `${this.#all} requests`
+      const whose = mine >= this.#limits.user ? `${mine} requests from this user` : `${this.#all} requests`
       throw tooManyRequests(
         `${whose} are reading old versions; try again, or list the newest version`,
         retryAfterSeconds,

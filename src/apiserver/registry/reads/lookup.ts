@@ -74,6 +74,6 @@ function nameIn(place: string): ObjectName {
 /** Returns the storage version of a required kind. Throws if it is missing. */
 export function stored(catalogue: Catalogue, { group, plural }: StoredType<unknown>): Resource {
   const resource = catalogue.stored(group, plural)
-  if (resource === undefined) throw new TypeError(`${plural} of the group ${group} are not stored here`)
+  if (resource === undefined) throw new TypeError(`${plural} in the group ${group} are not stored in this server`)
   return resource
 }

@@ -39,7 +39,7 @@ export function journalOf({ store }: Resource): Journal {
   throw new ApiError(
     501,
     'NotImplemented',
-    'this server keeps no history: it takes --history-retention, such as 24h,256Mi',
+    'this server keeps no history: start it with --history-retention, such as 24h,256Mi',
   )
 }
 
@@ -206,13 +206,15 @@ async function listAt(resource: Resource, range: ListRange & { readonly revision
 /** Throws 410 if the value was not kept. Returns nothing for a damaged object. */
 function readableObject(resource: Resource, entry: Entry): ApiObject[] {
   if (entry.value.length === 0)
-    throw expired(`the values of ${resource.plural} at that revision were not kept (--history-secret-values)`)
+    throw expired(
+      `the values of ${resource.plural} at that revision were not recorded: this requires --history-secret-values`,
+    )
   return [objectOf(resource, entry) ?? []].flat()
 }
 
 /** Returns the 410 error for a state that is no longer kept. */
 export function journalExpired(revision: Revision | string, oldest: Revision): ApiError {
-  return expired(`the state at ${revision} is not known any more: the history begins at revision ${oldest}`)
+  return expired(`the state at ${revision} has expired: the history begins at revision ${oldest}`)
 }
 
 /** Returns undefined if the object is unreadable. */

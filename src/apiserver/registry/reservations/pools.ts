@@ -50,7 +50,7 @@ export function allocatorOf({ pools, reservations, maxValues, current }: Allocat
       const pool = find(name)
       const id = idOf({ pool: name, value })
       if (currentIds.has(id)) return undefined
-      if (pool === undefined || !pool.contains(value)) return pool?.outside(value) ?? `there is no pool ${name}`
+      if (pool === undefined || !pool.contains(value)) return pool?.outside(value) ?? `unknown pool ${name}`
       if (!isFree(name, value)) return pool.takenError
       requestedIds.add(id)
       return undefined

@@ -56,7 +56,7 @@ function refuseOther({ resource }: WriteContext, { name, config }: ApplyQuery): 
   const metadata = isObject(config) ? own(config, 'metadata') : undefined
   const { uid, resourceVersion } = isObject(metadata) ? metadata : {}
   if (uid || (resourceVersion && resourceVersion !== '0'))
-    throw conflict(resource, name, 'the object that the configuration names by its uid or version has been deleted')
+    throw conflict(resource, name, 'the object with the uid or resourceVersion in the configuration has been deleted')
 }
 
 async function applyNew(context: WriteContext, query: ApplyQuery): Promise<Updated> {

@@ -52,7 +52,7 @@ async function createStored(context: WriteContext, newObject: NewObject): Promis
     if (outcome === 'preconditionFailed') await waitForCaches(context.resource)
     else if (--draws === 0) throw outcome
   }
-  throw serviceUnavailable('what the object depends on is changed too often; try again')
+  throw serviceUnavailable('the objects that this object depends on change too often; try again')
 }
 
 /** The stored JSON, 'preconditionFailed' if a dependency changed, or an error if the name is taken. */

@@ -80,7 +80,7 @@ async function deleteAtOnce(context: WriteContext, name: string, options: Delete
     })
     if (deleted !== 'lost') return await inRequestedVersion(context, deleted)
   }
-  throw serviceUnavailable(`${resource.plural} "${name}" is changed by too many writers at once; try again`)
+  throw serviceUnavailable(`${resource.plural} "${name}" is being changed by too many writers; try again`)
 }
 
 /**
@@ -156,7 +156,7 @@ async function deleteUnreadable(context: WriteContext, name: string, options: De
     const removal = { key, expected, value: undefined, note, ...terms, releases }
     assertInTime(context)
     const result = await timed(context, 'store', resource.store.commit(removal))
-    if (result.outcome === 'conflict') throw conflict(resource, name, 'it was changed meanwhile; try again')
+    if (result.outcome === 'conflict') throw conflict(resource, name, 'it was changed in the meantime; try again')
     return { object: withVersion(object, expected), removed: true }
   })
 }
@@ -185,7 +185,7 @@ async function attemptDelete(
   if (stored === 'lost' || waits) return stored === 'lost' ? 'lost' : { object: stored.object, removed: false }
   const { object, revision } = stored
   return await remove(context, { previous: object, revision, conditions }).catch((error: unknown) => {
-    throw failedHalfway(error, 'the deletion was begun')
+    throw failedHalfway(error, 'the deletion was started')
   })
 }
 

@@ -116,7 +116,7 @@ export async function updateAtOnce(context: WriteContext, name: string, transfor
     if (outcome.result !== 'lost' && resource.cache.get(key) === stored) return await conclude(context, outcome)
     recent = true
   }
-  throw serviceUnavailable(`${resource.plural} "${name}" is changed by too many writers at once; try again`)
+  throw serviceUnavailable(`${resource.plural} "${name}" is being changed by too many writers; try again`)
 }
 
 type Outcome =

@@ -178,7 +178,9 @@ async function orTooOld<T>(revision: number, read: () => Promise<T>): Promise<T>
     return await read()
   } catch (error) {
     if (!(error instanceof RevisionGone || error instanceof UnreadableValue)) throw error
-    throw expired(`too old resource version: ${revision}. List again and watch from the version of that list.`)
+    throw expired(
+      `too old resource version: ${revision}. List again and watch from the resourceVersion of the new list.`,
+    )
   }
 }
 

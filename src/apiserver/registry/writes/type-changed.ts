@@ -8,7 +8,8 @@ import { type Resource, waitForCaches } from '../catalogue/resource.ts'
 /** The type was redefined during the request. The request may be repeated. */
 export class TypeChanged extends ApiError {
   constructor() {
-    const message = 'the definition of this type is being changed, and this server does not serve it yet; try again'
+    const message =
+      'the CustomResourceDefinition of this type has changed, and this server does not serve the change yet; try again'
     super(503, 'ServiceUnavailable', message, { retryAfterSeconds: 1 })
   }
 }

@@ -128,7 +128,7 @@ export async function withManagers(context: WriteContext, before: ApiObject, aft
   })
   const entries = await context.timeSlice.run(work).catch((error: unknown) => {
     if (!(error instanceof ConversionFailed)) throw error
-    context.warn(`who owns which field is as it was before this write: ${error.message}`)
+    context.warn(`field ownership was not updated by this write: ${error.message}`)
     return before.metadata.managedFields
   })
   const metadata = copyWithout(after.metadata, 'managedFields')
@@ -228,7 +228,9 @@ export function failedHalfway(error: unknown, done: string): unknown {
   if (error instanceof TypeChanged) return error
   const passing =
     error instanceof StoreError || (error instanceof ApiError && error.details?.retryAfterSeconds !== undefined)
-  return passing ? timeout(`${done}, then the server failed; look before you try again`, {}, { cause: error }) : error
+  return passing
+    ? timeout(`${done}, then the server failed; check the object before you retry`, {}, { cause: error })
+    : error
 }
 
 /** Callers must pass an object of this kind. Any other object would break every list. */

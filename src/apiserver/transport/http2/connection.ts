@@ -140,7 +140,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
   }
 
   protected streamOf(id: number): Http2Transport | undefined {
-    if (id % 2 === 0 || id > this.#lastId) throw new MalformedHttp2(`a frame of stream ${id}`)
+    if (id % 2 === 0 || id > this.#lastId) throw new MalformedHttp2(`unexpected frame on stream ${id}`)
     return this.streams.get(id)
   }
 
@@ -201,7 +201,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
 
   protected onSetting(id: number, value: number): void {
     if (id === settings.headerTableSize) this.#tellsMemory = true
-    if (id === settings.enablePush && value > 1) throw new MalformedHttp2(`pushes that are ${value}`)
+    if (id === settings.enablePush && value > 1) throw new MalformedHttp2(`invalid ENABLE_PUSH value ${value}`)
   }
 
   protected onSettings(): void {}
@@ -261,7 +261,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
   }
 
   protected override onIdleFrames(count: number): void {
-    if (!this.#idleFrames.spend(count)) throw new MalformedHttp2('more frames than a client needs', errorCodes.excess)
+    if (!this.#idleFrames.spend(count)) throw new MalformedHttp2('too many frames', errorCodes.excess)
   }
 
   protected override onBodySent(bytes: number): void {
@@ -346,5 +346,5 @@ function isLast({ flags: set }: Required<FrameHead>): boolean {
 }
 
 function overflow(): MalformedHttp2 {
-  return new MalformedHttp2('more data than was allowed', errorCodes.flowControl)
+  return new MalformedHttp2('data exceeds the flow-control window', errorCodes.flowControl)
 }

@@ -9,7 +9,7 @@ import { RequestBody } from './request-body.ts'
 import { isBodiless, whenSent } from './responses.ts'
 
 const nothing = Buffer.alloc(0)
-const cutOff = new Error('the answer is cut off')
+const cutOff = new Error('the response is truncated')
 
 export class NodeHttp2Transport implements ServerTransport {
   readonly method: string

@@ -160,7 +160,7 @@ export class Connection {
       if (this.signal.aborted) break
     }
     this.#failures++
-    this.#refusal = `no member of etcd can be used: ${reasons.join('; ')}`
+    this.#refusal = `no usable etcd member: ${reasons.join('; ')}`
     throw new CallError(this.#refusal, { sent: false })
   }
 
@@ -187,7 +187,7 @@ export class Connection {
     if (member.learner) throw new CallError('the member is a learner', { sent: false })
     this.#clusterId ??= member.clusterId
     if (member.clusterId !== this.#clusterId) {
-      throw new CallError('the member belongs to another cluster than the previous members', { sent: false })
+      throw new CallError('the member belongs to a different cluster from the previous members', { sent: false })
     }
     this.#onVersion(member.version)
   }

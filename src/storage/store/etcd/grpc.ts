@@ -92,7 +92,7 @@ export class MessageCutter {
 /** The response exceeds the size limit. The caller should request less. */
 export class MessageTooLarge extends CallError {
   constructor(size: number) {
-    super(`an answer of ${size} bytes is over the limit of ${maxMessageBytes}`, { sent: true })
+    super(`a response of ${size} bytes exceeds the limit of ${maxMessageBytes} bytes`, { sent: true })
   }
 }
 

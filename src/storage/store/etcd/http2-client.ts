@@ -190,7 +190,7 @@ export class Http2Client extends Http2Connection<Stream> {
 
   /** Readers never throw, so the peer is at fault. */
   protected onMalformed(error: Error): void {
-    this.destroy(this.isKnown ? error : new Error('it does not speak HTTP/2'))
+    this.destroy(this.isKnown ? error : new Error('it does not support HTTP/2'))
   }
 
   protected onEnded(): void {}
@@ -204,7 +204,7 @@ export class Http2Client extends Http2Connection<Stream> {
     const stream = this.streamOf(head.stream)
     if (stream === undefined) return
     stream.untaken += length
-    if (stream.untaken + stream.untold > windowBytes) throw new MalformedHttp2('more data than was allowed')
+    if (stream.untaken + stream.untold > windowBytes) throw new MalformedHttp2('data exceeds the flow-control window')
     if (data.length < length) this.consumed(stream, length - data.length)
     const isLast = (head.flags & flags.endStream) !== 0
     if (isLast) this.#endOf(stream)
@@ -213,7 +213,7 @@ export class Http2Client extends Http2Connection<Stream> {
   }
 
   protected onHeaders(head: Required<FrameHead>, headers: string[] | undefined): void {
-    if (headers === undefined) throw new MalformedHttp2('more headers than are taken')
+    if (headers === undefined) throw new MalformedHttp2('too many headers')
     const stream = this.streamOf(head.stream)
     if (stream === undefined) return
     const isLast = (head.flags & flags.endStream) !== 0
@@ -241,7 +241,7 @@ export class Http2Client extends Http2Connection<Stream> {
   protected onReset(stream: Stream | undefined, code: number): void {
     if (stream === undefined) return
     this.#leave(stream)
-    const cause = new Error(`the stream was ended with code ${code}`)
+    const cause = new Error(`the stream was closed with code ${code}`)
     stream.reader.fail({ cause, sent: stream.isSent && code !== errorCodes.refusedStream })
   }
 
@@ -256,8 +256,8 @@ export class Http2Client extends Http2Connection<Stream> {
 
   protected onGoAway(last: number, code: number): void {
     this.#takesMore = false
-    if (code !== 0) this.#failure ??= new Error(`the member ended the connection with code ${code}`)
-    const cause = this.#failure ?? new Error('the member is going away')
+    if (code !== 0) this.#failure ??= new Error(`the member closed the connection with code ${code}`)
+    const cause = this.#failure ?? new Error('the member is shutting down the connection')
     const unread = [...this.streams.values().filter(({ id }) => id > last), ...this.#waiting]
     this.#waiting.clear()
     for (const stream of unread) {
@@ -268,7 +268,7 @@ export class Http2Client extends Http2Connection<Stream> {
   }
 
   protected streamOf(id: number): Stream | undefined {
-    if (id % 2 === 0 || id >= this.#nextId) throw new MalformedHttp2(`a frame of stream ${id}`)
+    if (id % 2 === 0 || id >= this.#nextId) throw new MalformedHttp2(`unexpected frame on stream ${id}`)
     return this.streams.get(id)
   }
 

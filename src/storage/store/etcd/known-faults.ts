@@ -13,5 +13,5 @@ export function knownFaults(version: string): string | undefined {
   if (major > 3 || (major === 3 && minor > newestListed)) return undefined
   const sound = soundFrom[minor]
   if (major === 3 && sound !== undefined && patch >= sound) return undefined
-  return `etcd ${version} has known faults (reads that are stale after a pause of a member, ways around its access control): use 3.5.33, 3.6.14 or later`
+  return `etcd ${version} has known bugs (stale reads after a member was paused, access control bypasses): use 3.5.33, 3.6.14 or later`
 }

@@ -137,7 +137,7 @@ class EtcdLoading implements StoreLoader {
       throw isFull(error) ? noteFailure(error) : writeFailure(error, size)
     }
     throw new StoreError(
-      `${this.#space.prefix} in etcd: another process wrote under this prefix meanwhile; ${unfinishedText}`,
+      `${this.#space.prefix} in etcd: another process wrote under this prefix in the meantime; ${unfinishedText}`,
     )
   }
 

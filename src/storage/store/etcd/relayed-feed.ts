@@ -27,7 +27,7 @@ export class RelayedGenerations implements GenerationSource {
     this.#port = port
     this.#onLost = onLost
     port.on('message', (message: Relayed) => this.#receive(message))
-    port.once('close', () => this.#lose(new StoreError('the thread that watches etcd has ended')))
+    port.once('close', () => this.#lose(new StoreError('the thread that watches etcd has exited')))
   }
 
   begin({ prefix }: EtcdLocation, reportedRevision: Revision): Promise<GenerationParts> {

@@ -112,7 +112,7 @@ export class Session {
         this.#http.consumed(stream, chunk.length)
         yield* cutter.push(chunk)
       }
-      if (!signal.aborted) throw arrivals.failure ?? new CallError('the member ended the stream', { sent: true })
+      if (!signal.aborted) throw arrivals.failure ?? new CallError('the member closed the stream', { sent: true })
     } finally {
       this.#streams--
       signal.removeEventListener('abort', cancel)
@@ -324,7 +324,7 @@ function connectTls(endpoint: URL, tls: Tls | undefined): Socket {
 function explain(error: Error & { code?: unknown; reason?: unknown }): string {
   if (typeof error.reason === 'string') return `the TLS handshake failed: ${error.reason}`
   const unverified = /^(UNABLE_TO_|CERT_|SELF_SIGNED_|DEPTH_|ERR_TLS_CERT_)/.test(String(error.code))
-  return unverified ? `its certificate is not accepted: ${error.code}` : error.message
+  return unverified ? `its certificate is not trusted: ${error.code}` : error.message
 }
 
 /** Returns undefined for trailers, which have neither an HTTP status nor a content type. */
@@ -336,7 +336,7 @@ function httpFailure(headers: Headers): CallError | undefined {
 }
 
 function broken({ cause, sent }: StreamFailure): CallError {
-  const message = isError(cause) ? explain(cause) : 'the connection was lost before the answer'
+  const message = isError(cause) ? explain(cause) : 'the connection was lost before the response'
   return new CallError(message, { cause, sent })
 }
 

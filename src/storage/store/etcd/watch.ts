@@ -40,7 +40,7 @@ export async function* eventsFrom(
     for await (const message of connection.stream(methods.watch, request, signal)) {
       const response = decodeWatch(message)
       if (response.compactRevision > 0) throw new RevisionGone(after, space.revision(response.compactRevision))
-      if (response.canceled) throw new StoreError(`etcd ended the watch: ${response.reason}`)
+      if (response.canceled) throw new StoreError(`etcd canceled the watch: ${response.reason}`)
       const events = pendingEvents.concat(response.events)
       const whole = response.fragment ? wholeRevisions(events) : events.length
       pendingEvents = events.slice(whole)
@@ -95,7 +95,7 @@ export function restored(told: Revision): StoreRestored {
   return new StoreRestored(
     told,
     told + 1,
-    'etcd went back in time, as when it is restored from a backup: everything is read from it again',
+    "etcd's revision went back, as after a restore from a backup: reloading all objects",
   )
 }
 

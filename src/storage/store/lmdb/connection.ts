@@ -156,7 +156,7 @@ export class Connection {
       for (let next = receiveMessageOnPort(this.#port); next; next = receiveMessageOnPort(this.#port))
         this.#receive(next.message)
     const why = isError(cause) ? `: ${cause.message}` : ''
-    const ended = new StoreError(`the store thread has ended${why}`, { cause })
+    const ended = new StoreError(`the store thread has exited${why}`, { cause })
     this.#ended = ended
     this.#port.close()
     return ended

@@ -69,7 +69,7 @@ export async function assertDataFileNotLost(directory: string): Promise<void> {
   const certificates = (await readdir(join(directory, 'pki')).catch(ignoring('ENOENT'))) ?? []
   if (certificates.length === 0) return
   throw new StoreError(
-    `the data directory ${directory} has the certificates of a cluster (pki/), but no data file (data.mdb). ` +
+    `the data directory ${directory} contains cluster certificates (pki/) but no data file (data.mdb). ` +
       'Put the file back; or restore a backup with "orch restore --from FILE --data-dir DIR"; ' +
       'or, to start a new and empty cluster, move the directory pki away or choose another --data-dir. ' +
       'If the cluster is in etcd, start with --etcd-servers',
@@ -84,10 +84,10 @@ export async function checkDirectory(directory: string): Promise<string | undefi
   const exists = await checkFile(join(directory, 'data.mdb'))
   const { bavail, bsize } = await statfs(directory)
   if (bavail * bsize >= neededBytes) return exists ? undefined : await tryWriting(directory)
-  const scarce = `no room in ${directory}: ${bavail * bsize} bytes are free, ${neededBytes} are needed`
+  const scarce = `not enough space in ${directory}: ${bavail * bsize} bytes are free, ${neededBytes} are required`
   if (!exists) throw new StoreFull(scarce)
   await layOutLockFile(join(directory, 'lock.mdb'), scarce)
-  return `${scarce}; until there are, objects can be read and deleted, but hardly be written`
+  return `${scarce}; until then, objects can be read and deleted, but most writes will fail`
 }
 
 /**

@@ -254,6 +254,6 @@ export class HistoryWindow {
     const now = this.#options.clock.monotonic()
     if (now - this.#warnedAt < warningPauseMs) return
     this.#warnedAt = now
-    this.#options.onWarning?.('the disk is full: old revisions of objects were dropped to make room for new data')
+    this.#options.onWarning?.('the disk is full: old object revisions were deleted to make space for new data')
   }
 }

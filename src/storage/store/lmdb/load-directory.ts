@@ -125,7 +125,7 @@ class DirectoryLoading implements StoreLoader {
   #transact(needs: readonly Need[], change: () => void): void {
     this.#room.begin()
     if (!needs.every((need) => this.#room.take(need, { frees: false })))
-      throw new StoreFull(`no room in ${this.#place.directory}: make room, then run the same command again`)
+      throw new StoreFull(`no room in ${this.#place.directory}: free some space, then run the same command again`)
     this.#tables.root.transactionSync(change)
     this.#tables.root.resetReadTxn()
   }

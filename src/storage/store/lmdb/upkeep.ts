@@ -64,7 +64,7 @@ export function expireStep(
     checkSoleWriter(tables, state)
     const place = { tables, room, revision: state.revision, oldest: state.oldest }
     const done = due.findIndex((each) => !expireOne(place, each, { changes, now }))
-    if (done === 0) throw new StoreFull('no room to delete an expired key')
+    if (done === 0) throw new StoreFull('not enough space to delete an expired key')
     const next = { format: formatVersion, revision: place.revision, oldest: place.oldest }
     if (next.revision === state.revision) return { state, changes: changes.finish() }
     if (state.format !== formatVersion) writeFormat(tables.meta)
@@ -144,7 +144,7 @@ export function compactStep(
       })
       const records = kept === -1 ? logRecords : logRecords.slice(0, kept)
       const done = records.findIndex((record) => !forget(tables, record, room))
-      if (all === 0 && done === 0) throw new StoreFull('no room to compact old revisions')
+      if (all === 0 && done === 0) throw new StoreFull('not enough space to compact old revisions')
       all += records.length
       if (done !== -1 || performance.now() >= end) return { state: next, more: true }
       if (kept !== -1) return { state: next, more: reduce(tables, { upTo, journal: journal!, room }) }

@@ -41,7 +41,7 @@ export class AnswerBuffer implements AnswerSink {
 
   onBody(bytes: Buffer): void {
     const size = this.#size + bytes.length
-    if (size > this.#maxBytes) throw new CallError('answer', `the answer has more than ${this.#maxBytes} bytes`)
+    if (size > this.#maxBytes) throw new CallError('answer', `the response has more than ${this.#maxBytes} bytes`)
     if (size > this.#body.length) {
       const growth = Math.min(this.#body.length, maxGrowthBytes)
       const larger = Buffer.allocUnsafe(Math.max(size, Math.min(this.#body.length + growth, this.#maxBytes)))
@@ -54,8 +54,8 @@ export class AnswerBuffer implements AnswerSink {
 }
 
 function unusableBecause({ status, headers }: AnswerHead): string | undefined {
-  if (status >= 300 && status < 400) return `the answer is a redirect (${status}), which is not followed`
-  if (status < 200 || status > 206) return `the answer has the status ${status}`
+  if (status >= 300 && status < 400) return `the response is a redirect (${status}), which is not followed`
+  if (status < 200 || status > 206) return `the response has status ${status}`
   const encoding = headers.get('content-encoding') ?? 'identity'
-  return encoding === 'identity' ? undefined : 'the answer is compressed, which was not asked for'
+  return encoding === 'identity' ? undefined : 'the response is compressed, which was not requested'
 }

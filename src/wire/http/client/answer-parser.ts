@@ -178,7 +178,7 @@ export class AnswerParser {
     if (at > maxBytes || (at < 0 && this.#unread.length > maxBytes + end.length)) malformed()
     this.#framingBytes += at < 0 ? 0 : at + end.length
     if (this.#framingBytes > maxFramingBytes + 2 * this.#bodyBytes)
-      throw new CallError('answer', 'the answer has too many bytes that are not its body')
+      throw new CallError('answer', 'the response has too many bytes outside its body')
     if (at < 0) return undefined
     const text = this.#unread.toString('latin1', 0, at)
     this.#unread = this.#unread.subarray(at + end.length)
@@ -224,5 +224,5 @@ function assertClearFraming({ headers }: AnswerHead): void {
 }
 
 function malformed(): never {
-  throw new CallError('answer', 'the answer is not valid HTTP/1.1')
+  throw new CallError('answer', 'the response is not valid HTTP/1.1')
 }

@@ -55,8 +55,8 @@ const certificateFaults: { readonly [code: string]: string } = {
 
 const connectionFaults: { readonly [code: string]: string } = {
   ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'the connection was cut',
-  EPIPE: 'the connection was cut',
+  ECONNRESET: 'the connection was closed',
+  EPIPE: 'the connection was closed',
   ENOTFOUND: 'no such host',
   EAI_AGAIN: 'the name could not be resolved',
   EHOSTUNREACH: 'no route to host',

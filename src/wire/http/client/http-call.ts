@@ -141,13 +141,13 @@ export class HttpCall implements ConnectionListener, Waiter {
 
   onBroken(error: NodeJS.ErrnoException): void {
     if (this.#received === 0) this.#fail(this.#callError(error))
-    else this.#fail(new CallError('cut', 'the connection was cut during the answer', { cause: error }))
+    else this.#fail(new CallError('cut', 'the connection was closed during the response', { cause: error }))
   }
 
   #read(bytes: Buffer): void {
     try {
       // A response has been followed by more data while the request was still being sent.
-      if (this.#isAnswered) throw new CallError('answer', 'the answer is not valid HTTP/1.1')
+      if (this.#isAnswered) throw new CallError('answer', 'the response is not valid HTTP/1.1')
       const isComplete = this.#parser.push(bytes)
       if (this.#isOver) return
       this.#receiver.onParsed?.(this.#parser.unread.length)
@@ -254,7 +254,7 @@ export class HttpCall implements ConnectionListener, Waiter {
   #startTimer(ms: number): void {
     clearTimeout(this.#timer)
     if (!Number.isFinite(ms) || this.#isOver) return
-    const what = this.#receiver.timeLimit === 'head' ? 'no answer' : 'context deadline exceeded: no complete answer'
+    const what = this.#receiver.timeLimit === 'head' ? 'no response' : 'context deadline exceeded: no complete response'
     const late = () => this.#fail(new CallError('timeout', `${what} within ${Math.ceil(ms)} ms`))
     this.#timer = setTimeout(late, ms)
   }
@@ -276,5 +276,5 @@ export class HttpCall implements ConnectionListener, Waiter {
 }
 
 function ownLimit(): CallError {
-  return new CallError('limit', 'the server has too many calls or large answers to read at the same time')
+  return new CallError('limit', 'the server is processing too many calls or large responses')
 }

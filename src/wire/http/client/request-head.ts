@@ -11,7 +11,7 @@ export function requestHead(method: string, path: string, headers: readonly stri
     isValid &&= fitsLine(line)
     head += `\r\n${line}`
   }
-  if (!isValid) throw new CallError('connection', 'the path or a header holds characters that cannot be sent')
+  if (!isValid) throw new CallError('connection', 'the path or a header contains characters that cannot be sent')
   return `${head}\r\n\r\n`
 }
 

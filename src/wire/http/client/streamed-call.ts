@@ -50,7 +50,7 @@ class AnswerInParts implements AnswerReceiver {
   }
 
   onHead(head: AnswerHead): void {
-    if (head.status === 101) throw new CallError('answer', 'nobody asked to switch protocols')
+    if (head.status === 101) throw new CallError('answer', 'unexpected protocol switch')
     this.#deliver(head, undefined)
   }
 

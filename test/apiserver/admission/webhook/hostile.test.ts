@@ -94,7 +94,7 @@ test('very many warnings are truncated, and a response that is too large is an e
   assert.deepEqual([warnings[0], warnings.length], ['299 - "warning 0"', 50])
   const refused = await create('/many-warnings/300000', { failurePolicy: 'Fail', timeoutSeconds: 10 })
   assert.equal(refused.answer.status, 500)
-  assert.match(refused.answer.body.message, /the answer has more than 200000 values/)
+  assert.match(refused.answer.body.message, /the response has more than 200000 values/)
 })
 
 test('a webhook with an untrusted certificate fails', async () => {

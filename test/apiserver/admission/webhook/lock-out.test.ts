@@ -357,6 +357,6 @@ test('a stored webhook without a supported review version is not called, and its
     const request = { dryRun: false, operation: 'CREATE', warn: () => {} } as unknown as AdmissionRequest
     return await calls.ask({ webhook: hook!, request } as Question, () => 'asked')
   }
-  await assert.rejects(ask('Fail'), { code: 500, message: /understands no version of AdmissionReview/ })
+  await assert.rejects(ask('Fail'), { code: 500, message: /supports no AdmissionReview version/ })
   assert.equal(await ask('Ignore'), undefined)
 })

@@ -27,8 +27,8 @@ function read(text: string, pieceSize: number): string {
 }
 
 const ok = 'HTTP/1.1 200 OK\r\n'
-const invalid = 'the answer is not valid HTTP/1.1'
-const tooMuch = 'the answer has too many bytes that are not its body'
+const invalid = 'the response is not valid HTTP/1.1'
+const tooMuch = 'the response has too many bytes outside its body'
 const chunked = `${ok}transfer-encoding: chunked\r\n\r\n`
 
 const cases: readonly (readonly [text: string, outcome: string])[] = [
@@ -63,17 +63,17 @@ const cases: readonly (readonly [text: string, outcome: string])[] = [
   [`${ok}a: ${'x'.repeat(17_000)}\r\n\r\n`, invalid],
   [`${ok}a: ${'x'.repeat(17_000)}`, invalid],
   [`${chunked}1;${'x'.repeat(2000)}\r\na\r\n0\r\n\r\n`, invalid],
-  [`${ok}content-length: 1001\r\n\r\n${'x'.repeat(1001)}`, 'the answer has more than 1000 bytes'],
-  [`${chunked}3e9\r\n${'x'.repeat(1001)}\r\n0\r\n\r\n`, 'the answer has more than 1000 bytes'],
-  [`${ok}\r\n${'x'.repeat(1001)}`, 'the answer has more than 1000 bytes'],
+  [`${ok}content-length: 1001\r\n\r\n${'x'.repeat(1001)}`, 'the response has more than 1000 bytes'],
+  [`${chunked}3e9\r\n${'x'.repeat(1001)}\r\n0\r\n\r\n`, 'the response has more than 1000 bytes'],
+  [`${ok}\r\n${'x'.repeat(1001)}`, 'the response has more than 1000 bytes'],
   [`${'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)}${ok}content-length: 1\r\n\r\na`, '200 a goes on'],
   [`${'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(3000)}${ok}content-length: 1\r\n\r\na`, tooMuch],
   [`${chunked}1\r\na\r\n0\r\n${`x: ${'y'.repeat(1000)}\r\n`.repeat(70)}\r\n`, tooMuch],
   [`${chunked}${`1;${'x'.repeat(1000)}\r\na\r\n`.repeat(70)}0\r\n\r\n`, tooMuch],
-  ['HTTP/1.1 302 Found\r\nlocation: /\r\n\r\n', 'the answer is a redirect (302), which is not followed'],
-  ['HTTP/1.1 500 Oh\r\n\r\n', 'the answer has the status 500'],
-  ['HTTP/1.1 101 Switching Protocols\r\n\r\n', 'the answer has the status 101'],
-  [`${ok}content-encoding: gzip\r\n\r\n`, 'the answer is compressed, which was not asked for'],
+  ['HTTP/1.1 302 Found\r\nlocation: /\r\n\r\n', 'the response is a redirect (302), which is not followed'],
+  ['HTTP/1.1 500 Oh\r\n\r\n', 'the response has status 500'],
+  ['HTTP/1.1 101 Switching Protocols\r\n\r\n', 'the response has status 101'],
+  [`${ok}content-encoding: gzip\r\n\r\n`, 'the response is compressed, which was not requested'],
 ]
 
 test('a response is parsed the same, however it is split into chunks', () => {

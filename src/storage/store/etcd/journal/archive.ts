@@ -105,7 +105,7 @@ export class Archive {
       const kept = await this.#append(currentMark).catch((error: unknown) => this.#beginAnew(currentMark, error))
       if (kept !== undefined) return kept
     }
-    throw readFailure(new Error('cannot archive changes: other servers are always faster'))
+    throw readFailure(new Error('cannot archive changes: other servers keep archiving them first'))
   }
 
   /** Returns undefined if another server was faster. */
@@ -150,7 +150,7 @@ export class Archive {
         if (!(error instanceof ValueTooLarge)) throw error
       }
     }
-    onWarning(`revision ${draft.through} has too many changes: the history of objects restarts`)
+    onWarning(`revision ${draft.through} has too many changes: the object history restarts`)
     const mark = { ...currentMark.mark, through: draft.through, cut: draft.through }
     const etcdRevision = await this.#swap(currentMark.etcdRevision, mark, [])
     return etcdRevision === undefined ? undefined : { mark, etcdRevision }
@@ -162,7 +162,7 @@ export class Archive {
     const isNew = await this.#swap(currentMark.etcdRevision, this.#begin(revision), [])
     if (isNew !== undefined)
       this.#parts.onWarning(
-        `etcd was compacted before changes were archived: the history of objects restarts at revision ${revision}`,
+        `etcd was compacted before changes were archived: the object history restarts at revision ${revision}`,
       )
     return undefined
   }

@@ -147,9 +147,7 @@ export class EtcdJournal implements Journal {
   full(): void {
     if (this.#wasFull) return
     this.#wasFull = true
-    this.#parts.onWarning(
-      'etcd is full: half of the history of objects will be dropped as soon as it accepts data again',
-    )
+    this.#parts.onWarning('etcd is full: half of the object history will be deleted when etcd accepts writes again')
   }
 
   stop(): void {
@@ -194,7 +192,7 @@ export class EtcdJournal implements Journal {
   /** Reports the first of successive failures to archive changes. */
   failed(error: StoreError): void {
     if (this.#stopping.signal.aborted) return
-    if (this.failure === undefined) this.#parts.onWarning(`cannot archive the history of objects: ${error.message}`)
+    if (this.failure === undefined) this.#parts.onWarning(`cannot archive the object history: ${error.message}`)
     this.failure = error
   }
 }
