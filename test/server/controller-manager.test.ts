@@ -156,7 +156,7 @@ test('an invalid command line of the manager is reported in one line', async (t)
     ],
     [
       [`--cluster-signing-cert-file=${pki}/serving.crt`, `--cluster-signing-key-file=${pki}/serving.key`],
-      /not the certificate of an authority/,
+      /not a CA certificate/,
     ],
     [
       [

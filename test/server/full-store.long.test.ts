@@ -94,7 +94,7 @@ test('a full store is reported, and accepts writes again once objects are delete
   while ((await create(`s${count}`, { text: 'x'.repeat(1000) })).status === 201) count++
   assert.match(
     (await storeLine())!,
-    /^\[\+\]store ok, but it is full since .*: writes are rejected, deletes are allowed; free space/,
+    /^\[\+\]store ok, but it has been full since .*: writes are rejected, deletes are allowed; free space/,
   )
   assert.equal((await client.get('/readyz')).status, 200)
   const isFull = async () => /^orch_store_full (\d)$/m.exec((await client.get('/metrics')).text)?.[1]
@@ -108,7 +108,7 @@ test('a full store is reported, and accepts writes again once objects are delete
   assert.equal(await storeLine(), '[+]store ok')
   assert.equal(await isFull(), '0')
   assert.match(server.output(), /the store accepts writes again/)
-  assert.match(server.output(), /old revisions of objects were dropped to make room/)
+  assert.match(server.output(), /old object revisions were deleted to make space/)
 })
 
 const inLongForm = long ? test : () => {}

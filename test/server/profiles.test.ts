@@ -45,7 +45,7 @@ test("the error for a group of the other profile names the server's profile", as
   }
   const sent = await client.post('/apis/storage.orch.io/v1/storageclasses', storageClass)
   assert.equal(sent.status, 400)
-  assert.match(sent.body.message, /this path takes StorageClass in storage\.orch\.io\/v1: .*--profile=kubernetes$/)
+  assert.match(sent.body.message, /this path requires StorageClass in storage\.orch\.io\/v1: .*--profile=kubernetes$/)
 
   const file = join(server.directory, 'class.json')
   writeFileSync(file, JSON.stringify(storageClass))

@@ -98,7 +98,7 @@ test('invalid values of serving flags are rejected', async (t) => {
     ['--tls-min-version=VersionTLS10', /"VersionTLS10" is not one of VersionTLS12, VersionTLS13/],
     [
       '--tls-cipher-suites=TLS_RSA_WITH_RC4_128_SHA',
-      /is not a supported cipher suite; supported are TLS_ECDHE_ECDSA_WITH/,
+      /is not a supported cipher suite; supported cipher suites are TLS_ECDHE_ECDSA_WITH/,
     ],
     ['--goaway-chance=0.5', /is not a valid probability: use 0 to 0.02/],
     ['--max-connections=5', /is not a valid number of connections: use 16 or more, or 0/],

@@ -143,10 +143,10 @@ test('a simulation thread whose heap is nearly full exits, and the server contin
   }
   for (let i = 0; i < 40; i++) await made(i)
   const found = await until(
-    async () => lines.find((line) => /its heap has \d+ MiB/.test(line)),
+    async () => lines.find((line) => /its heap uses \d+ MiB/.test(line)),
     (line) => line !== undefined,
   )
-  assert.match(found!, /^the thread of the simulated nodes ended/)
+  assert.match(found!, /^the simulated-nodes thread exited/)
   assert.equal((await api.client.get('/readyz')).status, 200)
   await simulation.stop()
 })

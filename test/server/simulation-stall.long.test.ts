@@ -29,7 +29,7 @@ test('a hanging simulation thread is replaced while the server keeps responding'
   server.process.kill('SIGWINCH')
   await untilTrue(async () => {
     assert.equal((await client.get('/readyz')).status, 200)
-    return /the thread of the simulated nodes ended.*did not answer for \d+ seconds/.test(server.output())
+    return /the simulated-nodes thread exited.*did not respond for \d+ seconds/.test(server.output())
   })
   await runs('after')
 })

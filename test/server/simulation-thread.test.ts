@@ -43,7 +43,7 @@ async function assertReached(name: string): Promise<void> {
   assert.match(page.text, /hello from the simulated pod default\/.*GET \/some\/path/s)
 }
 
-const ended = () => server.output().match(/the thread of the simulated nodes ended.*/g) ?? []
+const ended = () => server.output().match(/the simulated-nodes thread exited.*/g) ?? []
 
 test('pods run in the simulation thread, and the server can reach their logs and ports', async () => {
   await runPod('first')
@@ -70,7 +70,7 @@ test('the end of the simulation thread does not affect the server, and the nodes
     [
       ['memory', /heap out of memory/],
       ['error', /a fault that a test put here/],
-      ['exit', /ended with code 7/],
+      ['exit', /exited with code 7/],
     ] as const
   ).entries()) {
     writeFileSync(control, `nodes ${way}`)

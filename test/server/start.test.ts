@@ -72,7 +72,7 @@ const wrongFlags: readonly (readonly [string[], RegExp])[] = [
   [['--secure-port=70000'], /--secure-port: "70000" is not a port/],
   [['--secure-port=-1'], /--secure-port/],
   [['--secure-port=0x10'], /--secure-port/],
-  [['--secure-port'], /--secure-port needs a value/],
+  [['--secure-port'], /--secure-port requires a value/],
   [['--secure-port=0', '--secure-port=0'], /--secure-port is specified twice/],
   [['--service-cluster-ip-range=10.0.0.0/30'], /--service-cluster-ip-range: 10\.0\.0\.0\/30 is too small/],
   [['--service-cluster-ip-range=010.0.0.0/24'], /"010\.0\.0\.0\/24" is not a CIDR range/],
@@ -116,7 +116,7 @@ test('an invalid flag or an unusable listen address is reported in one line', as
   const data = `--data-dir=${temporaryDirectory(t)}/data`
   const spoken: typeof wrongFlags = [
     wrongFlags[0]!,
-    [['--bind-address=192.0.2.1', '--secure-port=0'], /choose another with --bind-address/],
+    [['--bind-address=192.0.2.1', '--secure-port=0'], /choose another address with --bind-address/],
   ]
   for (const [args, expected] of spoken) {
     const { code, said } = await failedStart([data, '--admin-kubeconfig=', ...args])
@@ -218,7 +218,7 @@ test('errors about missing and invalid files name the file but do not quote it',
     [[`--data-dir=${join(directory, 'plain', 'x')}`], /cannot be used: ENOTDIR.*--data-dir/],
     [['--data-dir=/proc/x'], /cannot use the data directory \/proc\/x: ENOENT.*--data-dir/],
     [['--data-dir=/proc/self/x/y'], /cannot be used: ENOENT.*--data-dir/],
-    [[`--data-dir=${strange}`], /strange: other users may get at it, and "theirs" was in it before/],
+    [[`--data-dir=${strange}`], /strange: other users can access it, and it already contained "theirs"/],
     [[`--data-dir=${damaged}`], /damaged.data\.mdb is damaged.*: restore a backup, or choose another --data-dir/],
     [
       ['--admin-kubeconfig=/proc/x/y'],

@@ -98,7 +98,7 @@ export async function replaceOne(
   end()
   await until(
     async () => fragile.output(),
-    (output) => countOf(output, /replaced a worker that ended/g) === round,
+    (output) => countOf(output, /replaced a worker that exited/g) === round,
     60_000,
   )
   const before = writing.acknowledged.size

@@ -86,7 +86,7 @@ test('workers continue after etcd hangs or is killed', { timeout }, async (t) =>
     await assertAllThere(beside, writing.acknowledged)
     for (const names of seen) await untilTrue(async () => writing.acknowledged.keys().every((name) => names.has(name)))
   }
-  assert.equal(countOf(server.output(), /a worker ended/g), 0, server.output())
+  assert.equal(countOf(server.output(), /a worker exited/g), 0, server.output())
   stop.abort()
   await Promise.allSettled(watching)
 })

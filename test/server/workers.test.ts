@@ -46,7 +46,7 @@ test('acknowledged writes survive the end of workers, the store and threads', { 
       assert.ok(now >= shown, `${now} creates are counted, ${shown} were`)
       shown = now
       client.close()
-      assert.equal(countOf(fragile.output(), /a worker ended; starting a replacement/g), i + 1)
+      assert.equal(countOf(fragile.output(), /a worker exited; starting a replacement/g), i + 1)
     })
   }
   await t.test('the end of the store thread ends the server with a reason', async () => {
@@ -69,8 +69,8 @@ test('acknowledged writes survive the end of workers, the store and threads', { 
 longTest('a worker that hangs during its start is replaced', { timeout }, async (t) => {
   const { server, end } = await startFragile(t)
   end('1 start')
-  await untilTrue(async () => /replaced a worker that ended.*worker=1/.test(server.output()), 120_000)
-  assert.match(server.output(), /a worker ended.*worker=1 why="it did not answer for 30 seconds"/)
+  await untilTrue(async () => /replaced a worker that exited.*worker=1/.test(server.output()), 120_000)
+  assert.match(server.output(), /a worker exited.*worker=1 why="it did not respond for 30 seconds"/)
 })
 
 longTest('SIGTERM lets running requests of all workers finish', { timeout }, async (t) => {

@@ -46,12 +46,13 @@ async function readPlugin(file: string, plugin: Json, index: number): Promise<[s
   if (!isObject(plugin)) throw fault(file, `${place} must be an object`)
   refuseUnknown(file, plugin, ['name', 'path', 'configuration'], place)
   const [name, path, configuration] = ['name', 'path', 'configuration'].map((key) => own(plugin, key))
-  if (typeof name !== 'string' || name === '') throw fault(file, `${place}.name: a control must be named`)
+  if (typeof name !== 'string' || name === '')
+    throw fault(file, `${place}.name is required: specify an admission plugin`)
   if (typeof path === 'string' && path !== '' && configuration === undefined) {
     const source = resolve(dirname(file), path)
     return [name, { value: await readYaml(source), source }]
   }
-  if (path !== undefined && path !== '') throw fault(file, `${place}: name a path or give a configuration, not both`)
+  if (path !== undefined && path !== '') throw fault(file, `${place}: path and configuration are mutually exclusive`)
   return [name, { value: configuration ?? null, source: file }]
 }
 

@@ -22,7 +22,7 @@ export function openCaches(store: Store, { failed, log, eventRetention, sharing 
     ended = true
   })
   const onError = (error: unknown) => {
-    if (!ended) log.error('the store watch of the caches broke; resuming', errorFields(error))
+    if (!ended) log.error('the caches lost their watch on the store; resuming', errorFields(error))
   }
   return new Caches(store, { onError, onUnreadable: tellUnreadable(log) }, { eventRetention, sharing, mayLoadLater })
 }

@@ -142,7 +142,7 @@ function cutOffDenied(listener: Listener, denied: DeniedCertificates): void {
 async function endOwnRequests(inProcess: InProcess, { shutdownGrace }: ServerOptions, log: Log): Promise<void> {
   const unfinishedRequests = await inProcess.close(shutdownGrace)
   if (unfinishedRequests > 0)
-    log.warn('requests of control loops did not end within the grace period', { count: unfinishedRequests })
+    log.warn('control loop requests did not finish within the grace period', { count: unfinishedRequests })
 }
 
 /** Renews self-signed certificates before they expire. Returns a function that ends the renewal. */

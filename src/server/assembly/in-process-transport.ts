@@ -197,7 +197,7 @@ class Conversation implements ServerTransport {
   finish(error: unknown): void {
     this.#forget()
     // Creating an error is expensive, so check first.
-    if (!this.isOver) this.leave(new TransportError('the response of the server is incomplete', { cause: error }))
+    if (!this.isOver) this.leave(new TransportError("the server's response is incomplete", { cause: error }))
   }
 
   async *#read(): AsyncGenerator<Uint8Array> {

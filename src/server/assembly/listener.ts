@@ -78,9 +78,9 @@ export function explained(
   { bindAddress: host, securePort: port }: Pick<ServerOptions, 'bindAddress' | 'securePort'>,
 ): Error {
   const remedies: { readonly [code: string]: string } = {
-    EADDRINUSE: `port ${port} on ${host} is in use: stop what listens there, or choose another with --secure-port`,
-    EACCES: `port ${port} needs more rights than this user has: choose one above 1023 with --secure-port`,
-    EADDRNOTAVAIL: `this machine has no address ${host}: choose another with --bind-address`,
+    EADDRINUSE: `port ${port} on ${host} is in use: stop the program that uses it, or choose another port with --secure-port`,
+    EACCES: `port ${port} requires more privileges than this user has: choose a port above 1023 with --secure-port`,
+    EADDRNOTAVAIL: `this machine does not have the address ${host}: choose another address with --bind-address`,
   }
   const remedy = remedies[error.code ?? '']
   return remedy === undefined ? error : new UsageError(remedy)

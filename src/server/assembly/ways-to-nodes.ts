@@ -52,7 +52,9 @@ export function followNodeClient(options: ServerOptions, reloading: Reloading, l
 function warnOfSuperuser(pem: string, log: Log): void {
   const { organizations } = readSubject(new X509Certificate(pem).raw)
   if (organizations.includes(superusers))
-    log.warn(`the certificate of --kubelet-client-certificate is in ${superusers}: issue one with CN=${nodeClientName}`)
+    log.warn(
+      `the --kubelet-client-certificate certificate is in the group ${superusers}: issue one with CN=${nodeClientName}`,
+    )
 }
 
 /** Returns a function that opens the connections once objects can be looked up. Throws UsageError for invalid flags. */

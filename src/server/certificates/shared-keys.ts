@@ -1,6 +1,6 @@
 /**
  * Secrets shared by all servers on one store, which form a cluster without exchanging files: the CA, the service
- * account key and the key of continue tokens. The first server creates them by compare-and-set and all others use them.
+ * account key and the continue-token key. The first server creates them by compare-and-set and all others use them.
  * They are stored next to the objects (`meta/...`), where no API request reaches them. Read access to the store exposes
  * them, as it exposes every Secret. They are encrypted if Secrets are.
  *
@@ -47,14 +47,14 @@ export async function settledValue(store: Store, key: string, make: () => Buffer
 /** Returns the key that signs continue tokens. */
 export async function continueTokenKey(store: Store): Promise<Buffer> {
   const key = await settledValue(store, continueKey, () => randomBytes(continueKeyBytes))
-  if (key.length !== continueKeyBytes) throw damaged('the key of continue tokens', continueKey)
+  if (key.length !== continueKeyBytes) throw damaged('the continue-token key', continueKey)
   return key
 }
 
-/** Returns the key of service account tokens in PEM form. */
+/** Returns the service account token key in PEM form. */
 export async function tokenKeyIn(store: Store): Promise<string> {
   const pem = (await settledValue(store, tokenKey, () => Buffer.from(keyToPem(generateKey())))).toString()
-  if (!isPrivateKey(pem)) throw damaged('the key of service account tokens', tokenKey)
+  if (!isPrivateKey(pem)) throw damaged('the service account token key', tokenKey)
   return pem
 }
 
@@ -74,7 +74,7 @@ function isPrivateKey(pem: string): boolean {
  */
 export async function shareAuthority(options: ServerOptions, store: Store, clock: Clock): Promise<void> {
   const authority = { directory: join(options.dataDir, 'pki'), clock }
-  await share(options, store, { authority, key: authorityKey, what: 'the CA of the cluster' })
+  await share(options, store, { authority, key: authorityKey, what: 'the cluster CA' })
 }
 
 /** The same for the front-proxy CA: backends trust one CA, whichever server proxies a request. */
@@ -83,7 +83,7 @@ export async function shareProxyAuthority(
   store: Store,
   authority: AuthorityOptions,
 ): Promise<void> {
-  await share(options, store, { authority, key: proxyAuthorityKey, what: 'the CA of the front proxy' })
+  await share(options, store, { authority, key: proxyAuthorityKey, what: 'the front-proxy CA' })
 }
 
 interface SharedAuthority {

@@ -90,7 +90,7 @@ class LaterPort {
         this.#opened = opened
       },
       (error: unknown) =>
-        log.error('cannot open the port of the simulated nodes; logs and exec are unavailable', errorFields(error)),
+        log.error('cannot open the port for simulated nodes; logs and exec are unavailable', errorFields(error)),
     )
   }
 

@@ -18,7 +18,7 @@ export function findControl(name: string): ControlEntry {
   const names = allControls.map((control) => control.name)
   const hint = closestMatch(name, names)
   throw new UsageError(
-    `unknown admission control ${JSON.stringify(name)}${hint === undefined ? '.' : `; did you mean ${hint}?`} Known are ${names.join(', ')}`,
+    `unknown admission plugin ${JSON.stringify(name)}${hint === undefined ? '.' : `; did you mean ${hint}?`} Known plugins are ${names.join(', ')}`,
   )
 }
 

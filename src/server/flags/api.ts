@@ -36,7 +36,7 @@ export const apiFlags = {
     name: 'feature-gates',
     value: 'PAIRS',
     read: readPairs,
-    help: `features to enable or disable, as NAME=true or NAME=false, separated by commas: the gates of the emulated version, under their Kubernetes names, that the server acts on. ${featureGateHelp}`,
+    help: `features to enable or disable, as NAME=true or NAME=false, separated by commas: the Kubernetes feature gates of the emulated version that affect this server. ${featureGateHelp}`,
   }),
   serviceClusterIpRange: flag({
     name: 'service-cluster-ip-range',
@@ -57,6 +57,6 @@ export const apiFlags = {
 function readProfile(value: string): ProfileName {
   const profileName = profileNames.find((candidate) => candidate === value)
   if (profileName === undefined)
-    throw new UsageError(`unknown profile ${JSON.stringify(value)}; known are ${profileNames.join(', ')}`)
+    throw new UsageError(`unknown profile ${JSON.stringify(value)}; known profiles are ${profileNames.join(', ')}`)
   return profileName
 }

@@ -37,14 +37,14 @@ export const auditFlags = {
     value: 'FORMAT',
     default: 'json',
     read: oneOf(['json']),
-    help: 'format of the audit log: json',
+    help: 'audit log format: json',
   }),
   auditLogMode: flag({
     name: 'audit-log-mode',
     value: 'MODE',
     default: 'blocking',
     read: oneOf(sinkModes),
-    help: `mode of the audit log: ${modes}`,
+    help: `audit log mode: ${modes}`,
   }),
   auditLogMaxsize: count('audit-log-maxsize', '100', 'size in megabytes at which the audit log is rotated'),
   auditLogMaxbackup: count(
@@ -74,14 +74,14 @@ export const auditFlags = {
     name: 'audit-webhook-config-file',
     value: 'FILE',
     read: text,
-    help: 'kubeconfig of the webhook that receives audit events',
+    help: 'kubeconfig for the webhook that receives audit events',
   }),
   auditWebhookMode: flag({
     name: 'audit-webhook-mode',
     value: 'MODE',
     default: 'batch',
     read: oneOf(sinkModes),
-    help: `mode of the audit webhook: ${modes}`,
+    help: `audit webhook mode: ${modes}`,
   }),
   auditWebhookInitialBackoff: flag({
     name: 'audit-webhook-initial-backoff',

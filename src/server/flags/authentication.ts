@@ -24,7 +24,7 @@ export const authenticationFlags = {
     name: 'token-auth-file',
     value: 'FILE',
     read: text,
-    help: 'CSV file of static tokens: token,user,uid,"group1,group2"',
+    help: 'CSV file with static tokens: token,user,uid,"group1,group2"',
   }),
   enableBootstrapTokenAuth: toggle({
     name: 'enable-bootstrap-token-auth',
@@ -64,7 +64,7 @@ export const authenticationFlags = {
     name: 'authentication-token-webhook-config-file',
     value: 'FILE',
     read: text,
-    help: 'kubeconfig of the token review webhook',
+    help: 'kubeconfig for the token review webhook',
   }),
   authenticationTokenWebhookCacheTtl: flag({
     name: 'authentication-token-webhook-cache-ttl',
@@ -123,7 +123,7 @@ export const authenticationFlags = {
     value: 'NAMES',
     default: 'RS256',
     read: readAlgorithms,
-    help: `accepted signing algorithms of ID tokens, separated by commas: ${signingAlgorithms.join(', ')}`,
+    help: `accepted signing algorithms for ID tokens, separated by commas: ${signingAlgorithms.join(', ')}`,
   }),
   oidcRequiredClaim: repeated({
     name: 'oidc-required-claim',

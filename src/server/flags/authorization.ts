@@ -24,7 +24,7 @@ export const authorizationFlags = {
     name: 'authorization-webhook-config-file',
     value: 'FILE',
     read: text,
-    help: 'kubeconfig of the authorization webhook, for the Webhook mode',
+    help: 'kubeconfig for the authorization webhook, used by the Webhook mode',
   }),
   authorizationWebhookVersion: flag({
     name: 'authorization-webhook-version',
@@ -38,14 +38,14 @@ export const authorizationFlags = {
     value: 'TIME',
     default: '5m',
     read: readTime,
-    help: 'time to cache "allowed" responses of the webhook; 0s disables caching',
+    help: 'time to cache "allowed" responses from the webhook; 0s disables caching',
   }),
   authorizationWebhookCacheUnauthorizedTtl: flag({
     name: 'authorization-webhook-cache-unauthorized-ttl',
     value: 'TIME',
     default: '30s',
     read: readTime,
-    help: 'time to cache all other responses of the webhook; 0s disables caching',
+    help: 'time to cache all other responses from the webhook; 0s disables caching',
   }),
 }
 
@@ -56,7 +56,7 @@ function readModes(value: string): AuthorizationMode[] {
     if (modes.indexOf(mode) < index) throw new UsageError(`${mode} is specified twice`)
     const knownMode = authorizationModes.find((candidate) => candidate === mode)
     if (knownMode === undefined)
-      throw new UsageError(`unknown mode ${JSON.stringify(mode)}; known are ${authorizationModes.join(', ')}`)
+      throw new UsageError(`unknown mode ${JSON.stringify(mode)}; known modes are ${authorizationModes.join(', ')}`)
     return knownMode
   })
 }

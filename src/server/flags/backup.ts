@@ -33,7 +33,7 @@ const placeFlags = {
     help: 'PEM bundle of CAs that verify the etcd members',
   }),
   etcdCertfile: flag({ name: 'etcd-certfile', value: 'FILE', read: text, help: 'PEM client certificate for etcd' }),
-  etcdKeyfile: flag({ name: 'etcd-keyfile', value: 'FILE', read: text, help: 'PEM private key of --etcd-certfile' }),
+  etcdKeyfile: flag({ name: 'etcd-keyfile', value: 'FILE', read: text, help: 'PEM private key for --etcd-certfile' }),
 }
 
 /** Location of a store: a directory, or etcd. */
@@ -59,7 +59,7 @@ export const backupFlags = {
     name: 'kubeconfig',
     value: 'FILE',
     read: text,
-    help: 'kubeconfig of an administrator; defaults to that of orchctl',
+    help: "administrator's kubeconfig; defaults to the one that orchctl uses",
   }),
   ...placeFlags,
 }
@@ -80,7 +80,7 @@ export const checkFlags = {
     name: 'encryption-provider-config',
     value: 'FILE',
     read: text,
-    help: 'EncryptionConfiguration file of the servers, needed to check encrypted objects in a store',
+    help: 'the EncryptionConfiguration file that the servers use, required to check encrypted objects in a store',
   }),
   setAside: flag({
     name: 'set-aside',
@@ -126,11 +126,11 @@ export const migrateFlags = {
     name: 'from-etcd-keyfile',
     value: 'FILE',
     read: text,
-    help: 'PEM private key of --from-etcd-certfile',
+    help: 'PEM private key for --from-etcd-certfile',
   }),
   fromKubernetes: toggle({
     name: 'from-kubernetes',
-    help: 'treat --from-etcd-servers as the etcd of a kube-apiserver',
+    help: 'treat --from-etcd-servers as etcd members that a kube-apiserver uses',
   }),
   ...placeFlags,
   eventTtl,

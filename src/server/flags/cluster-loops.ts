@@ -33,7 +33,7 @@ export const clusterLoopFlags = {
     value: 'TIME',
     default: '0s',
     read: readTime,
-    help: 'time to collect changes of user-managed Endpoints before mirroring them to EndpointSlices',
+    help: 'time to collect changes to user-managed Endpoints before mirroring them to EndpointSlices',
   }),
   mirroringMaxEndpointsPerSubset: flag({
     name: 'mirroring-max-endpoints-per-subset',
@@ -68,7 +68,7 @@ export const clusterLoopFlags = {
     value: 'N',
     default: '0.1',
     read: readDecimal,
-    help: 'number of nodes per second and zone whose pods are evicted if the nodes are not ready',
+    help: 'number of nodes that are not ready from which pods are evicted per second, in each zone',
   }),
   secondaryNodeEvictionRate: flag({
     name: 'secondary-node-eviction-rate',
@@ -82,14 +82,14 @@ export const clusterLoopFlags = {
     value: 'N',
     default: '0.55',
     read: readDecimal,
-    help: 'share of nodes that are not ready from which a zone is unhealthy; at least 3 nodes must be not ready',
+    help: 'share of nodes not ready at which a zone counts as unhealthy; at least 3 nodes must not be ready',
   }),
   largeClusterSizeThreshold: flag({
     name: 'large-cluster-size-threshold',
     value: 'N',
     default: '50',
     read: readCount,
-    help: 'number of nodes above which a zone is large',
+    help: 'number of nodes above which a zone counts as large',
   }),
   autoscalerSyncPeriod: flag({
     name: 'horizontal-pod-autoscaler-sync-period',
@@ -103,7 +103,7 @@ export const clusterLoopFlags = {
     value: 'TIME',
     default: '5m0s',
     read: readTime,
-    help: 'time window whose highest recommendation applies before the autoscaler removes replicas',
+    help: 'time window over which the autoscaler uses the highest recommendation before it removes replicas',
   }),
   autoscalerTolerance: flag({
     name: 'horizontal-pod-autoscaler-tolerance',
@@ -122,14 +122,14 @@ export const clusterLoopFlags = {
     name: 'cluster-cidr',
     value: 'RANGES',
     read: readPodRanges,
-    help: 'CIDR range of pod IPs; for dual stack, two ranges separated by a comma, one per IP family',
+    help: 'CIDR range for pod IPs; for dual stack, two ranges separated by a comma, one per IP family',
   }),
   nodeCidrMaskSize: flag({
     name: 'node-cidr-mask-size',
     value: 'BITS',
     default: '0',
     read: readCount,
-    help: 'prefix length of node CIDRs if --cluster-cidr has a single range; 0 means the default of its IP family, 24 or 64',
+    help: 'prefix length of node CIDRs if --cluster-cidr has a single range; 0 means the default for its IP family, 24 or 64',
   }),
   nodeCidrMaskSizeIpv4: flag({
     name: 'node-cidr-mask-size-ipv4',

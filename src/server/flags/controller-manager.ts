@@ -45,7 +45,7 @@ const loopFlags = {
     name: 'service-cluster-ip-range',
     value: 'RANGES',
     read: (value) => (value === '' ? [] : readClusterRanges(value)),
-    help: 'CIDR range of Service IPs, excluded from node CIDRs; for dual stack, two ranges separated by a comma',
+    help: 'CIDR range for Service IPs, excluded from node CIDRs; for dual stack, two ranges separated by a comma',
   }),
 }
 
@@ -61,7 +61,7 @@ function pairFlags<const N extends string>(option: N, name: string, whose: strin
     name: `cluster-signing-${name}key-file`,
     value: 'FILE',
     read: text,
-    help: 'PEM private key of that CA certificate',
+    help: `PEM private key of the CA certificate for ${whose}`,
   })
   return { [`${option}CertFile`]: certificate, [`${option}KeyFile`]: key } as {
     readonly [K in `${N}CertFile` | `${N}KeyFile`]: typeof key
@@ -89,7 +89,7 @@ const electionFlags = {
     value: 'TIME',
     default: '15s',
     read: readTime,
-    help: 'time that other managers wait before they acquire a Lease that its holder has not renewed',
+    help: 'time that other managers wait before they take over a Lease that was not renewed',
   }),
   renewDeadline: flag({
     name: 'leader-elect-renew-deadline',
@@ -141,19 +141,19 @@ const servingFlags = {
     value: 'PORT',
     default: '10257',
     read: readPort,
-    help: 'HTTPS port of /healthz, open to all, and /metrics, open to users that the API server authorizes; 0 disables it',
+    help: 'HTTPS port that serves /healthz (unauthenticated) and /metrics (requires authorization by the API server); 0 disables it',
   }),
   tlsCertFile: flag({
     name: 'tls-cert-file',
     value: 'FILE',
     read: text,
-    help: 'PEM serving certificate; by default a self-signed one, generated at each start',
+    help: 'PEM serving certificate; by default, a self-signed certificate generated at each start',
   }),
   tlsPrivateKeyFile: flag({
     name: 'tls-private-key-file',
     value: 'FILE',
     read: text,
-    help: 'PEM private key of --tls-cert-file',
+    help: 'PEM private key for --tls-cert-file',
   }),
 }
 

@@ -24,11 +24,11 @@ export type FeatureGatePairs = ReadonlyMap<string, boolean>
 /** The gates that rules and handlers ask for, and the effect of enabling each. Gates of fields need no entry. */
 const actedOn: { readonly [name in FeatureGate]?: string } = {
   AggregatedDiscoveryEndpoint: 'clients can request all groups and resource types in one discovery document',
-  AggregatedDiscoveryRemoveBetaType: 'the v2beta1 format of that document is not served',
-  AnyVolumeDataSource: 'claims can be populated from objects of any kind',
-  APIListChunking: 'lists can be requested in pages with limit and continue',
-  CustomResourceValidationExpressions: 'CEL rules in the schemas of custom resources are enforced',
-  RecoverVolumeExpansionFailure: 'a claim whose expansion failed can request less storage',
+  AggregatedDiscoveryRemoveBetaType: 'the server does not serve the v2beta1 format of that document',
+  AnyVolumeDataSource: 'PersistentVolumeClaims can be populated from objects of any kind',
+  APIListChunking: 'clients can request lists in pages with limit and continue',
+  CustomResourceValidationExpressions: 'the server enforces CEL rules in custom resource schemas',
+  RecoverVolumeExpansionFailure: 'a PersistentVolumeClaim whose expansion failed can request less storage',
   WatchList: 'a watch with sendInitialEvents=true sends the current objects first',
 }
 
@@ -77,7 +77,7 @@ interface Pair {
 }
 
 function gatesOfStage({ name: stageName, on }: Pair, version: EmulatedVersion): FeatureGate[] {
-  if (stageName === 'AllAlpha' && on) throw refusal('AllAlpha=true: alpha features are not built')
+  if (stageName === 'AllAlpha' && on) throw refusal('AllAlpha=true: alpha features are not implemented')
   const stage = stageName === 'AllAlpha' ? 'alpha' : 'beta'
   return gatesIn(version).filter((name) => {
     const state = gateState(name, version)
@@ -103,7 +103,7 @@ function acceptedGate(
   const implemented = defaultGatesOf(version).has(name)
   if (on === implemented) return name
   if (state.stage === 'alpha' && !builtInAlpha.includes(name) && on)
-    throw refusal(`${name}=true: the feature is alpha in Kubernetes ${version}, and alpha features are not built`)
+    throw refusal(`${name}=true: the feature is alpha in Kubernetes ${version}, and alpha features are not implemented`)
   if (!isActedOn(name))
     throw refusal(`${name}=${on}: the server implements only ${name}=${implemented} in Kubernetes ${version}`)
   return name

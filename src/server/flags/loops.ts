@@ -51,7 +51,7 @@ export const upLoopFlags = {
     value: 'BOOL',
     default: 'true',
     read: readBoolean,
-    help: 'create the LimitRange "limits" in the namespace default, which gives containers a default CPU request of 100m',
+    help: 'create the LimitRange "limits" in the default namespace, which sets a default CPU request of 100m for containers',
   }),
   enableBootstrapTokenAuth: flag({
     name: 'enable-bootstrap-token-auth',
@@ -64,13 +64,13 @@ export const upLoopFlags = {
     value: 'WHEN',
     default: 'auto',
     read: oneOf(['auto', 'true', 'false']),
-    help: 'print a console link that signs in the administrator, valid once and for 10 minutes; auto prints it if the output is a terminal',
+    help: 'print a console link that signs in the administrator; the link works once, within 10 minutes; auto prints it if the output is a terminal',
   }),
   clusterInfoServer: flag({
     name: 'cluster-info-server',
     value: 'URL',
     read: readServer,
-    help: 'API server URL for joining clients, published in the ConfigMap cluster-info; defaults to the URL of this server',
+    help: "API server URL for joining clients, published in the ConfigMap cluster-info; defaults to this server's URL",
   }),
 }
 
@@ -92,7 +92,7 @@ export function controllersFlag(fallback: string): Flag<readonly string[]> {
     value: 'NAMES',
     default: fallback,
     read: list,
-    help: `control loops to run, separated by commas; * selects all that are on by default, NAME enables a loop, -NAME disables it: ${loopNames.join(', ')}`,
+    help: `control loops to run, separated by commas; * selects the loops that are on by default, NAME enables a loop, -NAME disables it: ${loopNames.join(', ')}`,
   })
 }
 
@@ -111,7 +111,7 @@ export const syncFlags: Flags = Object.fromEntries(
               value: 'N',
               default: String(syncs.default),
               read: readCount,
-              help: `number of objects that the loop ${name} processes concurrently`,
+              help: `number of objects that the ${name} loop processes concurrently`,
             }),
           ],
         ],

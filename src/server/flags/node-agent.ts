@@ -34,14 +34,14 @@ const nodeFlags = {
     value: 'PORT',
     default: '10250',
     read: readPort,
-    help: "HTTPS port for logs, exec, attach and port-forward on the node's IP address, for users that the API server authorizes; 0 disables it",
+    help: "HTTPS port on the node's IP address for logs, exec, attach and port-forward (requires authorization by the API server); 0 disables it",
   }),
   capacity: capacityFlag('capacity', 'capacity of the node'),
   podCidr: flag({
     name: 'pod-cidr',
     value: 'CIDR',
     read: text,
-    help: "CIDR range of pod IPs if the Node object has no pod CIDR; by default a range in 10.192.0.0/10 derived from the node's name",
+    help: "CIDR range for pod IPs if the Node object has no pod CIDR; by default a range in 10.192.0.0/10 derived from the node's name",
   }),
   stages: repeated({
     name: 'stages',

@@ -28,13 +28,13 @@ export const overloadFlags = {
     value: 'TIME',
     default: '1m0s',
     read: readTime,
-    help: 'maximum duration of a request other than a watch, and default of the timeout query parameter',
+    help: 'maximum duration of requests other than watches, and the default for the timeout query parameter',
   }),
   minRequestTimeout: flag({
     name: 'min-request-timeout',
     value: 'SECONDS',
     default: '1800',
     read: readCount,
-    help: 'minimum duration in seconds of a watch without its own timeout; the server picks a random one up to twice as long',
+    help: 'minimum duration in seconds of watches that set no timeout; the server picks a random duration up to twice as long',
   }),
 }

@@ -9,7 +9,7 @@ export const serviceAccountFlags = {
     name: 'service-account-key-file',
     value: 'FILE',
     read: text,
-    help: 'PEM keys (private, public or in certificates) that verify service account tokens; defaults to --tls-private-key-file, otherwise to a key generated once and kept in the store. The first private key signs tokens unless --service-account-signing-key-file is set',
+    help: 'PEM keys (private, public or in certificates) that verify service account tokens; defaults to the --tls-private-key-file key, or to a key that the server generates once and stores. The first private key signs tokens unless --service-account-signing-key-file is set',
   }),
   serviceAccountSigningKeyFile: flag({
     name: 'service-account-signing-key-file',
@@ -27,7 +27,7 @@ export const serviceAccountFlags = {
     name: 'api-audiences',
     value: 'NAMES',
     read: list,
-    help: 'accepted audiences of tokens, separated by commas; defaults to the issuers',
+    help: 'accepted token audiences, separated by commas; defaults to the issuers',
   }),
   serviceAccountLookup: flag({
     name: 'service-account-lookup',

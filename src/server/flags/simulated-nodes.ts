@@ -21,7 +21,7 @@ export const simulatedNodeFlags = {
     value: 'BOOL',
     default: 'true',
     read: readBoolean,
-    help: 'write the configMap, secret, downwardAPI, projected and emptyDir volumes of pods on simulated nodes to an in-memory directory; false saves time and memory with thousands of pods',
+    help: 'for pods on simulated nodes, write configMap, secret, downwardAPI, projected and emptyDir volumes to an in-memory directory; false saves time and memory with thousands of pods',
   }),
   nodeStages: repeated({
     name: 'node-stages',

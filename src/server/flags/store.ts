@@ -8,7 +8,7 @@ export const storeFlags = {
     value: 'DIR',
     default: '.orch/data',
     read: readDirectory,
-    help: 'directory of the embedded store and the generated certificates; only one server can use it at a time',
+    help: 'directory for the embedded store and the generated certificates; only one server can use it at a time',
   }),
   etcdServers: flag({
     name: 'etcd-servers',
@@ -30,12 +30,12 @@ export const storeFlags = {
     help: 'PEM bundle of CAs that verify the etcd members',
   }),
   etcdCertfile: flag({ name: 'etcd-certfile', value: 'FILE', read: text, help: 'PEM client certificate for etcd' }),
-  etcdKeyfile: flag({ name: 'etcd-keyfile', value: 'FILE', read: text, help: 'PEM private key of --etcd-certfile' }),
+  etcdKeyfile: flag({ name: 'etcd-keyfile', value: 'FILE', read: text, help: 'PEM private key for --etcd-certfile' }),
   encryptionProviderConfig: flag({
     name: 'encryption-provider-config',
     value: 'FILE',
     read: text,
-    help: 'EncryptionConfiguration file, which selects the resources to encrypt in the store and the keys',
+    help: 'EncryptionConfiguration file, which specifies the resources to encrypt in the store and the keys',
   }),
   historyDuration: flag({
     name: 'history-duration',

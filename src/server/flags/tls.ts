@@ -35,7 +35,7 @@ export const tlsFlags = {
     name: 'tls-cipher-suites',
     value: 'NAMES',
     read: readSuites,
-    help: 'TLS 1.2 cipher suites by IANA name, separated by commas; defaults to those of Node.js. All TLS 1.3 suites are always enabled',
+    help: 'TLS 1.2 cipher suites by IANA name, separated by commas; defaults to the Node.js cipher suites. All TLS 1.3 suites are always enabled',
   }),
 }
 
@@ -51,7 +51,7 @@ function readSuite(name: string): string {
   const suite = suites.get(name)
   if (suite === undefined)
     throw new UsageError(
-      `${JSON.stringify(name)} is not a supported cipher suite; supported are ${[...suites.keys()].join(', ')}`,
+      `${JSON.stringify(name)} is not a supported cipher suite; supported cipher suites are ${[...suites.keys()].join(', ')}`,
     )
   return suite
 }

@@ -46,7 +46,7 @@ const portFlags: UnsupportedFlags = {
 
 const cloudFlags = all(
   'cloud-config cloud-provider',
-  only(['', 'external'], 'no cloud provider is built in; run the cloud-controller-manager of your provider'),
+  only(['', 'external'], "no cloud provider is built in; run your provider's cloud-controller-manager"),
 )
 
 const auditFlags: UnsupportedFlags = {
@@ -66,7 +66,7 @@ const storeFlags: UnsupportedFlags = {
   'storage-media-type': only('application/json', 'objects are stored as JSON'),
   'etcd-compaction-interval': no('history is kept for --history-duration and then compacted'),
   'etcd-count-metric-poll-period': no('object counts are updated with every write'),
-  'etcd-db-metric-poll-interval': no('the size of etcd is not polled; scrape etcd directly'),
+  'etcd-db-metric-poll-interval': no('the etcd database size is not polled; scrape etcd directly'),
   'etcd-healthcheck-timeout': no('requests to etcd have a fixed timeout; /readyz fails while etcd does not respond'),
   'etcd-servers-overrides': no('all objects share one store, so that their resource versions have one order'),
   'lease-reuse-duration-seconds': no('each expiring object has its own etcd lease'),
@@ -75,7 +75,7 @@ const storeFlags: UnsupportedFlags = {
     'default-watch-cache-size watch-cache-sizes',
     no('caches hold all objects; --history-duration limits how far back a watch can start'),
   ),
-  'delete-collection-workers': no('objects of a collection are always deleted concurrently'),
+  'delete-collection-workers': no('deletecollection always deletes objects concurrently'),
   'enable-garbage-collector': only(
     'true',
     'the garbage collector is a control loop; disable it with --controllers=*,-garbagecollector',
@@ -91,7 +91,7 @@ export const unsupportedApiServerFlags: UnsupportedFlags = {
   ...auditFlags,
   ...storeFlags,
   'admission-control': no(
-    'the order of admission controls is fixed; use --enable-admission-plugins and --disable-admission-plugins',
+    'the order of admission plugins is fixed; use --enable-admission-plugins and --disable-admission-plugins',
   ),
   'aggregator-reject-forwarding-redirect': only('true', 'redirects from aggregated API servers are never forwarded'),
   'allow-privileged': only('true', 'privileged containers are allowed; forbid them with Pod Security admission'),
@@ -107,9 +107,9 @@ export const unsupportedApiServerFlags: UnsupportedFlags = {
   ),
   'kubernetes-service-node-port': only(
     '0',
-    "the cluster's own Service has no node port; publish the server with another Service",
+    "the API server's Service has no node port; expose the server with another Service",
   ),
-  'master-service-namespace': only('default', "the cluster's own Service is in the namespace default"),
+  'master-service-namespace': only('default', "the API server's Service is in the default namespace"),
   'max-connection-bytes-per-sec': only('0', 'connections are not throttled; API priority and fairness limits requests'),
   'shutdown-send-retry-after': only(
     'false',
@@ -117,8 +117,7 @@ export const unsupportedApiServerFlags: UnsupportedFlags = {
   ),
 }
 
-const unbuilt = (loop: string) =>
-  no(`the control loop ${loop} is not implemented; run the one of kube-controller-manager`)
+const unbuilt = (loop: string) => no(`the ${loop} control loop is not implemented; run kube-controller-manager for it`)
 const fixedPace = (what: string) => no(`${what}; no setting is needed`)
 
 /** Unsupported flags of kube-controller-manager. */
@@ -129,7 +128,7 @@ export const unsupportedManagerFlags: UnsupportedFlags = {
   ...cloudFlags,
   ...all(
     'tls-cipher-suites tls-min-version',
-    no("the manager's port supports TLS 1.2 and 1.3 with the default cipher suites of Node.js"),
+    no("the manager's port supports TLS 1.2 and 1.3 with the default Node.js cipher suites"),
   ),
   'cert-dir': no('set the serving certificate with --tls-cert-file and --tls-private-key-file'),
   'contention-profiling': only('false', 'the manager has no locks to profile'),
@@ -172,10 +171,10 @@ export const unsupportedManagerFlags: UnsupportedFlags = {
   'enable-taint-manager': only('true', 'taint-based eviction is always enabled'),
   'node-monitor-period': fixedPace('nodes are checked on every change and when their grace period ends'),
   'pod-eviction-timeout': no(
-    'the tolerations of a pod determine how long it stays on an unreachable node; see --default-unreachable-toleration-seconds of the API server',
+    "a pod's tolerations determine how long it stays on an unreachable node; see the API server flag --default-unreachable-toleration-seconds",
   ),
-  'enable-dynamic-provisioning': only('true', 'claims are provisioned by the provisioner of their StorageClass'),
-  'enable-hostpath-provisioner': no('enable the loop host-path-provisioner with --controllers'),
+  'enable-dynamic-provisioning': only('true', 'the StorageClass of a claim selects the provisioner'),
+  'enable-hostpath-provisioner': no('enable the host-path-provisioner loop with --controllers'),
   ...all(
     'flex-volume-plugin-dir volume-host-allow-local-loopback volume-host-cidr-denylist',
     no('no volume plugins are built in'),

@@ -97,7 +97,7 @@ function refuseUnusedFiles(options: ServerOptions): void {
     const isFileSet = file(options) !== ''
     const used = options.authorizationMode.includes(mode)
     if (used && !isFileSet) throw new UsageError(`the authorization mode ${mode} requires --${flag}`)
-    if (isFileSet && !used) throw new UsageError(`--${flag} requires the mode ${mode}: add it to --authorization-mode`)
+    if (isFileSet && !used) throw new UsageError(`--${flag} requires the ${mode} mode: add it to --authorization-mode`)
   }
 }
 

@@ -16,7 +16,7 @@ export async function learnVendor(client: Client, log: Log, signal: AbortSignal)
       const names = new Set(groups.map(({ name }) => name))
       const servedVendor = profileNames.map(vendorOf).find((vendor) => names.has(groupName(vendor, 'coordination')))
       if (servedVendor !== undefined) return servedVendor
-      log.error('the API groups of the server match no known profile; will retry', { groups: names.size })
+      log.error("the server's API groups match no known profile; will retry", { groups: names.size })
     } catch (error) {
       if (!signal.aborted) log.warn('the API server is unreachable; will retry', errorFields(error))
     }

@@ -37,7 +37,7 @@ export async function openSecurePort(parts: SecurePortParts): Promise<SecurePort
   const verdicts = new TtlCache<number>(parts.clock)
   const { certificate: cert, key } = parts.pair
   const server = createServer({ cert, key, headersTimeout: 10_000, requestTimeout: 10_000 }, (request, response) => {
-    answer(parts, verdicts, { request, response }).catch(() => end(response, 500, 'it could not be answered'))
+    answer(parts, verdicts, { request, response }).catch(() => end(response, 500, 'internal error'))
   })
   server.maxConnections = maxConnections
   await new Promise<void>((resolve, reject) => {
@@ -65,9 +65,11 @@ interface Exchange {
 async function answer(parts: SecurePortParts, verdicts: TtlCache<number>, exchange: Exchange): Promise<void> {
   const { request, response } = exchange
   const path = (request.url ?? '').split('?')[0]!
-  if (request.method !== 'GET' && request.method !== 'HEAD') return end(response, 405, 'only GET is served')
+  if (request.method !== 'GET' && request.method !== 'HEAD')
+    return end(response, 405, 'only GET and HEAD are supported')
   if (healthPaths.includes(path)) return end(response, 200, 'ok')
-  if (path !== '/metrics') return end(response, 404, 'served are /healthz, /livez, /readyz and /metrics')
+  if (path !== '/metrics')
+    return end(response, 404, 'not found: this port serves /healthz, /livez, /readyz and /metrics')
   const token = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
   const verdict = token === undefined ? 401 : await verdicts.get(hashOf(token), () => judge(parts, token))
   if (verdict !== 200) return end(response, verdict, explanations[verdict] ?? '')
@@ -77,9 +79,9 @@ async function answer(parts: SecurePortParts, verdicts: TtlCache<number>, exchan
 }
 
 const explanations: { readonly [status: number]: string } = {
-  401: 'send a token that the API server knows: Authorization: Bearer TOKEN',
+  401: 'send a token that the API server accepts: Authorization: Bearer TOKEN',
   403: 'the API server does not permit this user to get /metrics',
-  503: 'the API server could not be asked who you are',
+  503: 'cannot authenticate: the API server is unavailable',
 }
 
 /** Closes the connection after each response because requests are rare. */

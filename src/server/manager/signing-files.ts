@@ -90,9 +90,9 @@ function issuerIn(certificate: string, key: string, flag: string): Issuer {
   const fault = (what: string) => new UsageError(`--${flag}: ${what}`)
   const x509 = parsed(() => new X509Certificate(certificate), fault('the file contains no PEM certificate'))
   const privateKey: KeyObject = parsed(() => createPrivateKey(key), fault('the key file contains no PEM key'))
-  if (!x509.ca) throw fault('it is not the certificate of an authority')
-  if (!x509.checkPrivateKey(privateKey)) throw fault('the key is not that of the certificate')
-  parsed(() => schemeOfKey(privateKey), fault('the key is of a type that does not sign certificates'))
+  if (!x509.ca) throw fault('it is not a CA certificate')
+  if (!x509.checkPrivateKey(privateKey)) throw fault('the key does not match the certificate')
+  parsed(() => schemeOfKey(privateKey), fault('this type of key cannot sign certificates'))
   return { certificate, key: privateKey }
 }
 

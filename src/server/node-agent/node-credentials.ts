@@ -100,9 +100,9 @@ export class NodeCredentials {
       try {
         await this.replace(vendor, signal)
         due = dueAt(this.#identity.pair)
-        log.info('renewed the client certificate of the node', { until: endOf(this.#identity.pair).toISOString() })
+        log.info("renewed the node's client certificate", { until: endOf(this.#identity.pair).toISOString() })
       } catch (error) {
-        if (!signal.aborted) log.warn('cannot renew the client certificate of the node; will retry', errorFields(error))
+        if (!signal.aborted) log.warn("cannot renew the node's client certificate; will retry", errorFields(error))
         due = clock.now() + retryMs
       }
     }

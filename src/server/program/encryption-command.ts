@@ -18,26 +18,28 @@ export async function encryptionCommand(args: readonly string[], tell: (line: st
   const options = parseFlags(serverFlags, rest)
   const encrypted = await readEncryptionFile(options, { allowsSharedOldNames: true })
   if (encrypted === undefined)
-    throw new UsageError('--encryption-provider-config is required: it configures what is encrypted, and how')
+    throw new UsageError('--encryption-provider-config is required: it specifies the resources to encrypt and the keys')
   const store = await openRawStore(options, openLog({}))
   const events = prefixOf('core', 'events')
   try {
     await claimProfile(store, options.profile)
     const { written, current, unreadable } = await rewriteAll(store, encrypted, {
       lifetimeOf: (key) => (key.startsWith(events) ? Math.ceil(options.eventTtl / 1000) : undefined),
-      onProgress: (done) => tell(`${done} values looked at`),
+      onProgress: (done) => tell(`checked ${done} values`),
     })
-    tell(`${written} values written anew, ${current} were encrypted with the first key already`)
-    for (const key of unreadable) tell(`cannot be decrypted, and was left as it is: ${key}`)
+    tell(`rewrote ${written} values; ${current} were already encrypted with the first key`)
+    for (const key of unreadable) tell(`cannot decrypt ${key}; left it unchanged`)
   } finally {
     await store.close()
   }
   if (options.etcdServers.length > 0) {
-    tell('history is forgotten; run "etcdctl defrag" on each member, and make new backups, until no plain text is left')
+    tell(
+      'deleted the history; to remove the remaining plain text, run "etcdctl defrag" on each member and replace old backups',
+    )
     return
   }
   const { compactFile } = await import('../../storage/store/lmdb/compact-file.ts')
   const { before, after } = await compactFile(options.dataDir)
-  tell(`the file was made anew, ${before} bytes before and ${after} now: no page of it holds what was there before`)
-  tell('backups that were made before are as they were: make new ones')
+  tell(`rewrote the store file without its old contents: ${before} bytes before, ${after} bytes now`)
+  tell('older backups still contain the old contents: replace them with new backups')
 }

@@ -20,21 +20,21 @@ const etcdFlags = {
     value: 'URLS',
     default: 'http://127.0.0.1:2379',
     read: text,
-    help: 'where /health is answered',
+    help: 'URLs at which to serve /health',
   }),
   advertiseClientUrls: flag({
     name: 'advertise-client-urls',
     value: 'URLS',
     read: text,
-    help: 'accepted, without effect',
+    help: 'accepted without effect',
   }),
-  listenPeerUrls: flag({ name: 'listen-peer-urls', value: 'URLS', read: text, help: 'accepted, without effect' }),
-  dataDir: flag({ name: 'data-dir', value: 'DIR', read: text, help: 'accepted, without effect: nothing is kept' }),
+  listenPeerUrls: flag({ name: 'listen-peer-urls', value: 'URLS', read: text, help: 'accepted without effect' }),
+  dataDir: flag({ name: 'data-dir', value: 'DIR', read: text, help: 'accepted without effect: nothing is stored' }),
   unsafeNoFsync: flag({
     name: 'unsafe-no-fsync',
     default: 'false',
     read: readBoolean,
-    help: 'accepted, without effect: nothing is kept',
+    help: 'accepted without effect: nothing is stored',
   }),
 } satisfies Flags
 
@@ -53,7 +53,7 @@ export async function envtestCommand(args: readonly string[]): Promise<readonly 
 async function runEtcd(args: readonly string[]): Promise<undefined> {
   if (args.includes('--help') || args.includes('-h')) {
     process.stdout.write(
-      `Usage:\n  etcd [flags]  stands in for etcd in test environments\n\n${groupedHelp({ Flags: etcdFlags }, 80)}`,
+      `Usage:\n  etcd [flags]  replace etcd in test environments\n\n${groupedHelp({ Flags: etcdFlags }, 80)}`,
     )
     return
   }
@@ -74,7 +74,7 @@ async function runEtcd(args: readonly string[]): Promise<undefined> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(0))
 }
 
-const notAStore = 'this stands in for etcd and stores nothing: the kube-apiserver beside it keeps its objects itself'
+const notAStore = 'this program replaces etcd and stores nothing: the kube-apiserver next to it stores its own objects'
 
 async function apiServerArgs(args: readonly string[]): Promise<readonly string[]> {
   const taken = args.filter((arg) => !isWithoutEffect(arg))

@@ -38,7 +38,7 @@ const printedConfig = 'admin.kubeconfig'
 /** Returns the ready message of an ephemeral server: its kubeconfig, or the path of the file that contains it. */
 export function ephemeralGreeting(url: string, { adminKubeconfig, dataDir }: ServerOptions): string {
   if (adminKubeconfig === join(dataDir, '..', printedConfig)) return readFileSync(adminKubeconfig, 'utf8')
-  return `orch is serving at ${url}, keeps nothing, and ends with its caller (administrator: ${adminKubeconfig || 'none'})\n`
+  return `orch is serving at ${url}, stores nothing, and exits with its caller (administrator: ${adminKubeconfig || 'none'})\n`
 }
 
 /** Calls `stop` once when standard input, if it is a pipe, ends or the parent process exits. */

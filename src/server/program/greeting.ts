@@ -15,14 +15,14 @@ export function greeting(url: string, options: ServerOptions, consoleAddress: st
   const kubectl = profile === 'kubernetes'
   const tool = kubectl ? 'kubectl' : orchctlCommand(process.argv[1] ?? '', process.cwd(), process.env.PATH ?? '')
   const isDefaultConfig = !kubectl && isFound(adminKubeconfig)
-  const hint = kubectl ? '' : 'Note: kubectl and client-go want --profile=kubernetes\n'
+  const hint = kubectl ? '' : 'Note: kubectl and client-go require --profile=kubernetes\n'
   // With an empty --admin-kubeconfig no kubeconfig is written, so no command would work unchanged.
   const attempt =
     adminKubeconfig === ''
       ? ''
       : `Try:  ${tool}${isDefaultConfig ? '' : ` --kubeconfig=${adminKubeconfig}`} get namespaces\n`
   return `orch ${version} is serving at ${url}${adminKubeconfig === '' ? '' : ` (administrator: ${adminKubeconfig})`}
-${attempt}${hint}${consoleAddress === undefined ? '' : `See:  ${consoleAddress}\n`}Stop: Ctrl-C; all data stays and is there at the next start
+${attempt}${hint}${consoleAddress === undefined ? '' : `See:  ${consoleAddress}\n`}Stop: Ctrl-C; the data survives restarts
 `
 }
 

@@ -57,14 +57,14 @@ const commands: { readonly [name: string]: CommandHelp } = {
   },
   'node-agent': {
     form: 'node-agent --name NAME --bootstrap-kubeconfig FILE [flags]',
-    summary: 'run one simulated node of a cluster',
+    summary: 'run one simulated node',
     about: 'The node reports pods as running without starting containers.',
     flagGroups: async () => (await import('../flags/node-agent.ts')).nodeAgentFlagGroups,
   },
   encryption: {
     form: 'encryption rewrite [flags]',
     summary: 'encrypt the existing data of a store while no server runs',
-    about: 'Encrypts with the first key of --encryption-provider-config.',
+    about: 'Encrypts with the first key in the --encryption-provider-config file.',
     flagGroups: async () => ({ Storage: serverFlagGroups.Storage }),
   },
   backup: backupCommand('backup --to FILE [flags]', 'back up a server or a store to a file'),
@@ -74,7 +74,7 @@ const commands: { readonly [name: string]: CommandHelp } = {
   envtest: {
     form: 'envtest etcd|kube-apiserver [flags]',
     summary: 'replace the etcd and kube-apiserver binaries that envtest starts',
-    about: 'Set KUBEBUILDER_ASSETS to the directory bin/envtest of this package.',
+    about: "Set KUBEBUILDER_ASSETS to this package's bin/envtest directory.",
     flagGroups: async () => ({}),
   },
   version: {
@@ -139,14 +139,14 @@ function overview(): string {
     'Commands:',
     ...commandLines,
     '',
-    'Run orch help COMMAND for a command and its flags, orch help flags for all flags of',
-    'the server by group. Use orchctl to work with the objects of a cluster.',
+    'Run orch help COMMAND for a command and its flags, or orch help flags for all server flags by',
+    'group. Use orchctl to work with the objects of a cluster.',
     '',
   ].join('\n')
 }
 
 async function allFlags(width: number): Promise<string> {
   const groups = await commands.up!.flagGroups()
-  const note = 'All flags of orch up. orch apiserver has the flags of every group except the first.'
+  const note = 'All flags of orch up. orch apiserver has the flags in every group except the first.'
   return `${note}\n\n${groupedHelp(groups, width)}`
 }

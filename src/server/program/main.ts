@@ -243,7 +243,7 @@ function stopWhenFailed(
   void failed.then((error) => {
     if (error instanceof StoreDamaged) log.error(error.message)
     else
-      log.error('the store is no longer writable; stopping: check the disk and restart the server', {
+      log.error('the store is no longer writable, stopping the server; check the disk, then restart', {
         error: error.message,
       })
     return endAfterFailure(stop, line.options.shutdownGrace)

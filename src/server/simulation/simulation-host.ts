@@ -153,7 +153,7 @@ class SimulationHost {
     })
     thread.once('exit', (code) => this.#lose(life, code))
     const end = (seconds: number) => {
-      life.why = `it did not answer for ${seconds} seconds`
+      life.why = `it did not respond for ${seconds} seconds`
       void thread.terminate()
     }
     thread.once(
@@ -208,13 +208,13 @@ class SimulationHost {
     life.requests.close()
     life.forgetNodes()
     this.#records.clear()
-    if (!this.#isStopping) this.#startAgain(life.why ?? `it ended with code ${code}`, performance.now() - life.began)
+    if (!this.#isStopping) this.#startAgain(life.why ?? `it exited with code ${code}`, performance.now() - life.began)
   }
 
   #startAgain(why: string, livedMs: number): void {
     this.#pauseMs = livedMs >= soundMs ? firstPauseMs : Math.min(maxPauseMs, Math.max(firstPauseMs, 2 * this.#pauseMs))
     const fields = { why, restartMs: this.#pauseMs }
-    this.#server.loopRecords.log.error('the thread of the simulated nodes ended; restarting it', fields)
+    this.#server.loopRecords.log.error('the simulated-nodes thread exited; restarting it', fields)
     this.#timer = setTimeout(() => this.#start(), this.#pauseMs)
   }
 }

@@ -58,7 +58,7 @@ class SimulationThread {
     this.#opening = this.#openPort()
     this.#opening.catch((error: unknown) =>
       this.#records.log.error(
-        'cannot open the port of the simulated nodes; logs and exec are unavailable',
+        'cannot open the port for simulated nodes; logs and exec are unavailable',
         errorFields(error),
       ),
     )
@@ -163,7 +163,7 @@ class SimulationThread {
     this.#unseenBytes = 0
     const { used_heap_size: used } = getHeapStatistics()
     if (used < this.#data.maxHeapBytes) return
-    post({ type: 'failed', why: `its heap has ${Math.round(used / 2 ** 20)} MiB` })
+    post({ type: 'failed', why: `its heap uses ${Math.round(used / 2 ** 20)} MiB` })
     process.exit(1)
   }
 

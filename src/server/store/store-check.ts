@@ -17,10 +17,10 @@ export async function checkStore(
   caches: Caches,
   failure: Error | undefined,
 ): Promise<string | undefined> {
-  if (failure !== undefined) return `nothing can be written any more: ${failure.message}`
+  if (failure !== undefined) return `the store no longer accepts writes: ${failure.message}`
   if (caches.fault !== undefined) return caches.fault
   const { promise: late, resolve } = Promise.withResolvers<string>()
-  const timer = setTimeout(() => resolve('the store does not answer'), patienceMs)
+  const timer = setTimeout(() => resolve('the store does not respond'), patienceMs)
   return await Promise.race([ask(store), late]).finally(() => clearTimeout(timer))
 }
 
@@ -51,6 +51,6 @@ async function ask(store: Store): Promise<string | undefined> {
     await store.revision()
     return undefined
   } catch {
-    return 'the store does not answer'
+    return 'the store does not respond'
   }
 }

@@ -36,7 +36,7 @@ export class StoreNotice {
   /** Returns a note for the readiness check of the store. */
   note(): string | undefined {
     if (this.#since === undefined) return undefined
-    return `it is full since ${new Date(this.#since).toISOString()}: writes are rejected, deletes are allowed; ${this.#remedy}`
+    return `it has been full since ${new Date(this.#since).toISOString()}: writes are rejected, deletes are allowed; ${this.#remedy}`
   }
 
   #tellFull(): void {

@@ -85,7 +85,7 @@ const never = new AbortController().signal
 /** Advice for a full store. */
 const remedies = {
   embedded: 'free space on the disk of --data-dir, or delete objects',
-  etcd: 'compact and defragment etcd, raise its quota if need be, and disarm its NOSPACE alarm',
+  etcd: 'compact and defragment etcd, raise its quota if necessary, and disarm its NOSPACE alarm',
 }
 
 /** Returns the key prefixes of objects whose values are not kept in the history. */
@@ -228,4 +228,4 @@ function etcdOptionsOf(options: ServerOptions): EtcdOptions {
   }
 }
 
-const whatToDo = 'check that it runs, and that --etcd-servers and the files for its TLS are right'
+const whatToDo = 'check that it is running and that --etcd-servers and its TLS files are correct'

@@ -111,7 +111,7 @@ function batchedLog({ output, batch, truncation, faults, clock }: BatchedLogPart
   return {
     write: (event) => {
       const text = textWithin(truncation, event)
-      if (text === undefined) faults.lost(1, new Error('an event is longer than the limit, even without bodies'))
+      if (text === undefined) faults.lost(1, new Error('an event exceeds the size limit even without its bodies'))
       else batches.add(text)
     },
     close: async () => {

@@ -55,7 +55,7 @@ function storedObjects(catalogue: Catalogue): Gauge {
   return new Gauge(
     {
       name: 'apiserver_storage_objects',
-      help: 'How many objects of each type are stored.',
+      help: 'Number of stored objects, by type.',
       labels: ['resource'],
       across: 'max',
     },

@@ -21,7 +21,7 @@ export class StoreMetrics {
   readonly #durations = new Histogram(
     {
       name: 'etcd_request_duration_seconds',
-      help: 'How long the store took, by operation and type of the objects.',
+      help: 'Duration of store operations in seconds, by operation and object type.',
       labels: ['operation', 'type'],
     },
     durations,
@@ -30,7 +30,7 @@ export class StoreMetrics {
   readonly #fullness = new Gauge(
     {
       name: 'orch_store_full',
-      help: '1 while the store refuses data for want of room, else 0.',
+      help: '1 while the store rejects writes because it is full, otherwise 0.',
       labels: [],
       across: 'max',
     },
@@ -41,7 +41,7 @@ export class StoreMetrics {
   readonly #size = new Gauge(
     {
       name: 'etcd_db_total_size_in_bytes',
-      help: 'How large the file of the store is.',
+      help: 'Size of the store file in bytes.',
       labels: [],
       across: 'max',
     },

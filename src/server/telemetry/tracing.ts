@@ -72,7 +72,7 @@ export async function openTracing(file: string, parts: TracingParts): Promise<Tr
 }
 
 async function postTo(url: URL, connections: UrlConnections, body: string): Promise<void> {
-  const faultOf = ({ status }: AnswerHead) => (status === 200 ? undefined : `it answered with ${status}`)
+  const faultOf = ({ status }: AnswerHead) => (status === 200 ? undefined : `it responded with status ${status}`)
   await callUrl({ url, connections, body, timeoutMs: exportTimeoutMs, maxBytes: maxExportAnswerBytes, faultOf })
 }
 
@@ -88,7 +88,7 @@ async function readConfiguration(file: string, vendor: Vendor) {
     throw fault(file, `the file must be of kind TracingConfiguration in ${expectedApiVersion}`)
   const unknown = Object.keys(content).find((key) => !members.includes(key))
   if (unknown !== undefined)
-    throw fault(file, `${JSON.stringify(unknown)} is not known; known are ${members.join(', ')}`)
+    throw fault(file, `${JSON.stringify(unknown)} is unknown; known fields are ${members.join(', ')}`)
   const rate = own(content, 'samplingRatePerMillion') ?? 0
   if (typeof rate !== 'number' || !Number.isInteger(rate) || rate < 0 || rate > 1e6)
     throw fault(file, 'samplingRatePerMillion must be a whole number from 0 to 1000000')
@@ -113,7 +113,7 @@ function readEndpoint(file: string, value: Json | undefined): URL {
     typeof endpointText === 'string' && !endpointText.includes('://') ? `http://${endpointText}` : endpointText
   const url = typeof address === 'string' && URL.canParse(address) ? new URL(address) : undefined
   if (url === undefined || !['http:', 'https:'].includes(url.protocol))
-    throw fault(file, 'endpoint must be HOST:PORT or a URL of a collector that speaks OTLP over HTTP')
+    throw fault(file, 'endpoint must be HOST:PORT or the URL of a collector that supports OTLP over HTTP')
   if (url.pathname === '/') url.pathname = '/v1/traces'
   return url
 }

@@ -162,7 +162,7 @@ export class Slot {
 
   #watch(life: Life): void {
     const end = (seconds: number) => {
-      life.why = `it did not answer for ${seconds} seconds`
+      life.why = `it did not respond for ${seconds} seconds`
       void life.thread.terminate()
     }
     const unwatch = watchHeartbeat(life.heartbeat, () => life.isReady, end)
@@ -171,12 +171,12 @@ export class Slot {
 
   #lose(life: Life, code: number): void {
     const { log, metrics, nodes, index } = this.#options
-    const why = life.why ?? `it ended with code ${code}`
+    const why = life.why ?? `it exited with code ${code}`
     metrics.remove(life.thread)
     nodes.remove(life.thread)
     life.ready.reject(new UsageError(why))
     if (this.#stopping || !this.#served) return
-    log.error('a worker ended; starting a replacement', { worker: index, why })
+    log.error('a worker exited; starting a replacement', { worker: index, why })
     const isSound = performance.now() - life.began >= soundMs
     this.#pauseMs = isSound ? 0 : Math.min(maxPauseMs, Math.max(firstPauseMs, 2 * this.#pauseMs))
     this.#timer = setTimeout(() => void this.#replace(), this.#pauseMs)
@@ -188,7 +188,7 @@ export class Slot {
     this.#life = undefined
     try {
       await this.start()
-      log.info('replaced a worker that ended', { worker: index })
+      log.info('replaced a worker that exited', { worker: index })
     } catch (error) {
       if (this.#life === undefined && !this.#stopping)
         log.error('cannot start a worker', { worker: index, why: String(error) })

@@ -109,5 +109,5 @@ async function stopAll(slots: readonly Slot[]): Promise<void> {
 function warnOfManyWorkers({ workers }: ServerOptions, log: Log): void {
   const cores = availableParallelism()
   if (workers > cores)
-    log.warn(`--workers=${workers} is more than the ${cores} cores of this machine: the workers compete for them`)
+    log.warn(`--workers=${workers} exceeds the ${cores} CPU cores of this machine, so the workers compete for CPU`)
 }
