@@ -83,7 +83,7 @@ async function readInfo(
     const path = objectPath(kinds.ConfigMap, clusterInfo)
     const object = await new Client(transport.send).read<Json>(path, { signal })
     const data = isObject(object) ? object.data : undefined
-    if (!isObject(data)) throw new JoinError('cluster-info of the server is empty')
+    if (!isObject(data)) throw new JoinError("the server's cluster-info is empty")
     return data
   } finally {
     transport.close()
@@ -94,20 +94,20 @@ async function readInfo(
 export function verified(data: Data, token: Token): { vendor: Vendor; kubeconfig: string } {
   const { kubeconfig } = data
   const entry = Object.hasOwn(data, signaturePrefix + token.id) ? data[signaturePrefix + token.id] : undefined
-  if (typeof kubeconfig !== 'string') throw new JoinError('cluster-info of the server has no kubeconfig')
+  if (typeof kubeconfig !== 'string') throw new JoinError("the server's cluster-info has no kubeconfig")
   if (typeof entry !== 'string')
     throw new JoinError(
       `cluster-info has no signature for the token ${token.id}: the token is wrong, has expired, or cannot sign`,
     )
   const parts = entry.split('.')
   const [header = '', payload, signature = ''] = parts
-  if (parts.length !== 3 || payload !== '') throw new JoinError('the signature of cluster-info is not a detached JWS')
+  if (parts.length !== 3 || payload !== '') throw new JoinError('the cluster-info signature is not a detached JWS')
   checkHeader(header, token)
   const content = `${header}.${Buffer.from(kubeconfig).toString('base64url')}`
   const vendor = profileNames.map(vendorOf).find((each) => isSignedWith(signingKeyOf(each, token), content, signature))
   if (vendor === undefined)
     throw new JoinError(
-      'the signature of cluster-info does not match the token: the token is wrong, or the connection is intercepted',
+      'the cluster-info signature does not match the token: the token is wrong, or the connection is intercepted',
     )
   return { vendor, kubeconfig }
 }
@@ -115,8 +115,8 @@ export function verified(data: Data, token: Token): { vendor: Vendor; kubeconfig
 function checkHeader(text: string, { id }: Token): void {
   const header = parsed(() => parseJson(Buffer.from(text, 'base64url').toString()) as Json)
   if (!isObject(header) || header.alg !== 'HS256' || Object.hasOwn(header, 'crit'))
-    throw new JoinError('the signature of cluster-info is not HS256')
-  if (header.kid !== id) throw new JoinError('the signature of cluster-info belongs to another token')
+    throw new JoinError('the cluster-info signature is not HS256')
+  if (header.kid !== id) throw new JoinError('the cluster-info signature belongs to another token')
 }
 
 function parsed<T>(parse: () => T): T | undefined {
@@ -141,7 +141,7 @@ async function readConfig(text: string): Promise<Json> {
   if (plain !== undefined) return plain
   const { parseConfigYaml } = await import('../../client/node/config-yaml.ts')
   try {
-    return parseConfigYaml('the kubeconfig of cluster-info', text)
+    return parseConfigYaml('the cluster-info kubeconfig', text)
   } catch (error) {
     throw error instanceof ConfigError ? new JoinError(error.message) : error
   }
@@ -187,6 +187,6 @@ function pinned(authorities: readonly X509Certificate[], pins: readonly string[]
   const trusted = pins.length === 0 ? authorities : authorities.filter((each) => pins.includes(pinOf(each)))
   const shownPins = authorities.slice(0, maxShownPins).map(pinOf)
   if (trusted.length === 0)
-    throw new JoinError(`the CA of the cluster is ${shownPins.join(' or ')}, which does not match --ca-cert-hash`)
+    throw new JoinError(`the cluster CA is ${shownPins.join(' or ')}, which does not match --ca-cert-hash`)
   return trusted.map((each) => each.toString())
 }

@@ -29,7 +29,7 @@ export const joinFlags = {
     name: 'ca-cert-hash',
     value: 'HASH',
     read: readPin,
-    help: 'hash of a CA public key of the cluster, as sha256:<hex>; only CAs with a given hash are trusted, so that knowing the token is not enough to impersonate the cluster',
+    help: 'public key hash of a cluster CA, as sha256:<hex>; trusts only CAs with this hash, so that knowing the token is not enough to impersonate the cluster',
   }),
   nodeName: flag({ name: 'node-name', value: 'NAME', read: readNode, help: 'name of the node to join as' }),
   kubeconfig: flag({
@@ -58,7 +58,7 @@ export async function join(options: JoinOptions, say: (line: string) => void): P
   const [id = '', secret = ''] = options.token.split('.')
   const token = { id, secret }
   const signal = AbortSignal.timeout(options.timeout)
-  if (pins.length === 0) say('no --ca-cert-hash is given: anyone who knows the token could impersonate the cluster')
+  if (pins.length === 0) say('--ca-cert-hash is not set: anyone who knows the token could impersonate the cluster')
   const cluster = await trustCluster({ server, token, pins, signal })
   say('verified cluster-info with the bootstrap token')
   const onRequested = (name: string) => say(`requested a client certificate: ${name}`)

@@ -109,6 +109,6 @@ function refuseEnded({ metadata, status }: CertificateSigningRequest): void {
 function pendingReason(name: string, lastRequest: CertificateSigningRequest | undefined): string {
   const isApproved = (lastRequest?.status?.conditions ?? []).some(({ type }) => type === 'Approved')
   return isApproved
-    ? `the certificate signing request ${name} was approved but not signed in time: check that the control loop csrsigning runs`
-    : `the certificate signing request ${name} was not approved in time: approve it with "orchctl certificate approve ${name}" and join again, or run the control loop csrapproving`
+    ? `the certificate signing request ${name} was approved but not signed in time: check that the csrsigning control loop is running`
+    : `the certificate signing request ${name} was not approved in time: approve it with "orchctl certificate approve ${name}" and join again, or run the csrapproving control loop`
 }

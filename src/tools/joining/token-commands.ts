@@ -31,7 +31,7 @@ const connectionFlags = {
     name: 'kubeconfig',
     value: 'FILE',
     read: text,
-    help: 'kubeconfig of an administrator; defaults to that of orchctl',
+    help: "administrator's kubeconfig; defaults to the one that orchctl uses",
   }),
 }
 
@@ -109,7 +109,7 @@ async function vendorAt(client: Client): Promise<Vendor> {
   const { groups } = await client.read<{ groups: { name: string }[] }>('/apis')
   const names = new Set(groups.map(({ name }) => name))
   const vendor = profileNames.map(vendorOf).find((each) => names.has(groupName(each, 'certificates')))
-  if (vendor === undefined) throw new JoinError('the API groups of the server match no known profile')
+  if (vendor === undefined) throw new JoinError("the server's API groups match no known profile")
   return vendor
 }
 
@@ -198,9 +198,9 @@ async function deleteToken({ client }: Cluster, word: string, print: (line: stri
   if (!/^[a-z0-9]{6}$/.test(id)) throw new UsageError('a token ID must have 6 characters of a-z and 0-9')
   try {
     await client.delete(kinds.Secret, { namespace, name: tokenSecretName(id) })
-    print(`token ${id} is deleted`)
+    print(`deleted token ${id}`)
   } catch (error) {
-    if (isNotFound(error)) throw new JoinError(`there is no token ${id}`)
+    if (isNotFound(error)) throw new JoinError(`token ${id} not found`)
     throw error
   }
 }

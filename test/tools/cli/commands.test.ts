@@ -158,7 +158,7 @@ test('global flags may precede the help command and are listed once', async () =
   const plain = await orchctl(['help', 'get'])
   assert.deepEqual(await orchctl(['-n', 'shop', '--context=x', 'help', 'get']), plain)
   assert.doesNotMatch(plain.stdout, /--kubeconfig/)
-  assert.match(plain.stdout, /For the flags of all commands, such as -n, run `orchctl options`\.\n$/)
+  assert.match(plain.stdout, /For flags that all commands accept, such as -n, run `orchctl options`\.\n$/)
 })
 
 test('a kubeconfig is complete and readable only by its owner after every change', async () => {

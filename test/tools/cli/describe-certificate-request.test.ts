@@ -33,7 +33,9 @@ const rows: readonly Row[] = [
     name: 'node',
     signerName: nodeClient,
     usages: nodeUsages,
-    expected: [/pending: it is approved by itself where admin may create certificatesigningrequests\/nodeclient/],
+    expected: [
+      /pending: the csrapproving control loop approves it if admin may create certificatesigningrequests\/nodeclient/,
+    ],
   },
   {
     name: 'odd-node',
@@ -44,19 +46,19 @@ const rows: readonly Row[] = [
   {
     name: 'foreign',
     signerName: 'example.com/signer',
-    expected: [/no built-in signer watches this name: whoever runs example.com\/signer/],
+    expected: [/this signer is not built in: an external signer must sign requests for example.com\/signer/],
   },
   {
     name: 'unknown',
     signerName: 'kubernetes.io/other',
-    expected: [/no signer watches this name: the built-in ones are kubernetes.io\//],
+    expected: [/unknown signer: the built-in signers are kubernetes.io\//],
   },
   {
     name: 'approved',
     signerName: nodeClient,
     usages: nodeUsages,
     condition: { type: 'Approved', status: 'True' },
-    expected: [/approved, and waits for the control loop csrsigning/, /^Status: +Approved$/m],
+    expected: [/approved, waiting for the csrsigning control loop/, /^Status: +Approved$/m],
   },
   {
     name: 'denied',

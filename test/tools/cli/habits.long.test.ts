@@ -350,7 +350,7 @@ test('watches continue without a gap after a server restart', async () => {
     watch.stop()
     const { code, stdout, stderr } = await watch.ended
     assert.match(stdout, rows)
-    assert.match(stderr, /^orchctl: the watch was interrupted \(.*\); it continues when the server is back\n$/)
+    assert.match(stderr, /^orchctl: the watch was interrupted \(.*\); it resumes when the server is back\n$/)
     assert.equal(code, 130)
   }
 })

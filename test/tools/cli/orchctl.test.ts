@@ -341,7 +341,7 @@ test('orchctl names the server it uses if another server was started in this dir
   mkdirSync(join(directory, '.orch'), { recursive: true })
   copyFileSync(configOf(kube), join(home, '.kube/config'))
   copyFileSync(configOf(orch), join(directory, '.orch/admin.kubeconfig'))
-  const expectedNote = `orchctl: asking ${kube.url}, as ${home}/.kube/config says; the server of this directory: --kubeconfig=.orch/admin.kubeconfig\n`
+  const expectedNote = `orchctl: using ${kube.url} from ${home}/.kube/config; for this directory's server, use --kubeconfig=.orch/admin.kubeconfig\n`
   const ask = (args: string[], surroundings: object) =>
     orchctl([...args, 'get', 'ns', 'default', '-oname'], surroundings)
   assert.deepEqual(await ask([], { home, directory }), { code: 0, stdout: 'namespace/default\n', stderr: expectedNote })

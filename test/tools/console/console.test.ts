@@ -259,7 +259,7 @@ describe('the console in a browser', () => {
     assert.equal((await admin.post(requests, sent)).status, 201)
     await goTo(page, '#/operations/certificates')
     const card = page.getByRole('region', { name: 'Request ada' })
-    await card.getByText('The usages are those of a client').waitFor()
+    await card.getByText('The usages are allowed for clients').waitFor()
     assert.deepEqual(await card.getByText('Broken').count(), 0)
     await card.getByText('developers').waitFor()
     await card.getByText('EC P-256').waitFor()

@@ -158,6 +158,6 @@ test('a CA that matches no pin is rejected although the token is valid', async (
   await assertRejected(`${plain}contexts: null\nusers: null\n`, /does not match --ca-cert-hash/)
   await assertRejected(`# by hand\n'kind': 'Config' # quoted\n${plain}`, /does not match --ca-cert-hash/)
   await assertRejected(JSON.stringify(loadAll(plain)[0]), /does not match --ca-cert-hash/)
-  await assertRejected(`${plain}kind: [Config`, /kubeconfig of cluster-info is not valid YAML: see line 5/)
+  await assertRejected(`${plain}kind: [Config`, /cluster-info kubeconfig is not valid YAML: see line 5/)
   await assertRejected('clusters: null', /contains no CA/)
 })

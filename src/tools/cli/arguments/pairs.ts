@@ -26,7 +26,9 @@ export function readAmounts(text: string, flagName: string): { [what: string]: s
   const amounts = readPairs(text, flagName, 'WHAT=AMOUNT')
   for (const [what, amount] of Object.entries(amounts))
     if (parseQuantity(amount) === undefined)
-      throw new UsageError(`${flagName}: ${JSON.stringify(amount)} is not a quantity of ${what}, such as 200m or 512Mi`)
+      throw new UsageError(
+        `${flagName}: ${JSON.stringify(amount)} is not a valid ${what} quantity, such as 200m or 512Mi`,
+      )
   return amounts
 }
 

@@ -47,7 +47,7 @@ export const subjectFlags = {
     help: 'field selector, such as metadata.name=a',
   }),
   all: toggle({ name: 'all', help: 'select all objects of the type' }),
-  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'select objects of all namespaces' }),
+  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'select objects in all namespaces' }),
 }
 
 export const chunkSizeFlag = flag({
@@ -94,7 +94,7 @@ function checkSelection(
   if (all && selects) throw new UsageError('setting both --all and a selector is not allowed')
   if (!hasName && !selects && !all)
     throw new UsageError(
-      'resource(s) were provided, but no name was specified: name objects, or choose them with -l or --all',
+      'resource(s) were provided, but no name was specified: specify names, or select objects with -l or --all',
     )
 }
 

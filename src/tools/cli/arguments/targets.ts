@@ -23,8 +23,7 @@ export interface Target {
 export function readTargetWords(words: readonly string[]): TargetWord[] {
   if (words.some((word) => word.includes('/'))) return words.map((word) => readPair(word, words))
   const [types = '', ...names] = words
-  if (types === '')
-    throw new UsageError('you must specify the type of resource: `orchctl api-resources` lists what there is')
+  if (types === '') throw new UsageError('you must specify the type of resource: see `orchctl api-resources`')
   if (names.includes('')) throw new UsageError('resource name may not be empty')
   return types.split(',').flatMap((type) => (names.length === 0 ? [undefined] : names).map((name) => ({ type, name })))
 }

@@ -38,7 +38,7 @@ async function blockerText(session: Session, subject: Subject, signal: AbortSign
   if (since === undefined) return ''
   const subjectText = `${singularName(subject.type)} "${escapeLine(subject.name.name)}"`
   const lines = [
-    `waiting for ${subjectText}, which is being deleted since ${since}:`,
+    `waiting for ${subjectText}, which has been terminating since ${since}:`,
     ...reasons.map(
       ({ finalizer, message = '' }) =>
         `  ${finalizer ? `finalizer ${escapeLine(finalizer)}: ` : ''}${escapeLine(message)}`,
@@ -57,8 +57,8 @@ function lineOf({
   blocks,
   finalizers = [],
 }: NonNullable<Explained['dependents']>[number]): string {
-  const finalizerText = finalizers.length === 0 ? '' : `, held by ${finalizers.map(escapeLine).join(', ')}`
-  return `  dependent ${escapeLine(kind)} "${escapeLine(name)}"${blocks ? ', which blocks it' : ''}${finalizerText}`
+  const finalizerText = finalizers.length === 0 ? '' : `, blocked by ${finalizers.map(escapeLine).join(', ')}`
+  return `  dependent ${escapeLine(kind)} "${escapeLine(name)}"${blocks ? ', which blocks the deletion' : ''}${finalizerText}`
 }
 
 /** Returns undefined if the server does not explain deletions, or not to this user. */

@@ -11,7 +11,7 @@ export const deletionFlags = {
       value: 'background|orphan|foreground',
       default: 'background',
       read: oneOf(['background', 'orphan', 'foreground', 'true', 'false']),
-      help: 'propagation policy for dependents: background deletes them after the object, orphan keeps them, foreground deletes them before it',
+      help: 'propagation policy for dependents: background deletes them after the object, foreground deletes them before it, orphan keeps them',
     }),
     'background',
   ),

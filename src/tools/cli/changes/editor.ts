@@ -81,7 +81,7 @@ async function runEditor({ env, runProgram }: Context, file: string): Promise<vo
   // Runs through the shell because the value may contain arguments: EDITOR='code --wait'.
   const code = await runProgram('sh', ['-c', `${editor} "$1"`, 'sh', file])
   if (code !== 0)
-    throw new UsageError(`the editor ${JSON.stringify(editor)} ended with exit code ${code}: nothing was changed`)
+    throw new UsageError(`the editor ${JSON.stringify(editor)} exited with code ${code}: nothing was changed`)
 }
 
 function header(what: string, reason: string): string {
@@ -91,7 +91,7 @@ function header(what: string, reason: string): string {
     .filter((line) => line !== '')
     .map((line) => `# ${line}\n`)
   return `# Edit the ${what} below. Lines that begin with '#' here at the top are ignored, and an empty file
-# changes nothing. If what you save is not accepted, this file comes up again with the reason.
+# changes nothing. If your changes are rejected, this file opens again with the reason.
 #
 ${lines.join('')}`
 }

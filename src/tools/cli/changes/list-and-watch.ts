@@ -49,7 +49,7 @@ export async function follow(context: Context, feed: Feed, { watchOnly = false }
 const expiredNote = 'orchctl: the changes in between have expired; the current state is:\n'
 
 function lostNote(error: unknown): string {
-  return `orchctl: the watch was interrupted (${escapeLine(messageOf(error))}); it continues when the server is back\n`
+  return `orchctl: the watch was interrupted (${escapeLine(messageOf(error))}); it resumes when the server is back\n`
 }
 
 type Change = Exclude<WatchEvent<ApiObject>, { type: 'BOOKMARK' }>

@@ -48,7 +48,7 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
   },
   {
     name: 'explain-admission',
-    summary: 'show how admission would treat the objects in files',
+    summary: 'show how admission would process the objects in files',
     load: async () => (await import('./explain-admission.ts')).explainAdmissionCommand,
   },
   {
@@ -59,7 +59,7 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
   },
   {
     name: 'kustomize',
-    summary: 'print the objects of a kustomization',
+    summary: 'print the objects in a kustomization',
     load: async () => (await import('./kustomize.ts')).kustomizeCommand,
   },
   {
@@ -79,7 +79,7 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
   },
   {
     name: 'undo',
-    summary: 'revert a change of an object',
+    summary: 'revert a change to an object',
     load: async () => (await import('./undo.ts')).undoCommand,
   },
   {
@@ -99,17 +99,17 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
   },
   {
     name: 'replace',
-    summary: 'replace objects with the contents of files',
+    summary: 'replace objects with those in files',
     load: async () => (await import('./replace.ts')).replaceCommand,
   },
   {
     name: 'label',
-    summary: 'update labels of objects',
+    summary: 'update labels on objects',
     load: async () => (await import('./label/label.ts')).labelCommand,
   },
   {
     name: 'annotate',
-    summary: 'update annotations of objects',
+    summary: 'update annotations on objects',
     load: async () => (await import('./label/annotate.ts')).annotateCommand,
   },
   {
@@ -190,7 +190,7 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
       },
       {
         name: 'server',
-        summary: 'show the load of the server',
+        summary: "show the server's load",
         load: async () => (await import('./top/server.ts')).topServerCommand,
       },
     ],
@@ -202,7 +202,7 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
   },
   {
     name: 'taint',
-    summary: 'update taints of nodes',
+    summary: 'update taints on nodes',
     load: async () => (await import('./nodes/taint.ts')).taintCommand,
   },
   {
@@ -222,7 +222,7 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
   },
   {
     name: 'wait',
-    summary: 'wait for a condition of objects',
+    summary: 'wait until objects meet a condition',
     load: async () => (await import('./wait.ts')).waitCommand,
   },
   {
@@ -295,17 +295,17 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
   },
   {
     name: 'api-resources',
-    summary: 'list the resource types of the server',
+    summary: "list the server's resource types",
     load: async () => (await import('./api-resources.ts')).apiResourcesCommand,
   },
   {
     name: 'api-versions',
-    summary: 'list the API versions of the server',
+    summary: "list the server's API versions",
     load: async () => (await import('./api-versions.ts')).apiVersionsCommand,
   },
   {
     name: 'cluster-info',
-    summary: 'show the address and readiness of the server',
+    summary: "show the server's address and readiness",
     load: async () => (await import('./cluster-info.ts')).clusterInfoCommand,
     commands: [
       {
@@ -341,7 +341,7 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
   },
   {
     name: 'options',
-    summary: 'show the flags that all commands have',
+    summary: 'show the flags that all commands accept',
     load: async () => (await import('./options.ts')).optionsCommand,
   },
   {

@@ -30,7 +30,7 @@ const flags = {
     value: 'GROUP',
     default: anyGroup,
     read: text,
-    help: 'only types of this API group; empty selects the core group',
+    help: 'only types in this API group; empty selects the core group',
   }),
   verbs: flag({
     name: 'verbs',
@@ -56,7 +56,7 @@ type Options = OptionsOf<typeof flags>
 export const apiResourcesCommand = defineCommand({
   name: 'api-resources',
   forms: ['[flags]'],
-  about: 'List the resource types of the server, each in the preferred version of its group.',
+  about: "List the server's resource types, each in the preferred version of its group.",
   examples: ['orchctl api-resources', 'orchctl api-resources --namespaced=false -o name'],
   flags,
   run: async (context, { options, words }) => {

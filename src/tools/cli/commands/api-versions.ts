@@ -8,7 +8,7 @@ import { defineCommand, refuseWords } from '../program/command.ts'
 export const apiVersionsCommand = defineCommand({
   name: 'api-versions',
   forms: ['[flags]'],
-  about: 'List the API versions of the server, as group/version.',
+  about: "List the server's API versions, as group/version.",
   examples: ['orchctl api-versions'],
   flags: connectionFlags,
   run: async (context, { options, words }) => {

@@ -23,7 +23,7 @@ export const blameCommand = defineCommand({
   forms: ['(TYPE NAME | TYPE/NAME) [flags]'],
   about: `Show each field of an object with the change that set it: revision, time, user and field manager.
 
-Fields that were set before the start of the history have no change next to them.`,
+Fields that were set before the history starts are shown without a change.`,
   examples: ['orchctl blame deployment web', 'orchctl blame cm/greeting'],
   flags: connectionFlags,
   run: async (context, { options, words }) => {

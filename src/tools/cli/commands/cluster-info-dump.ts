@@ -22,7 +22,7 @@ const flags = {
     name: 'output-directory',
     value: 'DIR',
     read: (value) => (value === '-' ? '' : value),
-    help: 'directory to write files to; - prints everything, as does the default',
+    help: 'directory to write files to; -, the default, prints everything',
   }),
   namespaces: flag({
     name: 'namespaces',
@@ -35,7 +35,7 @@ const flags = {
   ...templateFlags,
   podRunningTimeout: refusedFlag(
     'pod-running-timeout',
-    'logs are read from existing pods only; the dump waits for none',
+    'the dump reads logs from running pods only and does not wait for pods',
     {
       value: 'TIME',
     },
@@ -48,7 +48,7 @@ type Options = OptionsOf<typeof flags>
 export const clusterInfoDumpCommand = defineCommand({
   name: 'cluster-info dump',
   forms: ['[flags]'],
-  about: `Print information for debugging a cluster: nodes, and the events, services, workloads, pods and pod logs of
+  about: `Print information for debugging a cluster: nodes, and the events, services, workloads, pods and pod logs in
 namespaces. Secrets and ConfigMaps are excluded.`,
   examples: ['orchctl cluster-info dump -A --output-directory=dump', 'orchctl cluster-info dump --namespaces=shop'],
   flags,
@@ -143,7 +143,7 @@ class Dump {
       return escapeText(content + decoder.decode())
     } catch (error) {
       context.signal.throwIfAborted()
-      return `the logs cannot be read: ${escapeLine(messageOf(error))}\n`
+      return `cannot read the logs: ${escapeLine(messageOf(error))}\n`
     }
   }
 

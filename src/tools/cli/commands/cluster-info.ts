@@ -8,7 +8,7 @@ import { defineCommand, refuseWords } from '../program/command.ts'
 export const clusterInfoCommand = defineCommand({
   name: 'cluster-info',
   forms: ['[flags]'],
-  about: 'Show the address and version of the server, and whether it is ready.',
+  about: "Show the server's address and version, and whether the server is ready.",
   examples: ['orchctl cluster-info'],
   flags: connectionFlags,
   run: async (context, { options, words }) => {

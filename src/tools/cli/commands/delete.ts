@@ -18,7 +18,7 @@ import { defineCommand } from '../program/command.ts'
 const flags = {
   ...subjectFlags,
   ...deletionFlags,
-  now: toggle({ name: 'now', help: 'as --grace-period=1' }),
+  now: toggle({ name: 'now', help: 'same as --grace-period=1' }),
   force: toggle({
     name: 'force',
     help: 'with --grace-period=0: delete a pod without waiting for its node to confirm that it has stopped',

@@ -52,10 +52,10 @@ type Options = OptionsOf<typeof flags>
 export const diffCommand = defineCommand({
   name: 'diff',
   forms: ['-f FILE [flags]', '(TYPE NAME | TYPE/NAME) --at=REVISION [flags]'],
-  about: `Show what \`orchctl apply\` would change, or with --at what has changed since then. Nothing is changed.
+  about: `Show what \`orchctl apply\` would change, or, with --at, the changes since then. Nothing is modified.
 
 The exit code is 0 without differences, 1 with differences, and greater than 1 after an error.
-To use another program than \`diff -u -N\`, set $KUBECTL_EXTERNAL_DIFF to the command with its arguments.`,
+To use a program other than \`diff -u -N\`, set $KUBECTL_EXTERNAL_DIFF to the command with its arguments.`,
   examples: [
     'orchctl diff -f manifests/',
     'orchctl diff -f pod.yaml --server-side',
@@ -75,7 +75,7 @@ To use another program than \`diff -u -N\`, set $KUBECTL_EXTERNAL_DIFF to the co
 const failed = 2
 
 async function diffFiles(context: Context, options: Options, words: readonly string[]): Promise<void> {
-  if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: name files with -f`)
+  if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: specify files with -f`)
   if (options.filename.length === 0) throw new UsageError('must specify -f: the files to compare')
   const manifests = await chosenManifests(await readManifests(context, options), options.selector)
   await withSession(context, options, async (session) => {

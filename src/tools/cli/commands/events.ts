@@ -13,9 +13,9 @@ import { type EventObject, eventAge, eventTime } from '../printers/event-rows.ts
 import { defineCommand, refuseWords } from '../program/command.ts'
 
 const flags = {
-  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'list events of all namespaces' }),
-  for: flag({ name: 'for', value: 'TYPE/NAME', read: text, help: 'only events of this object' }),
-  types: flag({ name: 'types', value: 'TYPE,...', read: text, help: 'only events of these types: Normal, Warning' }),
+  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'list events in all namespaces' }),
+  for: flag({ name: 'for', value: 'TYPE/NAME', read: text, help: 'only events for this object' }),
+  types: flag({ name: 'types', value: 'TYPE,...', read: text, help: 'only these event types: Normal, Warning' }),
   watch: toggle({ name: 'watch', letter: 'w', help: 'list events, then watch for new ones until Ctrl-C' }),
   noHeaders: toggle({ name: 'no-headers', help: 'omit the header line' }),
   ...connectionFlags,
@@ -26,7 +26,7 @@ type Options = OptionsOf<typeof flags>
 export const eventsCommand = defineCommand({
   name: 'events',
   forms: ['[flags]'],
-  about: 'List recent events of a namespace, latest last.',
+  about: 'List recent events in a namespace, latest last.',
   examples: ['orchctl events', 'orchctl events -A --types=Warning', 'orchctl events --for=pod/web -w'],
   flags,
   run: async (context, { options, words }) => {

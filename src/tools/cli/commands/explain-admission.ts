@@ -20,13 +20,13 @@ import { defineCommand } from '../program/command.ts'
 export const explainAdmissionCommand = defineCommand({
   name: 'explain-admission',
   forms: ['-f FILE [flags]'],
-  about: `Show how admission controls and webhooks would treat objects. Nothing is stored.
+  about: `Show how admission plugins and webhooks would process objects. Nothing is stored.
 
 You need permission to create \`admissionexplanations\` in the group ops, in addition to permission for the write.`,
   examples: ['orchctl explain-admission -f pod.yaml'],
   flags: { ...fileFlags, ...connectionFlags },
   run: async (context, { options, words }) => {
-    if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: name files with -f`)
+    if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: specify files with -f`)
     if (options.filename.length === 0) throw new UsageError('must specify -f: the files with the objects')
     const manifests = await readManifests(context, options)
     if (manifests.length === 0) throw new UsageError('no objects passed to explain-admission')
@@ -54,7 +54,7 @@ async function explain(session: Session, subject: Subject & Manifest): Promise<s
   const exists = created.refusal?.status.reason === 'AlreadyExists' && name.name !== ''
   const sent = exists ? await replace(session, subject) : created
   const outcome = exists ? 'would be replaced' : 'would be created'
-  const head = sent.refusal === undefined ? outcome : `would be refused: ${sent.refusal.message}`
+  const head = sent.refusal === undefined ? outcome : `would be rejected: ${sent.refusal.message}`
   return [escapeLine(`${title} ${head}`), '\n', lookLines(sent), ...changeLines(sent)].join('')
 }
 

@@ -16,24 +16,24 @@ import { createObject, creationFlags } from './create/generator.ts'
 
 const flags = {
   ...fileFlags,
-  name: flag({ name: 'name', value: 'NAME', read: text, help: 'name of the service; default: name of the object' }),
+  name: flag({ name: 'name', value: 'NAME', read: text, help: "name of the service; default: the object's name" }),
   port: flag({
     name: 'port',
     value: 'PORT,...',
     read: text,
-    help: 'ports of the service; default: ports of the object',
+    help: "service ports; default: the object's ports",
   }),
   targetPort: flag({
     name: 'target-port',
     value: 'PORT',
     read: text,
-    help: 'port number or name of the containers; default: port of the service',
+    help: 'container port number or name; default: the service port',
   }),
   protocol: flag({
     name: 'protocol',
     value: 'PROTOCOL',
     read: text,
-    help: 'protocol: TCP, UDP or SCTP; default: that of the object, otherwise TCP',
+    help: "protocol: TCP, UDP or SCTP; default: the object's protocol, otherwise TCP",
   }),
   type: flag({
     name: 'type',
@@ -64,14 +64,14 @@ const flags = {
     name: 'selector',
     value: 'KEY=VALUE,...',
     read: text,
-    help: 'label selector for the pods; default: selector of the object',
+    help: "label selector for the pods; default: the object's selector",
   }),
   labels: flag({
     name: 'labels',
     letter: 'l',
     value: 'KEY=VALUE,...',
     read: text,
-    help: 'labels of the service; default: labels of the object',
+    help: "labels for the service; default: the object's labels",
   }),
   overrides: flag({
     name: 'overrides',

@@ -27,7 +27,7 @@ const flags = {
 export const historyCommand = defineCommand({
   name: 'history',
   forms: ['(TYPE NAME | TYPE/NAME) [flags]'],
-  about: `Show the changes of an object, newest first: revision, time, user, field manager, verb and changed fields.
+  about: `Show the changes to an object, newest first: revision, time, user, field manager, verb and changed fields.
 
 Changes that only affect the status are hidden unless --all is set. Deleted objects have a history too. The server's
 --history-retention limits the age of the history. For Secrets, only the changed keys are shown, not their values.`,
@@ -43,9 +43,9 @@ Changes that only affect the status are hidden unless --all is set. Deleted obje
       const subject = await pastSubject(session, words)
       const { shownRevisions, hidden } = await readHistory(changesOf(session, subject), options)
       if (shownRevisions.length === 0 && hidden === 0)
-        return context.err(`No history of ${subject.type.plural} "${subject.name}" found.\n`)
+        return context.err(`No history found for ${subject.type.plural} "${subject.name}".\n`)
       context.out(options.values ? shownRevisions.map(withValues).join('') : tableOf(shownRevisions, options))
-      if (hidden > 0) context.err(`Changes of the status are not shown: ${hidden}. Use --all to show them.\n`)
+      if (hidden > 0) context.err(`${hidden} status changes are hidden. Use --all to show them.\n`)
     })
   },
 })
@@ -86,7 +86,7 @@ const maxPaths = 3
 function changedText({ changes = [], deleted, beyond, created }: HistoryRevision): string {
   if (deleted) return 'removed'
   if (created) return 'created'
-  if (beyond) return '<before the history begins>'
+  if (beyond) return '<before the history starts>'
   const paths = changes.map(({ path = '' }) => path)
   const more = paths.length > maxPaths ? ` and ${paths.length - maxPaths} more` : ''
   return paths.length === 0 ? '<nothing>' : `${paths.slice(0, maxPaths).join(', ')}${more}`

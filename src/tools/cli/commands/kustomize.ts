@@ -11,7 +11,7 @@ import { defineCommand } from '../program/command.ts'
 export const kustomizeCommand = defineCommand({
   name: 'kustomize',
   forms: ['[DIR]'],
-  about: `Print the objects of a kustomization, a directory with a kustomization.yaml file.
+  about: `Print the objects in a kustomization, a directory with a kustomization.yaml file.
 
 Supported are resources, bases, components, patches (strategic, JSON, with targets), ConfigMap and Secret generators,
 names, namespaces, labels, annotations, images, replicas and vars. All other fields are rejected. The command loads

@@ -6,11 +6,11 @@ import { defineCommand, refuseWords } from '../program/command.ts'
 export const optionsCommand = defineCommand({
   name: 'options',
   forms: [''],
-  about: 'Show the flags that all commands have. They can also precede the command name.',
+  about: 'Show the flags that all commands accept. They can also precede the command name.',
   examples: ['orchctl options'],
   flags: connectionFlags,
   run: async (context, { words }) => {
     refuseWords(words)
-    context.out(`Flags of all commands:\n${helpText(connectionFlags)}\n`)
+    context.out(`Flags for all commands:\n${helpText(connectionFlags)}\n`)
   },
 })

@@ -31,8 +31,9 @@ A plugin cannot replace a built-in command.`,
       for (const { file, words } of plugins) {
         context.out(`${escapeLine(options.nameOnly ? basename(file) : file)}\n`)
         const name = words.join(' ')
-        if (own.includes(words[0]!)) warn(`${file} is never called: orchctl has ${words[0]} itself`)
-        else if (pluginNames.has(name)) warn(`${file} is never called: another one comes before it`)
+        if (own.includes(words[0]!)) warn(`${file} is never called: ${words[0]} is a built-in command`)
+        else if (pluginNames.has(name))
+          warn(`${file} is never called: a plugin with the same name comes first on the PATH`)
         pluginNames.add(name)
       }
       if (warnings > 0) throw new ExitCode(1)

@@ -51,7 +51,7 @@ If a file contains a resourceVersion, only that version is replaced. To keep fie
   flags,
   run: async (context, { options, words }) => {
     if (options.raw !== '') return await callRaw(context, options, { method: 'PUT', words, files: options })
-    if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: name files with -f`)
+    if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: specify files with -f`)
     if (options.filename.length === 0) throw new UsageError('must specify -f: the files with the new objects')
     if (!options.force && options.gracePeriod >= 0) throw new UsageError('--grace-period must have --force specified')
     if (!options.force && options.timeout > 0) throw new UsageError('--timeout must have --force specified')

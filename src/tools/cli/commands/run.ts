@@ -36,16 +36,16 @@ const flags = {
     read: readCount,
     help: 'container port; 0: none',
   }),
-  expose: toggle({ name: 'expose', help: 'also create a service for that port' }),
-  env: repeated({ name: 'env', value: 'NAME=VALUE', read: text, help: 'environment variable of the container' }),
+  expose: toggle({ name: 'expose', help: 'also create a service for --port' }),
+  env: repeated({ name: 'env', value: 'NAME=VALUE', read: text, help: 'environment variable for the container' }),
   labels: flag({
     name: 'labels',
     letter: 'l',
     value: 'KEY=VALUE,...',
     read: text,
-    help: 'labels of the pod; default: run=NAME',
+    help: 'labels for the pod; default: run=NAME',
   }),
-  annotations: repeated({ name: 'annotations', value: 'KEY=VALUE', read: text, help: 'annotation of the pod' }),
+  annotations: repeated({ name: 'annotations', value: 'KEY=VALUE', read: text, help: 'annotation for the pod' }),
   restart: flag({
     name: 'restart',
     value: 'POLICY',
@@ -53,7 +53,7 @@ const flags = {
     read: oneOf(['Always', 'OnFailure', 'Never']),
     help: 'restart policy: Always, OnFailure or Never',
   }),
-  command: toggle({ name: 'command', help: 'treat the words after -- as the command instead of its arguments' }),
+  command: toggle({ name: 'command', help: 'treat the words after -- as the command instead of as its arguments' }),
   imagePullPolicy: flag({
     name: 'image-pull-policy',
     value: 'POLICY',
@@ -67,7 +67,7 @@ const flags = {
     help: 'resource limits, such as cpu=200m,memory=512Mi',
   }),
   requests: flag({ name: 'requests', value: 'WHAT=AMOUNT,...', read: text, help: 'resource requests' }),
-  serviceAccount: flag({ name: 'serviceaccount', value: 'NAME', read: text, help: 'service account of the pod' }),
+  serviceAccount: flag({ name: 'serviceaccount', value: 'NAME', read: text, help: 'service account for the pod' }),
   hostPort: flag({
     name: 'hostport',
     value: 'PORT',
@@ -92,7 +92,7 @@ const flags = {
   stdin: toggle({
     name: 'stdin',
     letter: 'i',
-    help: 'keep standard input of the container open, and send it ours',
+    help: "keep the container's standard input open and connect it to the local standard input",
   }),
   tty: toggle({ name: 'tty', letter: 't', help: 'allocate a terminal' }),
   attach: flag({ name: 'attach', read: readOptional, help: 'attach to the container; default: true with -i' }),

@@ -39,7 +39,7 @@ const flags = {
     value: 'TIME',
     default: '0',
     read: readTime,
-    help: 'maximum time to wait for the replicas; 0: do not wait',
+    help: 'maximum time to wait until the replicas exist; 0: do not wait',
   }),
   ...chosenBy,
   ...writeFlags,

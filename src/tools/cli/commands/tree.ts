@@ -39,7 +39,7 @@ export const treeCommand = defineCommand({
       const painted = painterFor(context, 'out')
       const paint = painted === undefined ? undefined : statesPainted(painted)
       context.out(new Columns(paint).lines([['OBJECT', 'STATE', 'AGE'], ...rows]))
-      if (unread.length > 0) context.err(`not looked at, since they cannot be listed: ${unread.join(', ')}\n`)
+      if (unread.length > 0) context.err(`skipped types that cannot be listed: ${unread.join(', ')}\n`)
     })
   },
 })

@@ -40,9 +40,9 @@ type Options = OptionsOf<typeof flags>
 export const undoCommand = defineCommand({
   name: 'undo',
   forms: ['(TYPE NAME | TYPE/NAME) [--revision=REVISION] [flags]'],
-  about: `Revert the last change of an object, or the change of a given revision.
+  about: `Revert the last change to an object, or the change with a given revision.
 
-Only the fields of that change are restored. If they have changed again since, nothing is written. A deleted object is
+Only the fields in that change are restored. If they have changed again since, nothing is written. A deleted object is
 recreated. The status is not restored, because controllers report it.`,
   examples: [
     'orchctl undo deployment/web',
@@ -80,8 +80,8 @@ async function findChange(session: Session, subject: PastSubject, revision: stri
   if (change !== undefined) return { change, older: undefined }
   throw new UsageError(
     revision === ''
-      ? `there is no change of ${subject.type.plural} "${subject.name}" to take back`
-      : `revision ${revision} is no change of ${subject.type.plural} "${subject.name}": see orchctl history`,
+      ? `no change to ${subject.type.plural} "${subject.name}" to undo`
+      : `revision ${revision} is not a change to ${subject.type.plural} "${subject.name}": see orchctl history`,
   )
 }
 
@@ -109,7 +109,7 @@ async function putBack(session: Session, subject: PastSubject, { change, options
       `the changes of revision ${revision} are unknown or only in the status: there is nothing to undo`,
     )
   if (revertedChanges.some(({ concealed }) => concealed))
-    throw new UsageError('the history keeps no values of Secrets, so nothing can be restored')
+    throw new UsageError('the history contains no Secret values, so nothing can be restored')
   const undone = await changeObject(session.client, type, {
     ...requestOptions(session, options),
     name: objectNameIn(session, type, name),

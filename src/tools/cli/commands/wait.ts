@@ -36,7 +36,7 @@ const flags = {
 export const waitCommand = defineCommand({
   name: 'wait',
   forms: ['(TYPE NAME... | TYPE/NAME... | -f FILE | TYPE -l SELECTOR | TYPE --all) --for=CONDITION [flags]'],
-  about: 'Wait for a condition of objects. Fail if the timeout expires.',
+  about: 'Wait until objects meet a condition. Fail if the timeout expires.',
   examples: [
     'orchctl wait pod/web --for=condition=Ready --timeout=60s',
     "orchctl wait pods -l app=web --for=jsonpath='{.status.phase}'=Running",

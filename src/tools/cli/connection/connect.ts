@@ -163,5 +163,5 @@ function otherServerNote({ directory }: Context, file: string, server: string): 
   if (local === undefined || local === file || textIfThere(local)?.includes(JSON.stringify(server))) return ''
   const shownPath = relative(directory, file)
   const other = relative(directory, local)
-  return `orchctl: asking ${server}, as ${shownPath.startsWith('..') ? file : shownPath} says; the server of this directory: --kubeconfig=${other}\n`
+  return `orchctl: using ${server} from ${shownPath.startsWith('..') ? file : shownPath}; for this directory's server, use --kubeconfig=${other}\n`
 }

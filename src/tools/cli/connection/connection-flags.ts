@@ -57,7 +57,7 @@ export const connectionFlags = {
     name: 'tls-server-name',
     value: 'NAME',
     read: text,
-    help: "host name to verify in the server's certificate",
+    help: "host name that the server's certificate must be valid for",
   }),
   clientCertificate: flag({
     name: 'client-certificate',

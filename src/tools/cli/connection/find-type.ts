@@ -13,7 +13,7 @@ export function findType({ types, failures }: DiscoveredTypes, word: string): Di
   const place = dot < 0 ? undefined : word.slice(dot + 1)
   const matchingType = place === undefined ? matchType(types, name) : matchInGroup(types, name, place)
   if (matchingType !== undefined) return matchingType
-  const unknown = failures.map((failure) => `; could not look in ${failure}`).join('')
+  const unknown = failures.map((failure) => `; cannot query ${failure}`).join('')
   const group = place === undefined ? '' : ` in group ${JSON.stringify(place)}`
   throw new UsageError(
     `the server doesn't have a resource type ${JSON.stringify(name)}${group}${hint(types, name)}${unknown}`,

@@ -17,7 +17,7 @@ export const rawFlag = flag({
   name: 'raw',
   value: 'PATH',
   read: text,
-  help: 'send the file to this path of the server, and print the response',
+  help: 'send the file to this path on the server, and print the response',
 })
 
 export interface RawCall {
@@ -62,7 +62,7 @@ async function withPathsThere(
   const above = ['/', ...paths.filter((servedPath) => path.startsWith(`${servedPath}/`))].sort(
     (a, b) => b.length - a.length,
   )[0]
-  const hint = near === undefined ? `\`orchctl get --raw ${above}\` lists what there is` : `did you mean ${near}?`
+  const hint = near === undefined ? `\`orchctl get --raw ${above}\` lists the available paths` : `did you mean ${near}?`
   return new StatusError({ ...error.status, message: `${error.message}: ${path}; ${hint}` }, error.request)
 }
 

@@ -79,7 +79,7 @@ export class ServedTypes {
     const vendor = await this.vendor()
     const other = groupOfOtherProfile(vendor, group)
     const isOther = other !== undefined && (await this.#inVersion(other.group, version)).length > 0
-    const hint = !isOther ? '`orchctl api-resources` lists what there is' : profileHint(vendor, other)
+    const hint = !isOther ? 'see `orchctl api-resources`' : profileHint(vendor, other)
     throw new UnknownKindError(
       `no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}: ${hint}`,
     )

@@ -108,7 +108,7 @@ interface Body {
 }
 
 function bodyText({ title, path, bytes, size }: Body, level: number): string {
-  if (secretPath.test(path)) return `${title}: <hidden: ${size} bytes that may hold secrets>\n`
+  if (secretPath.test(path)) return `${title}: <hidden: ${size} bytes that may contain secrets>\n`
   const part = level >= wholeFrom ? bytes : bytes.subarray(0, shownBytes)
   const cut = size > part.length ? ` [truncated ${size - part.length} bytes]` : ''
   return `${title}: ${escapeLine(part.toString('utf8'))}${cut}\n`

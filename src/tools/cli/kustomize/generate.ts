@@ -141,7 +141,7 @@ export function addGenerated(resources: Resource[], { resource, behavior }: Gene
     resources.push(resource)
     return
   }
-  if (present === undefined) throw new UsageError(`${resource.origin}: there is no ${resource} to ${behavior}`)
+  if (present === undefined) throw new UsageError(`${resource.origin}: no ${resource} to ${behavior}`)
   for (const field of ['data', 'binaryData'] as const) {
     const before = behavior === 'merge' ? ((own(present.object, field) ?? {}) as JsonObject) : {}
     const merged = { ...before, ...((own(resource.object, field) ?? {}) as JsonObject) }

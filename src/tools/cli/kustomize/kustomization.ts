@@ -89,7 +89,7 @@ function knownField(field: string, file: string): string {
   const known = Object.keys(fields).find(sameWord)
   if (known !== undefined) return known
   if ([...notBuilt].some(sameWord))
-    throw new UsageError(`${file}: ${JSON.stringify(field)} is not supported: use kustomize itself`)
+    throw new UsageError(`${file}: ${JSON.stringify(field)} is not supported: use the kustomize program`)
   const hint = closestMatch(field, Object.keys(fields))
   throw new UsageError(
     `${file}: unknown field ${JSON.stringify(field)}${hint === undefined ? '' : `; did you mean ${hint}?`}`,

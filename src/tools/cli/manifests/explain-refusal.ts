@@ -57,12 +57,12 @@ function explainConflicts(origin: Origin, subject: string, conflicts: readonly C
   )
   const { size } = new Set(conflicts.map(({ field }) => field))
   const [count, them] = size === 1 ? ['1 field has', 'it'] : [`${size} fields have`, 'them']
-  return `error: ${subject} of ${origin.name} was not applied: ${count} another owner:
+  return `error: ${subject} from ${origin.name} was not applied: ${count} another owner:
 ${fields.join('\n')}
-There are three ways out:
-* to own ${them} from now on, and set ${them} as the file says: apply again with --force-conflicts
-* to leave ${them} to the other owner: take ${them} out of the file
-* to own ${them} together: write the value that is there now into the file`
+To resolve the conflict, do one of the following:
+* to take ownership and set the values from the file, apply again with --force-conflicts
+* to leave ${them} to the other owner, remove ${them} from the file
+* to share ownership, set the current value in the file`
 }
 
 /**

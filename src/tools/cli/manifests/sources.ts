@@ -52,7 +52,7 @@ function decode(name: string, bytes: Uint8Array): string {
     // Strips the byte order mark that some editors write.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    throw new UsageError(`${name} is not text in UTF-8`)
+    throw new UsageError(`${name} is not UTF-8 text`)
   }
 }
 

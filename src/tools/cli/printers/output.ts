@@ -50,7 +50,7 @@ export const templateFlags = {
     name: 'template',
     value: 'TEMPLATE',
     read: text,
-    help: 'template for -o go-template, or its file; implies -o go-template',
+    help: 'template string or path of a template file; implies -o go-template',
   }),
   allowMissingTemplateKeys: flag({
     name: 'allow-missing-template-keys',

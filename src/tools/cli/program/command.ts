@@ -131,7 +131,9 @@ function flagsHelp(flags: Flags): string {
   const hasAll = entries.length - others.length === global.length
   const own = Object.fromEntries(hasAll ? others : entries)
   const list = Object.keys(own).length === 0 ? '' : `Flags:\n${helpText(own)}\n`
-  return hasAll ? `${list}${list && '\n'}For the flags of all commands, such as -n, run \`orchctl options\`.\n` : list
+  return hasAll
+    ? `${list}${list && '\n'}For flags that all commands accept, such as -n, run \`orchctl options\`.\n`
+    : list
 }
 
 /** Ends the command with an exit code that is the answer, such as differences in `diff` or "no" in `can-i`. */

@@ -65,7 +65,7 @@ const nextSteps: readonly (readonly [code: RegExp, step: string])[] = [
   [/^(?:ENOTFOUND|EAI_AGAIN)$/, 'The host name is unknown: `orchctl config view --minify` shows the server in use.'],
   [
     /^(?:SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_.*|CERT_.*)$/,
-    'Set --certificate-authority to the CA of the server, or get a new kubeconfig for this server.',
+    "Set --certificate-authority to the CA that signed the server's certificate, or get a new kubeconfig for this server.",
   ],
 ]
 

@@ -155,7 +155,7 @@ function findCommand(commandEntries: readonly Entry[], name: string, before: str
   const names = commandEntries.map((command) => command.name)
   const hint = closestMatch(name, names, maxTypos(name))
   if (names.length === 0) throw new UsageError(`${before} has no subcommands: unexpected ${JSON.stringify(name)}`)
-  const advice = hint === undefined ? `known are ${names.join(', ')}` : `did you mean ${hint}?`
+  const advice = hint === undefined ? `known commands are ${names.join(', ')}` : `did you mean ${hint}?`
   throw new UsageError(`unknown command ${JSON.stringify(name)}; ${advice} (${before} help)`)
 }
 
@@ -165,15 +165,15 @@ function listed(entries: readonly { readonly name: string; readonly summary: str
 }
 
 function usage(): string {
-  return `orchctl ${version}: the command-line client of orch
+  return `orchctl ${version}: the orch command-line client
 
 Usage:
   orchctl COMMAND [arguments] [flags]
 
 Commands:
-${listed([...commands, { name: 'help COMMAND', summary: 'show the help of a command' }])}
+${listed([...commands, { name: 'help COMMAND', summary: 'show help for a command' }])}
 
-Flags of all commands:
+Flags for all commands:
 ${helpText(connectionFlags)}
 `
 }

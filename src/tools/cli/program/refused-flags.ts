@@ -4,9 +4,9 @@
  */
 import { refusedFlag } from '../../../base/flags/flags.ts'
 
-const noLog = 'orchctl writes no log; -v=6 to -v=9 show requests on stderr: 2>FILE keeps them'
+const noLog = 'orchctl writes no log; -v=6 to -v=9 print requests to stderr, which 2>FILE saves'
 const noCache = 'orchctl caches nothing: it queries the server each time'
-const noProfile = 'this profiles programs in Go; NODE_OPTIONS=--cpu-prof profiles orchctl'
+const noProfile = 'this flag profiles Go programs; to profile orchctl, set NODE_OPTIONS=--cpu-prof'
 
 export const refusedFlags = {
   cacheDir: refusedFlag('cache-dir', noCache, { value: 'DIR' }),

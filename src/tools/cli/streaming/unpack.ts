@@ -24,7 +24,7 @@ export function unpackInto({ prefix, target, warn }: UnpackOptions): Unpacker {
     entry: async (entry) => {
       const path = destinationPath(entry, { prefix, target })
       if (path === undefined) {
-        warn(`warning: ${escapeLine(entry.name)} is not of ${escapeLine(prefix)}, and is left out\n`)
+        warn(`warning: ${escapeLine(entry.name)} is not in ${escapeLine(prefix)}; skipping it\n`)
         return undefined
       }
       if (entry.type === 'link' || entry.type === 'other') {

@@ -93,12 +93,12 @@ export const applying: Part = {
     r('get', 'cm p1 -o json -o name', { stdout: 'configmap/p1\n' }),
     r('apply', '-f taken.yaml --server-side --field-manager=another', {
       files: { 'taken.yaml': map('p1').replace('{k: v}', '{k: mine}') },
-      stderr: `error: configmap/p1 of taken.yaml was not applied: 1 field has another owner:
+      stderr: `error: configmap/p1 from taken.yaml was not applied: 1 field has another owner:
   taken.yaml:4:8: .data.k: conflict with "orchctl": owned since TIME, is "v", asked for "mine"
-There are three ways out:
-* to own it from now on, and set it as the file says: apply again with --force-conflicts
-* to leave it to the other owner: take it out of the file
-* to own it together: write the value that is there now into the file
+To resolve the conflict, do one of the following:
+* to take ownership and set the values from the file, apply again with --force-conflicts
+* to leave it to the other owner, remove it from the file
+* to share ownership, set the current value in the file
 `,
       code: 1,
     }),
@@ -140,7 +140,7 @@ There are three ways out:
     }),
     r('apply', '-f keyless.yaml', {
       files: { 'keyless.yaml': web.replace('- name: a', '- nam: a') },
-      stderr: /: an element of a list has no merge key "name"; it has nam, image, env\n$/,
+      stderr: /: a list element has no merge key "name"; it has nam, image, env\n$/,
       code: 1,
     }),
     // The last occurrence of an object wins, even among concurrent writes.

@@ -88,7 +88,7 @@ export const changing: Part = {
     r('history', 'cm', { stderr: /specify one object/, code: 1 }),
     r('blame', 'cm/one', { stdout: /^REVISION +TIME +USER +MANAGER +FIELD\n(.*\n)*\d+ .*\.data\.name\n/ }),
     r('undo', 'cm/one --dry-run=server', { stdout: /^configmap\/one undone \(revision \d+\) \(server dry run\)\n$/ }),
-    r('undo', 'cm/absent', { stderr: /^error: there is no change of configmaps "absent" to take back\n$/, code: 1 }),
+    r('undo', 'cm/absent', { stderr: /^error: no change to configmaps "absent" to undo\n$/, code: 1 }),
     r('label', '-f - app=x --local -o jsonpath={.metadata.labels}', { stdin: map('none'), stdout: '{"app":"x"}' }),
     r('patch', `-f - --local --type=merge -p '{"data":{"z":"1"}}' -o jsonpath={.data.z}`, {
       stdin: map('none'),
@@ -126,7 +126,7 @@ export const changing: Part = {
     r('edit', 'cm one', { environment: { EDITOR: 'true' }, stderr: 'Edit cancelled, no changes made.\n' }),
     r('edit', 'cm one', {
       environment: { EDITOR: 'false' },
-      stderr: /^error: the editor "false" ended with exit code 1: nothing was changed\n$/,
+      stderr: /^error: the editor "false" exited with code 1: nothing was changed\n$/,
       code: 1,
     }),
     r('edit', 'cm one', {

@@ -114,7 +114,7 @@ export const configuring: Part = {
     }),
     r('config unset', `contexts.one.namespace ${own}`, { stdout: 'Property "contexts.one.namespace" unset.\n' }),
     r('config unset', `contexts.nine.namespace ${own}`, {
-      stderr: 'error: there is no context "nine" in DIR/own.kubeconfig\n',
+      stderr: 'error: no context "nine" in DIR/own.kubeconfig\n',
       code: 1,
     }),
     r('config view', `--minify --raw -o json ${own}`, { stdout: /"token": "secret"/ }),

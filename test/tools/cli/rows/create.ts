@@ -54,8 +54,7 @@ export const creating: Part = {
     r('create', '-f -', {
       stdin: `apiVersion: v1\nkind: Widget\nmetadata: {name: x}\n---\n${map('beside')}`,
       stdout: 'configmap/beside created\n',
-      stderr:
-        'error: STDIN: no matches for kind "Widget" in version "v1": `orchctl api-resources` lists what there is\n',
+      stderr: 'error: STDIN: no matches for kind "Widget" in version "v1": see `orchctl api-resources`\n',
       code: 1,
     }),
     r('create', '-f - -n other', {
@@ -114,7 +113,7 @@ export const creating: Part = {
       code: 1,
     }),
     r('create secret tls', 'site --cert=admin.kubeconfig --key=admin.kubeconfig', {
-      stderr: 'error: --cert: admin.kubeconfig contains no certificate in PEM\n',
+      stderr: 'error: --cert: admin.kubeconfig contains no certificate in PEM format\n',
       code: 1,
     }),
     r('create secret docker-registry', 'reg --docker-server=r.example --docker-username=u --docker-password=p', {
@@ -177,7 +176,7 @@ export const creating: Part = {
       code: 1,
     }),
     r('create clusterrole', 'prober --verb=list --non-resource-url=/metrics', {
-      stderr: /^error: invalid verb "list" for --non-resource-url: there are get, .* and \*\n$/,
+      stderr: /^error: invalid verb "list" for --non-resource-url: use get, .* or \*\n$/,
       code: 1,
     }),
     r('create clusterrole', 'prober --verb=get --non-resource-url=metrics', {

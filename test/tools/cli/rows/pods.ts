@@ -94,11 +94,11 @@ export const pods: Part = {
     r('top nodes', '', { stderr: /^error: Metrics API not available: /, code: 1 }),
     r('top server', '--interval=1ms', {
       stdout:
-        /^SERVER +VALUE\nRequests under way +\d+\nWatches under way +\d+\nRequests in a second +[\d.]+\n[\s\S]*\nTYPE +OBJECTS\n/,
+        /^SERVER +VALUE\nRequests in flight +\d+\nActive watches +\d+\nRequests per second +[\d.]+\n[\s\S]*\nTYPE +OBJECTS\n/,
     }),
     r('proxy', '--www=nowhere', { stderr: 'error: --www: cannot read DIR/nowhere: ENOENT\n', code: 1 }),
     r('proxy', '--keepalive=5s', {
-      stderr: /^error: --keepalive: the keep-alive period of server connections is not configurable/,
+      stderr: /^error: --keepalive: the keep-alive period for server connections is not configurable/,
       code: 1,
     }),
     r('proxy', '--port=x', { stderr: 'error: --port: "x" is not a port\n', code: 1 }),

@@ -30,7 +30,7 @@ export const reading: Part = {
     '---\n',
   ),
   rows: [
-    r('options', '', { stdout: /^Flags of all commands:\n {6}--kubeconfig=FILE [\s\S]*\n {2}-v, --v=LEVEL / }),
+    r('options', '', { stdout: /^Flags for all commands:\n {6}--kubeconfig=FILE [\s\S]*\n {2}-v, --v=LEVEL / }),
     r('get', 'cm one -o jsonpath={.data}', { stdout: '{"name":"edited"}' }),
     r('get', 'cm one two -n nowhere', {
       stderr: 'Error from server (NotFound): namespaces "nowhere" not found\n',
@@ -76,7 +76,7 @@ export const reading: Part = {
     r('get', 'secret login -o name -v 9', {
       stdout: 'secret/login\n',
       stderr:
-        /^Config loaded from file: DIR\/\S+\ncurl -v -XGET -H '[^\n]*' 'SERVER\/api\/v1'\nGET SERVER\/api\/v1 200 OK in \d+ milliseconds\n[\s\S]*\nResponse Body: <hidden: \d+ bytes that may hold secrets>\n$/,
+        /^Config loaded from file: DIR\/\S+\ncurl -v -XGET -H '[^\n]*' 'SERVER\/api\/v1'\nGET SERVER\/api\/v1 200 OK in \d+ milliseconds\n[\s\S]*\nResponse Body: <hidden: \d+ bytes that may contain secrets>\n$/,
     }),
     r('get', 'cm one -o name -v 7 --token=hidden-word', {
       stderr:
@@ -90,8 +90,8 @@ export const reading: Part = {
       stderr: 'error: --cache-dir: orchctl caches nothing: it queries the server each time\n',
       code: 1,
     }),
-    r('get', '--log-file x cm', { stderr: /^error: --log-file: orchctl writes no log; -v=6 to -v=9 show/, code: 1 }),
-    r('get', 'cm --profile=cpu', { stderr: /^error: --profile: this profiles programs in Go/, code: 1 }),
+    r('get', '--log-file x cm', { stderr: /^error: --log-file: orchctl writes no log; -v=6 to -v=9 print/, code: 1 }),
+    r('get', 'cm --profile=cpu', { stderr: /^error: --profile: this flag profiles Go programs/, code: 1 }),
     r('get', 'cm one -o name -v 8', {
       stdout: 'configmap/one\n',
       stderr: /\nResponse Body: \{[^\n]*"ConfigMap"[^\n]*\n?$/,
@@ -219,7 +219,7 @@ export const reading: Part = {
     }),
     r('get', '--raw /nothing', {
       stderr:
-        'Error from server (NotFound): the server could not find the requested resource: /nothing; `orchctl get --raw /` lists what there is\n',
+        'Error from server (NotFound): the server could not find the requested resource: /nothing; `orchctl get --raw /` lists the available paths\n',
       code: 1,
     }),
     r('get', '--raw /apis/apps/v1/nothing', {
@@ -259,7 +259,7 @@ export const reading: Part = {
     }),
     r('cluster-info dump', '--namespaces=rows-of-reading -o jsonpath={.items[*].metadata.name}', { stdout: /front/ }),
     r('cluster-info dump', '--pod-running-timeout=5s', {
-      stderr: 'error: --pod-running-timeout: logs are read from existing pods only; the dump waits for none\n',
+      stderr: 'error: --pod-running-timeout: the dump reads logs from running pods only and does not wait for pods\n',
       code: 1,
     }),
     r('cluster-info dump', '-o json', { stdout: /"name": "web"/ }),

@@ -48,7 +48,7 @@ the server merges: it tracks the owner of every field and rejects changes to fie
 })
 
 function checkTogether(words: readonly string[], options: ApplyOptions): void {
-  if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: name files with -f`)
+  if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: specify files with -f`)
   if (options.filename.length === 0) throw new UsageError('must specify -f: the files to apply')
   if (options.forceConflicts && !options.serverSide)
     throw new UsageError('--force-conflicts only works with --server-side')

@@ -96,5 +96,5 @@ async function refuseConflicts({ type }: Subject, vendor: Vendor, states: States
 }
 
 function noRecordWarning({ type, name }: Subject, vendor: Vendor): string {
-  return `Warning: ${typeName(type)} ${JSON.stringify(name.name)} has no ${lastAppliedKey(vendor)}: it was not made by apply, so nothing is known of what a file said before; from now on it is recorded\n`
+  return `Warning: ${typeName(type)} ${JSON.stringify(name.name)} has no ${lastAppliedKey(vendor)}: it was not created by apply, so fields that were removed from the file stay in the object; this apply records the annotation\n`
 }

@@ -32,7 +32,7 @@ export const applyFlags = {
     name: 'overwrite',
     default: 'true',
     read: readBoolean,
-    help: 'overwrite fields that others changed since the last apply; false: report them and change nothing',
+    help: 'overwrite fields that others changed since the last apply; false: report the conflicts and change nothing',
   }),
   openapiPatch: refusedFlag(
     'openapi-patch',
@@ -48,7 +48,7 @@ export const applyFlags = {
     letter: 'l',
     value: 'SELECTOR',
     read: text,
-    help: 'label selector for objects in the files; with --prune: for the objects to prune',
+    help: 'label selector for objects in the files and, with --prune, for the objects to prune',
   }),
   prune: toggle({
     name: 'prune',
@@ -65,7 +65,7 @@ export const applyFlags = {
     name: 'prune-whitelist',
     value: 'GROUP/VERSION/KIND',
     read: readType,
-    help: 'deprecated name of --prune-allowlist',
+    help: 'deprecated alias of --prune-allowlist',
   }),
   applySet: refusedFlag('applyset', 'not implemented: --prune selects objects by label', { value: 'NAME' }),
   ...connectionFlags,

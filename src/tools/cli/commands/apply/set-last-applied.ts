@@ -19,7 +19,7 @@ import { lastAppliedKey, noRecord, recordPatch, withRecord } from './last-applie
 const flags = {
   createAnnotation: toggle({
     name: 'create-annotation',
-    help: 'also for objects that have no last applied configuration yet',
+    help: 'also create the annotation on objects that have no last applied configuration yet',
   }),
   ...fileFlags,
   ...writeFlags,
@@ -40,7 +40,7 @@ The next \`orchctl apply\` removes fields that the recorded file contains and th
   ],
   flags,
   run: async (context, { options, words }) => {
-    if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: name files with -f`)
+    if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: specify files with -f`)
     if (options.filename.length === 0)
       throw new UsageError('must specify -f: the files with the last applied configuration')
     const manifests = await readManifests(context, options)

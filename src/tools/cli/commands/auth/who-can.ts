@@ -42,7 +42,7 @@ export const whoCanCommand = defineCommand({
               .sort((a, b) => compareUtf8(a.join('\0'), b.join('\0'))),
           ]),
         )
-      else context.out('No subject of any role binding is allowed to do this.\n')
+      else context.out('No role binding allows anyone to do this.\n')
       for (const note of notes) context.err(`${escapeLine(note)}\n`)
     })
   },

@@ -21,7 +21,7 @@ import { readQuestion } from './question.ts'
 
 const flags = {
   allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'check at cluster scope' }),
-  user: flag({ name: 'user', value: 'NAME', read: text, help: 'user to ask about; default: the current user' }),
+  user: flag({ name: 'user', value: 'NAME', read: text, help: 'user to check; default: the current user' }),
   ...connectionFlags,
 }
 

@@ -4,7 +4,7 @@ import { defineCommand } from '../../program/command.ts'
 
 // A single line `:files` instead of words tells the shell to complete file names itself.
 
-const bash = `# Completion of orchctl for bash: source <(orchctl completion bash)
+const bash = `# orchctl completion for bash: source <(orchctl completion bash)
 _orchctl() {
   local IFS=$'\\n'
   local words=("\${COMP_WORDS[@]:1:COMP_CWORD}")
@@ -21,7 +21,7 @@ complete -F _orchctl orchctl
 `
 
 const zsh = `#compdef orchctl
-# Completion of orchctl for zsh: source <(orchctl completion zsh)
+# orchctl completion for zsh: source <(orchctl completion zsh)
 _orchctl() {
   local -a found
   found=(\${(f)"$(orchctl __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)"})
@@ -35,7 +35,7 @@ _orchctl() {
 compdef _orchctl orchctl
 `
 
-const fish = `# Completion of orchctl for fish: orchctl completion fish | source
+const fish = `# orchctl completion for fish: orchctl completion fish | source
 function __orchctl_complete
   set -l words (commandline -opc) (commandline -ct)
   set -l found (orchctl __complete $words[2..-1] 2>/dev/null)

@@ -19,7 +19,7 @@ const flags = { kubeconfig: configFlags.kubeconfig }
 const setFlags = {
   setRawBytes: toggle({
     name: 'set-raw-bytes',
-    help: 'take the value of a base64 field (...-data) as raw bytes and encode it',
+    help: 'treat VALUE as raw bytes and encode it for a base64 field (...-data)',
   }),
   ...flags,
 }
@@ -41,7 +41,7 @@ const booleans = ['insecure-skip-tls-verify', 'disable-compression']
 export const setPropertyCommand = defineCommand({
   name: 'config set',
   forms: ['PATH VALUE [flags]'],
-  about: 'Set one value of the kubeconfig. PATH is current-context, or clusters|contexts|users.NAME.FIELD.',
+  about: 'Set one value in the kubeconfig. PATH is current-context, or clusters|contexts|users.NAME.FIELD.',
   examples: ['orchctl config set contexts.test.namespace shop', 'orchctl config set current-context test'],
   flags: setFlags,
   run: async (context, { options, words }) => {
@@ -72,7 +72,7 @@ function readValue(field: string, value: string, { setRawBytes }: { setRawBytes:
 export const unsetPropertyCommand = defineCommand({
   name: 'config unset',
   forms: ['PATH [flags]'],
-  about: 'Remove one value of the kubeconfig, or a whole cluster, context or user.',
+  about: 'Remove one value from the kubeconfig, or a whole cluster, context or user.',
   examples: ['orchctl config unset contexts.test.namespace', 'orchctl config unset users.test'],
   flags,
   run: async (context, { options, words }) => {
@@ -86,7 +86,7 @@ export const unsetPropertyCommand = defineCommand({
       if (field === '') await removeEntry(files, { sort, name })
       else if (isConfigured(files, { sort, name }))
         await setEntry(files, { sort, name, fields: { [field]: undefined } })
-      else throw new UsageError(`there is no ${sort} ${JSON.stringify(name)} in ${files.join(', ')}`)
+      else throw new UsageError(`no ${sort} ${JSON.stringify(name)} in ${files.join(', ')}`)
     }
     context.out(`Property "${escapeLine(path)}" unset.\n`)
   },

@@ -58,7 +58,7 @@ const flags = {
     name: 'auth-provider-arg',
     value: 'KEY=VALUE',
     read: text,
-    help: 'settings of the provider: idp-issuer-url, client-id, client-secret, id-token, refresh-token',
+    help: 'provider settings: idp-issuer-url, client-id, client-secret, id-token, refresh-token',
   }),
   kubeconfig: configFlags.kubeconfig,
 }

@@ -27,7 +27,7 @@ const flags = {
     read: readBoolean,
     help: 'merge several kubeconfig files; false: only show the first',
   }),
-  minify: toggle({ name: 'minify', help: 'only show what the current context needs' }),
+  minify: toggle({ name: 'minify', help: 'show only the current context with its cluster and user' }),
   ...configFlags,
 }
 
@@ -134,7 +134,7 @@ function contentOf(path: string): string {
 /** Throws UsageError if an entry of the current context is missing, because the result would be unusable. */
 function minified(config: JsonObject): JsonObject {
   const current = own(config, 'current-context')
-  if (!current) throw new UsageError('there is no current context: specify one with --context')
+  if (!current) throw new UsageError('no current context is set: specify one with --context')
   const contexts = entriesNamed(config, 'context', current)
   const context = own(contexts[0]!, 'context')
   const inner = isObject(context) ? context : {}

@@ -128,7 +128,7 @@ A rule is HOST/PATH=SERVICE:PORT[,tls[=SECRET]]. A path that ends in * matches a
       read: text,
       help: 'default backend for requests that match no rule',
     }),
-    annotation: repeated({ name: 'annotation', value: 'KEY=VALUE', read: text, help: 'annotation of the ingress' }),
+    annotation: repeated({ name: 'annotation', value: 'KEY=VALUE', read: text, help: 'annotation for the ingress' }),
   },
   type: kinds.Ingress,
   make: ({ rule, class: className, defaultBackend, annotation }, { name }) => {

@@ -56,7 +56,7 @@ export function ruleForPaths(options: RuleOptions, paths: readonly string[]): ob
   const wrong = chosen.find((verb) => verb !== '*' && !pathVerbs.includes(verb))
   if (wrong !== undefined)
     throw new UsageError(
-      `invalid verb ${JSON.stringify(wrong)} for --non-resource-url: there are ${pathVerbs.join(', ')} and *`,
+      `invalid verb ${JSON.stringify(wrong)} for --non-resource-url: use ${pathVerbs.join(', ')} or *`,
     )
   for (const path of paths) {
     if (path === '*') continue

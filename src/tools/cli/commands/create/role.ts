@@ -51,7 +51,7 @@ export const createClusterRoleCommand = defineGenerator({
       name: 'aggregation-rule',
       value: 'LABEL=VALUE,...',
       read: text,
-      help: 'label selector of cluster roles whose rules this role aggregates, instead of its own rules',
+      help: 'label selector for the cluster roles whose rules this role aggregates; replaces its own rules',
     }),
   },
   type: kinds.ClusterRole,

@@ -64,7 +64,7 @@ function inPem<T>(otherwise: string, read: () => T): T {
   try {
     return read()
   } catch (error) {
-    throw new UsageError(`${otherwise} in PEM`, { cause: error })
+    throw new UsageError(`${otherwise} in PEM format`, { cause: error })
   }
 }
 

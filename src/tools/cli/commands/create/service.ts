@@ -9,7 +9,7 @@ const tcp = repeated({
   name: 'tcp',
   value: 'PORT[:TARGET]',
   read: text,
-  help: 'port of the service, and the target port of the pods if it differs',
+  help: "service port, and the pods' target port if it differs",
 })
 
 export const createClusterIpCommand = defineGenerator({
@@ -47,7 +47,7 @@ export const createNodePortCommand = defineGenerator({
       value: 'PORT',
       default: '0',
       read: readCount,
-      help: 'port on the nodes; 0: chosen by the server',
+      help: 'port on the nodes; 0: assigned by the server',
     }),
   },
   type: kinds.Service,

@@ -19,7 +19,7 @@ const flags = {
     value: 'TIME',
     default: '0',
     read: readTime,
-    help: 'lifetime of the token, such as 1h; 0: chosen by the server',
+    help: 'lifetime of the token, such as 1h; 0: set by the server',
   }),
   boundKind: flag({
     name: 'bound-object-kind',
@@ -27,8 +27,18 @@ const flags = {
     read: text,
     help: 'kind of an object to bind the token to, Pod or Secret; the token becomes invalid when the object is deleted',
   }),
-  boundName: flag({ name: 'bound-object-name', value: 'NAME', read: text, help: 'name of that object' }),
-  boundUid: flag({ name: 'bound-object-uid', value: 'UID', read: text, help: 'UID of that object' }),
+  boundName: flag({
+    name: 'bound-object-name',
+    value: 'NAME',
+    read: text,
+    help: 'name of the object that the token is bound to',
+  }),
+  boundUid: flag({
+    name: 'bound-object-uid',
+    value: 'UID',
+    read: text,
+    help: 'UID of the object that the token is bound to',
+  }),
   output: flag({
     name: 'output',
     letter: 'o',
@@ -71,7 +81,7 @@ export const createTokenCommand = defineCommand({
       }
       const answer = await ask(session, name, spec)
       if (options.output !== '') return context.out(await printDocument(asJson(answer), options.output))
-      if (!answer.status?.token) throw new UsageError('the response of the server contains no token')
+      if (!answer.status?.token) throw new UsageError("the server's response contains no token")
       context.out(`${escapeLine(answer.status.token)}\n`)
     })
   },

@@ -42,7 +42,7 @@ function contentText(request: CertificateRequest): string {
     ...some('IP Addresses', ips),
     ...some('Email Addresses', emails),
     ...some('URIs', uris),
-    ...(others === 0 ? {} : { 'Of other kinds': String(others) }),
+    ...(others === 0 ? {} : { 'Other Names': String(others) }),
   }
   return [
     `Subject:\n${lines({ 'Common Name': quoted(commonNames) || '<none>', Organization: quoted(organizations) || '<none>' }, '  ')}`,
@@ -79,18 +79,18 @@ function progressOf(request: CertificateSigningRequest): string {
 function explain(request: CertificateSigningRequest, decoded: CertificateRequest | MalformedInput): string[] {
   const failed = conditionOf(request, 'Failed')
   const denied = conditionOf(request, 'Denied')
-  if (request.status?.certificate) return ['the certificate is issued']
-  if (denied !== undefined) return [`denied: ${denied.message || denied.reason || 'no reason is given'}`]
+  if (request.status?.certificate) return ['issued']
+  if (denied !== undefined) return [`denied: ${denied.message || denied.reason || 'no reason given'}`]
   if (failed !== undefined) return (failed.message || failed.reason || '').split('; ').map((rule) => `failed: ${rule}`)
   const { signerName = '', usages = [] } = request.spec ?? {}
   const signer = builtIn(signerName)
   const isApproved = conditionOf(request, 'Approved') !== undefined
-  if (signer === undefined) return [isApproved ? 'it is approved' : approverNeeded(request), foreignSigner(signerName)]
+  if (signer === undefined) return [isApproved ? 'approved' : approverNeeded(request), foreignSigner(signerName)]
   const faults =
     decoded instanceof MalformedInput ? [decoded.message] : signerFaults(signer, judgedPart(decoded), usages)
   if (isApproved)
     return [
-      'approved, and waits for the control loop csrsigning: it runs in orch up, or in orch controller-manager with a CA',
+      'approved, waiting for the csrsigning control loop, which runs in orch up, or in orch controller-manager with a CA',
       ...faults.map((fault) => `will fail: ${fault}`),
     ]
   return [
@@ -100,11 +100,11 @@ function explain(request: CertificateSigningRequest, decoded: CertificateRequest
 }
 
 function approverNeeded({ metadata, spec }: CertificateSigningRequest): string {
-  return `pending: requests to ${spec?.signerName} are not approved by themselves; use orchctl certificate approve ${metadata.name}`
+  return `pending: requests to ${spec?.signerName} are not approved automatically; use orchctl certificate approve ${metadata.name}`
 }
 
 function nodeClientWay({ spec }: CertificateSigningRequest): string {
-  return `pending: it is approved by itself where ${spec?.username} may create certificatesigningrequests/nodeclient (or /selfnodeclient for its own name), and the control loop csrapproving runs`
+  return `pending: the csrapproving control loop approves it if ${spec?.username} may create certificatesigningrequests/nodeclient (or /selfnodeclient for its own name)`
 }
 
 function builtIn(signerName: string): SignerId | undefined {
@@ -117,6 +117,7 @@ function builtIn(signerName: string): SignerId | undefined {
 
 function foreignSigner(signerName: string): string {
   const vendor: Vendor | undefined = profileNames.map(vendorOf).find((each) => isVendorKey(each, signerName))
-  if (vendor === undefined) return `no built-in signer watches this name: whoever runs ${signerName} has to sign it`
-  return `no signer watches this name: the built-in ones are ${Object.values(vendor.signers).join(', ')}`
+  if (vendor === undefined)
+    return `this signer is not built in: an external signer must sign requests for ${signerName}`
+  return `unknown signer: the built-in signers are ${Object.values(vendor.signers).join(', ')}`
 }

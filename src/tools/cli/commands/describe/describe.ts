@@ -28,7 +28,7 @@ const flags = {
     name: 'show-events',
     default: 'true',
     read: readBoolean,
-    help: 'include the events of the object',
+    help: "include the object's events",
   }),
   ...chosenBy,
   chunkSize: chunkSizeFlag,
@@ -44,9 +44,7 @@ export const describeCommand = defineCommand({
   flags,
   run: async (context, { options, words }) => {
     if (words.length === 0 && options.filename.length === 0)
-      throw new UsageError(
-        'you must specify the type of resource to describe: `orchctl api-resources` lists what there is',
-      )
+      throw new UsageError('you must specify the type of resource to describe: see `orchctl api-resources`')
     await withSession(context, options, async (session) => {
       const hasTargets = options.filename.length > 0 || words.length > 1 || words.some((word) => word.includes('/'))
       const all = !hasTargets && options.selector === '' && options.fieldSelector === ''

@@ -183,8 +183,7 @@ async function backendOf(session: Session, namespace: string, { service, resourc
   const served = endpointsObject?.spec?.ports?.find((each) =>
     port.name ? each.name === port.name : each.port === port.number,
   )
-  const problem =
-    endpointsObject === undefined ? 'there is no such service' : served === undefined ? 'it has no such port' : ''
+  const problem = endpointsObject === undefined ? 'service not found' : served === undefined ? 'port not found' : ''
   const answers = problem === '' ? addressesOf(reached, served?.name ?? '<unset>') : `<${problem}>`
   return `${name}:${port.name || port.number} (${answers})`
 }
@@ -214,7 +213,7 @@ export function describeNetworkPolicy(policy: NetworkPolicy): string {
   const applies = selectorText(podSelector)
   return [
     head(policy, lines({ 'Created on': createdOn(policy) })),
-    `Spec:\n  PodSelector:     ${applies === '<none>' ? '<none> (all pods of the namespace)' : applies}\n`,
+    `Spec:\n  PodSelector:     ${applies === '<none>' ? '<none> (all pods in the namespace)' : applies}\n`,
     ...allowed,
     `  Policy Types: ${policyTypes.join(', ')}\n`,
   ].join('')

@@ -20,15 +20,13 @@ export async function pendingText(pod: Pod, session: Session): Promise<string> {
     return verdictsText(explainNodes(pod, await placingObjects(pod, session), vendor))
   } catch (error) {
     if (!(error instanceof StatusError)) throw error
-    return `Nodes:\t<not known: ${error.message}>\n`
+    return `Nodes:\t<unknown: ${error.message}>\n`
   }
 }
 
 function verdictsText(verdicts: readonly NodeVerdict[]): string {
   if (verdicts.length === 0) return 'Nodes:\t<none>\n'
-  const rows = verdicts
-    .slice(0, maxNodes)
-    .map(({ node, reasons }) => `  ${node}\t${reasons.join(', ') || 'possible now'}\n`)
+  const rows = verdicts.slice(0, maxNodes).map(({ node, reasons }) => `  ${node}\t${reasons.join(', ') || 'fits'}\n`)
   const more = verdicts.length > maxNodes ? `  ...\tand ${verdicts.length - maxNodes} more\n` : ''
   return `Nodes:\n${rows.join('')}${more}`
 }

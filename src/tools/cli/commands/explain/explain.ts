@@ -34,9 +34,7 @@ export const explainCommand = defineCommand({
   run: async (context, { options, words }) => {
     const [path = '', ...more] = words
     if (path === '')
-      throw new UsageError(
-        'you must specify the type of resource to explain: `orchctl api-resources` lists what there is',
-      )
+      throw new UsageError('you must specify the type of resource to explain: see `orchctl api-resources`')
     if (more.length > 0)
       throw new UsageError(
         `We accept only this format: explain RESOURCE; unexpected argument ${JSON.stringify(more[0])}`,

@@ -7,7 +7,7 @@ import { outputFlag, templateFlags } from '../../printers/output.ts'
 
 export const getFlags = {
   ...fileFlags,
-  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'list objects of all namespaces' }),
+  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'list objects in all namespaces' }),
   selector: flag({
     name: 'selector',
     letter: 'l',
@@ -68,7 +68,7 @@ export const getFlags = {
     name: 'at',
     value: 'REVISION|TIME|AGE',
     read: text,
-    help: 'show past state at a resourceVersion, a time, or an age such as 90m',
+    help: 'show the state at a past resourceVersion, at a time, or at an age such as 90m',
   }),
   raw: flag({ name: 'raw', value: 'PATH', read: text, help: 'print the raw response for this path, such as /version' }),
   ...connectionFlags,

@@ -8,7 +8,7 @@ export const annotateCommand = defineCommand({
     'TYPE NAME... KEY=VALUE... [KEY-...] [flags]',
     '(-f FILE | TYPE -l SELECTOR | TYPE --all) KEY=VALUE... [flags]',
   ],
-  about: 'Set or remove annotations of objects. Changing an existing value requires --overwrite.',
+  about: 'Set or remove annotations on objects. Changing an existing value requires --overwrite.',
   examples: [
     "orchctl annotate configmap greeting description='what we say'",
     'orchctl annotate configmap greeting description-',

@@ -9,7 +9,7 @@ export const labelCommand = defineCommand({
     'TYPE NAME... KEY=VALUE... [KEY-...] [flags]',
     '(-f FILE | TYPE -l SELECTOR | TYPE --all) KEY=VALUE... [flags]',
   ],
-  about: 'Set or remove labels of objects. Changing an existing value requires --overwrite.',
+  about: 'Set or remove labels on objects. Changing an existing value requires --overwrite.',
   examples: [
     'orchctl label configmap greeting app=web',
     'orchctl label configmaps --all tier=front --overwrite',

@@ -28,7 +28,7 @@ export const markFlags = {
   local: localFlag,
   resourceVersion: resourceVersionFlag,
   record: recordFlag,
-  list: toggle({ name: 'list', help: 'list current values without changes' }),
+  list: toggle({ name: 'list', help: 'list the current values without changing them' }),
   ...writeFlags,
   ...connectionFlags,
 }

@@ -23,12 +23,12 @@ import { choosePods, type DrainedPod } from './drained-pods.ts'
 
 const flags = {
   force: toggle({ name: 'force', help: 'also evict pods without a controller, which nothing recreates' }),
-  ignoreDaemonSets: toggle({ name: 'ignore-daemonsets', help: 'ignore pods of daemon sets' }),
+  ignoreDaemonSets: toggle({ name: 'ignore-daemonsets', help: 'ignore pods managed by daemon sets' }),
   deleteEmptyDirData: toggle({
     name: 'delete-emptydir-data',
     help: 'also evict pods with emptyDir volumes, whose data is lost',
   }),
-  deleteLocalData: toggle({ name: 'delete-local-data', help: 'deprecated name of --delete-emptydir-data' }),
+  deleteLocalData: toggle({ name: 'delete-local-data', help: 'deprecated alias of --delete-emptydir-data' }),
   disableEviction: toggle({
     name: 'disable-eviction',
     help: 'delete pods instead of evicting them, bypassing pod disruption budgets',

@@ -27,7 +27,7 @@ const flags = {
 export const taintCommand = defineCommand({
   name: 'taint',
   forms: ['node NAME... KEY[=VALUE]:EFFECT... [KEY[:EFFECT]-...] [flags]', 'nodes (-l SELECTOR | --all) ... [flags]'],
-  about: `Set or remove taints of nodes. Taints keep away pods that do not tolerate them.
+  about: `Set or remove taints on nodes. Taints keep away pods that do not tolerate them.
 
 EFFECT is NoSchedule, PreferNoSchedule or NoExecute.`,
   examples: [

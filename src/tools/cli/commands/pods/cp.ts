@@ -41,7 +41,7 @@ export const cpCommand = defineCommand({
   forms: ['FILE [NAMESPACE/]POD:PATH [flags]', '[NAMESPACE/]POD:PATH FILE [flags]'],
   about: `Copy files and directories to or from a container. The container must contain tar.
 
-Nothing is written outside the target, whatever the container sends. Links are skipped.`,
+Never writes outside the target, whatever the container sends. Skips links.`,
   examples: ['orchctl cp ./site web:/var/www', 'orchctl cp shop/web:/var/log/app.log app.log -c app'],
   flags,
   run: async (context, { options, words }) => {
@@ -160,7 +160,7 @@ async function* archiveOf(items: readonly Item[]): AsyncGenerator<Buffer> {
       sent += chunk.length
       yield chunk
     }
-    if (sent < size) throw new UsageError(`${path} became shorter while it was copied`)
+    if (sent < size) throw new UsageError(`${path} shrank while it was being copied`)
     yield padding(size)
   }
   yield endOfArchive
@@ -174,7 +174,7 @@ async function download(session: Session, copying: Copying & { from: Place; to: 
     } catch (error) {
       session.context.signal.throwIfAborted()
       if (remainingRetries === 0 || !(error instanceof TransportError)) throw error
-      session.context.err(`${error.message}: copying again\n`)
+      session.context.err(`${error.message}; retrying\n`)
     }
   }
 }

@@ -23,19 +23,19 @@ import type { Container, Pod } from '../../streaming/pods.ts'
 import { joinContainer } from './join.ts'
 
 const flags = {
-  image: flag({ name: 'image', value: 'IMAGE', read: text, help: 'image of the container' }),
+  image: flag({ name: 'image', value: 'IMAGE', read: text, help: 'container image' }),
   container: flag({
     name: 'container',
     letter: 'c',
     value: 'NAME',
     read: text,
-    help: 'name of the new container, or with --copy-to of the container to change; default: generated',
+    help: 'name of the new container or, with --copy-to, of the container to change; default: generated',
   }),
   target: flag({
     name: 'target',
     value: 'NAME',
     read: text,
-    help: 'container whose processes are visible to the new one',
+    help: 'container whose processes the new container can see',
   }),
   containerProfile: refusedFlag(
     'profile',
@@ -49,7 +49,7 @@ const flags = {
     name: 'copy-to',
     value: 'NAME',
     read: text,
-    help: 'name of a copy of the pod to debug, instead of the pod itself',
+    help: 'debug a copy of the pod with this name instead of the pod itself',
   }),
   imagePullPolicy: flag({
     name: 'image-pull-policy',
@@ -59,7 +59,7 @@ const flags = {
   }),
   argumentsOnly: toggle({
     name: 'arguments-only',
-    help: 'treat the words after -- as arguments of the image instead of the command',
+    help: 'treat the words after -- as arguments to the image instead of as the command',
   }),
   replace: toggle({ name: 'replace', help: 'with --copy-to: delete the original pod first' }),
   sameNode: toggle({ name: 'same-node', help: 'with --copy-to: schedule the copy on the same node' }),
@@ -75,11 +75,11 @@ const flags = {
     read: readBoolean,
     help: 'with --copy-to: share the process namespace between containers',
   }),
-  env: repeated({ name: 'env', value: 'NAME=VALUE', read: text, help: 'environment variable of the container' }),
+  env: repeated({ name: 'env', value: 'NAME=VALUE', read: text, help: 'environment variable for the container' }),
   attach: flag({
     name: 'attach',
     read: (value) => (value === '' ? undefined : readBoolean(value)),
-    help: 'attach to the container once it runs; default: true with -i',
+    help: 'attach to the container when it runs; default: true with -i',
   }),
   stdin: toggle({ name: 'stdin', letter: 'i', help: 'send standard input to the container' }),
   tty: toggle({ name: 'tty', letter: 't', help: 'allocate a terminal' }),

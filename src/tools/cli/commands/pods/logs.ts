@@ -28,7 +28,7 @@ const flags = {
     read: text,
     help: "container name; default: the pod's default container",
   }),
-  allContainers: toggle({ name: 'all-containers', help: 'logs of all containers of the pod' }),
+  allContainers: toggle({ name: 'all-containers', help: 'print the logs of all containers in the pod' }),
   allPods: refusedFlag('all-pods', 'not implemented: -l SELECTOR shows the logs of several pods'),
   selector: flag({
     name: 'selector',
@@ -38,7 +38,7 @@ const flags = {
     help: 'label selector for pods',
   }),
   follow: toggle({ name: 'follow', letter: 'f', help: 'follow the logs until Ctrl-C' }),
-  previous: toggle({ name: 'previous', letter: 'p', help: 'logs of the previous instance of the container' }),
+  previous: toggle({ name: 'previous', letter: 'p', help: "print the logs of the container's previous instance" }),
   tail: flag({
     name: 'tail',
     value: 'LINES',

@@ -42,16 +42,16 @@ const flags = {
     name: 'disable-filter',
     help: 'disable all request filters (insecure): everyone who reaches the port acts as you',
   }),
-  www: flag({ name: 'www', letter: 'w', value: 'DIR', read: text, help: 'directory whose files to serve as well' }),
+  www: flag({ name: 'www', letter: 'w', value: 'DIR', read: text, help: 'directory with additional files to serve' }),
   wwwPrefix: flag({
     name: 'www-prefix',
     letter: 'P',
     value: 'PATH',
     default: '/static/',
     read: readPrefix,
-    help: 'path prefix of these files',
+    help: 'path prefix for these files',
   }),
-  keepalive: refusedFlag('keepalive', 'the keep-alive period of server connections is not configurable', {
+  keepalive: refusedFlag('keepalive', 'the keep-alive period for server connections is not configurable', {
     value: 'TIME',
     accepted: '0s',
   }),
@@ -60,35 +60,35 @@ const flags = {
     value: 'PATH',
     default: '/',
     read: text,
-    help: 'path prefix of the API',
+    help: 'path prefix for the API',
   }),
   acceptHosts: flag({
     name: 'accept-hosts',
     value: 'PATTERN,...',
     default: '^localhost$,^127\\.0\\.0\\.1$,^\\[::1\\]$',
     read: text,
-    help: 'regular expressions of accepted host names',
+    help: 'regular expressions for accepted host names',
   }),
   acceptPaths: flag({
     name: 'accept-paths',
     value: 'PATTERN,...',
     default: '^.*',
     read: text,
-    help: 'regular expressions of accepted paths',
+    help: 'regular expressions for accepted paths',
   }),
   rejectPaths: flag({
     name: 'reject-paths',
     value: 'PATTERN,...',
     default: '^/api/.*/pods/.*/exec,^/api/.*/pods/.*/attach',
     read: text,
-    help: 'regular expressions of rejected paths, which take precedence',
+    help: 'regular expressions for rejected paths; they take precedence',
   }),
   rejectMethods: flag({
     name: 'reject-methods',
     value: 'PATTERN,...',
     default: '^$',
     read: text,
-    help: 'regular expressions of rejected methods, such as POST,PUT,PATCH',
+    help: 'regular expressions for rejected methods, such as POST,PUT,PATCH',
   }),
   ...connectionFlags,
 }
@@ -101,8 +101,8 @@ export const proxyCommand = defineCommand({
   about: `Serve the API on a local port without TLS, as the kubeconfig user, until Ctrl-C.
 
 Everyone who can reach the port acts as that user, so do not expose it beyond this machine. To protect against web
-pages, orchctl rejects requests with other host names than those of this machine, and writes caused by pages of other
-origins. Protocol upgrades are not forwarded.`,
+pages, orchctl rejects requests whose host name is not that of this machine, and write requests from pages with another
+origin. Protocol upgrades are not forwarded.`,
   examples: [
     'orchctl proxy',
     'orchctl proxy --port=0 --reject-methods=POST,PUT,PATCH,DELETE',
@@ -263,7 +263,7 @@ function pageRefusal(request: IncomingMessage): { readonly status: number; reado
     ownOrigin: originOf('http', headers.host ?? ''),
     valuesOf: (name: string) => valuesOf(rawHeaders, name),
   }
-  if (asksForServiceWorker(page)) return { status: 403, text: 'service workers are not passed on' }
+  if (asksForServiceWorker(page)) return { status: 403, text: 'service workers are not allowed' }
   const fault = foreignPageFault(page)
   if (fault !== undefined) return { status: 403, text: `forbidden: ${fault}` }
   const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
@@ -293,7 +293,7 @@ async function requestBody(request: IncomingMessage): Promise<Buffer | undefined
   let size = 0
   for await (const chunk of request) {
     size += chunk.length
-    if (size > maxBody) throw new UsageError(`a body may have at most ${maxBody} bytes`)
+    if (size > maxBody) throw new UsageError(`a body must not exceed ${maxBody} bytes`)
     chunks.push(chunk)
   }
   return size === 0 ? undefined : Buffer.concat(chunks)

@@ -33,7 +33,7 @@ export const envFlags = {
     name: 'from',
     value: 'TYPE/NAME',
     read: text,
-    help: 'ConfigMap or Secret to create one variable per key from',
+    help: 'ConfigMap or Secret to import, one variable per key',
   }),
   keys: flag({ name: 'keys', value: 'KEY,...', read: text, help: 'with --from: only these keys' }),
   prefix: flag({ name: 'prefix', value: 'TEXT', read: text, help: 'with --from: prefix for variable names' }),
@@ -43,7 +43,7 @@ export const envFlags = {
     read: readBoolean,
     help: 'replace existing variables',
   }),
-  list: toggle({ name: 'list', help: 'list variables without changes' }),
+  list: toggle({ name: 'list', help: 'list variables without changing them' }),
   resolve: toggle({ name: 'resolve', help: 'with --list: resolve references to ConfigMaps and Secrets' }),
   ...setFlags,
 }

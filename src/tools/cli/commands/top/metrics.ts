@@ -52,7 +52,7 @@ interface Used {
 }
 
 const podFlags = {
-  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'show pods of all namespaces' }),
+  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'show pods in all namespaces' }),
   containers: toggle({ name: 'containers', help: 'show each container' }),
   fieldSelector: flag({
     name: 'field-selector',

@@ -12,7 +12,7 @@ import { defineCommand, refuseWords } from '../../program/command.ts'
 export const topServerCommand = defineCommand({
   name: 'top server',
   forms: ['[flags]'],
-  about: `Show the load of the server from its metrics: current requests and watches, requests per second, stored objects by
+  about: `Show the server's load from its metrics: current requests and watches, requests per second, stored objects by
 type, and the resource usage of its process.`,
   examples: ['orchctl top server', 'orchctl top server --interval=10s'],
   flags: {
@@ -75,15 +75,15 @@ function report(before: Samples, after: Samples, seconds: number): string {
     return from === undefined || to === undefined ? undefined : (to - from) / seconds
   }
   const rows: (readonly [string, string | undefined])[] = [
-    ['Requests under way', text(sum(after, 'apiserver_current_inflight_requests'))],
+    ['Requests in flight', text(sum(after, 'apiserver_current_inflight_requests'))],
     [
-      'Watches under way',
+      'Active watches',
       text(sum(after, 'apiserver_longrunning_requests') ?? sum(after, 'apiserver_registered_watchers')),
     ],
-    ['Requests in a second', decimal(rate('apiserver_request_total'))],
-    ['Requests so far', text(sum(after, 'apiserver_request_total'))],
-    ['Events to watches in a second', decimal(rate('apiserver_watch_events_total'))],
-    ['Objects stored', text(sum(after, 'apiserver_storage_objects'))],
+    ['Requests per second', decimal(rate('apiserver_request_total'))],
+    ['Requests in total', text(sum(after, 'apiserver_request_total'))],
+    ['Watch events per second', decimal(rate('apiserver_watch_events_total'))],
+    ['Stored objects', text(sum(after, 'apiserver_storage_objects'))],
     ['Processor', percent(rate('process_cpu_seconds_total'))],
     ['Memory', mebibytes(sum(after, 'process_resident_memory_bytes'))],
   ]

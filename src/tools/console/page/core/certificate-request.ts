@@ -17,7 +17,7 @@ export function decodeRequest(encoded: string): DecodedRequest {
   const pem = atob(encoded)
   const [, body = ''] = /-----BEGIN CERTIFICATE REQUEST-----([^-]*)-----END/.exec(pem) ?? []
   const bytes = Uint8Array.from(atob(body.replaceAll(/\s/g, '')), (character) => character.charCodeAt(0))
-  if (bytes.length === 0) throw new Error('this is no certificate request')
+  if (bytes.length === 0) throw new Error('this is not a certificate request')
   const [info] = children(readWhole(bytes, tags.sequence))
   const [, subject, key, attributes] = children(info)
   return { subject: readSubject(subject), key: readKey(key), names: readNames(attributes) }

@@ -76,7 +76,7 @@ export const ConsoleContextProvider = createContext<ConsoleContext | undefined>(
 /** Returns the client and the kinds of the session. The component is rendered again when the kinds change. */
 export function useConsoleContext(): ConsoleContext {
   const consoleContext = useContext(ConsoleContextProvider)
-  if (consoleContext === undefined) throw new Error('drawn outside of a session')
+  if (consoleContext === undefined) throw new Error('rendered outside of a session')
   useStore(consoleContext.kinds.store)
   return consoleContext
 }

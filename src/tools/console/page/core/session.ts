@@ -40,8 +40,8 @@ export async function signIn(way: string, token: string | undefined): Promise<vo
   const holder: { isCurrent: boolean } = { isCurrent: false }
   const client = clientOver(watched(token, holder), { userAgent: 'console', timeoutMs: 60_000 })
   const who = await whoAmI(client)
-  if (who === undefined) throw new Error('the server does not say who this is')
-  if (who.groups.includes('system:unauthenticated')) throw new Error('the server takes this for an anonymous request')
+  if (who === undefined) throw new Error('the server does not report who you are')
+  if (who.groups.includes('system:unauthenticated')) throw new Error('the server treats you as anonymous')
   holder.isCurrent = true
   const openSocket = socketOpener(token)
   session.set({ session: { client, way, user: who.user, groups: who.groups, openSocket }, notice: '' })

@@ -136,7 +136,11 @@ function Question({ accessQuestion, onChange, onWho, onWhy }: QuestionProps) {
       </div>
       <div class="filters">
         <TextField label="User (empty: you)" value={accessQuestion.user} onInput={(user) => set({ user })} />
-        <TextField label="Groups, by commas" value={accessQuestion.groups} onInput={(groups) => set({ groups })} />
+        <TextField
+          label="Groups, separated by commas"
+          value={accessQuestion.groups}
+          onInput={(groups) => set({ groups })}
+        />
         <div class="actions">
           <button type="button" onClick={onWhy}>
             May they, and why?
@@ -178,7 +182,7 @@ function Answered({ answer }: { readonly answer: Answer }) {
       ))}
       <PlainTable
         label="Subjects"
-        columns={['Subject', 'By the role', 'Through the binding']}
+        columns={['Subject', 'Role', 'Binding']}
         rows={subjects.slice(0, 500).map(subjectRow)}
       />
     </Card>

@@ -96,9 +96,12 @@ function Controls() {
   const running = controls.filter(({ status }) => status?.enabled)
   const others = controls.filter(({ status }) => !status?.enabled)
   return (
-    <Card title={running.length === 0 ? 'Controls' : `${running.length} controls run, in this order`} wide>
+    <Card
+      title={running.length === 0 ? 'Admission plugins' : `${running.length} admission plugins run, in this order`}
+      wide
+    >
       {failure !== undefined && <Failure error={failure} />}
-      <ol class="chip-list" aria-label="Controls that run">
+      <ol class="chip-list" aria-label="Enabled plugins">
         {running.map(({ metadata, spec = {}, status = {} }) => (
           <li key={metadata.name}>
             <Chip tone={spec.byDefault ? 'plain' : 'info'} title={(status.steps ?? []).join(', ')}>
@@ -112,8 +115,8 @@ function Controls() {
       </ol>
       {others.length > 0 && (
         <details>
-          <summary>{others.length} are switched off</summary>
-          <ul class="chip-list" aria-label="Controls that are switched off">
+          <summary>{others.length} are disabled</summary>
+          <ul class="chip-list" aria-label="Disabled plugins">
             {others.map(({ metadata, spec = {} }) => (
               <li key={metadata.name}>
                 <Chip tone={spec.byDefault ? 'warn' : 'plain'}>{displayText(metadata.name, 100)}</Chip>

@@ -139,7 +139,7 @@ function Rules({ request: { spec = {} }, decoded }: { readonly request: Request;
   if (signer === undefined)
     return <p class="hint">No built-in signer has this name: whoever runs it has to judge the request.</p>
   return (
-    <ul class="plain-list" aria-label="Rules of the signer">
+    <ul class="plain-list" aria-label="Signer rules">
       {signerVerdicts(signer, decoded, spec.usages ?? []).map(({ rule, faults }) => (
         <li key={rule} class="rule">
           <Chip tone={faults.length === 0 ? 'good' : 'bad'}>{faults.length === 0 ? 'Kept' : 'Broken'}</Chip> {rule}
@@ -193,7 +193,7 @@ function withVerdict(request: Request, verdict: 'Approved' | 'Denied'): Request 
     type: verdict,
     status: 'True',
     reason: verdict === 'Approved' ? 'ConsoleApprove' : 'ConsoleDeny',
-    message: 'This request was judged in the console',
+    message: 'This request was approved or denied in the console',
     lastUpdateTime: new Date().toISOString().replace(/\.\d+/, ''),
   }
   return { ...request, status: { ...request.status, conditions: [...(request.status?.conditions ?? []), condition] } }

@@ -50,11 +50,11 @@ function Charts({ scrapes }: { readonly scrapes: readonly Scrape[] }) {
       </Card>
       <Single title="Objects stored" name="apiserver_storage_objects" scrapes={scrapes} />
       {scrapes.at(-1)?.samples.has(storeSize) && (
-        <Single title="Size of the store" name={storeSize} scrapes={scrapes} unit={shortBytes} />
+        <Single title="Store size" name={storeSize} scrapes={scrapes} unit={shortBytes} />
       )}
       <Single title="Event loop delay (99 %)" name={loopDelay} scrapes={scrapes} unit={shortSeconds} />
       <Single title="Memory" name="process_resident_memory_bytes" scrapes={scrapes} unit={shortBytes} />
-      <Card title="Processor, of one core">
+      <Card title="CPU, share of one core">
         <Chart
           title="Processor"
           unit={(part) => `${Math.round(part * 100)} %`}
@@ -91,7 +91,7 @@ function Requests({ scrapes }: { readonly scrapes: readonly Scrape[] }) {
           ]}
         />
       </Card>
-      <Card title="Latency of requests">
+      <Card title="Request latency">
         <Chart
           title="Latency"
           unit={shortSeconds}
