@@ -90,7 +90,7 @@ export class Calls implements CallLog {
     this.#listeners.add(listener)
     const over = new AbortController()
     const late = delay(timeoutMs, undefined, { signal: over.signal }).then(() => {
-      throw new Error(`no call came within ${timeoutMs} ms that matches ${JSON.stringify(match)}`)
+      throw new Error(`within ${timeoutMs} ms, no call matched ${JSON.stringify(match)}`)
     })
     try {
       return await Promise.race([nextCall.promise, late])

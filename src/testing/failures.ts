@@ -91,14 +91,14 @@ const reasons: { readonly [code: number]: string } = {
 
 function errorOf({ code, reason, message, retryAfter }: Extract<Failure, { code: number }>): ApiError {
   const details = retryAfter === undefined ? undefined : { retryAfterSeconds: retryAfter }
-  return new ApiError(code, reason ?? reasons[code] ?? '', message ?? 'a failure that the test asked for', details)
+  return new ApiError(code, reason ?? reasons[code] ?? '', message ?? 'a failure that the test requested', details)
 }
 
 /** Closes the connection. The returned error ends the pipeline without a response. */
 export function cutOff(exchange: Exchange): ApiError {
   exchange.answered = true
   exchange.transport.cut()
-  return new ApiError(500, 'InternalError', 'the connection was cut off, as the test asked for')
+  return new ApiError(500, 'InternalError', 'the connection was closed, as the test requested')
 }
 
 /** Lets the request execute and truncates its response. */

@@ -21,5 +21,5 @@ export async function settled(store: Store): Promise<void> {
     if (now === before) return
     before = now
   }
-  throw new Error(`the server did not come to rest within ${maxMs} ms: something keeps writing to it`)
+  throw new Error(`the server did not settle within ${maxMs} ms: something keeps writing to it`)
 }

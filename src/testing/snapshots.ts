@@ -51,7 +51,7 @@ export async function restore(store: Store, { entries }: StoredSnapshot, eventTt
     if (writes.length === 0) return await store.compact(began)
     await Promise.all(writes.map((write) => store.commit(write)))
   }
-  throw new Error('the state of the server did not come to rest: stop what writes to it before it is reset')
+  throw new Error("the server's state did not settle: stop all writers before you reset it")
 }
 
 /** Deletions come first to free the keys of the restored objects. */

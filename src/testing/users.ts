@@ -19,7 +19,7 @@ export class Users {
 
   /** Adds a user. A name may be added several times, each time with different groups. */
   add(name: string, { groups = [], uid = '', extra = {} }: UserOptions): { user: User; token: string } {
-    if (name === '') throw new TypeError('a user needs a name')
+    if (name === '') throw new TypeError('a user must have a name')
     const user: User = { name, uid, groups: [...groups], extra: new Map(Object.entries(extra)) }
     const token = randomBytes(24).toString('base64url')
     this.#tokens.set(tokenHash(token), user)

@@ -97,8 +97,8 @@ test('an existing directory is accepted only if it is empty or was created by th
     ['empty and open', 0o777, [], 0o700],
     ['a new disk', 0o755, ['lost+found'], 0o700],
     ['ours', 0o755, ['data'], 0o700],
-    ['ours, and others could write', 0o775, ['data'], /"data" was in it before/],
-    ['theirs', 0o755, ['data', 'home'], /"home" was in it before/],
+    ['ours, and others could write', 0o775, ['data'], /it already contained "data"/],
+    ['theirs', 0o755, ['data', 'home'], /it already contained "home"/],
     ['private', 0o700, ['data', 'home'], 0o700],
   ]
   for (const [name, mode, entries, expected] of table) {

@@ -53,8 +53,8 @@ const wrong: readonly (readonly [string[], RegExp])[] = [
   [['--nam=x'], /unknown flag --nam; did you mean --name\?/],
   [['--iszz=x'], /unknown flag --iszz; did you mean --size\?/],
   [['--zq'], /unknown flag --zq \(/],
-  [['-n'], /--name needs a value: --name=NAME/],
-  [['-n', '-A'], /--name needs a value/],
+  [['-n'], /--name requires a value: --name=NAME/],
+  [['-n', '-A'], /--name requires a value/],
   [['--all=maybe'], /--all: "maybe" is not true or false/],
   [['--size=huge'], /--size: "huge" is not one of small, large/],
 ]

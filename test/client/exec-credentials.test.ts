@@ -100,7 +100,7 @@ test('a relative plugin path starts at the kubeconfig, and a bare name is looked
   mkdirSync(join(directory, 'bin'))
   writeFileSync(join(directory, 'bin/beside'), `#!/bin/sh\necho '${aliceToken}'\n`, { mode: 0o755 })
   assert.equal(await nameOf(config({ command: './bin/beside' })), 'alice')
-  assert.match(await refusal({ command: 'beside' }), /cannot run the credential plugin beside: it is not there/)
+  assert.match(await refusal({ command: 'beside' }), /cannot run the credential plugin beside: it does not exist/)
 })
 
 test('arguments and environment variables are passed to the plugin', async () => {
@@ -120,7 +120,7 @@ test('plugin output without a kind is accepted in both versions, but the API ver
     assert.equal(await nameOf(config({ ...exec, command: plugin(answer) })), 'alice', version)
   }
   const untyped = credential({ token: 'canary' }, { kind: undefined, apiVersion: undefined })
-  assert.match(await refusal({ command: plugin(untyped) }), /something else than an ExecCredential of/)
+  assert.match(await refusal({ command: plugin(untyped) }), /did not print an ExecCredential in/)
 })
 
 test('a plugin that is missing, fails or prints invalid output is reported without its output', async () => {
@@ -129,14 +129,20 @@ test('a plugin that is missing, fails or prints invalid output is reported witho
   assert.match(await refusal({ command: failing }), /failed with exit code 3/)
   const wrong: [string, RegExp][] = [
     ['canary', /did not print an ExecCredential as JSON/],
-    [credential({ token: 'canary' }, { apiVersion: 'client.authentication.orch.io/v1beta1' }), /something else than/],
-    [credential({ token: 'canary' }, { kind: 'Canary' }), /something else than an ExecCredential of/],
+    [
+      credential({ token: 'canary' }, { apiVersion: 'client.authentication.orch.io/v1beta1' }),
+      /did not print an ExecCredential in/,
+    ],
+    [credential({ token: 'canary' }, { kind: 'Canary' }), /did not print an ExecCredential in/],
     [JSON.stringify({ kind: 'ExecCredential', apiVersion }), /without a status/],
     [credential({}), /neither a token nor a certificate/],
     [credential({ clientCertificateData: 'canary' }), /only one of clientCertificateData and clientKeyData/],
-    [credential({ clientCertificateData: 'canary', clientKeyData: 'canary' }), /not a pair in PEM/],
-    [credential({ token: 'canary canary' }), /a token with blanks/],
-    [credential({ token: 'canary', expirationTimestamp: 'tomorrow' }), /not a time of RFC 3339/],
+    [
+      credential({ clientCertificateData: 'canary', clientKeyData: 'canary' }),
+      /did not print a matching PEM certificate/,
+    ],
+    [credential({ token: 'canary canary' }), /a token with spaces/],
+    [credential({ token: 'canary', expirationTimestamp: 'tomorrow' }), /not in RFC 3339 format/],
     [`"${'canary'.repeat(200_000)}"`, /printed more than 1048576 bytes/],
   ]
   for (const [output, expected] of wrong) {

@@ -110,9 +110,12 @@ test('of several concurrent programs one renews the token, and the others use th
 test('a token that cannot be renewed is reported without secrets', async () => {
   const { 'id-token': idToken } = await expired()
   const without = await whoami(writeConfig('without', { 'id-token': idToken }))
-  assert.match(without.stderr, /user "u": the id-token has expired, and there is no refresh-token: log in again/)
+  assert.match(without.stderr, /user "u": the id-token has expired and there is no refresh-token: log in again/)
   const refused = await whoami(writeConfig('refused', { 'id-token': idToken, 'refresh-token': 'canary-refresh' }))
   assert.equal(refused.code, 1)
-  assert.match(refused.stderr, /cannot renew the id-token of user "u" at https:\S+: the service answered 400/)
+  assert.match(
+    refused.stderr,
+    /cannot renew the id-token for user "u" at https:\S+: the service responded with status 400/,
+  )
   assert.ok(!/canary/.test(refused.stderr))
 })

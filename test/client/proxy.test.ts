@@ -72,6 +72,6 @@ test('the error names a proxy that rejects the request or is unreachable', async
     )
     return (error.cause as Error).message
   }
-  assert.equal(await told(`http://${host}`), `the proxy ${host} answered 407 when asked to connect`)
+  assert.equal(await told(`http://${host}`), `the proxy ${host} responded to CONNECT with status 407`)
   assert.equal(await told('http://127.0.0.1:1'), 'cannot connect to the proxy 127.0.0.1:1')
 })

@@ -350,5 +350,5 @@ function reportAttacks(t: TestContext, outcome: AttackOutcome): void {
 function assertAlive(server: ServerHandle, pid: number): void {
   assert.equal(server.process.pid, pid)
   assert.deepEqual([server.process.exitCode, server.process.signalCode], [null, null], server.output())
-  assert.doesNotMatch(server.output(), /the thread of the simulated nodes ended/)
+  assert.doesNotMatch(server.output(), /the simulated-nodes thread exited/)
 }

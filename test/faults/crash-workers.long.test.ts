@@ -54,7 +54,7 @@ test('clients see consistent data when workers, the store thread or the process 
 
 /** Ends workers, and waits until the given number of replacements run. */
 async function replace({ server, end }: Fragile, how: string, count: number): Promise<void> {
-  const replaced = () => countOf(server.output(), /replaced a worker that ended/g)
+  const replaced = () => countOf(server.output(), /replaced a worker that exited/g)
   const before = replaced()
   end(how)
   await until(

@@ -39,7 +39,7 @@ test('a server on a full etcd serves reads and deletes, and recovers without a r
   assertRefused(refusal)
 
   const storeLine = async () => (await client.get('/readyz?verbose')).text.match(/^.*\bstore .*$/m)?.[0]
-  assert.match((await storeLine())!, /^\[\+\]store ok, but it is full since .*; compact and defragment etcd/)
+  assert.match((await storeLine())!, /^\[\+\]store ok, but it has been full since .*; compact and defragment etcd/)
   assert.match(
     server.output(),
     /the store is full: writes are rejected, deletes are allowed; compact and defragment etcd/,

@@ -171,7 +171,7 @@ const flag: Recipe = {
     ),
     'test/server/start.test.ts': before(
       `  [['--secure-port=70000'],`,
-      `  [['--greeting'], /--greeting needs a value: --greeting=TEXT/],\n`,
+      `  [['--greeting'], /--greeting requires a value: --greeting=TEXT/],\n`,
     ),
     'test/server/greeting.test.ts': withTest(`test('recipe: the greeting begins with the text of --greeting', () => {
   const options = parseFlags(serverFlags, ['--greeting=Good morning'])

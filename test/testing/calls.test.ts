@@ -64,7 +64,7 @@ for (const transport of ['in-process', 'tls'] as const)
       assert.deepEqual(server.calls.list({ resource: 'serviceaccounts' }), [])
       await assert.rejects(
         server.calls.next({ resource: 'pods' }, { timeoutMs: 1 }),
-        /no call came within 1 ms that matches \{"resource":"pods"\}/,
+        /within 1 ms, no call matched \{"resource":"pods"\}/,
       )
     })
 

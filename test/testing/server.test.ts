@@ -40,7 +40,7 @@ test('users have the permissions that RBAC grants, in-process and over TLS', asy
     await alice.client.list(configMaps, { namespace: 'default' })
     assert.equal(fork.calls.list({ user: 'alice' }).length, 2)
   }
-  assert.throws(() => server.user(''), /needs a name/)
+  assert.throws(() => server.user(''), /must have a name/)
 })
 
 test('a kubeconfig is an object, text and a file that kubectl accepts', async () => {

@@ -17,7 +17,7 @@ export async function withFileLock<T>(file: string, run: () => Promise<T>): Prom
   const end = performance.now() + patienceMs
   while (!(await take(file))) {
     if (performance.now() > end)
-      throw new Error(`other programs hold ${file}: try again, or remove it if there are none`)
+      throw new Error(`${file} is locked by another program: try again, or remove the file if no program uses it`)
     await removeStale(file)
     await pause(retryMs, new AbortController().signal)
   }

@@ -57,7 +57,7 @@ export async function makePrivateDirectory(directory: string, ours: readonly str
   const strange = (await readdir(directory)).find((name) => name !== 'lost+found' && !trusted.includes(name))
   if (strange !== undefined && (mode & 0o077) !== 0)
     throw new Error(
-      `other users may get at it, and ${JSON.stringify(strange)} was in it before: use a new one, or run chmod 700 on it if all of it is yours`,
+      `other users can access it, and it already contained ${JSON.stringify(strange)}: use a new directory, or run chmod 700 on it if you own all its contents`,
     )
   await chmod(directory, 0o700)
 }

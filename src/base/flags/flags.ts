@@ -60,7 +60,7 @@ export function ifGiven<T>(baseFlag: Flag<T>): Flag<T | undefined> {
 /** Returns a flag that may be given several times with one value each. Empty unless given. */
 export function repeated<T>({ read, help, ...spec }: Omit<FlagSpec<T>, 'default'>): Flag<readonly T[]> {
   const readAll = (texts: readonly string[]) => texts.filter((text) => text !== '').map(read)
-  const one = flag({ ...spec, read: (text) => readAll([text]), help: `${help}; may be given several times` })
+  const one = flag({ ...spec, read: (text) => readAll([text]), help: `${help}; can be repeated` })
   return { ...one, readAll }
 }
 
@@ -221,7 +221,7 @@ function takesNext({ value, bare }: Flag<unknown>, next: string | undefined): bo
 
 /** Returns the value of a flag that is given without one. */
 function valueAlone({ name, value, bare }: Flag<unknown>): string {
-  if (value !== '' && bare === undefined) throw new UsageError(`--${name} needs a value: --${name}=${value}`)
+  if (value !== '' && bare === undefined) throw new UsageError(`--${name} requires a value: --${name}=${value}`)
   return bare ?? 'true'
 }
 

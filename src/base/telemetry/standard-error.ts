@@ -24,7 +24,7 @@ function fileWriter(): (line: string) => void {
   let lost = 0
   return (line) => {
     try {
-      if (lost > 0) writeAll(`${lost} lines of the log could not be written\n`)
+      if (lost > 0) writeAll(`${lost} log lines could not be written\n`)
       lost = 0
       writeAll(line)
     } catch {

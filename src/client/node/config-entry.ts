@@ -59,7 +59,7 @@ export function pemOf(entry: Entry, field: string): string | undefined {
 export function readNamed(entry: Entry, field: string, name: string): string {
   const file = besideConfig(entry, name)
   const text = textIfThere(file)
-  if (text === undefined) throw fault(entry, field, `names ${file}, which is not there`)
+  if (text === undefined) throw fault(entry, field, `names ${file}, which does not exist`)
   return text
 }
 
@@ -73,7 +73,7 @@ export function checkPem(
   field: string,
   pem: { ca?: string; cert?: string; key?: string | undefined },
 ): void {
-  const what = 'ca' in pem ? 'is not a certificate in PEM' : 'and client-key are not a certificate and its key in PEM'
+  const what = 'ca' in pem ? 'is not a PEM certificate' : 'and client-key are not a PEM certificate and its key'
   if (!(pem.ca ?? pem.cert ?? '').includes('-----BEGIN ')) throw fault(entry, field, what)
   try {
     // Without a list of CAs, Node would load all well-known ones, which takes longer than the rest of the start.

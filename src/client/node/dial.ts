@@ -58,7 +58,7 @@ function opened(ready: 'connect' | 'secureConnect', options: ConnectionOptions &
       ready === 'connect'
         ? process.getBuiltinModule('node:net').connect(options)
         : process.getBuiltinModule('node:tls').connect(options)
-    const timer = setTimeout(() => socket.destroy(new Error('no answer in time')), connectMs)
+    const timer = setTimeout(() => socket.destroy(new Error('no response in time')), connectMs)
     socket.setNoDelay(true)
     socket.once(ready, () => {
       clearTimeout(timer)

@@ -142,7 +142,7 @@ async function runPlugin(plugin: ExecPlugin, { env, interactive, timeoutMs, sign
     child.once('close', (code, endedBy) => {
       clearTimeout(timer)
       if (code === 0) return resolve(Buffer.concat(chunks).toString('utf8'))
-      const failureText = code === null ? `was ended by ${endedBy}` : `failed with exit code ${code}`
+      const failureText = code === null ? `was terminated by ${endedBy}` : `failed with exit code ${code}`
       reject(new ConfigError(`the credential plugin ${plugin.command} ${failureText}`))
     })
   })
@@ -156,9 +156,9 @@ async function throwIfMissing(plugin: ExecPlugin, path: string): Promise<void> {
       (error: NodeJS.ErrnoException) => error.code ?? 'ENOENT',
     )
     if (code === '') return
-    if (code === 'EACCES') throw cannotRun(plugin, 'it may not be executed')
+    if (code === 'EACCES') throw cannotRun(plugin, 'it is not executable')
   }
-  throw cannotRun(plugin, 'it is not there')
+  throw cannotRun(plugin, 'it does not exist')
 }
 
 function cannotRun({ command, installHint }: ExecPlugin, why: string): ConfigError {
@@ -173,7 +173,7 @@ function readOutput(plugin: ExecPlugin, output: string): Got {
   // Like Kubernetes clients, accepts a missing kind but requires the version.
   const kind = own(credential, 'kind') || 'ExecCredential'
   if (kind !== 'ExecCredential' || own(credential, 'apiVersion') !== plugin.apiVersion)
-    throw refuse(`printed something else than an ExecCredential of ${plugin.apiVersion}`)
+    throw refuse(`did not print an ExecCredential in ${plugin.apiVersion}`)
   const status = own(credential, 'status')
   if (!isObject(status)) throw refuse('printed an ExecCredential without a status')
   return { credentials: credentialsOf(status, refuse), expires: expiryOf(status, refuse) }
@@ -190,9 +190,9 @@ function credentialsOf(status: JsonObject, refuse: (what: string) => ConfigError
     throw refuse('printed only one of clientCertificateData and clientKeyData')
   if (token === undefined && certificate === undefined)
     throw refuse('printed neither a token nor a certificate and its key')
-  if (token !== undefined && !isToken(token)) throw refuse('printed a token with blanks or other odd characters')
+  if (token !== undefined && !isToken(token)) throw refuse('printed a token with spaces or other invalid characters')
   if (certificate !== undefined && !isPair(certificate, key!))
-    throw refuse('printed a certificate and a key that are not a pair in PEM')
+    throw refuse('did not print a matching PEM certificate and key')
   return {
     ...(token === undefined ? {} : { token }),
     ...(certificate === undefined ? {} : { certificate: { certificate, key: key! } }),
@@ -212,7 +212,7 @@ function expiryOf(status: JsonObject, refuse: (what: string) => ConfigError): nu
   const stamp = own(status, 'expirationTimestamp')
   if (stamp === undefined || stamp === null) return Number.POSITIVE_INFINITY
   const time = typeof stamp === 'string' && rfc3339.test(stamp) ? Date.parse(stamp) : Number.NaN
-  if (Number.isNaN(time)) throw refuse('printed an expirationTimestamp that is not a time of RFC 3339')
+  if (Number.isNaN(time)) throw refuse('printed an expirationTimestamp that is not in RFC 3339 format')
   return time
 }
 

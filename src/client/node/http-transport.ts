@@ -186,8 +186,7 @@ async function readRefusal(answer: TransportResponse): Promise<TransportResponse
   let size = 0
   for await (const chunk of answer.body) {
     size += chunk.length
-    if (size > maxRefusal)
-      throw new TransportError(`the error response of the server is longer than ${maxRefusal} bytes`)
+    if (size > maxRefusal) throw new TransportError(`the server's error response is longer than ${maxRefusal} bytes`)
     chunks.push(chunk)
   }
   return { ...answer, body: Readable.from(chunks) }

@@ -140,7 +140,7 @@ function keepAlive(session: ClientHttp2Session, pingMs: number): NodeJS.Timeout 
   let answered = true
   const ping = () => {
     if (session.connecting || session.destroyed) return
-    if (!answered) return session.destroy(new Error('no answer to a ping'))
+    if (!answered) return session.destroy(new Error('no response to a ping'))
     answered = false
     session.ping(() => {
       answered = true

@@ -69,7 +69,8 @@ function sourceOf(
 ): CredentialSource | undefined {
   const exec = optional(user, 'exec')
   const provider = optional(user, 'auth-provider')
-  if (exec !== undefined && provider !== undefined) throw fault(user, 'auth-provider', 'and exec exclude each other')
+  if (exec !== undefined && provider !== undefined)
+    throw fault(user, 'auth-provider', 'and exec are mutually exclusive')
   if (exec !== undefined) {
     const plugin = execPluginOf({ ...user, content: objectOf(user, 'exec', exec), title: `${user.title}: exec` })
     return loadedLater(async () => {
@@ -112,7 +113,7 @@ function tokenOf(user: Entry): (() => string | Promise<string>) | undefined {
 }
 
 function checkToken(user: Entry, field: string, token: string): string {
-  if (!isToken(token)) throw fault(user, field, 'is not a token: it has blanks or other odd characters')
+  if (!isToken(token)) throw fault(user, field, 'is not a token: it has spaces or other invalid characters')
   return token
 }
 
@@ -122,7 +123,7 @@ function basicOf(user: Entry): { authorization?: string } {
   if (username === undefined && password === undefined) return {}
   if (username === undefined || password === undefined)
     throw fault(user, 'username', 'and password must be specified together')
-  if (optionalText(user, 'token') !== undefined) throw fault(user, 'token', 'and username exclude each other')
+  if (optionalText(user, 'token') !== undefined) throw fault(user, 'token', 'and username are mutually exclusive')
   return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }
 }
 
@@ -139,7 +140,7 @@ function impersonationOf(user: Entry): { [name: string]: string | readonly strin
       [extra.length > 0, 'as-user-extra'],
     ].find(([isThere]) => isThere)
     if (alone === undefined) return {}
-    throw fault(user, String(alone[1]), 'is set without impersonating a user: name one with `as`')
+    throw fault(user, String(alone[1]), 'is set without impersonating a user: specify one with `as`')
   }
   return {
     'impersonate-user': name,

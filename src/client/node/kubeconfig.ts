@@ -198,7 +198,7 @@ function chooseContext(sources: readonly Source[], { context, server, clusterNam
   const name = context ?? currentName(sources)
   if (name === undefined && (server ?? clusterName) !== undefined) return noEntry
   if (name === undefined)
-    throw new ConfigError(`${filesOf(sources)}: no current-context is set; name one with --context`)
+    throw new ConfigError(`${filesOf(sources)}: no current-context is set; specify one with --context`)
   return findEntry(sources, 'context', name)
 }
 
@@ -232,7 +232,7 @@ function findEntry(sources: readonly Source[], sort: EntrySort, name: string): E
   }
   const known = sources.flatMap((source) => entryNames(source, sort)).map((each) => JSON.stringify(each))
   const more = known.length > namedAtMost ? ', ...' : ''
-  const there = known.length === 0 ? '' : `; there is ${known.slice(0, namedAtMost).join(', ')}${more}`
+  const there = known.length === 0 ? '' : `; known are ${known.slice(0, namedAtMost).join(', ')}${more}`
   throw new ConfigError(`${filesOf(sources)}: ${missing[sort](name)}${there}`)
 }
 

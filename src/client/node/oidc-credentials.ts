@@ -80,7 +80,7 @@ export class OidcCredentials implements CredentialSource {
 async function refresh(user: OidcUser, { refreshToken }: Tokens): Promise<Tokens> {
   if (refreshToken === undefined)
     throw new ConfigError(
-      `${user.file}: user ${JSON.stringify(user.user)}: the id-token has expired, and there is no refresh-token: log in again`,
+      `${user.file}: user ${JSON.stringify(user.user)}: the id-token has expired and there is no refresh-token: log in again`,
     )
   const connections = new UrlConnections({ authority: user.authority })
   try {
@@ -92,11 +92,11 @@ async function refresh(user: OidcUser, { refreshToken }: Tokens): Promise<Tokens
       headers: { 'content-type': 'application/x-www-form-urlencoded', authorization: clientOf(user) },
     })
     const idToken = textIn(answer as Json, 'id_token')
-    if (idToken === undefined || !isToken(idToken)) throw new BadAnswer('the service answered without an id_token')
+    if (idToken === undefined || !isToken(idToken)) throw new BadAnswer('the service returned no id_token')
     return { idToken, refreshToken: textIn(answer as Json, 'refresh_token') ?? refreshToken }
   } catch (error) {
     const why = (error as Error).message
-    throw new ConfigError(`cannot renew the id-token of user ${JSON.stringify(user.user)} at ${user.issuer}: ${why}`, {
+    throw new ConfigError(`cannot renew the id-token for user ${JSON.stringify(user.user)} at ${user.issuer}: ${why}`, {
       cause: error,
     })
   } finally {
@@ -108,7 +108,7 @@ async function tokenEndpoint({ issuer }: OidcUser, connections: UrlConnections):
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
   const endpoint = textIn((await askForJson({ url, connections })) as Json, 'token_endpoint') ?? ''
   if (!URL.canParse(endpoint) || new URL(endpoint).protocol !== 'https:')
-    throw new BadAnswer('the service names no token_endpoint at an https address')
+    throw new BadAnswer('the service has no https token_endpoint')
   return endpoint
 }
 

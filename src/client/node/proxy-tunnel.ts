@@ -19,7 +19,7 @@ export async function tunnelThrough(proxy: string, target: TunnelTarget): Promis
   })
   if (switched === undefined) {
     body.destroy()
-    throw new Error(`the proxy ${url.host} answered ${status} when asked to connect`)
+    throw new Error(`the proxy ${url.host} responded to CONNECT with status ${status}`)
   }
   if (switched.rest.length > 0) switched.socket.unshift(switched.rest)
   return switched.socket as Socket

@@ -31,7 +31,7 @@ export class UpgradeRefused extends TransportError {
   readonly body: Buffer
 
   constructor(status: number, body: Buffer) {
-    super(`the server answered ${status} instead of changing the protocol`)
+    super(`the server responded with status ${status} instead of switching protocols`)
     this.status = status
     this.body = body
   }
@@ -83,8 +83,7 @@ async function refusalBody({ body }: StreamedAnswer): Promise<Buffer> {
   let size = 0
   for await (const chunk of body) {
     size += chunk.length
-    if (size > maxRefusal)
-      throw new TransportError(`the error response of the server is longer than ${maxRefusal} bytes`)
+    if (size > maxRefusal) throw new TransportError(`the server's error response is longer than ${maxRefusal} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

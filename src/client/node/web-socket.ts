@@ -57,7 +57,7 @@ export class WebSocketClient {
     socket.on('error', () => {})
     if (headers['sec-websocket-accept'] !== accept) {
       socket.destroy()
-      throw new TransportError('the server switched to another protocol than WebSocket')
+      throw new TransportError('the server switched to a protocol other than WebSocket')
     }
     return new WebSocketClient(upgraded, await WebSocketFraming.open('client', maxMessage))
   }

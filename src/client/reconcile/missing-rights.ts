@@ -57,7 +57,7 @@ export class MissingRights {
   #open(loop: string, message: string): Refused {
     const refused = { message, keys: new Map<string, number>() }
     this.#refused.set(loop, refused)
-    this.#log.error('loop lacks a permission; grant it to the service account of the loop', { loop, error: message })
+    this.#log.error("loop lacks a permission; grant it to the loop's service account", { loop, error: message })
     return refused
   }
 }

@@ -9,25 +9,27 @@ const labels = ['name']
 /** Metrics of all work queues by name. */
 export class WorkQueueMetrics {
   readonly #queues = new Map<string, QueueState>()
-  readonly #adds = counter('workqueue_adds_total', 'How many keys were put into the queue.')
+  readonly #adds = counter('workqueue_adds_total', 'Number of keys added to the queue.')
   readonly #retries = counter(
     'workqueue_retries_total',
-    'How many keys came again because they failed or were not done.',
+    'Number of keys that were requeued because they failed or were not finished.',
   )
-  readonly #waiting = histogram('workqueue_queue_duration_seconds', 'How long keys waited in the queue.')
-  readonly #working = histogram('workqueue_work_duration_seconds', 'How long work on a key took.')
+  readonly #waiting = histogram('workqueue_queue_duration_seconds', 'Time that keys waited in the queue, in seconds.')
+  readonly #working = histogram('workqueue_work_duration_seconds', 'Time to process a key, in seconds.')
   readonly metrics: readonly Metric[] = [
     this.#adds,
     this.#retries,
     this.#waiting,
     this.#working,
-    this.#gauge('workqueue_depth', 'How many keys wait.', ({ depth }) => depth),
-    this.#gauge('workqueue_unfinished_work_seconds', 'How long all work under way has taken.', ({ underWaySeconds }) =>
-      underWaySeconds.reduce((sum, seconds) => sum + seconds, 0),
+    this.#gauge('workqueue_depth', 'Number of waiting keys.', ({ depth }) => depth),
+    this.#gauge(
+      'workqueue_unfinished_work_seconds',
+      'Total time spent on work in progress, in seconds.',
+      ({ underWaySeconds }) => underWaySeconds.reduce((sum, seconds) => sum + seconds, 0),
     ),
     this.#gauge(
       'workqueue_longest_running_processor_seconds',
-      'How long the longest work under way has taken.',
+      'Time spent on the longest-running work in progress, in seconds.',
       ({ underWaySeconds }) => Math.max(0, ...underWaySeconds),
     ),
   ]

@@ -14,7 +14,7 @@ export class StatusError extends Error {
   readonly request: string
 
   constructor(status: Status, request = '') {
-    super(status.message ?? status.reason ?? `the server answered with ${status.code}`)
+    super(status.message ?? status.reason ?? `the server responded with status ${status.code}`)
     this.status = status
     this.request = request
   }
@@ -42,7 +42,10 @@ export function errorOf(code: number, body: string, request = ''): StatusError {
   const head = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code } as const
   const text = body.trim()
   if (code === 404 && text === '404 page not found') return new StatusError({ ...head, ...nothingThere }, request)
-  return new StatusError({ ...head, message: `the server answered with ${code}: ${shorten(text, 500)}` }, request)
+  return new StatusError(
+    { ...head, message: `the server responded with status ${code}: ${shorten(text, 500)}` },
+    request,
+  )
 }
 
 /** Whether the value is a Status, by its kind. The other members are not checked. */

@@ -80,14 +80,15 @@ function nodeOfAnother({ spec }: CertificateSigningRequest, { subject }: Certifi
 }
 
 function denial(node: string): Condition {
-  const way = 'join with another name, or delete the Node; once its agent is silent its name can be joined with again'
+  const way =
+    'join with another name, or delete the Node; the name becomes available when the agent stops sending heartbeats'
   return newCondition('Denied', 'NodeIsAlive', `the node ${node} exists and its agent is alive: ${way}`)
 }
 
 /** Returns the permissions that are each sufficient, with the approval message for each. */
 function waysFor({ spec }: CertificateSigningRequest, { subject }: CertificateRequest) {
-  const forItself = { right: 'selfnodeclient', message: 'a node agent renews its own client certificate' }
-  const forAny = { right: 'nodeclient', message: 'the requester may get client certificates for node agents' }
+  const forItself = { right: 'selfnodeclient', message: 'the node agent renews its own client certificate' }
+  const forAny = { right: 'nodeclient', message: 'the requester may request client certificates for node agents' }
   return spec?.username === subject.commonNames[0] ? [forItself, forAny] : [forAny]
 }
 

@@ -59,7 +59,8 @@ async function reconcile(parts: NamespaceLoopParts, name: string, signal: AbortS
   const isGoing = new SharedLookup(() => isStillGoing(parts, namespace, signal))
   const sweep = await empty(parts, { name, isGoing: () => isGoing.ask(), signal })
   await report(parts, namespace, { sweep, signal })
-  if (sweep.failures.length > 0) throw new Error(`namespace "${name}" is not emptied: ${sweep.failures.join('; ')}`)
+  if (sweep.failures.length > 0)
+    throw new Error(`cannot delete all content of namespace "${name}": ${sweep.failures.join('; ')}`)
   if (!isEmpty(sweep)) return 'later'
   if (isReleased(namespace)) await remove(parts, namespace, signal)
   else await release(parts, namespace, signal)
@@ -120,7 +121,7 @@ async function sweepType(
     const place = { namespace: name, signal }
     const { items: some, resourceVersion } = await firstPage(client, type, place)
     if (some.length === 0) return
-    if (!(await isGoing())) throw new Error('the namespace is not being deleted any more')
+    if (!(await isGoing())) throw new Error('the namespace is no longer being deleted')
     await deleteAll(client, type, { ...place, resourceVersion, resourceVersionMatch: 'Exact' })
     const { items } = await client.list(type, { namespace: name, accept: metadataForm.list, signal })
     if (items.length > 0) sweep.remaining.set(typeName(type), items.length)

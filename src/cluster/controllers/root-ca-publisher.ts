@@ -26,7 +26,7 @@ export interface RootCaParts {
   readonly authority: () => string
 }
 
-const description = 'The CA by which clients inside the cluster verify the API server.'
+const description = 'CA that clients inside the cluster use to verify the API server.'
 /** Interval for checking the CA itself, which may be replaced while the loop runs. */
 const recheckMs = 60_000
 /** Not a valid namespace name. */

@@ -25,7 +25,7 @@ function checkWord(word: string, loopNames: readonly string[]): void {
   const hint = closestMatch(name, loopNames)
   const meant = hint === undefined ? '.' : `; did you mean ${hint}?`
   throw new UsageError(
-    `--controllers: unknown control loop ${JSON.stringify(name)}${meant} Known are: ${loopNames.join(', ')}`,
+    `--controllers: unknown control loop ${JSON.stringify(name)}${meant} Known loops are: ${loopNames.join(', ')}`,
   )
 }
 

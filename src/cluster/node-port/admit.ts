@@ -20,7 +20,7 @@ export interface Verdict {
 
 const cachedMs = 10_000
 const unauthorized: Verdict = { status: 401, text: 'Unauthorized' }
-const unknown: Verdict = { status: 500, text: 'the API server could not be asked whether this is allowed' }
+const unknown: Verdict = { status: 500, text: 'cannot check authorization: the API server is unavailable' }
 const verbs: { readonly [method: string]: string } = {
   GET: 'get',
   HEAD: 'get',

@@ -56,7 +56,7 @@ export async function openNodePort(parts: NodePortParts): Promise<NodePort> {
     requestTimeout: 30_000,
     handshakeTimeout: 10_000,
     SNICallback: (name, done) => {
-      if (parts.node(name) === undefined) done(new Error('this port serves no such node'))
+      if (parts.node(name) === undefined) done(new Error('this port does not serve that node'))
       else contexts.contextOf(name).then((context) => done(null, context), done)
     },
   })
@@ -124,7 +124,7 @@ class RunningPort {
       await send(response, 'status' in call ? call : await answerRequest(call))
     } catch (error) {
       if (response.headersSent) response.destroy()
-      else await send(response, { status: 500, text: 'it could not be answered' })
+      else await send(response, { status: 500, text: 'internal error' })
       throw error
     } finally {
       this.#closing.signal.removeEventListener('abort', stop)
@@ -156,10 +156,11 @@ class RunningPort {
     if (fault !== undefined) return { status: 403, text: `forbidden: ${fault}` }
     const name = nodeNameOf(request)
     const node = find(name) ?? (name === '' || isBare(request) ? find('') : undefined)
-    if (node === undefined) return { status: 404, text: 'name a node of this port in TLS or in the header Host' }
+    if (node === undefined)
+      return { status: 404, text: 'specify a node that this port serves, in the TLS server name or in the Host header' }
     const url = new URL(request.url ?? '/', 'https://node')
     // Authorization uses the path as sent, routing uses the parsed path. They must be equal.
-    if (url.pathname !== pathOf(request)) return { status: 400, text: 'the path is not in its shortest form' }
+    if (url.pathname !== pathOf(request)) return { status: 400, text: 'the path is not in canonical form' }
     const { status, text } = await this.#admittance.judge(request, node.name)
     if (status !== 200) return { status, text }
     return { node, request, url, signal, idleMs, openMs, now: () => clock.now() }

@@ -106,7 +106,7 @@ function answerLog(call: PortCall, segments: readonly string[]): Answer {
   const foundContainer = findContainer(call, segments)
   if ('status' in foundContainer) return foundContainer
   const options = logOptions(call)
-  if (options === undefined) return { status: 422, text: 'the options of the log are invalid' }
+  if (options === undefined) return { status: 422, text: 'the log options are invalid' }
   const isPrevious = isTrue(call.url.searchParams, 'previous')
   const log = foundContainer.container.log(isPrevious ? 'previous' : 'last')
   if (log !== undefined) return { status: 200, parts: readLog(log, options, call.signal) }

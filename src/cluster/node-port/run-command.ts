@@ -30,7 +30,7 @@ export async function runCommand(
   const { request, url, idleMs, openMs, signal } = call
   const options = commandOptions(url.searchParams)
   if (options === undefined) return { status: 400, text: 'you must specify at least 1 of stdin, stdout, stderr' }
-  if (!requestedCommand.container.isRunning) return { status: 500, text: 'container not found: it does not run' }
+  if (!requestedCommand.container.isRunning) return { status: 500, text: 'container not found: it is not running' }
   const protocol = agreeOnProtocol(request.headers, commandProtocols)
   if ('status' in protocol) return { status: protocol.status, text: protocol.message, headers: protocol.headers ?? {} }
   switchProtocols(socket, protocol.headers)
@@ -69,7 +69,7 @@ const maxOutputBytes = 1024 * 1024
 
 /** Handles `/run`: returns the output of a command, up to a limit. */
 export async function runAndCollect({ url, signal }: PortCall, container: ContainerRuntime): Promise<Answer> {
-  if (!container.isRunning) return { status: 500, text: 'container not found: it does not run' }
+  if (!container.isRunning) return { status: 500, text: 'container not found: it is not running' }
   const command = url.searchParams.get('cmd')?.split(' ') ?? []
   const parts: Buffer[] = []
   let size = 0

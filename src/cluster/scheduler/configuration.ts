@@ -115,7 +115,9 @@ function readSet(
       refuseOthers(plugin, ['name', 'weight'], at)
       const name = textAt(plugin.name ?? '', `${at}.name`)
       if (!names.includes(name) && !(name === '*' && list === 'disabled'))
-        throw new ConfigurationFault(`${at}.name: there is no plugin ${JSON.stringify(name)}: ${names.join(', ')}`)
+        throw new ConfigurationFault(
+          `${at}.name: unknown plugin ${JSON.stringify(name)}; known plugins are ${names.join(', ')}`,
+        )
       return [name, numberAt(plugin.weight ?? 0, `${at}.weight`, 1_000_000)] as const
     })
   return { enabled: new Map(read('enabled')), disabled: new Set(read('disabled').map(([name]) => name)) }
@@ -157,7 +159,9 @@ function readArguments(value: Json, place: string): PluginArguments {
     const { apiVersion: _, kind: __, ...args } = objectAt(entry.args ?? {}, `${at}.args`)
     const name = textAt(entry.name ?? '', `${at}.name`)
     if (!Object.hasOwn(argumentReaders, name))
-      throw new ConfigurationFault(`${at}.name: arguments are taken for ${Object.keys(argumentReaders).join(', ')}`)
+      throw new ConfigurationFault(
+        `${at}.name: only these plugins accept arguments: ${Object.keys(argumentReaders).join(', ')}`,
+      )
     settings = { ...settings, ...argumentReaders[name]!(args, `${at}.args`) }
   }
   return settings
@@ -219,7 +223,7 @@ function listAt(value: Json, place: string): readonly Json[] {
 }
 
 function textAt(value: Json, place: string): string {
-  if (typeof value !== 'string' || value === '') throw new ConfigurationFault(`${place} must be a text`)
+  if (typeof value !== 'string' || value === '') throw new ConfigurationFault(`${place} must be a string`)
   return value
 }
 
@@ -233,5 +237,5 @@ function refuseOthers(object: JsonObject, knownFields: readonly string[], place:
   const other = Object.keys(object).find((key) => !knownFields.includes(key))
   if (other === undefined) return
   const at = place === '' ? other : `${place}.${other}`
-  throw new ConfigurationFault(`${at} is not supported; supported here: ${knownFields.join(', ')}`)
+  throw new ConfigurationFault(`${at} is not supported; supported fields are ${knownFields.join(', ')}`)
 }

@@ -79,7 +79,7 @@ export class ClaimWaiters {
       if (fault !== undefined) outcome.resolve(fault)
       else if (states.every((state) => state === 'bound')) outcome.resolve(undefined)
     }
-    const onAbort = () => outcome.resolve('the scheduler stops')
+    const onAbort = () => outcome.resolve('the scheduler is stopping')
     const timer = setTimeout(() => outcome.resolve('timed out waiting for the condition'), timeoutMs)
     signal.addEventListener('abort', onAbort)
     for (const claim of claims) this.#follow(objectKey(claim), check)
@@ -100,7 +100,7 @@ export class ClaimWaiters {
     const { annotations = {} } = claim.metadata
     if ((claim.spec?.volumeName ?? '') !== '' && annotations[this.#keys.bindCompleted] !== undefined) return 'bound'
     const selected = annotations[this.#keys.selectedNode]
-    if (selected !== undefined && selected !== node) return `claim "${name}" was given to node "${selected}"`
+    if (selected !== undefined && selected !== node) return `claim "${name}" was assigned to node "${selected}"`
     return 'waiting'
   }
 

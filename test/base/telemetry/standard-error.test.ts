@@ -54,7 +54,7 @@ test('a log on a full disk drops and counts lines, and continues when there is s
   assert.equal(await end(), 0)
   closeSync(file)
   const lines = readFileSync(join(directory, 'log'), 'utf8').split('\n')
-  assert.equal(lines[0], '3 lines of the log could not be written')
+  assert.equal(lines[0], '3 log lines could not be written')
   assert.match(lines[1]!, /four/)
 })
 

@@ -192,7 +192,7 @@ test('loops share one feed and start when the feed is synced', async () => {
 test('a rejection by admission is not reported as a missing permission', async (t) => {
   for (const message of [
     'pods "a" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1',
-    'pods "a" is forbidden: it cannot run here (refused by the admission control PodSecurity)',
+    'pods "a" is forbidden: it cannot run here (rejected by the admission plugin PodSecurity)',
     'admission webhook "w.example.com" denied the request: cannot do that',
   ]) {
     const refused = new StatusError({ ...forbidden.status, message })

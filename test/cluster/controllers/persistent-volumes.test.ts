@@ -391,7 +391,10 @@ test('delayed binding uses the selected node within the allowed topologies', asy
       { patch: { merge: { metadata: { annotations: { 'volume.orch.io/selected-node': to } } } } },
     )
   await select('w', 'node-b')
-  assert.match(String((await eventOf('w', 'ProvisioningFailed')).message), /none of the allowed topologies/)
+  assert.match(
+    String((await eventOf('w', 'ProvisioningFailed')).message),
+    /none of the topologies that the StorageClass allows/,
+  )
   await select('w', 'node-a')
   const { spec } = await claimIn('Bound', 'w')
   const { nodeAffinity } = (await volume(spec!.volumeName!)).spec ?? {}

@@ -221,7 +221,7 @@ test('volumes with many small files or many tokens are limited', async () => {
   await makePod('tokens', { volumes: [{ name: 'v', projected: { sources } }] })
   for (const [name, message] of [
     ['files', /no space left on device/],
-    ['tokens', /name 65 tokens; a pod may have 64/],
+    ['tokens', /request 65 tokens; the limit is 64/],
   ] as const)
     await until(
       async () => (await admin.list(type('events'), { namespace: 'default' })).items,

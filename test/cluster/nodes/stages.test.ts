@@ -91,7 +91,7 @@ test('stage selectors match pods', () => {
 
 test('unsupported fields of a stage are reported by name', () => {
   for (const [spec, message] of [
-    [{ resourceRef: { kind: 'Node' } }, /only stages of pods/],
+    [{ resourceRef: { kind: 'Node' } }, /only stages for pods/],
     [{ next: { patches: [] } }, /spec\.next\.patches is not supported/],
     [{ immediateNextStage: true }, /spec\.immediateNextStage is not supported/],
     [expression('.a', 'Near'), /operator "Near"/],
@@ -171,7 +171,7 @@ test('invalid stage templates are rejected when they are parsed, and output is l
     ['{{ .a', /unclosed action/],
     ['{{ $x }}', /undefined variable "\$x"/],
     ['{{ ~ }}', /unexpected "~"/],
-    [`${'{{ if .metadata }}'.repeat(300)}`, /inside each other/],
+    [`${'{{ if .metadata }}'.repeat(300)}`, /nested more than/],
     ['{{ range 5 }}{{ end }}', /can't iterate over 5/],
     [
       `{{ $a := list ${'1 '.repeat(500)} }}{{ range $a }}{{ range $a }}x{{ end }}{{ end }}`,

@@ -77,13 +77,13 @@ for (const [config, pattern] of [
     { kind: 'KubeSchedulerConfiguration', apiVersion: 'v1' },
     /^it must be of kind KubeSchedulerConfiguration in v1beta2/,
   ],
-  [file({ leaderElection: {} }), /^leaderElection is not supported; supported here: apiVersion, kind, profiles/],
+  [file({ leaderElection: {} }), /^leaderElection is not supported; supported fields are apiVersion, kind, profiles/],
   [file({ extenders: [] }), /^extenders is not supported/],
   [file({ profiles: [{ schedulerName: 'a' }, { schedulerName: 'a' }] }), /^profiles: "a" is specified more than once$/],
   [file({ profiles: [{ plugins: { bind: {} } }] }), /^profiles\[0\]\.plugins\.bind is not supported/],
   [
     file({ profiles: [{ plugins: { score: { enabled: [{ name: 'Magic' }] } } }] }),
-    /^profiles\[0\]\.plugins\.score\.enabled\[0\]\.name: there is no plugin "Magic": NodeUnschedulable, /,
+    /^profiles\[0\]\.plugins\.score\.enabled\[0\]\.name: unknown plugin "Magic"; known plugins are NodeUnschedulable, /,
   ],
   [
     file({ profiles: [{ pluginConfig: [{ name: 'NodeResourcesFit', args: { ignoredResources: [] } }] }] }),
@@ -91,7 +91,7 @@ for (const [config, pattern] of [
   ],
   [
     file({ profiles: [{ pluginConfig: [{ name: 'toString' }] }] }),
-    /^profiles\[0\]\.pluginConfig\[0\]\.name: arguments are taken for NodeResourcesFit, InterPodAffinity, PodTopologySpread$/,
+    /^profiles\[0\]\.pluginConfig\[0\]\.name: only these plugins accept arguments: NodeResourcesFit, InterPodAffinity, PodTopologySpread$/,
   ],
   [
     file({
@@ -106,7 +106,7 @@ for (const [config, pattern] of [
         },
       ],
     }),
-    /^profiles\[0\]\.pluginConfig\[0\]\.args\.defaultConstraints\[0\]\.whenUnsatisfiable must be a text$/,
+    /^profiles\[0\]\.pluginConfig\[0\]\.args\.defaultConstraints\[0\]\.whenUnsatisfiable must be a string$/,
   ],
   [file({ percentageOfNodesToScore: 101 }), /^percentageOfNodesToScore must be a number from 0 to 100$/],
 ] as const)

@@ -42,7 +42,7 @@ const flushMs = 2000
 export class TraceMetrics {
   readonly #spans = new Counter({
     name: 'apiserver_trace_spans_total',
-    help: 'How many spans were sent to the collector, or dropped as the collector did not take them in time.',
+    help: 'Number of spans sent to the collector, or dropped because the collector did not accept them in time.',
     labels: ['outcome'],
   })
   readonly sent = this.#spans.at('sent')

@@ -28,7 +28,7 @@ export async function adviceOf({ spec }: HorizontalPodAutoscaler, sources: Metri
     }
   }
   if (most === undefined || (failures.length > 0 && most.replicas < sources.replicas))
-    throw failures[0] ?? new MetricError('InvalidMetricSourceType', 'there is no metric to scale by')
+    throw failures[0] ?? new MetricError('InvalidMetricSourceType', 'no metric to scale by is specified')
   return { ...most, currentMetrics }
 }
 
@@ -38,5 +38,5 @@ async function adviceOfMetric(metric: MetricSpec, sources: MetricSources): Promi
   if (type === 'Pods' && pods !== undefined) return await podsMetric(pods, sources)
   if (type === 'Object' && object !== undefined) return await objectMetric(object, sources)
   if (type === 'External' && external !== undefined) return await externalMetric(external, sources)
-  throw new MetricError(`FailedGet${type}Metric`, `metrics of the type ${type} are not read here`)
+  throw new MetricError(`FailedGet${type}Metric`, `metrics of type ${type} are not supported`)
 }

@@ -1,5 +1,5 @@
 /**
- * Maintains the owner graph: discovers the types of the server and watches the metadata of each. Discovery runs
+ * Maintains the owner graph: discovers the server's types and watches the metadata of each. Discovery runs
  * periodically, whenever a custom resource definition or APIService changes, and after these have been listed.
  *
  * The graph is complete when every type has been discovered and listed. It becomes incomplete when a new type appears,
@@ -54,7 +54,7 @@ export class FollowedTypes implements Feed {
   readonly #running = new Set<Promise<void>>()
   #settle!: (synced: boolean) => void
   /** Group versions whose types could not be discovered. */
-  #undiscovered: readonly string[] = ['the types of the server']
+  #undiscovered: readonly string[] = ["the server's types"]
   #missing: readonly string[] = this.#undiscovered
   #wake = new AbortController()
 
@@ -102,7 +102,7 @@ export class FollowedTypes implements Feed {
       await this.#follow(await discover(this.#parts.client, { signal }))
     } catch (error) {
       if (signal.aborted) return
-      this.#undiscovered = ['the types of the server']
+      this.#undiscovered = ["the server's types"]
       this.#parts.onError('discovery', error)
     }
     await this.#look()

@@ -17,7 +17,8 @@ export class VolumeDirectories {
 
   pathOf(name: string): string {
     // Names come from API objects. A name such as `..` must not escape from the root.
-    if (!isVolumeName(name)) throw new Error(`${JSON.stringify(name)} is not the name of a volume made here`)
+    if (!isVolumeName(name))
+      throw new Error(`${JSON.stringify(name)} is not the name of a volume from this provisioner`)
     return join(this.#root, name)
   }
 
@@ -27,7 +28,8 @@ export class VolumeDirectories {
     await makeDirectory(this.#root, 0o700)
     await assertDirectory(this.#root)
     const isMarked = await exists(this.#markOf(name))
-    if (!isMarked && (await exists(path))) throw new Error(`${path} is there already, and was not made here`)
+    if (!isMarked && (await exists(path)))
+      throw new Error(`${path} already exists and was not created by this provisioner`)
     // The marker comes first. Without it, the directory would never be removed.
     await createFile(this.#markOf(name), '', 0o600)
     await makeDirectory(path, 0o700)
@@ -42,12 +44,12 @@ export class VolumeDirectories {
    * exists, so the directory may be on another machine.
    */
   async remove(name: string, path: string): Promise<'removed' | 'absent'> {
-    if (path !== this.pathOf(name)) throw new Error(`${path} is not the directory of the volume ${name}`)
+    if (path !== this.pathOf(name)) throw new Error(`${path} is not the directory of volume ${name}`)
     const isMade = await exists(path)
     const isMarked = await exists(this.#markOf(name))
     if (!isMade) return isMarked ? 'removed' : 'absent'
     await assertDirectory(this.#root)
-    if (!isMarked) throw new Error(`${path} was not made here`)
+    if (!isMarked) throw new Error(`${path} was not created by this provisioner`)
     await assertDirectory(path)
     // Removes symbolic links in the directory without following them.
     await rm(path, { recursive: true })

@@ -79,7 +79,7 @@ async function reconcile(
   }
   const conditions = (marked.status?.conditions ?? []).filter(({ type }) => type !== 'Resizing')
   await patchStatus(parts, marked, { status: { capacity: { storage: requestedStorage }, conditions }, signal })
-  const message = `The volume ${volume.metadata.name} holds ${requestedStorage} now`
+  const message = `The volume ${volume.metadata.name} now has a capacity of ${requestedStorage}`
   recorder.record(claim, { type: 'Normal', reason: 'VolumeResizeSuccessful', message })
   return 'done'
 }

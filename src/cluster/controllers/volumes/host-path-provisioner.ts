@@ -99,15 +99,15 @@ function refusal({ spec = {} }: PersistentVolumeClaim, { parameters = {} }: Stor
   if (spec.volumeMode === 'Block') return 'block volumes are not supported by this provisioner'
   if (spec.dataSource !== undefined) return 'data sources are not supported by this provisioner'
   const [unknown] = Object.keys(parameters)
-  return unknown === undefined ? undefined : `the parameter ${JSON.stringify(unknown)} of the class is not known`
+  return unknown === undefined ? undefined : `the parameter ${JSON.stringify(unknown)} of the StorageClass is unknown`
 }
 
 function nodeRefusal(name: string, node: Node | undefined, storageClass: StorageClass): string | undefined {
-  if (node === undefined) return `the selected node ${JSON.stringify(name)} is not there`
+  if (node === undefined) return `the selected node ${JSON.stringify(name)} does not exist`
   const required = topologyOf(storageClass)
   if (required === undefined || isOnNode({ spec: { nodeAffinity: { required } } } as PersistentVolume, node))
     return undefined
-  return `the selected node ${JSON.stringify(name)} is in none of the allowed topologies of the class`
+  return `the selected node ${JSON.stringify(name)} is in none of the topologies that the StorageClass allows`
 }
 
 /** Converts the allowed topologies of a class to node selector terms. Undefined if the class allows all nodes. */
@@ -191,7 +191,7 @@ async function reclaim(provisioner: Provisioner, cachedVolume: PersistentVolume,
   const path = volume.spec?.hostPath?.path ?? ''
   try {
     if ((await directories.remove(name, path)) === 'absent') {
-      const message = `the directory ${path} is not on this machine; the provisioner of the machine that has it removes it`
+      const message = `the directory ${path} is on another machine, whose provisioner removes it`
       recorder.record(volume, { type: 'Warning', reason: 'VolumeFailedDelete', message })
       return
     }

@@ -27,7 +27,7 @@ export class CommandMemory {
   /** Charges this length, or releases it if negative. Throws CommandMemoryError if no memory is left. */
   charge(length: number): void {
     if (length > 0 && this.#used + length > maxTotalLength)
-      throw new CommandMemoryError('cannot allocate memory: the commands of the simulated nodes use all of it')
+      throw new CommandMemoryError('cannot allocate memory: commands on simulated nodes use all of it')
     this.#used += length
   }
 }

@@ -105,14 +105,14 @@ function linesOf(pod: Pod, container: Container, restart: number): Line[] {
       time: start,
       text: `container ${container.name} of pod ${namespace}/${name} started on node ${pod.spec?.nodeName}: image ${shorten(container.image ?? '', maxLineLength)}, restart ${restart}`,
     },
-    { time: start, text: 'this container is simulated: it runs no program' },
+    { time: start, text: 'this container is simulated and runs no program' },
     ...(command === '' ? [] : [{ time: start, text: `its command is ${command}` }]),
     ...(over === undefined
       ? []
       : [
           {
             time: Date.parse(over.finishedAt ?? startedAt),
-            text: `container ${container.name} ended with code ${over.exitCode ?? 0}`,
+            text: `container ${container.name} exited with code ${over.exitCode ?? 0}`,
           },
         ]),
   ]

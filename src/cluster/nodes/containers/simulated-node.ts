@@ -102,7 +102,7 @@ class SimulatedPod implements PodRuntime {
     if (status?.phase !== 'Running') throw new Error(`the pod is not running: it is ${status?.phase}`)
     const open = (spec?.containers ?? []).flatMap(({ ports = [] }) => ports.map(({ containerPort }) => containerPort))
     if (open.length > 0 && !open.includes(port))
-      throw new Error(`nothing listens on port ${port}: the containers of the pod name ${open.join(', ')}`)
+      throw new Error(`nothing listens on port ${port}: the pod's containers declare ${open.join(', ')}`)
     await sayHello(this.#pod, stream, signal)
   }
 }

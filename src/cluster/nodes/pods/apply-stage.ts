@@ -78,7 +78,7 @@ async function whyNotStarted(
     return {
       type: 'Warning',
       reason: 'FailedCreatePodSandBox',
-      message: 'the range of pod addresses of the node has none left',
+      message: "the node's pod CIDR has no free addresses",
     }
   const reason = await prepare?.(pod, clientOf(pod.spec!.nodeName!))
   return reason === undefined ? undefined : { type: 'Warning', reason: 'FailedMount', message: reason }

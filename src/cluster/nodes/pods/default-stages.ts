@@ -53,7 +53,7 @@ function beginnings(keys: Keys): JsonObject[] {
   const delaysReadiness = [at(keys.ready), at(keys.readyAfter), '.spec.containers[].readinessProbe'].join(', ')
   const delay = from(0, at(keys.startAfter))
   const noImage = [rule(at(keys.start), 'In', ['image-pull-error'])]
-  const message = 'the image cannot be pulled, as an annotation of the pod says'
+  const message = 'the image cannot be pulled: simulated by a pod annotation'
   return [
     stage('pod-start', [...startable, rule(delaysReadiness, 'DoesNotExist')], {
       delay,

@@ -81,7 +81,7 @@ function end(pod: Pod, context: StepContext): PodStatus {
   const isAgain = restartPolicy === 'Always' || (restartPolicy === 'OnFailure' && context.exitCode !== 0)
   if (!isAgain) return finish(pod, context)
   const { status = {} } = pod
-  const message = 'the container has ended and is started again after a pause'
+  const message = 'the container exited and restarts after a backoff'
   const containerStatuses = (status.containerStatuses ?? []).map((each) => ({
     ...each,
     ready: false,

@@ -42,7 +42,7 @@ function readSpec(value: Json | undefined, options: StageReaderOptions): Omit<St
   const { apiGroup = 'v1', kind } = fields(spec.resourceRef, 'spec.resourceRef', ['apiGroup', 'kind'])
   if (kind !== 'Pod' || (apiGroup !== 'v1' && apiGroup !== ''))
     throw new StageError(
-      `spec.resourceRef: only stages of pods (apiGroup v1, kind Pod) are supported, not of ${String(apiGroup)} ${String(kind)}`,
+      `spec.resourceRef: only stages for pods (apiGroup v1, kind Pod) are supported, not for ${String(apiGroup)} ${String(kind)}`,
     )
   return {
     matches: readSelector(spec.selector),
@@ -162,7 +162,7 @@ function fields(value: Json | undefined, where: string, known: readonly string[]
   const found = object(value, where)
   const unknown = Object.keys(found).find((key) => !known.includes(key))
   if (unknown !== undefined)
-    throw new StageError(`${where}.${unknown} is not supported; supported are ${known.join(', ')}`)
+    throw new StageError(`${where}.${unknown} is not supported; supported fields are ${known.join(', ')}`)
   return found
 }
 

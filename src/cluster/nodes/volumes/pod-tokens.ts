@@ -88,7 +88,7 @@ export class PodTokens {
     })
     const { token = '', expirationTimestamp = '' } = made.status ?? {}
     const expires = Date.parse(expirationTimestamp)
-    if (token === '' || Number.isNaN(expires)) throw new Error('the API server has issued no token')
+    if (token === '' || Number.isNaN(expires)) throw new Error('the API server issued no token')
     const life = made.spec?.expirationSeconds ?? seconds
     return { text: token, expires, staleFrom: staleFrom({ expires, seconds: Number(life) }) }
   }

@@ -67,7 +67,8 @@ export class PodVolumes {
   /** Writes the volumes of a pod. Returns the reason if one cannot be written. The pod then cannot start. */
   async prepare(pod: Pod, client: Client): Promise<string | undefined> {
     this.#pods.add(pod.metadata.uid ?? '')
-    if (tokenCount(pod) > maxTokens) return `the volumes name ${tokenCount(pod)} tokens; a pod may have ${maxTokens}`
+    if (tokenCount(pod) > maxTokens)
+      return `the pod's volumes request ${tokenCount(pod)} tokens; the limit is ${maxTokens}`
     for (const volume of pod.spec?.volumes ?? []) {
       const reason = await this.#write(pod, volume, client)
       if (reason !== undefined) return `MountVolume.SetUp failed for volume "${volume.name}": ${reason}`
