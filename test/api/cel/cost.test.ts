@@ -13,7 +13,7 @@ const listOf = (items: JsonObject, maxItems?: number): JsonObject => ({
 })
 const integer = { type: 'integer' }
 
-describe('estimated costs of rules', () => {
+describe('estimated rule costs', () => {
   const rows: { readonly [rule: string]: readonly [JsonObject, number] } = {
     // A name, a field and a comparison each cost one. A constant costs nothing.
     'self > 1': [integer, 2],
@@ -49,7 +49,7 @@ function sample({ type }: JsonObject) {
   return type === 'array' ? [] : type === 'object' ? { a: 1 } : type === 'integer' ? 1 : 'x'
 }
 
-describe('actual costs of rules', () => {
+describe('actual rule costs', () => {
   test('the actual cost of a rule depends on the values', () => {
     const schema = listOf(integer)
     assert.equal(costsOf('self.all(x, x > 0)', { schema, self: [1, 2, 3] }).actual, 1 + 1 + 3 * 5)

@@ -186,7 +186,7 @@ describe('strings', () => {
     ['"abc".charAt(4) == ""', 'index out of range: 4'],
     ['"abc".substring(2, 1) == ""', 'invalid substring range. start: 2, end: 1'],
   ])
-  test('an invalid pattern fails the evaluation of the rule', () => {
+  test('a rule with an invalid pattern fails to evaluate', () => {
     assert.match(String(outcomeOf('"a".matches("(")')), /^program instantiation failed: .*missing closing \)/)
   })
 })
@@ -214,7 +214,7 @@ describe('lists and URLs', () => {
   ])
 })
 
-describe('compilation errors of rules', () => {
+describe('rule compilation errors', () => {
   const mark = (rule: string, column: number, text: string) =>
     [
       rule,
@@ -253,7 +253,7 @@ describe('functions available in rules', () => {
   const names = [...functions.keys()].filter((name) => /^[a-z]\w*$/i.test(name))
   const textOf = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 
-  test('every function has a row in this file', () => {
+  test('every function has a test row in this file', () => {
     const rows = textOf(import.meta.url)
     assert.deepEqual(
       names.filter((name) => !rows.includes(`${name}(`)),

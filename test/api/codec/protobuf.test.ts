@@ -279,7 +279,7 @@ function written(write: (writer: WireWriter) => void): Buffer {
   return writer.finish()
 }
 
-test('a quantity without text decodes to zero, and one with an empty text is rejected as in JSON', () => {
+test('a quantity without a string field decodes to zero, and an empty string is rejected as in JSON', () => {
   const none = written((w) => w.message(9, () => {}))
   assert.deepEqual(normal(everything, readMessage(everything, none)), { quantity: '0' })
   const empty = written((w) => w.message(9, (quantity) => quantity.string(1, '')))
@@ -287,7 +287,7 @@ test('a quantity without text decodes to zero, and one with an empty text is rej
   assert.throws(() => normal(everything, { quantity: '' }), /"" is not a quantity/)
 })
 
-test('decoding skips unknown fields, keeps the last of repeated scalars and merges repeated messages', () => {
+test('decoding skips unknown fields, keeps the last value of a repeated scalar and merges repeated messages', () => {
   const bytes = written((w) => {
     w.string(1, 'first')
     w.string(999, 'unknown')
@@ -421,7 +421,7 @@ test('a Protobuf message may have as many values and nesting levels as a JSON bo
   assert.throws(() => readMessage(nested, Buffer.from('0a'.repeat(100_000), 'hex')), WireError)
 })
 
-test('the envelope of a document names its type, and a document without an envelope is rejected', () => {
+test('the envelope of a Protobuf document names its type, and a document without an envelope is rejected', () => {
   const type = { apiVersion: 'v1', kind: 'Thing' }
   const sealed = seal(type, Buffer.from('0a0161', 'hex'))
   const envelope = open(sealed)
@@ -443,7 +443,7 @@ test('the envelope of a document names its type, and a document without an envel
     assert.throws(() => open(Buffer.from(bytes.replaceAll(' ', ''), 'hex')), { name: 'WireError', message }, bytes)
 })
 
-test('lists of the older version use different field numbers', () => {
+test('lists of an older version use different field numbers', () => {
   const numbers = (version: 'v1' | 'v1beta1') =>
     Object.entries(partialObjectMetadataList(version).fields).map(([name, { tag }]) => `${name} ${tag}`)
   assert.deepEqual(numbers('v1').slice(2), ['metadata 1', 'items 2'])
@@ -484,7 +484,7 @@ test('encoding a schema as Protobuf omits only the parts that its message cannot
   assert.deepEqual(keptOf(words, vendorOf('kubernetes')), words)
 })
 
-test('schemas may be nested as deeply as any other message', () => {
+test('schema messages may be nested as deeply as any other message', () => {
   const { schema } = allKinds.find(({ kind }) => kind === 'CustomResourceDefinition')!
   const nest = (depth: number): JsonObject => (depth === 0 ? {} : { not: nest(depth - 1) })
   const written = (depth: number) =>

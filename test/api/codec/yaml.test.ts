@@ -220,7 +220,7 @@ const texts = [
   'x'.repeat(2000),
 ]
 
-test(`${texts.length} texts survive a YAML round trip as keys and values, also with other parsers`, () => {
+test(`${texts.length} strings survive a YAML round trip as keys and as values, also with other parsers`, () => {
   for (const text of texts) {
     const value = {
       [text]: text,
@@ -244,7 +244,7 @@ const plainTexts = [
 ]
 const quotedTexts = ['2001-12-14', '2001-1-2', '1:2', '1e5', '12e-3', '1.5e-7', '0x1f', '1_000', '-1']
 
-test('texts and keys are quoted like in the YAML output of kubectl', () => {
+test("strings and keys are quoted as in kubectl's YAML output", () => {
   const lines = [
     ...['.dockerconfigjson: .spec', "a: 'b: c'", "b: 'c #d'", 'c: -x', "d: '- x'", "e: '*'", 'f: ?x', 'g: :x', 'h: é'],
     ...["i: 'a:'", "j: '---'", 'k: a\\b', "l: ' x'", 'm: $(X)', "nn: '''a'", 'o: "yes"', 'p: "1,3"', 'q: "<<"', 'r: .'],
@@ -259,7 +259,7 @@ test('texts and keys are quoted like in the YAML output of kubectl', () => {
   )
 })
 
-test('a text that starts with a digit is quoted only if a parser could read it as another type', () => {
+test('a string that starts with a digit is quoted only if a parser could read it as another type', () => {
   for (const text of plainTexts) assert.equal(stringifyYaml({ a: text }), `a: ${text}\n`)
   for (const text of quotedTexts) assert.equal(stringifyYaml({ a: text }), `a: "${text}"\n`)
   for (const text of [...plainTexts, ...quotedTexts]) {

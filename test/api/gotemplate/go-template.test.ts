@@ -124,7 +124,7 @@ for (const [template, fault] of faults)
     assert.throws(() => fill(template), new UsageError(`go-template: ${fault}`))
   })
 
-test('a missing key is an error if the caller requests it', () => {
+test('a missing key is an error only if the caller asks for an error', () => {
   assert.throws(() => fill('{{.metadata.nope}}', 'refuse'), /column 3: map has no entry for key "nope"/)
   assert.equal(fill('{{.kind}}', 'refuse'), 'ConfigMap')
 })
@@ -133,7 +133,7 @@ test('templates cannot access inherited members of objects', () => {
   assert.equal(fill('{{.constructor}} {{.toString}} {{index .data "__proto__"}}'), '<no value> <no value> <no value>')
 })
 
-test('templates that call each other without end are aborted', () => {
+test('templates that call each other endlessly are aborted', () => {
   const twice = '{{define "t"}}{{template "t" .}}{{template "t" .}}{{end}}{{template "t" .}}'
   assert.throws(() => fill(twice), /templates are nested/)
   const wide = `{{define "a"}}${'{{.}}'.repeat(50)}{{end}}`

@@ -24,7 +24,7 @@ test('evaluating a path visits no more values than its budget allows', () => {
   assert.equal(failures, 1)
 })
 
-test('a lookup of the first match does not visit the remaining values', () => {
+test('looking up the first match does not visit the remaining values', () => {
   const budget = new VisitBudget(20, () => new UsageError('too many'))
   assert.equal(firstValue(parsePath('..b'), wide, { top: wide, rules, budget }), 0)
 })

@@ -67,7 +67,7 @@ test('a local APIService is available immediately, and the table shows its backe
 const path = '/apis/apiregistration.orch.io/v1/apiservices'
 const client = (await serve({ after })).client()
 
-test('the server registers an APIService with a priority for every version that it serves', async () => {
+test('the server registers an APIService with priorities for every API version that it serves', async () => {
   const { items } = (await client.get(path)).body as { items: { metadata: JsonObject; spec: JsonObject }[] }
   const { groups } = (await client.get('/apis')).body as { groups: { name: string; versions: { version: string }[] }[] }
   const names = groups.flatMap(({ name, versions }) => versions.map(({ version }) => `${version}.${name}`))
@@ -85,7 +85,7 @@ test('the server registers an APIService with a priority for every version that 
   assert.deepEqual(inOrder.slice(0, 2), ['', 'apps'])
 })
 
-test('APIServices of custom resources are created and deleted with their CustomResourceDefinitions', async () => {
+test('the APIServices for custom resources are created and deleted with their CustomResourceDefinitions', async () => {
   const definitions = '/apis/apiextensions.orch.io/v1/customresourcedefinitions'
   const define = (plural: string, ...versions: string[]) =>
     client.post(definitions, {

@@ -190,7 +190,7 @@ for (const [subresource, name, stored, sent, expected] of conditions) {
     assert.deepEqual(written(subresource, stored, sent), expected))
 }
 
-test('a stored CertificateSigningRequest of the legacy signer can still be approved', () => {
+test('a stored CertificateSigningRequest for the legacy signer can still be approved', () => {
   const previous = requestObject({ ...good, signerName: 'orch.io/legacy-unknown' })
   const next = requestObject({}, { conditions: [is('Approved')] })
   const context = { ...rules, subresource: 'approval' }
@@ -243,7 +243,7 @@ test('a running server handles CertificateSigningRequests', async (t) => {
     assert.deepEqual([username, uid, groups], ['admin', 'admin-uid', ['system:masters', 'system:authenticated']])
   })
 
-  await t.test('updates of the main resource change neither spec nor status', async () => {
+  await t.test('updating the main resource changes neither spec nor status', async () => {
     const { body: requestObject } = await create('main')
     const change = {
       apiVersion: requestObject.apiVersion,
@@ -359,7 +359,7 @@ test('a running server handles CertificateSigningRequests', async (t) => {
     },
   )
 
-  await t.test('managed fields never include the spec, and those of an approver omit the certificate', async () => {
+  await t.test('managed fields never include the spec, and an approver never owns the certificate', async () => {
     const { body } = await client.post(requests, { metadata: { name: 'owned', labels: { a: 'b' } }, spec: good })
     assert.deepEqual(Object.keys(body.metadata.managedFields[0].fieldsV1), ['f:metadata'])
     const approval = await put('owned', '/approval', { ...approved, certificate })

@@ -23,7 +23,7 @@ test('a ControllerRevision stores any JSON value unchanged', () => {
   }
 })
 
-test('missing data and negative revisions are rejected', () => {
+test('a ControllerRevision without data or with a negative revision is rejected', () => {
   assert.deepEqual(create({}).faults, ['Required data'])
   assert.deepEqual(create({ data: null, revision: -1 }).faults, ['Invalid revision', 'Required data'])
 })
@@ -36,7 +36,7 @@ test('the revision number is mutable, but the data is immutable, including the o
     assert.deepEqual(faultsOf({ data }), ['Invalid data'], JSON.stringify(data))
 })
 
-test('the server preserves the member order of the data', async (t) => {
+test('the server preserves the order of the members in data', async (t) => {
   const client = (await serve(t)).client()
   const path = '/apis/apps/v1/namespaces/default/controllerrevisions'
   const data = { z: 1, b: { y: null, a: [{ q: 1, c: [] }] }, a: 'x' }

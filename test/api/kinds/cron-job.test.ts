@@ -59,7 +59,7 @@ test('invalid cron schedules are rejected with a reason', () => {
   for (const [text, reason] of cases) assert.match(scheduleFault(text) ?? '', reason, text)
 })
 
-test('a schedule of a million characters is checked quickly', async () => {
+test('a schedule with a million characters is checked quickly', async () => {
   for (const part of ['1,', '*', ' ', '-', '/', '1-2,', 'TZ='])
     await assertCheap(1_000, () => scheduleFault(part.repeat(500_000)))
 })
@@ -107,7 +107,7 @@ test('validation errors report the path of the field', () => {
   for (const [spec, faults] of cases) assert.deepEqual(create(spec).faults, faults, JSON.stringify(spec))
 })
 
-test('a new CronJob name of more than 52 characters is rejected, but a stored CronJob with one can be updated', () => {
+test('a new CronJob with a name of more than 52 characters is rejected, but a stored one can be updated', () => {
   const long = 'n'.repeat(53)
   assert.deepEqual(create({}, long).faults, ['Invalid metadata.name'])
   assert.deepEqual(create({}, long.slice(1)).faults, [])

@@ -60,7 +60,7 @@ test('CSIDriver: only settings that affect nodes increment the generation, and t
   assert.deepEqual(counted({ tokenRequests: [{ audience: 'a' }] }), [[], 1])
 })
 
-test('CSIDriver: the table shows the settings of the driver', () => {
+test('CSIDriver: the table shows the driver settings', () => {
   const shown = (spec: JsonObject) => cellsOf(csiDriver, createBy(csiDriver, named({ spec })).object).slice(1, 7)
   assert.deepEqual(shown({}), [true, false, false, '<unset>', false, 'Persistent'])
   const tokenRequests = [{ audience: 'x' }, { audience: 'y' }]

@@ -101,7 +101,7 @@ test('the table shows the number of nodes in each state', () => {
   assert.equal(cellsOf(daemonSet, create({}).object)[6], '<none>')
 })
 
-test('table rows omit only the annotation with the template generation', async (t) => {
+test('table rows omit no annotation except the template generation', async (t) => {
   const client = (await serve(t, [noControls])).client()
   const path = '/apis/apps/v1/namespaces/default/daemonsets'
   for (const annotations of [{ a: 'b' }, undefined]) {

@@ -142,7 +142,7 @@ test('the table shows pod counts, containers, images and the selector', () => {
   assert.deepEqual(cells, ['d', '3/3', 2, 1, '5s', 'c,d', 'img:1,other:2', 'app=a,app in (a,b),!x'])
 })
 
-test('a Deployment whose new or changed template has questionable settings causes warnings', () => {
+test('creating or changing a Deployment with a questionable pod template returns warnings', () => {
   const { object } = create({ template: podsOf({ imagePullSecrets: [{ name: '' }] }) })
   const warnings = (previous?: typeof object) => deployment.rules.warnings!(object, previous, ruleContext)
   assert.deepEqual(warnings(), ['spec.template.spec.imagePullSecrets[0]: invalid empty name ""'])
@@ -215,7 +215,7 @@ test('the template is not validated if the selector is invalid', () => {
     ])
 })
 
-test('updates of spec and scale cause template warnings, but status updates do not', async (t) => {
+test('updates of the spec and the scale return template warnings, but status updates do not', async (t) => {
   const client = (await serve(t)).client()
   const path = '/apis/apps/v1/namespaces/default/deployments'
   const annotations = { 'seccomp.security.alpha.orch.io/pod': 'runtime/default' }

@@ -224,7 +224,7 @@ test('an Event may have any name that is a valid path segment', async () => {
   }
 })
 
-test('Events of an object can be listed and watched with a field selector', async (t) => {
+test('Events about an object can be listed and watched with a field selector', async (t) => {
   const mine = { involvedObject: { ...told.involvedObject, name: 'mine' } }
   const query = 'fieldSelector=involvedObject.name=mine,involvedObject.kind=ConfigMap,involvedObject.uid='
   const stop = new AbortController()

@@ -50,7 +50,7 @@ const subjectCases: readonly (readonly [subject: JsonObject, faults: readonly st
   [{}, ['NotSupported kind']],
 ]
 
-test('a subject requires the field that belongs to its kind', () => {
+test('a FlowSchema subject requires the field for its kind', () => {
   for (const [subject, faults] of subjectCases)
     expectFaults(
       { ...to, rules: [{ subjects: [subject], resourceRules: [resource] }] },

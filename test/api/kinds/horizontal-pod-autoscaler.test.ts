@@ -267,7 +267,7 @@ describe('conversion to older versions and back', () => {
     })
   })
 
-  test('v1 stores fields of v2 in annotations', () => {
+  test('v1 stores v2 fields in annotations', () => {
     const { metadata, spec } = fromStored(stored({ metrics: [metrics[1]!, cpu(50)], behavior }, status), vendor)
     assert.deepEqual(spec, { scaleTargetRef, minReplicas: 1, maxReplicas: 5, targetCPUUtilizationPercentage: 50 })
     assert.deepEqual(metadata.annotations, {
@@ -343,7 +343,7 @@ describe('HorizontalPodAutoscalers on a running server', async () => {
     assert.deepEqual(byDefault.body.spec.metrics, [{ type: 'Resource', resource: processors }])
   })
 
-  test('an object metric with an average converts to a value of zero, which no version accepts in an update', async (t) => {
+  test('an object metric with an average gets a target value of 0, which an update through any version rejects', async (t) => {
     const client = (await serve(t)).client()
     const target = { kind: 'Ingress', name: 'i' }
     const object = { target, metricName: 'm', targetValue: '0', averageValue: '7' }
@@ -362,7 +362,7 @@ describe('HorizontalPodAutoscalers on a running server', async () => {
     assert.equal((await client.put(path('v2', '/y/status'), reported)).body.status.currentReplicas, 2)
   })
 
-  test('CPU targets come last, and table rows omit the annotations of v1', async (t) => {
+  test('CPU targets come last, and table rows omit the v1 conversion annotations', async (t) => {
     const client = (await serve(t)).client()
     const metrics = [cpu(50), memory, cpu(60)]
     const { body: made } = await client.post(path('v2'), body('h', { metrics, behavior: {} }))

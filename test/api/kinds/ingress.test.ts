@@ -91,7 +91,7 @@ test('hosts must be DNS names, and only the first label may be a wildcard', () =
   assert.deepEqual(tls({ secretName: 'a/b' }), ['Invalid spec.tls[0].secretName'])
 })
 
-test('an Ingress requires a default backend or rules, and its class may be set by field or by annotation but not both', () => {
+test('an Ingress requires a default backend or rules, and its class may be set by field or annotation but not both', () => {
   assert.deepEqual(create({}).faults, ['Invalid spec'])
   assert.deepEqual(createBy(ingress, { metadata: { name: 'i' } }).faults, ['Invalid spec'])
   assert.deepEqual(create({ ...least, ingressClassName: '' }).faults, ['Invalid spec.ingressClassName'])

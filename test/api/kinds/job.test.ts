@@ -136,12 +136,12 @@ test('a running server handles Jobs', async (t) => {
     assert.deepEqual([drawn.spec.template.metadata.labels, drawn.metadata.labels], [its, its])
   })
 
-  await t.test('labels that the client sets on the Job are unchanged', async () => {
+  await t.test('labels that the client sets on the Job are kept unchanged', async () => {
     const { body } = await post(labeled({ mine: '1' }), { name: 'b', labels: { mine: '1' } })
     assert.deepEqual(body.metadata.labels, { mine: '1' })
   })
 
-  await t.test('a status update of a Job without labels copies the labels of the template', async () => {
+  await t.test('a status update on a Job without labels copies the template labels', async () => {
     const { body } = await post({}, { name: 'status' })
     const written = await client.put(`${path}/status/status`, { metadata: { name: 'status' }, status: { failed: 1 } })
     assert.deepEqual([written.status, written.body.status], [200, { failed: 1 }])

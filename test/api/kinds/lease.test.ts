@@ -14,7 +14,7 @@ test('a Lease preserves microseconds and explicit zero values', () => {
   assert.deepEqual(asJson(create({}).object).spec, {})
 })
 
-test('a zero lease duration and negative transitions are rejected', () => {
+test('a Lease with a duration of 0 or a negative number of transitions is rejected', () => {
   assert.deepEqual(create({ spec: { leaseDurationSeconds: 0, leaseTransitions: -1 } }).faults, [
     'Invalid spec.leaseDurationSeconds',
     'Invalid spec.leaseTransitions',
@@ -22,7 +22,7 @@ test('a zero lease duration and negative transitions are rejected', () => {
   assert.deepEqual(create({ spec: { leaseDurationSeconds: 1 } }).faults, [])
 })
 
-test('the table shows the holder', () => {
+test('the table shows the holder of a Lease', () => {
   assert.deepEqual(cellsOf(lease, create({}).object).slice(0, 2), ['a', ''])
   assert.deepEqual(cellsOf(lease, create({ spec: { holderIdentity: 'me' } }).object).slice(0, 2), ['a', 'me'])
 })

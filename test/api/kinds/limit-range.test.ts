@@ -27,7 +27,7 @@ const filled: readonly (readonly [sent: JsonObject, added: JsonObject])[] = [
   [{ max: { cpu: '0.00001' } }, { max: { cpu: '1m' }, default: { cpu: '1m' }, defaultRequest: { cpu: '1m' } }],
 ]
 
-test('missing container limits are derived from the other bounds', () => {
+test('missing defaults in a container LimitRange are derived from its other bounds', () => {
   for (const [sent, added] of filled) {
     const { object, faults } = create({ type: 'Container', ...sent })
     assert.deepEqual(faults, [], JSON.stringify(sent))

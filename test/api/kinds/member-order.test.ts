@@ -72,7 +72,7 @@ test('objects begin with kind, apiVersion and metadata', () => {
     assert.deepEqual(Object.keys(schema.fields).slice(0, 3), ['kind', 'apiVersion', 'metadata'], kind)
 })
 
-test('every volume source is part of the choice that allows only one source', () => {
+test('every volume source is in the list of fields of which only one may be set', () => {
   const seen = new Set<string>()
   const types = allKinds.flatMap((kind) => [...typesBelow(kind.schema, `${kind.group}.${kind.version}`, seen)])
   const volumes = types.filter(({ name }) => name === 'core.v1.Volume' || name === 'core.v1.PersistentVolumeSpec')

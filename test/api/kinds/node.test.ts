@@ -62,7 +62,7 @@ test('invalid taints, pod CIDRs and quantities are rejected', () => {
   ])
 })
 
-test('an extended resource quantity beyond 64 bits is rejected', () => {
+test('an extended resource quantity that exceeds 64 bits is rejected', () => {
   const faultsOf = (amount: string) => {
     const status = { capacity: { 'example.com/gpu': amount, memory: amount } }
     return create({}, { status }).faults

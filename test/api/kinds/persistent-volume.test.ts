@@ -271,7 +271,7 @@ function specOf(object: Parameters<typeof asJson>[0]): JsonObject {
   return asJson(object).spec as JsonObject
 }
 
-test('a capacity beyond 64 bits is rejected', () => {
+test('a capacity that exceeds 64 bits is rejected', () => {
   const faults = (storage: string) =>
     createBy(persistentVolume, { metadata: { name: 'v' }, spec: { ...base, nfs, capacity: { storage } } }).faults
   assert.deepEqual(faults('12345678901234567890'), ['Invalid spec.capacity[storage]'])

@@ -72,7 +72,7 @@ test('each status field is validated, except for the counts in v1beta1', () => {
   assert.deepEqual(kind.rules.validateUpdate!(next, object, older), [])
 })
 
-test('the label that marks empty selectors is removed from all other selectors', () => {
+test('the label that marks empty selectors is removed from every other selector', () => {
   const selectorOf = (selector: JsonObject) => (create({ selector }).object.spec as JsonObject).selector
   assert.deepEqual(selectorOf(marked('Exists')), marked('Exists'))
   assert.deepEqual(selectorOf(marked('DoesNotExist')), {})
@@ -93,7 +93,7 @@ test('a running server handles PodDisruptionBudgets', async (t) => {
     (await client.get(at(version, `/${name}`))).body.spec.selector
 
   await t.test(
-    'an empty selector selects all pods in v1 and none in v1beta1, and conversion preserves its meaning',
+    'an empty selector selects all pods in v1 and no pods in v1beta1, and conversion preserves its meaning',
     async () => {
       await post('v1', 'all', { selector: {} })
       await post('v1beta1', 'none', { selector: {} })

@@ -59,15 +59,18 @@ test('a running server handles the lifecycle of a pod', async (t) => {
     assert.deepEqual([relabelled.status, relabelled.body.spec.containers[0].env], [200, env])
   })
 
-  await t.test('tolerations can be added and their seconds changed, but no toleration can be removed', async () => {
-    const tolerations = [{ key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 5 }]
-    await client.post(path, pod('l', { tolerations }))
-    const more = [{ operator: 'Exists' }, { effect: 'NoExecute', operator: 'Exists', key: 'a', tolerationSeconds: 9 }]
-    const changed = await client.put(`${path}/l`, pod('l', { tolerations: more }))
-    assert.deepEqual([changed.status, changed.body.spec.tolerations], [200, more])
-    const fewer = await client.put(`${path}/l`, pod('l', { tolerations }))
-    assert.deepEqual(faultsOf(fewer), ['FieldValueForbidden spec.tolerations'])
-  })
+  await t.test(
+    'tolerations can be added and their tolerationSeconds changed, but no toleration can be removed',
+    async () => {
+      const tolerations = [{ key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 5 }]
+      await client.post(path, pod('l', { tolerations }))
+      const more = [{ operator: 'Exists' }, { effect: 'NoExecute', operator: 'Exists', key: 'a', tolerationSeconds: 9 }]
+      const changed = await client.put(`${path}/l`, pod('l', { tolerations: more }))
+      assert.deepEqual([changed.status, changed.body.spec.tolerations], [200, more])
+      const fewer = await client.put(`${path}/l`, pod('l', { tolerations }))
+      assert.deepEqual(faultsOf(fewer), ['FieldValueForbidden spec.tolerations'])
+    },
+  )
 
   await t.test('deleting an unassigned pod removes it immediately after a MODIFIED event', async () => {
     const created = await client.post(path, pod('d'))

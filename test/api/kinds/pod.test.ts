@@ -39,7 +39,7 @@ test('explicit zero values are kept in fields where zero differs from unset', ()
   assert.equal('hostNetwork' in spec || 'stdin' in partOf(spec, 'containers'), false)
 })
 
-test('fields of disabled features are dropped or reset to their defaults', () => {
+test('fields that belong to disabled features are dropped or reset to their defaults', () => {
   const probe = { grpc: { port: 80 }, terminationGracePeriodSeconds: 5 }
   const sent = { ...main, livenessProbe: probe, securityContext: { procMount: 'Unmasked' } }
   const kept = createBy(podTemplate, template({ spec: { containers: [sent] } })).object
@@ -82,7 +82,7 @@ test('tagOf returns the tag of an image reference', () => {
   for (const [image, tag] of cases) assert.equal(tagOf(image), tag, image.slice(0, 50))
 })
 
-test('images with the tag latest have the pull policy Always by default', () => {
+test('images with the tag latest default to the pull policy Always', () => {
   const policyOf = (container: JsonObject) =>
     partOf(made({ containers: [{ name: 'c', ...container }] }).spec, 'containers').imagePullPolicy
   assert.equal(policyOf({ image: 'app' }), 'Always')
@@ -345,7 +345,7 @@ test('invalid specs are rejected with the path of each error', () => {
   }
 })
 
-test('validation errors of ephemeral containers have a path like ephemeralContainers[0][0]', () => {
+test('validation errors in ephemeral containers have paths like ephemeralContainers[0][0]', () => {
   const sent = asPod({ containers: [main] })
   const { object } = createBy(pod, sent)
   const cases: readonly (readonly [sent: JsonObject, ...faults: string[]])[] = [

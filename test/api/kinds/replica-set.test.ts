@@ -9,7 +9,7 @@ import { cellsOf, createBy, updateBy } from './rules.ts'
 
 const disk = [{ name: 'v', gcePersistentDisk: { pdName: 'd' } }]
 
-test('replicas defaults to 1, and the status of a new ReplicaSet counts none', () => {
+test('replicas defaults to 1, and the status of a new ReplicaSet has no pods', () => {
   const { object, faults } = create({})
   assert.deepEqual([faults, asJson(object).status], [[], { replicas: 0 }])
   assert.deepEqual([(object.spec as JsonObject).replicas, object.metadata.generation], [1, 1])

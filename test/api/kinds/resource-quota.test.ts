@@ -40,7 +40,7 @@ const bad: readonly (readonly [spec: JsonObject, ...faults: string[]])[] = [
   [{ ...selector({ scopeName: 'PriorityClass', operator: 'Exists' }), hard: { services: '1' } }, 'Invalid ~'],
 ]
 
-test('invalid limits, scopes and scope selectors are rejected', () => {
+test('a ResourceQuota with invalid limits, scopes or scope selectors is rejected', () => {
   for (const [spec, ...faults] of bad) {
     const told = faults.map((fault) => fault.replace('~', 'spec.scopeSelector.matchExpressions'))
     assert.deepEqual(create(spec).faults, told, JSON.stringify(spec))

@@ -370,7 +370,7 @@ const addressRows: readonly AddressRow[] = [
   { on: () => pools([v4], ['10.0.0.9']), sent: { clusterIP: mapped }, gives: ['Invalid spec.clusterIPs'] },
 ]
 
-test('missing cluster IPs and IP families are set from the request and the Service ranges', () => {
+test('missing cluster IPs and IP families are set from the request and the Service CIDRs', () => {
   for (const { on, sent, gives } of addressRows) {
     const { object, faults } = create({ ports, ...sent }, on())
     const told = JSON.stringify(sent)
@@ -385,7 +385,7 @@ test('missing cluster IPs and IP families are set from the request and the Servi
   }
 })
 
-test('node ports are allocated for ports and health checks, and ports with the same number share one', () => {
+test('node ports are allocated for ports and health checks, and ports with the same number share a node port', () => {
   const given = (spec: JsonObject) => (spec.ports as JsonObject[]).map(({ nodePort }) => nodePort)
   const dns = (tcp: JsonObject, udp: JsonObject) => ({
     ports: [
@@ -447,7 +447,7 @@ describe('updating a Service', () => {
     )
   })
 
-  it('an update of clusterIP alone replaces clusterIPs, and other errors are reported too', () => {
+  it('updating only clusterIP replaces clusterIPs, and other errors are reported too', () => {
     const { faults } = update(created({ ports }), { clusterIP: '10.0.0.77', clusterIPs: null, ports: [{ port: 0 }] })
     assert.deepEqual(faults, [
       'Invalid spec.clusterIPs[0]',
@@ -456,7 +456,7 @@ describe('updating a Service', () => {
     ])
   })
 
-  it('an update allocates node ports for new ports and drops them if the new type has none', () => {
+  it('an update allocates node ports for new ports and drops them if the new type has no node ports', () => {
     const before = created({ ...nodePort, ...two({}, {}) })
     const numbers = (spec: JsonObject) => (spec.ports as JsonObject[]).map((each) => each.nodePort)
     const dns = [
@@ -501,7 +501,7 @@ describe('updating a Service', () => {
     ])
   })
 
-  it('an update to SingleStack releases the second address, and one to dual-stack allocates it', () => {
+  it('switching to SingleStack releases the second address, and switching to dual-stack allocates it', () => {
     const both = created({ ports, ipFamilyPolicy: 'PreferDualStack' }, dual())
     const down = update(both, { ipFamilyPolicy: 'SingleStack' }, dual())
     assert.deepEqual(
@@ -557,7 +557,7 @@ describe('updating a Service', () => {
     [created({ ports }), { clusterIP: '' }],
     [created(headless), { ipFamilies: ['IPv6'], ipFamilyPolicy: 'SingleStack' }],
   ]
-  it('an update of immutable fields is rejected', () => {
+  it('changing an immutable field of a Service is rejected', () => {
     for (const [stored, change, ...faults] of rows)
       assert.deepEqual(update(stored, change, dual()).faults, faults, JSON.stringify(change))
   })

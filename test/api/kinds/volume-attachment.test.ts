@@ -91,7 +91,7 @@ test('the status subresource changes neither spec nor metadata', () => {
   assert.deepEqual(rest.status, { attached: true, attachError: { message: 'm'.repeat(1024), time: null } })
 })
 
-test('error messages and attachment metadata in the status are limited in size', () => {
+test('the error messages and the attachment metadata in the status are limited in size', () => {
   const { object } = create(spec)
   const faultsOf = (status: JsonObject) =>
     updateBy(volumeAttachment, object, { ...attachment(spec), status }, { subresource: 'status' }).faults

@@ -100,7 +100,7 @@ test('fields that another manager owns through another version are kept', () => 
   assert.deepEqual([left.size, left.note], [undefined, 'n'])
 })
 
-test('managers of a version that no longer exists are removed with the next change', () => {
+test('managers that used a version that no longer exists are removed with the next change', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
   const [entry] = live.metadata.managedFields!
   const old = { ...live, metadata: { ...live.metadata, managedFields: [{ ...entry!, apiVersion: 'v0' }] } }
@@ -127,7 +127,7 @@ function owners({ metadata }: ApiObject) {
   return metadata.managedFields?.map(({ manager, apiVersion, fieldsV1 }) => [manager, apiVersion, fieldsV1])
 }
 
-test('an update takes over the changed fields from managers of other versions', () => {
+test('an update takes over the changed fields from managers that used other versions', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1, note: 'n' })
   assert.deepEqual(owners(put(live, 'b', { apiVersion: 'v2', spec: { size: 2, note: 'n' } })), [
     ['a', 'v1', { 'f:note': {} }],
@@ -135,12 +135,12 @@ test('an update takes over the changed fields from managers of other versions', 
   ])
 })
 
-test('an update that removes a field removes the ownership of managers of other versions', () => {
+test('an update that removes a field also removes its ownership by managers that used other versions', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v2', spec: { size: 1, note: 'n' } })
   assert.deepEqual(owners(put(live, 'b', { apiVersion: 'v1', size: 1 })), [['a', 'v2', { 'f:spec': { 'f:size': {} } }]])
 })
 
-test('an updater has one entry per version, each with the fields that it still owns', () => {
+test('a manager that updates has one entry per version, each with the fields that the manager still owns', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
   const first = put(live, 'b', { apiVersion: 'v1', size: 2, note: 'n' })
   assert.deepEqual(owners(put(first, 'b', { apiVersion: 'v2', spec: { size: 3, note: 'n' } })), [
@@ -149,12 +149,12 @@ test('an updater has one entry per version, each with the fields that it still o
   ])
 })
 
-test('an update without changes keeps all managers', () => {
+test('an update without changes keeps all field managers', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
   assert.deepEqual(owners(put(live, 'b', { apiVersion: 'v2', spec: { size: 1 } })), owners(live))
 })
 
-test('an update removes managers of a version that no longer exists', () => {
+test('an update removes managers that used a version that no longer exists', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
   const [entry] = live.metadata.managedFields!
   const old = { ...live, metadata: { ...live.metadata, managedFields: [{ ...entry!, apiVersion: 'v0' }] } }

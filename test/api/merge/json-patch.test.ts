@@ -178,7 +178,7 @@ describe('rejected JSON patches', () => {
   })
 })
 
-describe('limits of JSON patches', () => {
+describe('JSON patch limits', () => {
   test('a patch with 10,000 operations is accepted, and one with more is rejected', () => {
     const operations = (count: number) => Array.from({ length: count }, () => ({ op: 'add', path: '/a/-', value: 1 }))
     assert.equal((patched({ a: [] }, operations(10_000)) as { a: Json[] }).a.length, 10_000)
@@ -204,7 +204,7 @@ describe('limits of JSON patches', () => {
     assert.equal(outcome({ l: Array(200_000).fill(1) }, insertions), 422)
   })
 
-  test('a patch may nest values up to 512 levels by add, move or copy', () => {
+  test('add, move and copy operations may nest values up to 512 levels deep', () => {
     const nested = (depth: number): Json => (depth === 0 ? 'x' : { a: nested(depth - 1) })
     const deepest = '/a'.repeat(300)
     assert.equal(typeof outcome({ r: {} }, [{ op: 'add', path: '/r', value: nested(511) }]), 'string')

@@ -5,7 +5,7 @@ import type { Json } from '../../../src/api/json/json.ts'
 import { applyMergePatch } from '../../../src/api/merge/merge-patch.ts'
 import { canonical, deepFreeze, modelMergePatch, randomValue, seeded, type Value } from './models.ts'
 
-describe('examples of RFC 7396', () => {
+describe('examples from RFC 7396', () => {
   const examples: [Json, Json, Json][] = [
     [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
     [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],

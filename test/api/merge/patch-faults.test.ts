@@ -21,7 +21,7 @@ test('an inapplicable patch returns 422 with empty details', () => {
   assert.deepEqual([code, reason, details], [422, 'Invalid', {}])
 })
 
-test('a patch with an invalid result returns 422 with the cause in the field patch', () => {
+test('a patch with an invalid result returns 422, and the cause names the field patch', () => {
   const { code, reason, details } = failure(invalidPatch('no such field'))
   const causes = [{ reason: 'FieldValueInvalid', message: 'Invalid value: no such field', field: 'patch' }]
   assert.deepEqual([code, reason, details], [422, 'Invalid', { causes }])

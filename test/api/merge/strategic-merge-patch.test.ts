@@ -169,7 +169,7 @@ const chains: Chain[] = [
     ],
   },
   {
-    title: 'a list keyed by name next to one that is replaced',
+    title: 'a list keyed by name next to a list that is replaced',
     start: { secrets: names('a', 'b'), imagePullSecrets: names('p') },
     steps: [
       ['a new element comes first', { secrets: names('c') }, { secrets: names('c', 'a', 'b') }],
@@ -529,7 +529,7 @@ const chains: Chain[] = [
     ],
   },
   {
-    title: 'conditions, aliases, rules and undescribed fields',
+    title: 'conditions, aliases, rules and fields that the schema does not describe',
     start: {
       conditions: [
         { type: 'Other', status: 'False' },
@@ -699,7 +699,7 @@ describe('hostile strategic merge patches', () => {
     assert.deepEqual(patched({ data: {} }, { data }), { data })
   })
 
-  test('without a decoder, the result contains no leftover nulls and directives', () => {
+  test('without a decoder, no nulls or directives are left over in the result', () => {
     const patch = {
       data: { a: '1', b: null, c: { $patch: 'delete' } },
       secrets: [

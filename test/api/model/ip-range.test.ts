@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { formatIp, parseIp, parseRange } from '../../../src/api/model/ip-range.ts'
 import { seeded } from '../../storage/store/random-source.ts'
 
-test('every spelling of an IPv6 address is parsed like in the URL parser', () => {
+test('every notation of an IPv6 address is parsed as in the URL parser', () => {
   const random = seeded(1)
   const group = () => (random.chance(0.5) ? '0' : random.below(65_536).toString(16))
   const groups = (count: number) => Array.from({ length: count }, group).join(':')

@@ -57,7 +57,7 @@ test('all keys and certificates are created on first use and reused later', asyn
   ])
 })
 
-test('adopting another CA replaces the own CA or a damaged one', async (t) => {
+test('adopting a CA replaces the local CA, even if the local CA is damaged', async (t) => {
   const own = place(t)
   const others = place(t)
   const before = await openAll(own)
@@ -93,7 +93,7 @@ test('issued certificates state their purpose, and openssl verifies them', async
   assert.deepEqual(ends, [now + 3650 * day, now + 365 * day, now + 365 * day])
 })
 
-test('keys and their directory, even an existing one, are accessible only to the owner', async (t) => {
+test('keys and their directory are accessible only to the owner, even if the directory already existed', async (t) => {
   const at = place(t)
   mkdirSync(at.directory, { recursive: true, mode: 0o755 })
   await openAll(at)
@@ -112,7 +112,7 @@ test('concurrent first starts agree on one CA', async (t) => {
   assert.deepEqual(readdirSync(at.directory).sort(), allFiles)
 })
 
-test('a start that was interrupted after writing a key is completed by the next start', async (t) => {
+test('if a start is interrupted after writing a key, the next start completes the setup', async (t) => {
   const at = place(t)
   const { ca, serving } = await openAll(at)
   rmSync(join(at.directory, 'serving.crt'))
@@ -208,7 +208,7 @@ test('a certificate expires no later than its CA', async (t) => {
 
 /** Damages a complete directory and expects the next start to report `file` with this message. */
 function refused(what: string, file: string, message: RegExp, damage: (at: Place, file: string) => void): void {
-  test(`an error names ${file}: ${what}`, async (t) => {
+  test(`the error names ${file}: ${what}`, async (t) => {
     const at = place(t)
     await openAll(at)
     damage(at, join(at.directory, file))

@@ -17,7 +17,7 @@ function text(pem: string): string {
   return openssl(['x509', '-noout', '-text'], pem)
 }
 
-test('openssl strictly verifies an issued chain for its purpose and names, but for no others', async (t) => {
+test('openssl strictly verifies an issued chain, but only for its own purpose and names', async (t) => {
   const directory = temporaryDirectory(t)
   const names = { dns: ['localhost'], ips: ['127.0.0.1', '::1'] }
   const pem = issueCertificate(template(ca, { usages: ['digital signature', 'server auth'], names }))
@@ -33,7 +33,7 @@ test('openssl strictly verifies an issued chain for its purpose and names, but f
   assert.throws(() => openssl([...at, '-verify_hostname', 'other', file]), /mismatch/)
 })
 
-test('a CA certificate has the extensions of a CA', () => {
+test('a CA certificate has the extensions that CAs need', () => {
   const shown = text(ca.certificate)
   assert.match(shown, /Version: 3/)
   assert.match(shown, /Basic Constraints: critical\s+CA:TRUE, pathlen:0/)
@@ -44,7 +44,7 @@ test('a CA certificate has the extensions of a CA', () => {
   assert.equal(own[1], issuer?.[1])
 })
 
-test('a client certificate has the extensions of a client', async () => {
+test('a client certificate has the extensions that clients need', async () => {
   const shown = text(issueCertificate(template(ca)))
   assert.match(shown, /Signature Algorithm: ecdsa-with-SHA256/)
   assert.match(shown, /Issuer: CN = test-ca\n/)
@@ -64,7 +64,7 @@ test('times are UTCTime up to 2049 and GeneralizedTime from 2050', async () => {
   assert.match(shown, /GENERALIZEDTIME +:20500101000000Z/)
 })
 
-test('serial numbers are 128-bit positive numbers from the given random source, or as specified', async () => {
+test('a serial number is the specified one, or a positive 128-bit number from the given random source', async () => {
   const serialOf = async (changes: Partial<CertificateTemplate>) =>
     new X509Certificate(issueCertificate(template(ca, changes))).serialNumber
   assert.equal(await serialOf({ random: (size) => Buffer.alloc(size, 0xff) }), '7F'.padEnd(32, 'F'))

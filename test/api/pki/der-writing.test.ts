@@ -28,7 +28,7 @@ test('named bit strings end with the last set bit', () => {
     assert.equal(namedBits(bits).toString('hex'), hex)
 })
 
-test('times are written with a two-digit year until 2049', () => {
+test('times have a two-digit year up to 2049', () => {
   const second = 1000
   const border = Date.UTC(2050, 0)
   assert.equal(time(border - second).toString('latin1'), '\x17\x0d491231235959Z')

@@ -163,7 +163,7 @@ for (const [type, mask] of [
   ['BMPString', '0x800'],
   ['UTF8String', '0x2000'],
 ] as const) {
-  test(`the identity is read from an openssl certificate with ${type}, a multi-valued name and a URI`, (t) => {
+  test(`the identity is read from an openssl certificate with ${type}, a multi-valued RDN and a URI`, (t) => {
     const config = join(temporaryDirectory(t), 'openssl.cnf')
     const lines = [
       '[req]',

@@ -50,7 +50,7 @@ async function renewal(
   return { clock, directory, authority, current, abort, seen, waiting, turn }
 }
 
-test('a certificate that is due is renewed and installed once', async (t) => {
+test('a certificate that is due for renewal is renewed and installed once', async (t) => {
   const { clock, authority, seen, turn } = await renewal(t)
   await turn()
   assert.deepEqual([seen.serving.length, seen.admin.length], [0, 0])

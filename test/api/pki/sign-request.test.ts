@@ -60,7 +60,7 @@ for (const [name, newKey] of [
     assert.match(told, /CA:FALSE/)
   })
 
-test('validity starts five minutes in the past and ends with the requested lifetime or the CA, whichever is earlier', (t) => {
+test('validity starts five minutes in the past and ends after the requested lifetime, or earlier with the CA', (t) => {
   const directory = temporaryDirectory(t)
   const { certificate, key } = authority(directory, ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'], '10')
   const issuer = { certificate, key }
@@ -77,7 +77,7 @@ test('validity starts five minutes in the past and ends with the requested lifet
   assert.throws(() => life(hour, end), /the CA expired at/)
 })
 
-test('an issued certificate contains only the subject, names, key and usages of the request', (t) => {
+test('an issued certificate contains only the subject, names, key and usages from the request', (t) => {
   const directory = temporaryDirectory(t)
   const issuer = authority(directory, ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'])
   const config = join(directory, 'request.cnf')

@@ -57,7 +57,7 @@ test('a client rejects a server whose certificate has another CA or name', async
   await assert.rejects(ask(port, { ca: authority.certificate, servername: 'other' }), /Hostname\/IP does not match/)
 })
 
-test('the server rejects a client certificate that is expired, of another CA or for servers', async (t) => {
+test('the server rejects a client certificate that has expired, is from another CA or is for servers', async (t) => {
   const { authority, port } = await start(t)
   const { authority: other } = await start(t)
   const asking = async ({ certificate, key }: { certificate: string; key: string }) =>
@@ -76,7 +76,7 @@ test('the server rejects a client certificate that is expired, of another CA or 
   assert.match(String(await asking({ certificate, key: keyToPem(expired) })), /CERT_HAS_EXPIRED/)
 })
 
-test('a running server starts to use a new serving certificate', async (t) => {
+test('a running server switches to a new serving certificate', async (t) => {
   const { authority, server, port } = await start(t)
   const { certificate: cert, key } = await authority.servingCertificate({ dns: ['new.example'], ips: [] })
   server.setSecureContext({ cert, key, ca: authority.certificate })

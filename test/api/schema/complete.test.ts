@@ -69,7 +69,7 @@ test('defaults that depend on the name are applied again after the name is gener
   assert.equal(object.title, 'a-12345')
 })
 
-test('defaults are applied to an object of another version in the stored version', () => {
+test('an object in another version gets its defaults in the stored version', () => {
   const version = { ...typeOf(older), stored }
   const sent = runToCompletion(
     normalizeSliced(version, { apiVersion: 'v1', kind: 'Box', metadata: { name: 'a' }, width: 5 }),

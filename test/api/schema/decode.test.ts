@@ -33,7 +33,7 @@ test('a time is converted to UTC with seconds or microseconds', () => {
   assert.deepEqual(decode(times, sent).value, { at: '2020-01-01T00:00:00Z', exactly: '2020-01-01T00:00:00.000120Z' })
 })
 
-test('a microsecond time requires six decimals', () => {
+test('a time with microseconds requires six decimal places', () => {
   for (const decimals of ['', '.1', '.12345', '.1234567'])
     assert.throws(() => decode(times, { exactly: `2020-01-01T00:00:00${decimals}Z` }), {
       code: 400,
@@ -41,7 +41,7 @@ test('a microsecond time requires six decimals', () => {
     })
 })
 
-test('base64 is decoded strictly, except for unused bits of the last character, and made canonical', () => {
+test('base64 is decoded strictly, except for unused bits of the last character, and re-encoded canonically', () => {
   const bytes = s.object({ b: field(1, s.bytes(), { zeroValue: 'keep' }) })
   const read = (b: string) => (decode(bytes, { b }).value as JsonObject).b
   const taken = [
@@ -72,7 +72,7 @@ test('base64 is decoded strictly, except for unused bits of the last character, 
     assert.throws(() => read(sent), { code: 400 }, sent)
 })
 
-test('an explicit empty list is recorded outside of the value and survives copies', () => {
+test('an explicit empty list is recorded outside the value, and the record survives copying', () => {
   const groups = s.object({
     ids: field(1, s.list(s.int32()), { emptyCounts: true }),
     more: field(2, s.list(s.int32())),

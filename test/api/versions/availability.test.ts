@@ -14,14 +14,14 @@ import { defaultGatesOf, type Gates } from '../../../src/api/versions/feature-ga
 
 const noGates: Gates = new Set()
 
-test('a part exists from since until the version before until', () => {
+test('a field or kind exists from version "since" to the version before "until"', () => {
   const part: Availability = { since: '1.25', until: '1.28' }
   const states = (['1.24', '1.25', '1.27', '1.28'] as const).map((version) => availabilityOf(part, { version }))
   assert.deepEqual(states, ['later', 'available', 'available', 'removed'])
   assert.equal(availabilityOf({}, { version: '1.36' }), 'available')
 })
 
-test('a part needs its gates', () => {
+test('a field or kind is available only if its feature gates are enabled', () => {
   const gates: Gates = new Set(['IdentifyPodOS'])
   const isOn = (gate: Availability['gate']) =>
     isAvailable(gate === undefined ? {} : { gate }, { version: '1.24', gates })
@@ -65,7 +65,7 @@ function fieldNames({ fields }: ObjectSchema): string[] {
   return Object.keys(fields)
 }
 
-test('a derived kind has only the fields, values and columns of its version', () => {
+test('a derived kind has only the fields, values and columns of the emulated version', () => {
   const [older, newer] = [kindAt('1.24'), kindAt('1.25')]
   assert.deepEqual(fieldNames(older.schema).slice(3), ['parts', 'same', 'gone', 'gated'])
   assert.deepEqual(fieldNames(newer.schema).slice(3), ['parts', 'same', 'gated'])
@@ -79,21 +79,21 @@ test('a derived kind has only the fields, values and columns of its version', ()
   )
 })
 
-test('a derivation returns the same object where nothing differs', () => {
+test('deriving a kind returns the same object if nothing differs', () => {
   assert.equal(kindAt('1.24').schema.fields.same, note.schema.fields.same)
   assert.equal(derivation('1.24').schema(unchanging), unchanging)
   assert.equal(kindAt('1.24'), kindAt('1.24'))
   assert.equal(derivation('1.24').kind(kindAt('1.24')), kindAt('1.24'))
 })
 
-test('another version refers to the derived stored kind, and warns once it is deprecated', () => {
+test('a derived API version refers to the derived stored kind, and is deprecated only from its deprecation on', () => {
   const [older, newer] = (['1.24', '1.25'] as const).map((version) => derivation(version).kind(noteV2))
   assert.equal(older!.conversion!.stored, kindAt('1.24'))
   assert.equal(older!.deprecated, undefined)
   assert.deepEqual(newer!.deprecated, { since: '1.25' })
 })
 
-test('an unknown field of another version is reported with its versions', () => {
+test('an unknown field that exists in other Kubernetes versions is reported with those versions', () => {
   const { unknown, otherVersions } = decode(kindAt('1.24').schema, { parts: [{ later: 'x', never: 1 }] })
   assert.deepEqual(unknown, ['parts[0].later', 'parts[0].never'])
   assert.deepEqual([...otherVersions!.keys()], ['parts[0].later'])
@@ -118,7 +118,7 @@ function dropped(object: object, previous: object | undefined, gates: Gates) {
   return { copy, paths }
 }
 
-test('a field behind a disabled gate is dropped unless the stored object has it', () => {
+test('a field whose feature gate is disabled is dropped unless the stored object has the field', () => {
   const object = { gated: [{ inner: 'a' }, {}] }
   assert.deepEqual(dropped(object, undefined, noGates), { copy: { gated: [{}, {}] }, paths: ['gated[0].inner'] })
   assert.deepEqual(dropped(object, { gated: [{}] }, noGates).paths, ['gated[0].inner'])

@@ -17,7 +17,7 @@ import { gateRows, kindRows, type LevelField, type LevelType, patchReleases, typ
 
 const vendor = vendorOf('orch')
 
-test('each version has its newest patch release', () => {
+test('each Kubernetes version reports its newest patch release', () => {
   for (const [version, release] of patchReleases()) {
     const { major, minor, patch } = releaseOf(version as EmulatedVersion)
     assert.equal(`v${major}.${minor}.${patch}`, release)
@@ -26,7 +26,7 @@ test('each version has its newest patch release', () => {
 
 const letters = { alpha: 'a', beta: 'b', stable: 'g', deprecated: 'd' } as const
 
-test('each version has its feature gates with stage, default and lock', () => {
+test('each Kubernetes version has its feature gates with stage, default and lock', () => {
   const differing: string[] = []
   for (const { columns, states } of gateRows()) {
     const [name = ''] = columns
@@ -64,7 +64,7 @@ const notBuilt = new Set([
 ])
 
 for (const level of emulatedVersions)
-  test(`the kinds of ${level} are those of Kubernetes`, () => {
+  test(`version ${level} serves the same kinds as Kubernetes`, () => {
     const served = kindsOfVersion(level)
       .filter((kind) => exists(kind, level) && kind.group !== 'ops')
       .map((kind) => ({ kind, group: groupName(vendor, kind.group) }))
@@ -185,7 +185,7 @@ const comparedElsewhere =
   /^apiextensions\.v1\.JSONSchemaProps|^admissionregistration\.v1beta1\.(Mutating|Validating)?Webhook/
 
 for (const level of emulatedVersions)
-  test(`the fields of ${level} are those of Kubernetes`, () => {
+  test(`kinds at version ${level} have the same fields as in Kubernetes`, () => {
     const differing: string[] = []
     for (const [name, schema] of typesOf(level)) {
       const fact = facts[name]
@@ -221,7 +221,7 @@ function differences(name: string, { schema, fact, level }: Compared): string[] 
   ]
 }
 
-test('each later field names its feature gate', () => {
+test('each gated field added after 1.23 names its feature gate', () => {
   const differing: string[] = []
   for (const level of emulatedVersions)
     for (const [name, schema] of typesOf(level))

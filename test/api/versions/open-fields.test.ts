@@ -52,7 +52,7 @@ ${rows.join('\n')}
 `
 }
 
-test('the page of fields without rules is current', () => {
+test('the documentation page about fields without rules is up to date', () => {
   const text = writePage()
   if (process.env.ORCH_WRITE_DOCS) writeFileSync(page, text)
   assert.equal(readFileSync(page, 'utf8'), text, 'run ORCH_WRITE_DOCS=1 npm test -- open-fields')
