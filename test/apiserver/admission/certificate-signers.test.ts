@@ -44,7 +44,7 @@ async function tryBoth(signerName: string): Promise<number[]> {
   return [await write('approval', 'Approved'), await write('status', 'Failed')]
 }
 
-test('permission for a signer is granted by name or domain, separately for approving and signing', async () => {
+test('RBAC rules grant permission for a signer by name or domain, separately for approving and signing', async () => {
   const resources = ['certificatesigningrequests/approval', 'certificatesigningrequests/status']
   await give('writer', [{ verbs: ['update'], apiGroups: [group], resources }])
   assert.deepEqual(await tryBoth('example.com/one'), [403, 403])

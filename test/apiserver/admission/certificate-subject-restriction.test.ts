@@ -49,7 +49,7 @@ for (const [profile, domain, signer] of [
   })
 }
 
-test('CertificateSubjectRestriction ignores other signers, and validation errors take precedence', async () => {
+test('CertificateSubjectRestriction ignores requests for other signers, and validation errors take precedence', async () => {
   const path = '/apis/certificates.orch.io/v1/certificatesigningrequests'
   const request = organizations(superusers)
   const codeOf = async (spec: object) => (await own.post(path, { metadata: { generateName: 'c-' }, spec })).status

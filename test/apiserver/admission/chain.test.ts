@@ -60,7 +60,7 @@ function noting(name: string, handles: Control['handles'], asked: string[]): Con
   }
 }
 
-test('controls run only for the requests they handle, in list order, mutating before validating', async () => {
+test('admission plugins run only for requests that they handle, in list order, mutating before validating', async () => {
   const asked: string[] = []
   const everything = noting('a', { operations: ['CREATE', 'UPDATE'] }, asked)
   const onlyPods = noting(
@@ -82,7 +82,7 @@ test('controls run only for the requests they handle, in list order, mutating be
   assert.deepEqual(await run(request('DELETE')), [[], undefined])
 })
 
-test('a control that returns undefined keeps the object, and the first rejection stops the chain', async () => {
+test('a plugin that returns undefined keeps the object, and the first rejection stops the chain', async () => {
   const silent: Control = { name: 's', handles: { operations: ['CREATE'] }, mutate: () => undefined }
   const wanted = request('CREATE')
   assert.equal(await chain([silent], vendor).mutate(wanted), wanted.object)
@@ -91,7 +91,7 @@ test('a control that returns undefined keeps the object, and the first rejection
   await assert.rejects(chain([refusing, never], vendor).mutate(wanted), /no/)
 })
 
-test('all controls run a second time only if a webhook changed the object', async () => {
+test('the plugins run a second time only if a webhook changed the object', async () => {
   const asked: string[] = []
   const note = (name: string) => noting(name, { operations: ['CREATE'] }, asked)
   const outside = (mutate: Control['mutate']): Control => ({ ...note('hook'), asksOthers: true, mutate: mutate! })
@@ -109,7 +109,7 @@ test('all controls run a second time only if a webhook changed the object', asyn
   assert.deepEqual(await seen(changing), ['a mutates', 'hook first', 'a mutates', 'hook again'])
 })
 
-test('the explanation describes the last of several attempts', async () => {
+test('the admission explanation describes the last of several attempts', async () => {
   let refuses = true
   const moody: Control = {
     ...noting('moody', { operations: ['CREATE'] }, []),
@@ -130,7 +130,7 @@ test('the explanation describes the last of several attempts', async () => {
   assert.deepEqual([explanation.refusedBy, explanation.changes], [undefined, changes])
 })
 
-test('a rejection names the control that rejected the request', async () => {
+test('a rejection names the plugin that rejected the request', async () => {
   const refusing = (name: string, message: string): Control => ({
     name,
     handles: { operations: ['CREATE'] },
@@ -148,7 +148,7 @@ test('a rejection names the control that rejected the request', async () => {
   })
 })
 
-test('controls get an immutable copy of the stored object', () => {
+test('plugins get an immutable copy of the stored object', () => {
   const stored: ApiObject = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', labels: { a: 'x' } } }
   const terms = new WriteConditions()
   const shown = terms.show(stored)!
@@ -161,8 +161,8 @@ test('controls get an immutable copy of the stored object', () => {
   assert.equal(shown.metadata.labels!.a, 'x')
 })
 
-describe('flags that enable and disable controls', () => {
-  test('an enabled control runs for all writes, including those caused by other controls', async () => {
+describe('flags that enable and disable admission plugins', () => {
+  test('an enabled plugin runs for all writes, including writes caused by other plugins', async () => {
     const server = await serve({ after }, ['--enable-admission-plugins=AlwaysDeny,NamespaceAutoProvision'])
     const client = server.client('admin-token')
     const path = '/api/v1/namespaces/default/configmaps'
@@ -181,7 +181,7 @@ describe('flags that enable and disable controls', () => {
     assert.deepEqual([provided.status, (await client.get(unwanted)).status], [403, 404])
   })
 
-  test('a disabled control does not run, and a no-op control may be enabled', async () => {
+  test('a disabled plugin does not run, and a no-op plugin may be enabled', async () => {
     const server = await serve({ after }, [
       '--disable-admission-plugins=NamespaceLifecycle',
       '--enable-admission-plugins=AlwaysAdmit',

@@ -13,7 +13,7 @@ import { startFailing } from '../../support/start-failing.ts'
 const enabled = '--enable-admission-plugins=EventRateLimit'
 const head = { apiVersion: 'eventratelimit.admission.orch.io/v1alpha1', kind: 'Configuration' }
 
-test('Events are limited per namespace, and dry runs do not count', async () => {
+test('the rate of Events is limited per namespace, and dry runs do not count', async () => {
   const limits = [{ type: 'Namespace', qps: 1, burst: 3 }]
   const file = admissionFile({ after }, { EventRateLimit: { ...head, limits } })
   const server = await serve({ after }, [enabled, file])
@@ -60,7 +60,7 @@ describe('rate limit buckets', () => {
     assert.deepEqual([ask('a', 'u'), ask('a', 'u'), ask('a', 'u')], [true, true, false])
   })
 
-  test('buckets are separate per user or per source and object, and the oldest are evicted', () => {
+  test('buckets are separate per user, or per source and object, and the oldest buckets are evicted', () => {
     const byUser = limited({ type: 'User', qps: 1, burst: 1 })
     assert.deepEqual([byUser('a', 'u'), byUser('b', 'u'), byUser('a', 'v')], [true, false, true])
     const byObject = limited({ type: 'SourceAndObject', qps: 1, burst: 1, cacheSize: 2 })
@@ -84,7 +84,7 @@ for (const [what, limits, expected] of [
     assert.throws(() => configuredEventRateLimit({ vendor: vendorOf('orch'), clock }, value), expected)
   })
 
-test('the server does not start with EventRateLimit but without limits', async () => {
+test('the server does not start if EventRateLimit is enabled without limits', async () => {
   const { code, errors } = await startFailing({ after }, [enabled])
   assert.equal(code, 1)
   assert.match(errors, /EventRateLimit requires limits/)

@@ -161,7 +161,11 @@ function appliedNew(place: string, stored: ApiObject): Route {
   const object = renamed(stored)
   const path = `${place}/${object.metadata.name}?fieldManager=m&force=true`
   const isNew = object.metadata.name !== stored.metadata.name
-  return { what: 'apply of a new one', operation: isNew ? 'CREATE' : 'UPDATE', send: patch(path, applyType, object) }
+  return {
+    what: 'apply that creates an object',
+    operation: isNew ? 'CREATE' : 'UPDATE',
+    send: patch(path, applyType, object),
+  }
 }
 
 /** Kinds that can be created by PUT. */
@@ -171,7 +175,7 @@ function putNew(place: string, object: ApiObject): Route {
   const { metadata, ...rest } = renamed(object)
   const name = `${metadata.name}-put`
   const send = (by: HttpClient) => by.put(`${place}/${name}`, { ...rest, metadata: { ...metadata, name } })
-  return { what: 'PUT of a new one', operation: 'CREATE', send }
+  return { what: 'PUT that creates an object', operation: 'CREATE', send }
 }
 
 function asked(place: string, { kind }: Discovered, owner: string | undefined): Route {

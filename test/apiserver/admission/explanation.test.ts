@@ -42,7 +42,7 @@ const expected = [
   { control: 'DefaultTolerationSeconds', fields: ['spec.tolerations'] },
 ]
 
-test('the explanation lists changes in order, also for a dry run', async () => {
+test('the admission explanation lists changes in order, also for a dry run', async () => {
   for (const query of ['', '?dryRun=All']) {
     const answer = await ask(`${base}/pods${query}`, pod())
     assert.equal(answer.status, 201, answer.text)
@@ -54,7 +54,7 @@ test('the explanation lists changes in order, also for a dry run', async () => {
   }
 })
 
-test('the explanation lists changes of rejected and no-op writes', async () => {
+test('the admission explanation lists the changes that plugins make to rejected and no-op writes', async () => {
   const refused = await ask(`${base}/pods`, pod({ memory: '2Gi' }))
   assert.equal(refused.status, 403)
   assert.equal(told(refused)[0]!.control, 'LimitRanger')
@@ -64,7 +64,7 @@ test('the explanation lists changes of rejected and no-op writes', async () => {
   assert.deepEqual([patched.status, told(patched)], [200, []])
 })
 
-test('the explanation names the rejecting control, but not for errors outside admission', async () => {
+test('the admission explanation names the rejecting plugin, but not for errors outside admission', async () => {
   const missing = '/api/v1/namespaces/missing'
   const config = { metadata: { name: 'x' } }
   const range = { spec: { limits: [{ type: 'Container', max: { memory: '1Gi' } }] } }
@@ -88,14 +88,14 @@ test('the explanation names the rejecting control, but not for errors outside ad
   assert.deepEqual([unasked.status, unasked.headers['admission-refused-by']], [404, undefined])
 })
 
-test('a 404 from NamespaceExists names the control, also for an access review', async () => {
+test('a 404 from NamespaceExists names the plugin, also for an access review', async () => {
   const path = '/apis/authorization.orch.io/v1/namespaces/missing/localsubjectaccessreviews'
   const spec = { user: 'bob', resourceAttributes: { namespace: 'missing', verb: 'get', resource: 'pods' } }
   const answer = await ask(path, { metadata: { namespace: 'missing' }, spec })
   assert.deepEqual([answer.status, answer.headers['admission-refused-by']], [404, 'NamespaceExists'])
 })
 
-test('an explanation is returned only on request, and an invalid request header is rejected', async () => {
+test('an admission explanation is returned only on request, and an invalid request header is rejected', async () => {
   for (const asked of [undefined, 'false']) {
     const headers = asked === undefined ? {} : { 'explain-admission': asked }
     const { status, headers: answered } = await client.send(`${base}/pods`, { method: 'POST', headers, body: pod() })
@@ -104,7 +104,7 @@ test('an explanation is returned only on request, and an invalid request header 
   assert.equal((await ask(`${base}/pods`, pod(), { asked: 'yes' })).status, 400)
 })
 
-test('requesting an explanation requires a separate permission', async () => {
+test('requesting an admission explanation requires a separate permission', async () => {
   const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/default'
   const give = async (name: string, rule: object) => {
     await client.post(`${rbac}/roles`, { metadata: { name }, rules: [{ verbs: ['create'], ...rule }] })
@@ -122,7 +122,7 @@ test('requesting an explanation requires a separate permission', async () => {
   assert.equal((await ask(`${base}/secrets`, secret, { token: 'bob-token' })).status, 201)
 })
 
-test('the explanation header is limited in size and contains only allowed characters', () => {
+test('the explanation header is limited in size and contains only characters that headers allow', () => {
   const before: ApiObject = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } }
   const labels = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`${'ü\n'.repeat(200)}${i}`, 'x']))
   const after = { ...before, metadata: { ...before.metadata, labels: { a: 'b' } } }

@@ -74,7 +74,7 @@ const pod = (name: string, images: readonly string[], more: object = {}, init: r
   },
 })
 
-test('the backend decides about all containers of a pod, and its responses are cached', async (t) => {
+test('the image policy webhook decides about all containers of a pod, and its responses are cached', async (t) => {
   const client = (await serve(t, [...flagsFor({ defaultAllow: false }), enabled])).client()
   const annotations = { 'mine.image-policy.orch.io/ticket': '7', other: 'x' }
   assert.equal((await client.post(pods, pod('a', ['one', 'two'], { annotations }, ['three']))).status, 201)
@@ -107,14 +107,14 @@ test('the backend decides about all containers of a pod, and its responses are c
   assert.equal((await client.send(`${pods}/a/ephemeralcontainers`, debug)).status, 403)
 })
 
-test('pods are admitted while the backend is unavailable if defaultAllow is set', async (t) => {
+test('pods are admitted while the image policy webhook is unavailable if defaultAllow is set', async (t) => {
   const client = (await serve(t, [...flagsFor({ defaultAllow: true }), enabled])).client()
   const { status, headers } = await client.post(pods, pod('a', ['broken']))
   assert.equal(status, 201)
   assert.match(String(headers.warning), /cannot reach the image policy backend/)
 })
 
-test('the server does not start without the API group, the configuration or the file that it names', async (t) => {
+test('the server does not start if the API group is disabled or the configuration is missing or invalid', async (t) => {
   const failures: [string[], RegExp][] = [
     [flagsFor({ defaultAllow: false }), /--runtime-config=imagepolicy.orch.io\/v1alpha1=true/],
     [['--enable-admission-plugins=ImagePolicyWebhook'], /requires a configuration/],

@@ -86,7 +86,7 @@ test('an updated claim is checked unless it is terminating', async () => {
   assert.equal((await client.get(`${path}/c`)).status, 404)
 })
 
-test('a violation is detected among very many containers', async () => {
+test('LimitRanger detects a violation among very many containers', async () => {
   const base = await bounded({ type: 'Container', max: { cpu: '2' } })
   const send = (last: string) => {
     const containers = Array.from({ length: 2_000 }, (_, i) => ({
@@ -102,7 +102,7 @@ test('a violation is detected among very many containers', async () => {
   assert.match(body.message, /is forbidden: maximum cpu usage per Container is 2, but limit is 3 \(/)
 })
 
-test('with many containers, defaults are computed only up to the size limit of the annotation', async () => {
+test('a pod is rejected as soon as the LimitRanger annotation that lists its defaults is too long', async () => {
   const names = Array.from({ length: 4000 }, (_, i) => [`example.com/resource-${i}`, '1'])
   const base = await bounded({ type: 'Container', default: Object.fromEntries(names) })
   const containers = Array.from({ length: 300 }, (_, i) => ({ name: `c${i}`, image: 'i' }))
@@ -111,7 +111,7 @@ test('with many containers, defaults are computed only up to the size limit of t
   assert.match(result.body.message, /metadata.annotations: Too long: must have at most 262144 bytes/)
 })
 
-test('an error about very many violations is truncated', async () => {
+test('a LimitRanger error about very many violations is truncated', async () => {
   const names = Array.from({ length: 6000 }, (_, i) => [`example.com/resource-${i}`, '1'])
   const base = await bounded({ type: 'Container', maxLimitRequestRatio: Object.fromEntries(names) })
   const containers = Array.from({ length: 100 }, (_, i) => ({ name: `c${i}`, image: 'i' }))

@@ -66,7 +66,7 @@ describe('NodeRestriction for a node agent', async () => {
     ['a taint', { spec: { taints: [{ key: 'k', effect: 'NoSchedule' }] } }],
     ['an owner', { metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'm', uid: 'u' }] } }],
   ] as const)
-    test(`a node agent cannot change ${what} of its Node through any kind of write`, async () => {
+    test(`a node agent cannot change ${what} on its Node through any kind of write`, async () => {
       for (const way of ways(change)) assert.equal(await status(...way), 403, `${way[0]} ${way[3] ?? ''}`)
       assert.deepEqual((await admin.get(path)).body.metadata.labels, stored.metadata.labels)
     })
@@ -198,7 +198,7 @@ describe('NodeRestriction for a node agent', async () => {
     assert.equal(await status('POST', accounts, { metadata: { name: 'a' } }), 403)
   })
 
-  test('NodeRestriction applies only to users with both the name and the group of a node', async () => {
+  test('NodeRestriction applies only to users with both a node user name and the nodes group', async () => {
     const create = (headers: { [name: string]: string }) =>
       admin.send('/api/v1/nodes?dryRun=All', { method: 'POST', headers, body: { metadata: { name: 'o' } } })
     const masters = 'system:masters'

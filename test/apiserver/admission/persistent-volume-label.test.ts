@@ -13,7 +13,7 @@ const head = { apiVersion: 'persistentvolumelabel.admission.orch.io/v1alpha1', k
 const zone = 'topology.orch.io/zone'
 const region = 'topology.orch.io/region'
 
-describe('labels of new volumes', async () => {
+describe('labels on new volumes', async () => {
   const volumes = [
     { source: 'awsElasticBlockStore', id: 'vol-1', labels: { [zone]: 'a__b', [region]: 'west' } },
     { source: 'awsElasticBlockStore', labels: { [region]: 'anywhere' } },
@@ -69,7 +69,7 @@ for (const [what, fields, expected] of [
     assert.throws(() => configuredPersistentVolumeLabel({ vendor: vendorOf('orch') }, value), expected)
   })
 
-test('the server does not start with PersistentVolumeLabel but without a table', async () => {
+test('the server does not start if PersistentVolumeLabel is enabled without a label table', async () => {
   const { code, errors } = await startFailing({ after }, [enabled])
   assert.equal(code, 1)
   assert.match(errors, /PersistentVolumeLabel requires a label table/)

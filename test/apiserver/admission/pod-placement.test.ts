@@ -16,7 +16,7 @@ const flags = [
 ]
 const head = { apiVersion: 'podtolerationrestriction.admission.orch.io/v1alpha1', kind: 'Configuration' }
 
-describe('admission controls for pod placement', async () => {
+describe('admission plugins for pod placement', async () => {
   const server = await serve({ after }, flags)
   const client = server.client()
   let createdCount = 0
@@ -31,7 +31,7 @@ describe('admission controls for pod placement', async () => {
       spec: { containers: [container], ...spec },
     })
 
-  test('the node selector of the namespace is merged into the pod, and conflicts are rejected', async () => {
+  test('the node selector of a namespace is merged into its pods, and conflicts are rejected', async () => {
     const where = await namespace({ 'node-selector': ' env=test , region=west' })
     assert.deepEqual((await create(where)).body.spec.nodeSelector, { env: 'test', region: 'west' })
     const own = await create(where, { nodeSelector: { disk: 'ssd', env: 'test' } })
@@ -42,7 +42,7 @@ describe('admission controls for pod placement', async () => {
   })
 
   for (const text of ['env in (a,b)', 'env', 'a=b=c', '=x', 'a b=c', 'a=*'])
-    test(`an invalid node selector annotation of the namespace causes every pod to be rejected: ${text}`, async () => {
+    test(`an invalid node selector annotation on the namespace causes every pod to be rejected: ${text}`, async () => {
       const where = await namespace({ 'node-selector': text })
       const refused = await create(where)
       assert.equal(refused.status, 403)
@@ -52,7 +52,7 @@ describe('admission controls for pod placement', async () => {
       )
     })
 
-  test('tolerations of the namespace are merged into the pod, and tolerations that it does not allow are rejected', async () => {
+  test('the default tolerations of a namespace are merged into its pods, and tolerations it does not allow are rejected', async () => {
     const given = { key: 'k', operator: 'Equal', value: 'v', effect: 'NoSchedule' }
     const where = await namespace({ defaultTolerations: JSON.stringify([given]) })
     assert.deepEqual((await create(where)).body.spec.tolerations, [given])
@@ -81,7 +81,7 @@ describe('admission controls for pod placement', async () => {
 
   for (const text of ['not json', '{}', '[1]', '[{"key":"k","nothing":1}]', '[{"operator":"Near"}]'])
     for (const name of ['defaultTolerations', 'tolerationsWhitelist'])
-      test(`an invalid ${name} annotation of the namespace causes every pod to be rejected: ${text}`, async () => {
+      test(`an invalid ${name} annotation on the namespace causes every pod to be rejected: ${text}`, async () => {
         const where = await namespace({ [name]: text })
         const refused = await create(where, { tolerations: [{ key: 'k', operator: 'Exists' }] })
         assert.equal(refused.status, 403, refused.text)
@@ -119,7 +119,7 @@ describe('admission controls for pod placement', async () => {
       assert.match((await create('listed', { nodeSelector })).body.message, /conflict with its namespace whitelist/)
   })
 
-  test('the server does not start with an invalid configuration, even if the control is disabled', async () => {
+  test('the server does not start with an invalid configuration, even if the plugin is disabled', async () => {
     const file = admissionFile({ after }, { PodNodeSelector: { podNodeSelectorPluginConfig: { a: 'x in y' } } })
     const { code, errors } = await startFailing({ after }, [file])
     assert.equal(code, 1)

@@ -10,7 +10,7 @@ const container = { name: 'c', image: 'i' }
 const pods = '/api/v1/namespaces/default/pods'
 const strategic = 'application/strategic-merge-patch+json'
 
-describe('admission controls for pods and services', async () => {
+describe('admission plugins for pods and Services', async () => {
   const names = ['AlwaysPullImages', 'LimitPodHardAntiAffinityTopology', 'ExtendedResourceToleration']
   const server = await serve({ after }, [
     '--disable-admission-plugins=ServiceAccount',
@@ -22,7 +22,7 @@ describe('admission controls for pods and services', async () => {
   const patch = (path: string, body: object) =>
     client.send(path, { method: 'PATCH', headers: { 'content-type': strategic }, body })
 
-  test('AlwaysPullImages: the pull policy of all containers becomes Always, also of containers added later', async () => {
+  test('AlwaysPullImages: all containers get the pull policy Always, including containers added later', async () => {
     const spec = {
       initContainers: [{ name: 'i', image: 'i:1', imagePullPolicy: 'Never' }],
       containers: [{ ...container, image: 'i:1', imagePullPolicy: 'IfNotPresent' }],
@@ -88,7 +88,7 @@ describe('admission controls for pods and services', async () => {
     assert.equal((await patch(`${pods}/plain/ephemeralcontainers`, added)).status, 403)
   })
 
-  test('LimitPodHardAntiAffinityTopology: every required term must use the host name as topology key', async () => {
+  test('LimitPodHardAntiAffinityTopology: every required term must use the hostname topology key', async () => {
     const away = (...keys: string[]) => ({
       affinity: {
         podAntiAffinity: {

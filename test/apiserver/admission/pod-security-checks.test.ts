@@ -208,7 +208,7 @@ const versionsOf = ({ since = 0, replaced }: Row) => [...(replaced ? [`v1.${sinc
 const reasonPattern = (reason: string) => new RegExp(`(?:": |, |^)${reason}s? \\(`)
 const counts = ({ since = 0 }: Row, version: string) => version === 'latest' || Number(version.slice(3)) >= since
 
-describe('checks of the Pod Security Standards', async () => {
+describe('Pod Security Standards checks', async () => {
   const server = await serve({ after }, ['--disable-admission-plugins=ServiceAccount'])
   const client = server.client()
   const prepared = new Map<string, Promise<string>>()
@@ -245,7 +245,7 @@ describe('checks of the Pod Security Standards', async () => {
       })
   }
 
-  test('every check of the Pod Security Standards has test rows', () => {
+  test('every Pod Security Standards check has test rows', () => {
     assert.deepEqual([...new Set(rows.map(({ check }) => check))].sort(), allChecks.map(({ id }) => id).sort())
   })
 

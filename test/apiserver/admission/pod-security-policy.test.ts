@@ -193,7 +193,7 @@ const rows: { readonly [what: string]: Row } = {
   },
 }
 
-describe('rules of a PodSecurityPolicy', async () => {
+describe('PodSecurityPolicy rules', async () => {
   const server = await serve({ after }, [
     '--enable-admission-plugins=PodSecurityPolicy',
     '--disable-admission-plugins=ServiceAccount',
@@ -328,7 +328,7 @@ describe('rules of a PodSecurityPolicy', async () => {
     assert.ok(foreign.body.message.includes('spec.runtimeClassName: '), foreign.body.message)
   })
 
-  test('policies that change nothing take precedence, then the first by name, and updates are only validated', async () => {
+  test('policies that change nothing take precedence, then the first policy by name; updates are only validated', async () => {
     await use({ runAsUser: { rule: 'MustRunAs', ...range(3, 4) } })
     await client.post(path, policy({ runAsUser: { rule: 'MustRunAs', ...range(1, 2) } }, {}, 'a'))
     const chosen = async (spec: Fields) => (await create(spec)).body.metadata.annotations['orch.io/psp']

@@ -40,7 +40,7 @@ function warningsOf({ headers }: Answer): string[] {
   )
 }
 
-describe('Pod Security labels of a namespace', async () => {
+describe('Pod Security labels on a namespace', async () => {
   const server = await serve({ after }, [noAccounts])
   const client = server.client()
 
@@ -106,7 +106,7 @@ describe('Pod Security labels of a namespace', async () => {
     }
   })
 
-  test('setting a stricter level returns warnings about existing pods', async () => {
+  test('setting a stricter enforce level returns warnings about existing pods', async () => {
     const where = await namespace(client)
     for (const name of ['a', 'b', 'd']) await pod(client, where, hostNetwork, name)
     await pod(client, where, { ...plain, hostPID: true, volumes: [{ name: 'v', hostPath: { path: '/' } }] }, 'e')
@@ -221,7 +221,7 @@ describe('PodSecurity configuration file', async () => {
       assert.throws(() => readPodSecurity(value, vendorOf('orch')), told)
     })
 
-  test('the server does not start with an invalid configuration, and the error names the file and the control', async () => {
+  test('the server does not start with an invalid configuration, and the error names the file and the plugin', async () => {
     const bad = admissionFile({ after }, { PodSecurity: { ...head, default: {} } })
     const { code, errors } = await startFailing({ after }, [bad])
     assert.equal(code, 1)
@@ -229,7 +229,7 @@ describe('PodSecurity configuration file', async () => {
   })
 })
 
-test('labels and annotations use the domain of the profile', async () => {
+test("Pod Security labels and annotations use the profile's domain", async () => {
   const server = await serve({ after }, [noAccounts, '--profile=kubernetes'])
   const client = server.client()
   const labels = { 'pod-security.kubernetes.io/enforce': 'baseline', [label('enforce')]: 'privileged' }

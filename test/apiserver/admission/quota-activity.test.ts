@@ -5,7 +5,7 @@ import { QuotaActivity } from '../../../src/apiserver/admission/quota/activity.t
 
 const turn = () => new Promise(setImmediate)
 
-test('a recount of usage waits for the last active write, and new writes wait for the recount', async () => {
+test('a quota recount waits for the last active write, and new writes wait for the recount', async () => {
   const activity = new QuotaActivity()
   const events: string[] = []
   const end = await activity.begin('a')
@@ -29,7 +29,7 @@ test('a recount of usage waits for the last active write, and new writes wait fo
   assert.equal(await activity.whileStill('a', async () => 6), 6)
 })
 
-test('a hanging write or a long recount does not block other writes', async () => {
+test('a hanging write or a long quota recount does not block other writes', async () => {
   const activity = new QuotaActivity({ drainMs: 10, holdMs: 10 })
   const end = await activity.begin('a')
   assert.equal(await activity.whileStill('a', async () => assert.fail('a write is under way')), undefined)

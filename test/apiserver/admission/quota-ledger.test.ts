@@ -46,7 +46,7 @@ function open(hard: string, used: string, debts: readonly Debt[] = []) {
   return { ledger: new Ledger(writes), stored, records, now }
 }
 
-test('a charge is not lost if a refund happens concurrently', async () => {
+test('a quota charge is not lost if a refund happens concurrently', async () => {
   const debt = owed('2')
   const { ledger, stored, records } = open('10', '5', [debt])
   const outcomes = await Promise.all([
@@ -81,7 +81,7 @@ test('a refund makes room for a concurrent charge', async () => {
   assert.deepEqual(stored, ['5', '4', '5'])
 })
 
-test('an unsettled charge is refunded once and only in its own quota', async () => {
+test('an unsettled charge is refunded only once and only to its own quota', async () => {
   const one = owed('1')
   const two = owed('2')
   const other = { ...owed('4'), uid: 'of another that had the name' }

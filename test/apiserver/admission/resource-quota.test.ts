@@ -35,7 +35,7 @@ async function limited(...quotas: { name?: string; hard: object; spec?: object; 
 
 const map = (name: string, more: object = {}) => ({ metadata: { name, ...more } })
 
-test('usage of a failed write is refunded', async () => {
+test('the usage charged for a failed write is refunded', async () => {
   const { base, used } = await limited({ hard: { configmaps: '5', 'count/configmaps': '5' } })
   const maps = `${base}/configmaps`
   assert.equal((await client.post(maps, map('a'))).status, 201)
@@ -63,7 +63,7 @@ test('no unsettled charges remain after writes, and a recount cancels them', asy
   assert.deepEqual([await used(), await owed()], [{ configmaps: '1' }, 0])
 })
 
-test('a deletion refunds usage: immediately, with the last finalizer, and in a collection', async () => {
+test('a deletion refunds usage immediately, after the last finalizer or as part of deletecollection', async () => {
   const { base, used } = await limited({ hard: { configmaps: '3' } })
   const maps = `${base}/configmaps`
   await client.post(maps, map('a'))
@@ -83,7 +83,7 @@ test('a deletion refunds usage: immediately, with the last finalizer, and in a c
   assert.deepEqual(await used(), { configmaps: '0' })
 })
 
-test('quotas that count quotas can be deleted: alone, mutually, with the last finalizer, and in a collection', async () => {
+test('quotas that count quotas can be deleted individually, concurrently, by finalizer removal and by deletecollection', async () => {
   const hard = { resourcequotas: '9', 'count/resourcequotas': '9' }
   const { base, namespace } = await limited(...['a', 'b', 'c', 'd', 'e', 'f'].map((name) => ({ name, hard })))
   const quotas = `${base}/resourcequotas`
@@ -102,7 +102,7 @@ test('quotas that count quotas can be deleted: alone, mutually, with the last fi
   assert.deepEqual((await server.store.list({ prefix: `quota-debts/${namespace}/` })).entries, [])
 })
 
-test('usage of an evicted pod is refunded when the pod is removed', async () => {
+test('the usage of an evicted pod is refunded when the pod is removed', async () => {
   const { base, used } = await limited({ hard: { pods: '2', 'requests.cpu': '2' } })
   const evict = (name: string, query = '') =>
     client.post(`${base}/pods/${name}/eviction${query}`, {
@@ -216,7 +216,7 @@ function neighbours(term: object): object {
   return { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } } }
 }
 
-test('a claim that grows is charged the difference, also per storage class', async () => {
+test('when a claim grows, only the difference is charged, also to quotas per storage class', async () => {
   const gold = 'gold.storageclass.storage.orch.io/requests.storage'
   const { base, used } = await limited({ hard: { 'requests.storage': '10Gi', [gold]: '4Gi' } })
   await client.post('/apis/storage.orch.io/v1/storageclasses', {
@@ -297,7 +297,7 @@ describe('limitedResources in the configuration', () => {
   const scope = 'scopeName: PriorityClass, operator: In, values: [system-node-critical]'
   const limitedResources = `limitedResources:\n- {resource: configmaps, matchContains: [count/]}\n- {resource: pods, matchScopes: [{${scope}}]}\n`
 
-  test('limited resources can be created only if a quota covers them', async (t) => {
+  test('objects that use limited resources can be created only if a quota covers those resources', async (t) => {
     const file = join(server.directory, 'admission.yaml')
     writeFileSync(join(server.directory, 'quota.yaml'), kind + limitedResources)
     writeFileSync(file, `${head}  path: quota.yaml\n`)

@@ -26,7 +26,7 @@ function roomOf(client: HttpClient, namespace: string) {
   return { client, path: `${base}/pods`, account }
 }
 
-describe('service accounts of pods', async () => {
+describe('service accounts for pods', async () => {
   const everywhere = (await serve({ after })).client()
   const enter = async (namespace: string) => {
     const made = await everywhere.post('/api/v1/namespaces', { metadata: { name: namespace } })
@@ -56,7 +56,7 @@ describe('service accounts of pods', async () => {
     assert.deepEqual([old.status, old.body.spec.serviceAccountName], [201, 'robot'])
   })
 
-  test('waiting for the default service account is limited by time, not by the number of lookups', async () => {
+  test('the wait for the default service account is limited by time, not by the number of lookups', async () => {
     const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } }
     let looks = 0
     let now = 0
@@ -184,7 +184,7 @@ describe('service accounts of pods', async () => {
     assert.deepEqual([await add({ env }), await add({ envFrom: from }), await add({})], [403, 403, 200])
   })
 
-  test('the annotation that restricts secrets must be a boolean', async () => {
+  test('the annotation that restricts which secrets pods may use must be a boolean', async () => {
     const { client, path, account } = await enter('said')
     const volumes = [{ name: 'v', secret: { secretName: 'other' } }]
     for (const [value, status] of [
@@ -203,7 +203,7 @@ describe('service accounts of pods', async () => {
   })
 })
 
-test('pods can be created in a new namespace immediately because control loops create its default account', async (t) => {
+test('a pod can be created right after its namespace because the server waits for the default service account', async (t) => {
   const client = (await serveUp(t)).client()
   for (let i = 0; i < 10; i++) {
     assert.equal((await client.post('/api/v1/namespaces', { metadata: { name: `n${i}` } })).status, 201)
@@ -212,7 +212,7 @@ test('pods can be created in a new namespace immediately because control loops c
   }
 })
 
-test('the kubernetes profile uses the volume and annotation names of Kubernetes', async (t) => {
+test('the kubernetes profile uses Kubernetes volume and annotation names', async (t) => {
   const { client, path, account } = roomOf((await serve(t, ['--profile=kubernetes'])).client(), 'default')
   await account('default')
   const { body } = await client.post(path, pod({}))

@@ -52,12 +52,12 @@ test('a forwarded 304 has no Location header, and duplicate headers are forwarde
   assert.deepEqual(await sendHttp2(server, twice), { status: 200, text: '{}' })
 })
 
-test('an interrupted or slow backend response never looks complete to the client', async () => {
+test('an interrupted or timed-out backend response never looks complete to the client', async () => {
   await assert.rejects(client.get(`${root}/broken-off`))
   await assert.rejects(client.get(`${root}/drip?timeout=1s`))
 })
 
-test('bytes after a backend response are discarded', async () => {
+test('bytes that follow a backend response are discarded', async () => {
   for (let i = 0; i < 3; i++) assert.equal((await client.get(`${root}/second-answer`)).text, '{}')
   assert.match((await client.get(`${root}/echo`)).text, /"method":"GET"/)
 })
@@ -170,7 +170,7 @@ test('a Location header that points to another host is removed', async () => {
   assert.equal((await client.get(`${root}/made-elsewhere?to=${encodeURIComponent(here)}`)).headers.location, here)
 })
 
-test('warnings of a backend are limited in number, so that HTTP/2 clients accept the response', async () => {
+test('the number of warnings from a backend is limited so that HTTP/2 clients accept the response', async () => {
   const head = { ':path': `${root}/warnings`, authorization: 'Bearer admin-token' }
   assert.deepEqual(await sendHttp2(server, head), { status: 200, text: '{}' })
   const { headers } = await client.get(`${root}/warnings`)

@@ -52,7 +52,7 @@ function valuesOf(headers: readonly string[], expected: string): string[] {
   return headers.flatMap((name, i) => (i % 2 === 0 && name.toLowerCase() === expected ? [headers[i + 1]!] : []))
 }
 
-test('the ConfigMap tells backends how to authenticate the front proxy', async () => {
+test('the extension-apiserver-authentication ConfigMap tells backends how to authenticate the front proxy', async () => {
   const { data } = trust.body
   const lists = Object.entries<string>(data).filter(([name]) => !name.endsWith('ca-file'))
   assert.deepEqual(Object.fromEntries(lists.map(([name, text]) => [name, JSON.parse(text)])), {
@@ -66,7 +66,7 @@ test('the ConfigMap tells backends how to authenticate the front proxy', async (
   assert.equal(backend.calls.at(-1)?.certificate, 'front-proxy-client')
 })
 
-test('the ConfigMap is recreated after a deletion and keeps values of other servers', async () => {
+test('the extension-apiserver-authentication ConfigMap is recreated after deletion and keeps values from other servers', async () => {
   await client.delete(configMap)
   await until(
     () => client.get(configMap),
@@ -167,7 +167,7 @@ test('bodies are forwarded unchanged with all methods, over HTTP/1.1 and HTTP/2'
   assert.equal((await client.send(`${root}/echo`, { method: 'HEAD' })).status, 200)
 })
 
-test('only response headers that describe the body are forwarded', async () => {
+test('only the backend response headers that describe the body are forwarded', async () => {
   const { status, headers } = await client.get(`${root}/made`)
   assert.equal(status, 201)
   assert.deepEqual([headers.location, headers.etag, headers.warning], ['/apis/x', '"kept"', '299 - "one", 299 - "two"'])

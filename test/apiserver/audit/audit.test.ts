@@ -75,7 +75,7 @@ async function eventsOf(auditId: string, count = 1): Promise<Told[]> {
 
 const idOf = ({ headers }: { headers: { [name: string]: unknown } }) => String(headers['audit-id'])
 
-test('the audit event of a create has both bodies, the user, the source IPs and the authorization reason', async () => {
+test('the audit event for a create has both bodies, the user, the source IPs and the authorization reason', async () => {
   const body = { metadata: { name: 'told' }, data: { a: 'b' } }
   const answer = await admin.send('/api/v1/namespaces/default/configmaps?fieldManager=me', {
     method: 'POST',
@@ -120,7 +120,7 @@ test('rejected and unauthenticated requests are audited with code and reason', a
   assert.ok(!readFileSync(logFile!, 'utf8').includes('no-such-token'))
 })
 
-test('no audit event contains values of Secrets or tokens', async () => {
+test('no audit event contains Secret values or tokens', async () => {
   const canary = 'canary-5f1c'
   const encoded = Buffer.from(canary).toString('base64')
   const path = '/api/v1/namespaces/default/secrets'
@@ -156,7 +156,7 @@ function patch(path: string, type: string, body: unknown) {
   return admin.send(path, { method: 'PATCH', body, headers: { 'content-type': `application/${type}` } })
 }
 
-test('the audit event of an impersonated request names both users, and a watch is audited at its start and end', async () => {
+test('the audit event for an impersonated request names both users, and a watch is audited at its start and end', async () => {
   const asAlice = await admin.get('/api/v1/namespaces/default/configmaps/told', { 'impersonate-user': 'alice' })
   const [event] = await eventsOf(idOf(asAlice))
   assert.deepEqual([event.user.username, event.impersonatedUser.username], ['admin', 'alice'])
@@ -165,7 +165,7 @@ test('the audit event of an impersonated request names both users, and a watch i
   assert.deepEqual(stages, ['RequestReceived', 'ResponseStarted', 'ResponseComplete'])
 })
 
-test('audit events are annotated with deprecated versions, webhooks and break-glass access', async (t) => {
+test('audit annotations record the use of deprecated versions, webhooks and break-glass access', async (t) => {
   const old = await admin.get('/apis/policy/v1beta1/poddisruptionbudgets')
   const [event] = await eventsOf(idOf(old))
   assert.deepEqual(
@@ -230,7 +230,7 @@ test('authorized users can list recent audit events through the API', async () =
   assert.match(metrics, /apiserver_audit_level_total\{level="Metadata"\} [1-9]/)
 })
 
-test('a shutdown loses no audit events, and events of one connection name the right caller', async (t) => {
+test('a shutdown loses no audit events, and every event on a shared connection names the right caller', async (t) => {
   const log = join(directory, 'stopped.log')
   const stopping = await serve(t, [`--audit-policy-file=${policyFile}`, `--audit-log-path=${log}`])
   const client = stopping.client()

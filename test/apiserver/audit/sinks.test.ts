@@ -113,7 +113,7 @@ test('a log file that another program moves or removes is created again', async 
   assert.equal(readFileSync(join(directory, 'moved.log'), 'utf8'), 'one\nwithin the second\n')
 })
 
-test('log files beyond the maximum age are deleted', async (t) => {
+test('audit log files older than the maximum age are deleted', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-audit-'))
   t.after(() => rmSync(directory, { recursive: true }))
   writeFileSync(join(directory, 'audit-2020-01-01T00-00-00.000.log'), 'old')
@@ -145,7 +145,7 @@ test('lines that arrive during a write are written together, and requests wait o
   assert.ok(written[0]!.startsWith('a\nb\nccc'))
 })
 
-test('in strict mode a request fails if it cannot be audited; otherwise the loss is only counted', async () => {
+test('in strict mode a request fails if it cannot be audited; otherwise the lost event is only counted', async () => {
   const output = { append: () => Promise.reject(new Error('full')), close: async () => {} }
   const faults = new Faults()
   const strict = new LogSink({ output, truncation: whole, isStrict: true, faults })
@@ -158,7 +158,7 @@ test('in strict mode a request fails if it cannot be audited; otherwise the loss
   assert.equal(faults.count, 3)
 })
 
-test('in strict mode a request waits only until its own line is written', async () => {
+test('in strict mode a request waits only until its own audit line is written', async () => {
   const appends: { readonly lines: string; readonly done: PromiseWithResolvers<void> }[] = []
   const append = (lines: Buffer) => {
     const done = Promise.withResolvers<void>()
@@ -186,7 +186,7 @@ test('in strict mode a request waits only until its own line is written', async 
   )
 })
 
-test('lines of any length and characters are written completely', async () => {
+test('audit lines of any length and with any characters are written completely', async () => {
   const written: string[] = []
   const output = { append: async (lines: Buffer) => void written.push(lines.toString()), close: async () => {} }
   const sink = new LogSink({ output, truncation: whole, isStrict: false, faults: new Faults() })
@@ -197,7 +197,7 @@ test('lines of any length and characters are written completely', async () => {
   assert.ok(written.join('') === expected)
 })
 
-test('an event that is too long loses its bodies, and is dropped if it is still too long', async () => {
+test('an audit event that is too long loses its bodies, and is dropped if it is still too long', async () => {
   const written: string[] = []
   const output = { append: async (lines: Buffer) => void written.push(lines.toString()), close: async () => {} }
   const faults = new Faults()
@@ -212,7 +212,7 @@ test('an event that is too long loses its bodies, and is dropped if it is still 
 
 const unlimited = { buffer: 3, maxSize: 2, maxWaitMs: 60_000, rate: undefined, maxLength: 100 }
 
-test('a batch is sent when it is full or due, and events beyond the buffer are counted as lost', async () => {
+test('an audit batch is sent when it is full or due, and events that exceed the buffer are counted as lost', async () => {
   const sent: (readonly string[])[] = []
   const faults = new Faults()
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -249,7 +249,7 @@ test('audit batches are limited in size and rate', async () => {
   assert.ok(times[1]! - times[0]! > 40, `${times[1]! - times[0]!} ms between two batches`)
 })
 
-test('a failed batch is retried and dropped after five attempts', async () => {
+test('a failed audit batch is retried and dropped after five attempts', async () => {
   const faults = new Faults()
   let calls = 0
   const texts: string[] = []
@@ -275,7 +275,7 @@ test('a failed batch is retried and dropped after five attempts', async () => {
   assert.deepEqual([kind, apiVersion, items], ['EventList', 'audit.orch.io/v1', [{ b: 1 }]])
 })
 
-test('the recent events in memory are limited in number and size', () => {
+test('the recent audit events in memory are limited in number and size', () => {
   const recent = new RecentEvents()
   for (let i = 0; i < 5000; i++) recent.write(event(`${i}`))
   recent.write(event('later', 'RequestReceived'))
@@ -286,7 +286,7 @@ test('the recent events in memory are limited in number and size', () => {
   assert.equal(recent.all().at(-1), 'yyy')
 })
 
-test('an event contains the values from the time of the request, however late it is serialized', () => {
+test('an audit event contains the values from the time of the request, however late the event is serialized', () => {
   const request = new AuditedRequest({
     beginning: beginningOf('audit.orch.io/v1', 'Metadata'),
     auditId: 'a-1',
@@ -318,7 +318,7 @@ test('an event contains the values from the time of the request, however late it
   assert.equal(read.stageTimestamp, '1970-01-01T00:00:01.002000Z')
 })
 
-test('audit times follow the wall clock within 100 ms with at most one clock read per 100 ms', () => {
+test('audit times stay within 100 ms of the wall clock with at most one clock read per 100 ms', () => {
   const reads: number[] = []
   let now = 5000
   let monotonic = 0

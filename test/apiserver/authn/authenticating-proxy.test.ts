@@ -113,7 +113,7 @@ test('request headers of the authenticating proxy determine the user', { timeout
     assert.deepEqual([identity.status, identity.user], [201, 'bob'])
   })
 
-  await t.test('only proxies with an allowed name and a valid certificate are accepted', async () => {
+  await t.test('only proxies with an allowed common name and a valid certificate are accepted', async () => {
     const by = async (subject: string, more: Partial<WantedCertificate> = {}) =>
       (await authenticatedUser(server, { certificate: make({ subject, issuer: proxies, ...more }), headers: jane }))
         .status
@@ -152,7 +152,7 @@ test('request headers of the authenticating proxy determine the user', { timeout
     assert.deepEqual(JSON.parse(text).status, { user: 'jane', groups: ['a', 'b', 'system:authenticated'] })
   })
 
-  await t.test('the user from the proxy headers may impersonate others if authorized', async () => {
+  await t.test('an authorized user from the proxy headers may impersonate other users', async () => {
     const masters = { ...jane, 'X-Remote-Group': 'system:masters' }
     assert.equal((await userFor({ ...masters, 'Impersonate-User': 'joe' })).user, 'joe')
     assert.equal((await userFor({ ...jane, 'Impersonate-User': 'joe' })).status, 403)

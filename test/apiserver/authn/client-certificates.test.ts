@@ -21,7 +21,7 @@ function withChain(pair: OpensslCertificate, ...sent: OpensslCertificate[]): Cer
   return { certificate: [pair, ...sent].map(({ certificate }) => certificate).join(''), key: pair.key }
 }
 
-test('client certificates of several CAs are accepted', { timeout: 300_000 }, async (t) => {
+test('client certificates from several CAs are accepted', { timeout: 300_000 }, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-ca-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const make = certificatesIn(directory)

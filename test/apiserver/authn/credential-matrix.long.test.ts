@@ -182,7 +182,7 @@ async function tokenTexts(server: Served, provider: OpenidProvider): Promise<Wor
   }
 }
 
-test('every combination of credentials and Authorization headers gets the expected user', {
+test('every combination of credentials and Authorization headers authenticates as the expected user', {
   timeout: 300_000,
 }, async (t) => {
   const { server, agents, texts } = await makeWorld(t)

@@ -138,7 +138,7 @@ test('deny lists reject client certificates', { timeout: 300_000 }, async (t) =>
   })
 })
 
-test('a deny list takes effect on other servers of the same store', { timeout: 300_000 }, async (t) => {
+test('a deny list takes effect on other servers that share the store', { timeout: 300_000 }, async (t) => {
   const etcd = await startEtcd()
   t.after(() => etcd.stop())
   const flags = [`--etcd-servers=${etcd.endpoints}`]

@@ -154,7 +154,7 @@ test('ID tokens authenticate their users', { timeout: 300_000 }, async (t) => {
     assert.equal((await review(token)).user.username, `${provider.issuer}#jane`)
   })
 
-  await t.test('new provider keys are fetched on first use, and removed keys are dropped', async () => {
+  await t.test('new OIDC provider keys are fetched on first use, and removed keys are dropped', async () => {
     const old = await provider.sign({ ...good, sub: 'old' })
     assert.equal((await authenticatedUser(server, { token: old })).user, `${provider.issuer}#old`)
     provider.rotate()
@@ -168,7 +168,7 @@ test('ID tokens authenticate their users', { timeout: 300_000 }, async (t) => {
     assert.equal((await authenticatedUser(server, { token: fresh })).status, 201)
   })
 
-  await t.test('an unavailable or faulty provider does not affect the known keys', async () => {
+  await t.test('an unavailable or faulty OIDC provider does not affect the known keys', async () => {
     const answers: { readonly [name: string]: NonNullable<OpenidProvider['instead']> } = {
       'an error': (_, response) => response.writeHead(500).end(),
       'another issuer': (_, response) =>

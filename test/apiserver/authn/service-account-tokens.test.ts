@@ -129,7 +129,7 @@ describe('a token from a TokenRequest', () => {
 
 type Claims = ReturnType<typeof decodeJwt> & { 'orch.io': { warnafter?: number } }
 
-describe('a token on an open connection becomes invalid with the objects it depends on', () => {
+describe('a token on an open connection becomes invalid when an object that it depends on is gone', () => {
   it('a token becomes invalid if its account is deleted, even if the account is recreated', async () => {
     await make(accounts, { metadata: { name: 'gone' } })
     const token = await tokenOf('gone')
@@ -356,7 +356,7 @@ function lastBitsChanged(last: string): string {
   return letters[letters.indexOf(last) ^ 1]!
 }
 
-describe('TokenReviews of service account tokens', () => {
+describe('TokenReviews for service account tokens', () => {
   it('a TokenReview returns the matching audiences for every kind of token', async () => {
     await make(accounts, { metadata: { name: 'reviewed' } })
     const token = await tokenOf('reviewed', { audiences: ['vault', 'here'] })
@@ -380,7 +380,7 @@ describe('TokenReviews of service account tokens', () => {
   })
 })
 
-describe('verification of tokens by other parties', () => {
+describe('token verification by other parties', () => {
   it('other parties can verify tokens with the published configuration and keys', async () => {
     const configuration = await admin.get('/.well-known/openid-configuration')
     assert.deepEqual(configuration.body, {

@@ -42,7 +42,7 @@ async function makeToken(server: Restartable, name: string): Promise<string> {
   return body.status.token
 }
 
-it('an invalid key in the store stops the start with a one-line error that does not contain the key', async (t) => {
+it('an invalid key in the store prevents startup, and the one-line error does not contain the key', async (t) => {
   const server = await startServer(t)
   await server.stop()
   for (const key of someOf(['meta/service-account-key', 'meta/continue-key'], 1)) {
@@ -80,7 +80,7 @@ describe('three servers on one etcd', { timeout: 300_000 }, () => {
     }
   })
 
-  it('servers on one etcd share one front proxy CA and publish no other', async () => {
+  it('servers on one etcd share one front proxy CA and publish no other CA', async () => {
     const cas = servers.map(({ directory }) => readFileSync(join(directory, 'data/pki/front-proxy/ca.crt'), 'utf8'))
     const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'
     const { body } = await servers[1].client().get(path)

@@ -9,7 +9,7 @@ import { tokens } from '../../support/server.ts'
 
 const secret = 'canary-7f3a'
 
-test('changes of the token file take effect', { timeout: 300_000 }, async (t) => {
+test('changes to the token file take effect', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const file = join(server.directory, 'tokens.csv')
   const kept = `${secret},kept,uid,"a,b"\n`
@@ -41,7 +41,7 @@ test('changes of the token file take effect', { timeout: 300_000 }, async (t) =>
     assert.equal((await bob()).status, 401)
   })
 
-  await t.test('a token file may be changed in place or by replacing a link', async () => {
+  await t.test('a token file may be changed in place or by replacing a symbolic link', async () => {
     appendFileSync(file, `${secret}-2,appended,uid\n`)
     await until(
       async () => server.output(),

@@ -70,7 +70,7 @@ test('a token webhook authenticates users', { timeout: 300_000 }, async (t) => {
     assert.equal(service.countOf('bob-token'), 0)
   })
 
-  await t.test('audiences in the webhook response must include that of the server', async () => {
+  await t.test("the audiences in the webhook response must include the server's audience", async () => {
     const user = { username: 'jane' }
     const own = 'https://orch.default.svc'
     const rows: readonly (readonly [string[] | undefined, number])[] = [
@@ -140,7 +140,7 @@ test('a token webhook authenticates users', { timeout: 300_000 }, async (t) => {
     }
   })
 
-  await t.test('a TokenReview reports the error of the webhook', async () => {
+  await t.test('a TokenReview reports the error from the token webhook', async () => {
     service.answers.set('expired-token', says({ authenticated: false, error: 'it has expired' }))
     const review = { apiVersion: 'authentication.orch.io/v1', kind: 'TokenReview', spec: { token: 'jane-token' } }
     const { body } = await server.client().post('/apis/authentication.orch.io/v1/tokenreviews', review)
@@ -162,23 +162,26 @@ test('a token webhook authenticates users', { timeout: 300_000 }, async (t) => {
     assert.deepEqual([unchecked.status, unchecked.body.status.authenticated], [201, undefined])
   })
 
-  await t.test('the webhook configuration is reloaded: a new certificate, a new CA and an invalid file', async () => {
-    service.config(service.make({ subject: '/CN=renewed', issuer: service.authority }))
-    let count = 0
-    const askAgain = async () => {
-      await authenticatedUser(server, { token: `again-${count++}` })
-      return service.asked.at(-1)!.by
-    }
-    await until(askAgain, (by) => by === 'CN=renewed')
-    service.config(service.make({ subject: '/CN=x', issuer: service.authority }), (text) =>
-      text.replace('https:', 'http:'),
-    )
-    await until(
-      async () => server.output(),
-      (log) => /--authentication-token-webhook-config-file: .*https:/.test(log),
-    )
-    assert.equal(await askAgain(), 'CN=renewed')
-  })
+  await t.test(
+    'the token webhook configuration is reloaded for a new certificate, a new CA and an invalid file',
+    async () => {
+      service.config(service.make({ subject: '/CN=renewed', issuer: service.authority }))
+      let count = 0
+      const askAgain = async () => {
+        await authenticatedUser(server, { token: `again-${count++}` })
+        return service.asked.at(-1)!.by
+      }
+      await until(askAgain, (by) => by === 'CN=renewed')
+      service.config(service.make({ subject: '/CN=x', issuer: service.authority }), (text) =>
+        text.replace('https:', 'http:'),
+      )
+      await until(
+        async () => server.output(),
+        (log) => /--authentication-token-webhook-config-file: .*https:/.test(log),
+      )
+      assert.equal(await askAgain(), 'CN=renewed')
+    },
+  )
 
   await t.test('while the webhook is unavailable, its tokens are rejected and other tokens work', async () => {
     const agent = agentOf(server)
@@ -203,7 +206,7 @@ test('a token webhook authenticates users', { timeout: 300_000 }, async (t) => {
   assert.ok(!seen.includes(canary))
 })
 
-test('version v1 works without caching, and a webhook that does not respond times out', {
+test('a v1 token webhook works without caching, and a call to a webhook that does not respond times out', {
   timeout: 300_000,
 }, async (t) => {
   const service = await TokenService.start(t)

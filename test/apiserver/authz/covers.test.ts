@@ -89,7 +89,7 @@ for (const [differ, make] of Object.entries(shapes)) {
   })
 }
 
-test('one wide rule is covered by many narrow rules together', () => {
+test('many narrow rules together cover a wide rule', () => {
   const words = (prefix: string) => Array.from({ length: 100 }, (_, i) => `${prefix}${i}`)
   const held = words('g').flatMap((group) =>
     words('r').map((resource) => ({ verbs, apiGroups: [group], resources: [resource] })),
@@ -98,7 +98,7 @@ test('one wide rule is covered by many narrow rules together', () => {
   assert.deepEqual(judge(held, [wide]), { uncovered: [], decided: true })
 })
 
-test('a coverage check that is too expensive yields to other work and ends undecided', async () => {
+test('a rule coverage check that is too expensive yields to other work and ends undecided', async () => {
   const words = (prefix: string) => Array.from({ length: 400 }, (_, i) => `${prefix}${i}`)
   const wide = { verbs: words('v'), apiGroups: words('g'), resources: words('r') }
   // Each of 64 million permissions is held by a rule with a single verb.

@@ -99,7 +99,7 @@ test('each impersonated value is authorized separately', async () => {
   assert.match((await ask('bob-token', [jane])).text, /User \\"bob\\" cannot impersonate/)
 })
 
-test('impersonation headers without a user, duplicated or incomplete, are rejected', async () => {
+test('impersonation headers that are duplicated, incomplete or lack a user are rejected', async () => {
   const cases: readonly Headers[] = [
     [['Impersonate-Group', 'a']],
     [['Impersonate-Uid', 'u-1']],

@@ -33,7 +33,7 @@ await give(
   wide.verbs.map((verb) => ({ ...wide, verbs: [verb] })),
 )
 
-test('a review of 20,000 rules blocks the event loop only briefly', async () => {
+test('an access review for a user with 20,000 rules blocks the event loop only briefly', async () => {
   const review = () =>
     bob.post('/apis/authorization.orch.io/v1/selfsubjectrulesreviews', { spec: { namespace: 'default' } })
   const { result } = await assertBrief(50, review)

@@ -67,7 +67,7 @@ const others = [
   '/api/v1/secrets',
 ]
 
-test('a node can read the objects that its pods reference, as long as they do, and no others', async () => {
+test('a node can read only the objects that its pods reference, and only while they reference them', async () => {
   for (const path of [...needed, ...others]) assert.equal(await asNode('one', path), 403, path)
   assert.equal((await admin.post(`${core}/pods`, { metadata: { name: 'p' }, spec })).status, 201)
   for (const path of needed) {
@@ -105,7 +105,7 @@ test('a node can access only the Lease and the CSINode with its own name', async
   assert.equal(await asNode('one', `${nodes}/two`), 403)
 })
 
-test('a user is a node agent only with both the name and the group of a node', async () => {
+test('a user is a node agent only with both a node user name and the nodes group', async () => {
   const path = '/api/v1/nodes'
   const ask = async (user: string, group?: string) =>
     (await admin.get(path, { 'impersonate-user': user, ...(group ? { 'impersonate-group': group } : {}) })).status

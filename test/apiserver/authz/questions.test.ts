@@ -40,7 +40,7 @@ test('all users may query their own identity and permissions, and other queries 
   assert.equal((await bob.post(`${ops}/whocans`, { spec: question('get', 'configmaps') })).status, 403)
 })
 
-test('an explanation names the closest rules, their bindings and the smallest sufficient rule', async () => {
+test('an access explanation names the closest rules, their bindings and the smallest sufficient rule', async () => {
   const why = async (spec: object) => (await admin.post(`${ops}/accessexplanations`, { spec })).body.status
   const refused = await why({ user: 'bob', ...question('delete', 'configmaps') })
   assert.equal(refused.allowed, false)
@@ -60,7 +60,7 @@ test('an explanation names the closest rules, their bindings and the smallest su
   assert.deepEqual(path.smallestRule, { verbs: ['get'], nonResourceURLs: ['/metrics'] })
 })
 
-test('WhoCan lists all subjects that are allowed, with their bindings', async () => {
+test('WhoCan lists all subjects that may perform the action, with their bindings', async () => {
   const who = async (spec: object) => (await admin.post(`${ops}/whocans`, { spec })).body.status
   const { subjects } = await who(question('get', 'configmaps'))
   const by = { role: 'Role/reader', binding: 'RoleBinding/default/reader' }
@@ -127,7 +127,7 @@ test('a 403 response suggests the command that explains it, but only to users wh
 
 const authorization = '/apis/authorization.orch.io/v1'
 
-test('health endpoints are accessible to authenticated and unauthenticated users, but not without either group', async () => {
+test('health endpoints are accessible to system:authenticated and system:unauthenticated, but to no other groups', async () => {
   const mayRead = async (groups: readonly string[]) => {
     const nonResourceAttributes = { verb: 'get', path: '/healthz' }
     const spec = { user: 'jane', groups, nonResourceAttributes }
@@ -144,7 +144,7 @@ test('health endpoints are accessible to authenticated and unauthenticated users
   }
 })
 
-test('a SelfSubjectRulesReview of a superuser lists each rule once and does not echo the request', async () => {
+test('a SelfSubjectRulesReview for a superuser lists each rule once and does not echo the request', async () => {
   const review = { metadata: { labels: { a: 'b' } }, spec: { namespace: 'default' } }
   const { status, body } = await admin.post(`${authorization}/selfsubjectrulesreviews`, review)
   assert.equal(status, 201)

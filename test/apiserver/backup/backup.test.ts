@@ -76,7 +76,7 @@ async function historyOf(client: HttpClient, name: string): Promise<unknown[]> {
   return body.status.revisions.map(({ verb, beyond }: { verb?: string; beyond?: boolean }) => [verb, beyond])
 }
 
-test('a backup of a running server can be restored; old revisions are expired, and clients still trust the server', async () => {
+test('after restoring a backup of a running server, old revisions are expired and clients still trust the server', async () => {
   const old = await startInProcess(undefined, [], embedded)
   const dataDir = join(old.directory, 'data')
   const write = async (name: string) =>
@@ -126,7 +126,7 @@ test('making a backup requires permission for the backup path', async (t) => {
   assert.equal((await server.client().send('/backup', { method: 'POST' })).status, 405)
 })
 
-test('checking a backup prints its contents', async () => {
+test('checking a backup prints a summary of its contents', async () => {
   const object = { key: 'objects/core/configmaps/a/b', revision: 5, value: Buffer.from('x') }
   const custom = { key: 'objects/shop.example.com./carts/a/b', revision: 6, value: Buffer.from('y') }
   const file = await backupFile([object, custom])
@@ -159,7 +159,7 @@ const spoiled: { readonly [name: string]: { spoil: (bytes: Buffer) => Buffer; to
   nothing: { spoil: () => Buffer.alloc(0), told: /truncated/ },
 }
 
-test('a damaged, truncated, foreign or newer backup is rejected, and nothing is written', async () => {
+test('a backup that is damaged, truncated, foreign or in a newer format is rejected, and nothing is written', async () => {
   const sound = readFileSync(await backupFile())
   for (const [name, { spoil, told }] of Object.entries(spoiled)) {
     const file = newPlace()
@@ -184,7 +184,7 @@ test('a damaged, truncated, foreign or newer backup is rejected, and nothing is 
   assert.equal(existsSync(target), false)
 })
 
-test('a change of any byte in a backup is detected', async () => {
+test('a change to any byte in a backup is detected', async () => {
   const sound = readFileSync(await backupFile([{ key: 'meta/x', revision: 3, value: Buffer.from('value') }]))
   for (let i = 0; i < sound.length; i++) {
     const bytes = Buffer.from(sound)
@@ -231,7 +231,7 @@ test('restoring into a store with data is rejected, and a partially restored sto
   )
 })
 
-test('a closed standard output does not crash backup commands, and an incomplete backup fails', async () => {
+test('backup commands do not crash if standard output is closed, and an incomplete backup is an error', async () => {
   const file = await backupFile()
   const dataDir = newPlace()
   await restoreBy(`--from=${file}`, `--data-dir=${dataDir}`)
@@ -314,7 +314,7 @@ test('a data directory without its data file is rejected, and can be restored or
   await old.stop()
 })
 
-test('the server makes scheduled backups and keeps the newest', async (t) => {
+test('the server makes scheduled backups and keeps only the newest ones', async (t) => {
   const backups = newPlace()
   const server = await serve(t, [`--backup-dir=${backups}`, '--backup-interval=1s', '--backup-keep=2'])
   const made = () => (existsSync(backups) ? readdirSync(backups) : [])
@@ -364,7 +364,7 @@ test('backups dated in the future count as the oldest', async (t) => {
   assert.deepEqual(ours(), [made, future[1]], 'a restart adds none')
 })
 
-test('partial backups of a killed server are deleted unless they may still be in use', async (t) => {
+test('partial backups left by a killed server are deleted unless they may still be in use', async (t) => {
   const backups = newPlace()
   mkdirSync(backups, { mode: 0o700 })
   const half = 'orch-20260101T000000.000Z.backup.0123456789ab.tmp'
@@ -383,7 +383,7 @@ test('partial backups of a killed server are deleted unless they may still be in
   )
 })
 
-test('a failed scheduled backup is reported until one succeeds', async (t) => {
+test('a failed scheduled backup is reported until the next successful backup', async (t) => {
   const place = newPlace()
   writeFileSync(place, 'a file where a directory should be')
   const server = await serve(t, [`--backup-dir=${place}`, '--backup-interval=1s'])

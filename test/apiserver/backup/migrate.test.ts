@@ -120,7 +120,7 @@ test('of two concurrent migrations into the same prefix, one fails', async () =>
   await Promise.all([one.close(), two.close()])
 })
 
-test('foreign keys under the prefix prevent a migration, and a check lists them', async () => {
+test('foreign keys under the etcd prefix prevent a migration, and a check lists the keys', async () => {
   const prefix = newPrefix()
   const put = { key: Buffer.from(`${prefix}theirs`).toString('base64'), value: Buffer.from('x').toString('base64') }
   await fetch(`${cluster.endpoints[0]}/v3/kv/put`, { method: 'POST', body: JSON.stringify(put) })

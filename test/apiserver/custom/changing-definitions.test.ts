@@ -130,7 +130,7 @@ const slowWrites: readonly (readonly [what: string, method: string, place: strin
 ]
 
 for (const [i, [what, method, place, type]] of slowWrites.entries())
-  test(`${what} whose body arrives after a schema change keeps the new field and the values of other fields`, async () => {
+  test(`${what} whose body arrives after a schema change keeps the new field and all other values`, async () => {
     const wanted = { plural: `slows${i}`, kind: `Slow${i}` }
     const name = await define(client, { ...wanted, version, schema: schemaOf(['first']) })
     const path = collectionOf(wanted)

@@ -58,7 +58,7 @@ test(`creating and removing ${comings} kinds leaks no memory`, async () => {
   assert.ok(!(await client.get('/openapi/v2')).text.includes('com.example.stable'))
 })
 
-test('a list is complete or fails if its kind is removed meanwhile, and watches end', async () => {
+test('if a kind is removed during a list, the list is complete or fails, and watches end', async () => {
   const wanted = { plural: 'longs', kind: 'Long', schema }
   const name = await define(client, wanted)
   const path = collectionOf(wanted)

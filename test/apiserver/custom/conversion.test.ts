@@ -92,7 +92,7 @@ test('a list is converted in one webhook call, and tables and subresources use t
   assert.deepEqual((await client.get(`${collection('v1')}/w2`)).body.spec, { size: 2, replicas: 5 })
 })
 
-test('watch events are in the version of the watch and in order, and are converted once for all watchers', async () => {
+test('watch events arrive in order in the version of the watch, and are converted once for all watchers', async () => {
   await made('v1', 'a', { size: 1 })
   converter.calls()
   const seen = async () => {
@@ -164,7 +164,7 @@ test('the conversion webhook may change labels and annotations but no other meta
   await merged(`${collection('v1')}/a`, { metadata: { finalizers: [] } })
 })
 
-test('a webhook that supports only v1beta1 is called with v1beta1, and its response is not checked for type and uid', async () => {
+test('a conversion webhook that supports only v1beta1 gets v1beta1, and its response may lack type and uid', async () => {
   const old = await define(client, {
     plural: 'oldies',
     kind: 'Widget',

@@ -51,7 +51,7 @@ async function kindOf(custom: CustomKindDefinition): Promise<Kind> {
   return (made as { kind: Kind }).kind
 }
 
-describe('an object of a custom kind is served like one of a built-in kind', () => {
+describe('an object of a custom kind is served like an object of a built-in kind', () => {
   const path = '/apis/stable.example.com/v1/namespaces/default/widgets'
   const type = { apiVersion: 'stable.example.com/v1', kind: 'Widget' }
   const configMaps = '/api/v1/namespaces/default/configmaps'
@@ -212,7 +212,7 @@ describe('an object of a custom kind is served like one of a built-in kind', () 
     }
   })
 
-  test('finalizers of custom objects need no domain', async () => {
+  test('finalizers on custom objects need no domain', async () => {
     const made = await client.post(path, { ...type, metadata: { name: 'held', finalizers: ['cleanup'] } })
     assert.deepEqual([made.status, made.body.metadata.finalizers], [201, ['cleanup']])
     const bad = await client.post(path, { ...type, metadata: { name: 'bad', finalizers: ['no good'] } })

@@ -88,7 +88,7 @@ describe('custom objects on a running server', () => {
     }
   })
 
-  test('defaults of the request version apply, and fields unknown to the storage version are dropped', async () => {
+  test('defaults from the request version apply, and fields unknown to the storage version are dropped', async () => {
     const early = spec({ size: { type: 'integer', default: 1 }, lost: { type: 'string' }, late: { type: 'string' } })
     const late = spec({ size: { type: 'integer' }, color: { type: 'string', default: 'red' } })
     const warned = { deprecated: true }

@@ -65,7 +65,7 @@ describe('a CustomResourceDefinition on one server', () => {
     assert.equal((await client.post(`${definitions}?dryRun=All`, wrong)).status, 400)
   })
 
-  test('validation rules of newer versions are preserved', async () => {
+  test('validation rules that only newer Kubernetes versions support are preserved', async () => {
     const rules = [{ rule: 'self.a == 1', message: 'm', messageExpression: '"x"' }]
     const properties = { a: { type: 'integer' } }
     const schema = { type: 'object', properties, 'x-orch-validations': rules }
@@ -76,7 +76,7 @@ describe('a CustomResourceDefinition on one server', () => {
     assert.match(String(made.headers.warning), new RegExp(`version v1: ${warning}`))
   })
 
-  test('all errors of a definition are reported at once', async () => {
+  test('all errors in a CustomResourceDefinition are reported at once', async () => {
     const schema = { type: 'object', properties: { a: {}, b: { type: 'string', pattern: '(' } } }
     const columns = [{ name: 'A', type: 'string', jsonPath: 'spec.a' }]
     const made = await client.post(definitions, {
@@ -92,7 +92,7 @@ describe('a CustomResourceDefinition on one server', () => {
     ])
   })
 
-  test('a definition without a name causes a single error', async () => {
+  test('a CustomResourceDefinition without a name causes a single error', async () => {
     const made = await client.post(definitions, { ...definitionOf({}), metadata: {} })
     const causes: { reason: string; field: string }[] = made.body.details.causes
     assert.deepEqual(
@@ -101,7 +101,7 @@ describe('a CustomResourceDefinition on one server', () => {
     )
   })
 
-  test('empty names are reported as malformed, and an invalid conversion strategy together with its webhook', async () => {
+  test('empty names are reported as malformed, and an invalid conversion strategy is reported with its webhook errors', async () => {
     const definition = definitionOf({ shortNames: [''], version: { name: '' } })
     const conversion = {
       strategy: 'Odd',
@@ -188,7 +188,7 @@ describe('a CustomResourceDefinition on one server', () => {
     assert.ok(!(await client.get('/openapi/v2')).text.includes('com.example.stable'))
   })
 
-  test('changes of a definition apply immediately, also to objects stored before', async () => {
+  test('changes to a definition apply immediately, also to objects that are already stored', async () => {
     const wanted = { plural: 'gears', kind: 'Gear' }
     const name = await define(client, wanted)
     const path = collectionOf(wanted)
@@ -227,7 +227,7 @@ describe('a CustomResourceDefinition on one server', () => {
     await undefine(client, name)
   })
 
-  test('a definition waits for names that another definition uses', async () => {
+  test('a definition is not established while another definition uses its names', async () => {
     const first = await define(client, { plural: 'ones', kind: 'Same' })
     const second = definitionOf({ plural: 'twos', kind: 'Same' })
     assert.equal((await client.post(definitions, second)).status, 201)
@@ -256,7 +256,7 @@ describe('a CustomResourceDefinition on one server', () => {
     await undefine(client, own.metadata.name)
   })
 
-  test('a definition is removed after its last object; meanwhile creates are rejected and watches end', async () => {
+  test('a definition is removed after its last object; until then, creates are rejected and watches end', async () => {
     const wanted = { plural: 'holds', kind: 'Hold' }
     const name = await define(client, wanted)
     const path = collectionOf(wanted)
@@ -399,7 +399,7 @@ describe('a CustomResourceDefinition on two servers', () => {
     }
   })
 
-  test('of two concurrent definitions of one kind, one is accepted', async () => {
+  test('of two concurrent definitions of the same kind, only one is accepted', async () => {
     for (let round = 0; round < 5; round++) {
       const kind = `Wanted${round}`
       const pair = [definitionOf({ plural: `as${round}`, kind }), definitionOf({ plural: `bs${round}`, kind })] as const

@@ -168,7 +168,7 @@ test('a failed conversion stores nothing, and writes in the storage version stil
   await client.delete(path('v1'))
 })
 
-test('a watch ends with the reason of the failure and can be resumed when the webhook recovers', async () => {
+test('a watch ends with the reason for the failure and can be resumed when the webhook recovers', async () => {
   const named = await stored({ size: 1 })
   const from = (await client.get(`${collection('v2')}/${named}`)).body.metadata.resourceVersion
   const path = `${collection('v2')}?watch=1&fieldSelector=metadata.name%3D${named}&resourceVersion=`
@@ -193,7 +193,7 @@ test('a watch ends with the reason of the failure and can be resumed when the we
   await client.delete(`${collection('v1')}/${named}`)
 })
 
-test('a hanging conversion webhook does not block other requests, and its objects can be deleted', async () => {
+test('a hanging conversion webhook does not block other requests, and objects that need conversion can be deleted', async () => {
   const named = await stored({ size: 1 }, { finalizers: ['example.com/f'] })
   converter.calls()
   const hanging = Promise.withResolvers<string>()
@@ -218,7 +218,7 @@ test('a hanging conversion webhook does not block other requests, and its object
   for (const { status } of await Promise.all(waiting)) assert.equal(status, 500)
 })
 
-test('a conversion webhook that never responds times out together with queued calls', async () => {
+test('a call to a conversion webhook that never responds times out together with queued calls', async () => {
   const log = openLog({ level: 0, format: 'json', write: () => {}, now: () => 0 })
   const caller = new HttpsCaller('orch-test')
   after(() => caller.close())

@@ -91,7 +91,7 @@ const largeItems = {
   items: about({ i: { type: 'integer' }, t: { type: 'string', default: text } }),
 }
 
-test('a write that defaults make too large is rejected with the path and does not block other requests', async () => {
+test('a write that becomes too large through defaults is rejected with the path and does not block other requests', async () => {
   const schema = about({ spec: about({ list: largeItems }) })
   const name = await define(client, { schema })
   const send = (count: number): Promise<Answer> =>
@@ -107,7 +107,7 @@ test('a write that defaults make too large is rejected with the path and does no
   await undefine(client, name)
 })
 
-test('a write whose nulls are replaced by large defaults is rejected', async () => {
+test('a write that becomes too large because defaults replace nulls is rejected', async () => {
   for (const [list, place] of [
     [{ type: 'array', items: { type: 'string', default: text } }, /^spec\.list\[\d+\]$/],
     [{ type: 'object', additionalProperties: { type: 'string', default: text } }, /^spec\.list\.n\d+$/],
@@ -127,7 +127,7 @@ test('a write whose nulls are replaced by large defaults is rejected', async () 
   }
 })
 
-test('a stored object that new defaults would make too large is returned without them, with a warning, and can be deleted', async () => {
+test('a stored object that new defaults would make too large is returned without defaults but with a warning', async () => {
   const name = await define(client, { schema: about({ spec: about({ list: plainItems }) }) })
   const path = collectionOf()
   for (const [object, count] of [
@@ -172,7 +172,7 @@ test('a stored object that new defaults would make too large is returned without
   await undefine(client, name)
 })
 
-test('listing many objects of a type with many fields is fast, with or without values', async () => {
+test('listing many objects of a type with many fields is fast, whether the fields are set or not', async () => {
   const many = (count: number, property: JsonObject) =>
     about(Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, property])))
   const wide = { type: 'array', items: many(6000, { type: 'string' }) }

@@ -78,13 +78,13 @@ for (const [what, schema] of refused)
     assert.equal(answer.status, 422, answer.text.slice(0, 500))
   })
 
-test('a schema of maximum size is accepted without blocking other requests', async () => {
+test('a schema of the maximum size is accepted without blocking other requests', async () => {
   const schema = many(9000, { type: 'string', maxLength: 10, default: 'x' })
   const answer = await bounded(() => sendDefinition(schema))
   assert.equal(answer.status, 201, answer.text.slice(0, 500))
 })
 
-test('patterns prone to backtracking match quickly, and texts that are too long are rejected', async () => {
+test('patterns prone to backtracking match quickly, and strings that are too long are rejected', async () => {
   const properties = {
     simple: { type: 'string', pattern: '^[a-z]+$' },
     catastrophe: { type: 'string', pattern: '^(([a-z])+.)+[A-Z]([a-z])+$' },

@@ -6,7 +6,7 @@ import { grantNames, namesTaken } from '../../../src/apiserver/custom/definition
 const asked = { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList', shortNames: ['wd'] }
 
 describe('granting names to definitions', () => {
-  test('unused names are granted', () => {
+  test('a definition is granted names that are not in use', () => {
     const { names, condition } = grantNames(asked, {}, namesTaken([]))
     assert.deepEqual(names, asked)
     assert.deepEqual([condition.status, condition.reason], ['True', 'NoConflicts'])
@@ -20,17 +20,17 @@ describe('granting names to definitions', () => {
     ['list kind', { listKind: 'WidgetList' }, ['ListKindConflict', '"WidgetList" is already in use']],
   ]
   for (const [what, others, [reason, message]] of taken)
-    test(`a ${what} that is in use is not granted`, () => {
+    test(`a definition is not granted a ${what} that is in use`, () => {
       const { condition } = grantNames(asked, { plural: '', kind: '' }, namesTaken([others]))
       assert.deepEqual([condition.status, condition.reason, condition.message], ['False', reason, message])
     })
 
-  test('granted names are kept even if another definition requests them', () => {
+  test('a definition keeps its names even if another definition requests them', () => {
     const { condition } = grantNames(asked, asked, namesTaken([asked]))
     assert.equal(condition.status, 'True')
   })
 
-  test('names that a definition no longer requests are released', () => {
+  test('a definition releases names that it no longer requests', () => {
     const { names } = grantNames({ ...asked, shortNames: [] }, asked, namesTaken([]))
     assert.deepEqual(names.shortNames, [])
   })

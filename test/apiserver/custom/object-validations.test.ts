@@ -190,7 +190,7 @@ describe('validation rules on objects', () => {
     })
   }
 
-  test('a violated rule on the whole object reports no field path', async () => {
+  test('if an object violates a rule on the whole object, the error has no field path', async () => {
     const answer = await client.post(path, { ...objectWith({}), metadata: { name: 'new' } })
     assert.deepEqual(causesOf(answer), [
       '<nil> Invalid value: "object": failed rule: self.metadata.name.startsWith("ok-")',

@@ -25,7 +25,7 @@ async function storedVersions(name: string, versions: string[]): Promise<void> {
   assert.deepEqual(patched.body.status.storedVersions, versions)
 }
 
-test('invalid storedVersions of a definition are repaired', async () => {
+test('invalid storedVersions in the status of a definition are repaired', async () => {
   const name = await define(client, { plural: 'mendeds', kind: 'Mended' })
   await storedVersions(name, ['v9'])
   await waitForEvent(client, name, ({ object }) => object.status?.storedVersions?.join() === 'v1')
@@ -35,7 +35,7 @@ test('invalid storedVersions of a definition are repaired', async () => {
   await undefine(client, name)
 })
 
-test('a definition with the maximum number of values is established and deleted', async () => {
+test('a definition with the maximum number of values can be established and deleted', async () => {
   const many = (count: number) => definitionOf({ schema: about(Array.from({ length: count }, (_, i) => `${i}`)) })
   const about = (choices: string[]) => ({ type: 'object', properties: { a: { type: 'string', enum: choices } } })
   // Counted by the server, including the fields that it adds on creation.

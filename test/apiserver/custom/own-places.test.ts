@@ -75,7 +75,7 @@ const places: readonly (readonly [string, DefinitionOptions])[] = [
   ['v1', { group: 'apiextensions.orch.io', plural: 'customresourcedefinitions', kind: 'CustomResourceDefinition' }],
 ]
 
-describe('definitions with the names of a built-in type', () => {
+describe('definitions that use the names of a built-in type', () => {
   let server: InProcess
   let client: HttpClient
   before(async () => {
@@ -102,7 +102,7 @@ describe('definitions with the names of a built-in type', () => {
       await undefine(client, name)
     })
 
-  test('a definition does not get the names of a disabled built-in type', async () => {
+  test('a definition is not granted the names of a disabled built-in type', async () => {
     const wanted = { group: 'storage.orch.io', plural: 'volumeattachments', kind: 'VolumeAttachment' }
     const path = '/apis/storage.orch.io/v1/volumeattachments'
     assert.equal((await client.get(path)).status, 404)
@@ -120,7 +120,7 @@ describe('definitions with the names of a built-in type', () => {
     ['list kind', { listKind: 'ClusterRoleList' }],
   ]
   for (const [what, taken] of names)
-    test(`a definition does not get the ${what} of a built-in type`, async () => {
+    test(`a definition is not granted the ${what} of a built-in type`, async () => {
       const definition = approvedDefinition({ group, plural: 'others', kind: 'Other' })
       Object.assign(definition.spec.names, taken)
       assert.equal((await client.post(definitions, definition)).status, 201)

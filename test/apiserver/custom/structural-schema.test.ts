@@ -290,7 +290,7 @@ describe('rejected structural schemas', () => {
       assert.deepEqual(left, name.startsWith('a kind') ? ['FieldValueRequired'] : [])
     })
 
-  test('with a status subresource, only a few keywords are allowed at the root', async () => {
+  test('with a status subresource, only a few keywords are allowed in the root schema', async () => {
     const read = (schema: Json) => readStructuralSchema(schema, vendor, { path: '', hasStatus: true })
     assert.equal((await read({ ...about(text), required: ['a'], nullable: false })).outcome, 'schema')
     const refused = await read({ ...about(text), maxProperties: 3 })
@@ -317,7 +317,7 @@ describe('rejected structural schemas', () => {
   })
 })
 
-describe('types in int-or-string schemas', () => {
+describe('which types int-or-string schemas allow', () => {
   const either = [{ type: 'integer' }, { type: 'string' }]
   const marked = { 'x-orch-int-or-string': true }
   const cases: readonly (readonly [string, JsonObject])[] = [
@@ -337,7 +337,7 @@ describe('types in int-or-string schemas', () => {
     })
 })
 
-describe('value constraints of a schema', () => {
+describe('value constraints in a schema', () => {
   const scalar = (fields: JsonObject) => ({ type: 'string', ...fields })
   const list = { type: 'array', items: { type: 'string', maxLength: 3 }, minItems: 1, maxItems: 2 }
   const cases: readonly (readonly [string, JsonObject, Json, readonly string[]])[] = [
@@ -501,7 +501,7 @@ describe('value constraints of a schema', () => {
       assert.deepEqual(errors.map(({ fault, path }) => `${path} ${fault.replace('FieldValue', '')}`).sort(), expected)
     })
 
-  test('matching a hostile pattern takes time linear in the text', async () => {
+  test('matching a hostile pattern takes linear time', async () => {
     const schema = await schemaOf(about({ type: 'string', pattern: '^(a+)+$' }))
     const decoded = decode(schema, { metadata: {}, a: `${'a'.repeat(50_000)}!` })
     assert.equal(validate(schema, decoded.value, context).length, 1)
@@ -592,7 +592,7 @@ describe('a large value is validated in short steps that can be interrupted', ()
   })
 })
 
-describe('decoding of values', () => {
+describe('decoding values with a schema', () => {
   async function completed(schema: Json, value: JsonObject): Promise<{ value: Json; unknown: readonly string[] }> {
     const read = await schemaOf(schema)
     const { value: decoded, unknown } = decode(read, value)
@@ -667,7 +667,7 @@ describe('decoding of values', () => {
     )
   })
 
-  test('fields of objects in untyped map values are unknown', async () => {
+  test('fields inside untyped map values count as unknown', async () => {
     const properties = { map: { type: 'object', additionalProperties: true } }
     const sent = { map: { a: 1, b: { c: 1 }, d: [{ e: 1 }, 'f'] } }
     assert.deepEqual((await completed({ type: 'object', properties }, sent)).value, {

@@ -94,7 +94,7 @@ test('a FlowSchema rule matches verbs, groups, resources and namespaces', () => 
   assert.deepEqual(found, ['/a', '/b/c'])
 })
 
-test('FlowSchema subjects match users, groups and service accounts, or all of them', () => {
+test('FlowSchema subjects match users, groups and service accounts by name or wildcard', () => {
   const subject = (...each: Json[]) => ({
     rules: [{ subjects: each, nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }] }],
   })
@@ -134,7 +134,7 @@ const estimates: readonly (readonly [stored: number, query: string, seats: numbe
   [100_000, 'limit=what', 10],
 ]
 
-test('the number of seats of a list depends on the number of objects it reads', () => {
+test('the number of seats for a list depends on the number of objects that it reads', () => {
   for (const [stored, query, seats] of estimates)
     assert.equal(seatsOfList(stored, new URLSearchParams(query)), seats, `${stored} ${query}`)
 })

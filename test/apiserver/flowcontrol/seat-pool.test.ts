@@ -66,7 +66,7 @@ test('a request that needs more seats than the pool has gets them all', () => {
   assert.equal(pool.inUse, 0)
 })
 
-test('a flow with many requests leaves other flows their share', () => {
+test('a flow with many requests does not reduce the share of other flows', () => {
   const world = new World(4)
   for (let i = 0; i < 4; i++) world.pool.take(seats(1))
   for (let i = 0; i < 500; i++) world.wait('flood')
@@ -77,7 +77,7 @@ test('a flow with many requests leaves other flows their share', () => {
   assert.ok(Math.abs(world.count('quiet') - 50) <= 4, `${world.count('quiet')} of 100 were of the quiet flow`)
 })
 
-test('a flow with long requests gets fewer of them executed, because shares are measured in time', () => {
+test('fewer requests are executed for a flow with long requests because shares are measured in time', () => {
   const world = new World(1)
   world.pool.take(seats(1))
   for (let i = 0; i < 300; i++) {
@@ -89,7 +89,7 @@ test('a flow with long requests gets fewer of them executed, because shares are 
   assert.ok(Math.abs(world.count('long') - 10) <= 2, `${world.count('long')} of 100 were long`)
 })
 
-test('an idle flow accumulates no credit', () => {
+test('an idle flow does not accumulate credit for later requests', () => {
   const world = new World(1)
   world.pool.take(seats(1))
   for (let i = 0; i < 100; i++) world.wait('busy')

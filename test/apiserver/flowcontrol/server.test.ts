@@ -75,7 +75,7 @@ async function serveHeld(t: TestContext, flags: readonly string[] = []) {
   return { server, uids, held, alice: server.client('alice-token'), bob: server.client('bob-token') }
 }
 
-test('excess requests of a flooding user are rejected, and another user is served', async (t) => {
+test('excess requests from a flooding user are rejected, and other users are served', async (t) => {
   const { server, uids, held, alice, bob } = await serveHeld(t)
   const done: string[] = []
   const ask = (who: string, client: typeof alice) =>
@@ -152,7 +152,7 @@ test('a request is rejected after waiting in the queue for a quarter of its time
   held.leave()
 })
 
-test('a watch occupies a seat only until it has started, and configuration changes apply to the next request', async (t) => {
+test('a watch occupies a seat only while it starts, and configuration changes apply to the next request', async (t) => {
   const server = await serve(t, oneSeat)
   const uids = await shareOneSeat(server)
   const alice = server.client('alice-token')
@@ -174,7 +174,7 @@ test('a watch occupies a seat only until it has started, and configuration chang
   assert.equal(headers['x-orch-pf-flowschema-uid'], body.metadata.uid)
 })
 
-test('the specs of default flow control objects are restored unless auto-update is disabled', async (t) => {
+test('the specs of default flow control objects are restored unless their auto-update annotation is false', async (t) => {
   const server = await serve(t)
   const admin = server.client()
   const path = `${group}/prioritylevelconfigurations/workload-low`

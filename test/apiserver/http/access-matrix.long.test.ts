@@ -28,11 +28,11 @@ const credentials: readonly {
   certificate?: string
   more?: Headers
 }[] = [
-  { name: 'token of a master', who: 'master', authorization: 'Bearer admin-token' },
+  { name: 'token of a user in system:masters', who: 'master', authorization: 'Bearer admin-token' },
   { name: 'scheme in lower case', who: 'master', authorization: 'bearer admin-token' },
   { name: 'surrounding whitespace', who: 'master', authorization: '  Bearer admin-token  ' },
   { name: 'extra word after the token', who: 'master', authorization: 'Bearer admin-token more' },
-  { name: 'certificate of a master', who: 'master', certificate: 'admin' },
+  { name: 'certificate of a user in system:masters', who: 'master', certificate: 'admin' },
   { name: 'valid certificate and invalid token', who: 'master', certificate: 'admin', authorization: 'Bearer x' },
   {
     name: 'invalid certificate and valid token',
@@ -54,11 +54,11 @@ const credentials: readonly {
     more: { 'x-remote-user': 'admin', 'x-remote-group': 'system:masters' },
   },
   { name: 'invalid token', who: 'wrong', authorization: 'Bearer admin-token2' },
-  { name: 'token in another case', who: 'wrong', authorization: 'Bearer ADMIN-TOKEN' },
+  { name: 'token with letters in another case', who: 'wrong', authorization: 'Bearer ADMIN-TOKEN' },
   { name: 'valid token as the second word', who: 'wrong', authorization: 'Bearer x admin-token' },
-  { name: 'certificate of another CA', who: 'wrong', certificate: 'alien' },
+  { name: 'certificate from another CA', who: 'wrong', certificate: 'alien' },
   {
-    name: 'ordinary user impersonating a master',
+    name: 'ordinary user impersonating a user in system:masters',
     who: 'aspiring',
     authorization: 'Bearer alice-token',
     more: { 'impersonate-user': 'admin', 'impersonate-group': 'system:masters' },
@@ -144,7 +144,7 @@ const spellings: readonly { name: string; spell: (path: string) => string; refus
   { name: 'plain', spell: (path) => path },
   { name: 'trailing slash', spell: (path) => `${path}/` },
   { name: 'encoded letter', spell: (path) => path.replace('/v1/', '/%76%31/') },
-  { name: 'encoded first segment', spell: (path) => path.replace('/api/', '/%61pi/') },
+  { name: 'percent-encoded first path segment', spell: (path) => path.replace('/api/', '/%61pi/') },
   { name: 'two slashes', spell: (path) => path.replace('/v1/', '//v1/'), refused: 404 },
   { name: 'dot segment', spell: (path) => path.replace('/v1/', '/./v1/'), refused: 400 },
   { name: 'parent segment', spell: (path) => path.replace('/v1/', '/v2/%2e%2e/v1/'), refused: 400 },
@@ -243,7 +243,7 @@ async function clientsOf(server: Restartable): Promise<Map<string, HttpClient>> 
   return clients
 }
 
-test('a removed or reassigned static token takes effect after a restart', async (t) => {
+test('removing or reassigning a static token takes effect after a restart', async (t) => {
   const server = await serve(t)
   const list = async (token: string) => {
     const { status, text } = await server.client(token).get(home)

@@ -59,19 +59,19 @@ export const apiServers: Rows = {
         'apiserver/admission/certificate-subject-restriction.test.ts',
         ': a CertificateSigningRequest for the superuser group is rejected',
       ],
-      ['apiserver/admission/webhook/webhooks.test.ts', 'every kind of write calls webhooks'],
+      ['apiserver/admission/webhook/webhooks.test.ts', 'webhooks are called for every kind of write'],
     ],
   },
   'CVE-2021-25735: an old object that is modified before webhooks see it': {
     coveredBy: [
       [
         'apiserver/admission/webhook/webhooks.test.ts',
-        'reviews of an update and of a collection deletion contain all fields',
+        'admission reviews for an update and for a deletecollection contain all fields',
       ],
     ],
   },
   'CVE-2020-8561: a webhook that redirects': {
-    coveredBy: [['apiserver/admission/webhook/hostile.test.ts', 'the server never follows redirects of webhooks']],
+    coveredBy: [['apiserver/admission/webhook/hostile.test.ts', 'the server never follows redirects from webhooks']],
   },
   'CVE-2020-8562, CVE-2020-8555, CVE-2025-13281: addresses in objects that the server calls': {
     coveredBy: [
@@ -109,7 +109,7 @@ export const apiServers: Rows = {
     coveredBy: [
       [
         'apiserver/admission/image-policy-webhook.test.ts',
-        'the backend decides about all containers of a pod, and its responses are cached',
+        'the image policy webhook decides about all containers of a pod, and its responses are cached',
       ],
     ],
   },
@@ -122,7 +122,7 @@ export const apiServers: Rows = {
     ],
   },
   'CVE-2025-5187: a node that gets its own Node garbage-collected': {
-    coveredBy: [['apiserver/admission/node-restriction.test.ts', 'of its Node through any kind of write']],
+    coveredBy: [['apiserver/admission/node-restriction.test.ts', 'on its Node through any kind of write']],
   },
   'CVE-2025-4563: a mirror Pod with resource claims of other pods': {
     coveredBy: [
@@ -183,7 +183,7 @@ export const identity: Rows = {
       ],
       [
         'apiserver/authn/authenticating-proxy.test.ts',
-        'only proxies with an allowed name and a valid certificate are accepted',
+        'only proxies with an allowed common name and a valid certificate are accepted',
       ],
       ['apiserver/authn/authenticating-proxy.test.ts', 'proxy headers sent as trailers are ignored'],
       ['apiserver/authn/authenticating-proxy.test.ts', 'proxy headers are removed before later handlers run'],
@@ -235,7 +235,10 @@ export const identity: Rows = {
   },
   'OIDC providers': {
     coveredBy: [
-      ['apiserver/authn/openid-connect.test.ts', 'an unavailable or faulty provider does not affect the known keys'],
+      [
+        'apiserver/authn/openid-connect.test.ts',
+        'an unavailable or faulty OIDC provider does not affect the known keys',
+      ],
       ['apiserver/authn/openid-connect.test.ts', 'conflicting OIDC flags are rejected'],
     ],
   },
@@ -277,11 +280,11 @@ export const identity: Rows = {
   'approving, signing and changing certificate requests': {
     coveredBy: [
       ['api/kinds/certificate-signing-request.test.ts', 'validating conditions written through'],
-      ['api/kinds/certificate-signing-request.test.ts', 'updates of the main resource change neither spec nor status'],
+      ['api/kinds/certificate-signing-request.test.ts', 'updating the main resource changes neither spec nor status'],
       ['api/kinds/certificate-signing-request.test.ts', 'a certificate can only be set through status, and only once'],
       [
         'apiserver/admission/certificate-signers.test.ts',
-        'permission for a signer is granted by name or domain, separately for approving and signing',
+        'RBAC rules grant permission for a signer by name or domain, separately for approving and signing',
       ],
     ],
   },
@@ -300,7 +303,10 @@ export const identity: Rows = {
   'certificates that are expired, not yet valid, of another CA, or for another purpose': {
     coveredBy: [
       ['apiserver/http/identity.test.ts', 'client certificates'],
-      ['api/pki/tls.test.ts', 'the server rejects a client certificate that is expired, of another CA or for servers'],
+      [
+        'api/pki/tls.test.ts',
+        'the server rejects a client certificate that has expired, is from another CA or is for servers',
+      ],
     ],
   },
   'CVE-2025-59464: memory of handshakes with certificates': {
@@ -310,12 +316,12 @@ export const identity: Rows = {
     coveredBy: [
       [
         'apiserver/authz/node.test.ts',
-        'a node can read the objects that its pods reference, as long as they do, and no others',
+        'a node can read only the objects that its pods reference, and only while they reference them',
       ],
     ],
   },
   'labels and taints of nodes': {
-    coveredBy: [['apiserver/admission/node-restriction.test.ts', 'of its Node through any kind of write']],
+    coveredBy: [['apiserver/admission/node-restriction.test.ts', 'on its Node through any kind of write']],
   },
   'owners with blockOwnerDeletion': {
     coveredBy: [
@@ -366,7 +372,7 @@ export const runtime: Rows = {
     here: ['expansion'],
     coveredBy: [
       ['apiserver/http/hostile-bodies.test.ts', 'hostile bodies'],
-      ['apiserver/http/ways-in.test.ts', 'a patch cannot nest an object more deeply than a request body may'],
+      ['apiserver/http/ways-in.test.ts', 'a patch cannot nest an object more deeply than a request body can'],
     ],
   },
   'numbers that cannot be represented': {
@@ -429,7 +435,7 @@ export const requests: Rows = {
     coveredBy: [
       [
         'apiserver/http/hostile-headers.test.ts',
-        'a request with too many headers is rejected, wherever the credentials are among them',
+        'a request with too many headers is rejected, wherever the Authorization header is',
       ],
       ['apiserver/http/hostile-headers.test.ts', 'whitespace around a header value is trimmed'],
     ],
@@ -438,7 +444,7 @@ export const requests: Rows = {
     coveredBy: [
       [
         'apiserver/http/hostile-headers.test.ts',
-        'a request with too many headers is rejected, wherever the credentials are among them',
+        'a request with too many headers is rejected, wherever the Authorization header is',
       ],
       ['apiserver/http/hostile-queries.test.ts', 'a request target above the header size limit is rejected'],
     ],
@@ -463,7 +469,7 @@ export const requests: Rows = {
     coveredBy: [
       [
         'storage/store/etcd.test.ts',
-        'many Secrets of maximum size are stored and watched, and larger values throw ValueTooLarge',
+        'many Secrets of the maximum size are stored and watched, and larger values throw ValueTooLarge',
       ],
       ['storage/store/lmdb-directory.test.ts', 'rejects a value over the limit and accepts the next one'],
     ],
@@ -474,7 +480,7 @@ export const requests: Rows = {
       ['apiserver/http/hostile-paths.test.ts', 'spellings of a path'],
       [
         'apiserver/http/hostile-paths.test.ts',
-        'a write with an unusual spelling of the path is rejected or equals the plain path',
+        'a write with an unusual spelling of the path is rejected or has the same effect as with the plain path',
       ],
     ],
   },
@@ -503,7 +509,7 @@ export const requests: Rows = {
   versions: {
     here: ['queries'],
     coveredBy: [
-      ['apiserver/http/hostile-queries.test.ts', 'a version that is not reached in time gets a 504 with Retry-After'],
+      ['apiserver/http/hostile-queries.test.ts', 'a resourceVersion that is not reached in time gets a 504 with Retry-After'],
       ['fuzz/queries.test.ts', 'random queries return what the model predicts'],
     ],
   },
@@ -535,7 +541,7 @@ export const requests: Rows = {
     here: ['unchangeable'],
     coveredBy: [
       ['clients/conformance.test.ts', 'cannot be changed and must be deleted first'],
-      ['api/kinds/certificate-signing-request.test.ts', 'updates of the main resource change neither spec nor status'],
+      ['api/kinds/certificate-signing-request.test.ts', 'updating the main resource changes neither spec nor status'],
       ['api/kinds/storage-class.test.ts', 'the provisioning settings are immutable'],
       [
         'api/kinds/ingress.test.ts',

@@ -399,7 +399,7 @@ function faultOfAnswer({ status, text, headers }: Answer, [, codes, told]: Row):
   return told === undefined || told.test(shown) ? undefined : `the answer does not say ${told}: ${shown.slice(0, 500)}`
 }
 
-test('bad inputs get the expected responses', { timeout: 300_000 }, async (t) => {
+test('invalid input gets the expected responses', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const client = server.client()
   const assertAlive = survivalCheck(server)
@@ -424,7 +424,7 @@ test('bad inputs get the expected responses', { timeout: 300_000 }, async (t) =>
   assert.equal(Object.getOwnPropertyDescriptor(Object.prototype, 'x'), undefined)
 })
 
-test('every row of bad input has a test or a reason for having none', () => {
+test('every row of bad input names a test or explains why there is no test', () => {
   const rows = Object.values(rowsOf).flatMap((sort) => Object.entries<rowsOf.BadInput>(sort))
   for (const [row, { here = [], coveredBy: held = [], waits, open }] of rows) {
     assert.ok(
@@ -452,7 +452,7 @@ function assertHeld(row: string, file: string, name: string): void {
   )
 }
 
-test('an object with a backslash in its name can be found by that name', async (t) => {
+test('an object with a backslash in its name can be read by that name', async (t) => {
   const server = await serve(t)
   const client = server.client()
   for (const name of ['a\\b', 'a b', 'é', 'a?b', 'a#b', 'a;b']) {

@@ -91,7 +91,7 @@ for (const announced of [true, false])
     for (const [name, write] of Object.entries(writes)) {
       for (const [how, cut] of Object.entries(cuts)) {
         if (!announced && how.startsWith('an end before')) continue
-        await t.test(`truncated body of ${name}: ${how}`, async () => {
+        await t.test(`${name} with a truncated body: ${how}`, async () => {
           await sendCut(server, write, { announced, cut })
           await unchanged()
         })
@@ -146,7 +146,7 @@ test('truncated bodies over HTTP/1.1 change nothing', { timeout: 300_000 }, asyn
   const client = server.client()
   for (const [name, { method, path, type, whole, comes }] of Object.entries(writes)) {
     for (const chunked of [false, true]) {
-      await t.test(`truncated body of ${name}, ${chunked ? 'in chunks' : 'with a content length'}`, async () => {
+      await t.test(`${name} with a truncated body, ${chunked ? 'in chunks' : 'with a content length'}`, async () => {
         const socket = await openSocket(server, 'http/1.1')
         const framing = chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${whole.length}`
         const part = chunked && comes !== '' ? `${comes.length.toString(16)}\r\n${comes}\r\n` : comes
@@ -180,7 +180,7 @@ test('a write that times out before its body is complete changes nothing', { tim
 })
 
 /** As `kubectl delete --raw` sends it. Node ends such a stream before its body can be requested. */
-test('a request body that ends without data is empty', { timeout: 10_000 }, async (t) => {
+test('a request body that ends without data counts as empty', { timeout: 10_000 }, async (t) => {
   const server = await serve(t)
   await server.client().post(configMaps, { metadata: { name: 'short' } })
   const socket = await openFrames(server)

@@ -90,7 +90,7 @@ test('an error message is never cut inside an emoji', { timeout: 300_000 }, asyn
       })
 })
 
-test('an error that cannot be encoded gets a fallback response', { timeout: 300_000 }, async (t) => {
+test('if an error cannot be encoded, the client gets a fallback response', { timeout: 300_000 }, async (t) => {
   const faults: unknown[] = []
   const answerError = answerErrors(vendorOf('orch'), (error) => faults.push(error))
   const fail = (transport: ServerTransport) => {

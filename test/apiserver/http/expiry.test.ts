@@ -16,7 +16,7 @@ const pathOf = (namespace: string, plural = 'events') => `/api/v1/namespaces/${n
 const versionOf = ({ metadata }: { metadata: { resourceVersion: string } }) => Number(metadata.resourceVersion)
 
 function suite(name: string, flags: () => readonly string[]): void {
-  describe(`expiring Events on ${name}`, { timeout: 300_000 }, () => {
+  describe(`Events that expire, with ${name}`, { timeout: 300_000 }, () => {
     let server: InProcess
     before(async () => {
       server = await startInProcess(allKinds, ['--event-ttl=2s', ...flags()], embedded)
@@ -40,7 +40,7 @@ function suite(name: string, flags: () => readonly string[]): void {
       return assert.fail(`only ${seenEvents.length} of ${count} events came`)
     }
 
-    it('an expired Event disappears from all reads, and watches report its last state with a new version', async () => {
+    it('an expired Event disappears from all reads, and watches report its last state with a new resourceVersion', async () => {
       await create('/api/v1/namespaces', { metadata: { name: 'one' } })
       const path = pathOf('one')
       const kept = await create(pathOf('one', 'configmaps'), { metadata: { name: 'kept' } })
@@ -88,7 +88,7 @@ function suite(name: string, flags: () => readonly string[]): void {
 }
 
 // Both suites wait for time to pass, so they run concurrently.
-describe('Event expiry on both stores', { concurrency: true }, () => {
+describe('Event expiry with each store', { concurrency: true }, () => {
   let cluster: Cluster
   before(async () => {
     cluster = await startEtcd()

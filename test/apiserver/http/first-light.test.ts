@@ -37,7 +37,7 @@ test('objects are created, read, updated, watched and deleted', async () => {
   assert.equal((await client.get(`${configMaps}/a`)).status, 404)
 })
 
-test('a stale update is rejected and leaves the object unchanged', async () => {
+test('an update with an outdated resourceVersion is rejected and leaves the object unchanged', async () => {
   const { client, configMaps } = await placeOfItsOwn()
   const { body } = await client.post(configMaps, { metadata: { name: 'a' } })
   await client.put(`${configMaps}/a`, { metadata: { name: 'a' }, data: { k: 'new' } })

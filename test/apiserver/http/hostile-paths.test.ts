@@ -125,7 +125,7 @@ test(`${spellings.length} alternative spellings of a path grant no additional ac
   }
 })
 
-test('a write with an unusual spelling of the path is rejected or equals the plain path', {
+test('a write with an unusual spelling of the path is rejected or has the same effect as with the plain path', {
   timeout: 300_000,
 }, async (t) => {
   const server = await serve(t)
@@ -209,7 +209,7 @@ test('requests with unusual methods are rejected', { timeout: 300_000 }, async (
       })
     }
   }
-  await t.test('HEAD is authorized like GET, but not served', async () => {
+  await t.test('HEAD requests are authorized like GET requests, but not served', async () => {
     for (const send of [byHttp1, byHttp2]) {
       const { status, text } = await send(server, 'HEAD', secret, 'admin-token')
       assert.equal(status, 405)

@@ -134,7 +134,7 @@ test(`${lists.length} hostile queries get the expected codes`, { timeout: 300_00
       await assertAlive()
     })
   }
-  await t.test('a list at a version that is not reached in time gets a 504 with Retry-After', async () => {
+  await t.test('a list at a resourceVersion that is not reached in time gets a 504 with Retry-After', async () => {
     const late = ['', '&resourceVersionMatch=NotOlderThan', '&resourceVersionMatch=Exact', '&limit=1']
     const answers = await Promise.all([
       ...late.map((rest) => client.get(`${configMaps}?resourceVersion=1000000000${rest}`)),

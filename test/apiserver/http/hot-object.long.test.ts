@@ -45,7 +45,7 @@ async function keysOf(client: HttpClient): Promise<string[]> {
   return Object.keys((await client.get(hot)).body.data ?? {})
 }
 
-test('240 concurrent changes of one object all succeed', async (t) => {
+test('240 concurrent changes to one object all succeed', async (t) => {
   const server = await serve(t)
   const clients = clientsOf(server, 240)
   await makeHot(clients[0]!)
@@ -58,7 +58,7 @@ test('240 concurrent changes of one object all succeed', async (t) => {
   assert.equal(versions.size, 240)
 })
 
-test('a deletion succeeds among many changes, and only one of several writes to the same version succeeds', async (t) => {
+test('a deletion succeeds amid many changes, and of several writes to the same resourceVersion only one succeeds', async (t) => {
   const server = await serve(t)
   const clients = clientsOf(server, 200)
   const [client] = clients as [HttpClient]

@@ -157,7 +157,7 @@ describe('writes whose etcd response is lost', { timeout: 300_000, concurrency: 
     }
   })
 
-  it('an update that lost against another writer is retried, or gets a 409 if it specifies a resourceVersion', async (t) => {
+  it('an update that loses a race with another writer is retried, or gets a 409 if it specifies a resourceVersion', async (t) => {
     const wired = await startWired(t)
     const versions: string[] = []
     for (const name of ['faster-0', 'faster-1']) {

@@ -45,14 +45,14 @@ test('if a request has two errors, the server reports the same one as kube-apise
   assert.deepEqual(body.details, { name: 'gone', group: 'autoscaling', kind: 'replicationcontrollers/scale' })
 })
 
-test('the next clause of an Accept header applies if the first format is unavailable', async () => {
+test('the next media type in an Accept header applies if the first one is unavailable', async () => {
   for (const accept of ['application/xml, application/json', `${table}, application/json`]) {
     const { status, body } = await client.get('/apis/autoscaling', { accept })
     assert.deepEqual([status, body.kind], [200, 'APIGroup'], accept)
   }
 })
 
-test('a table has the group name that the client requested, so that kubectl shows columns with any profile', async () => {
+test('a table has the API group that the client requested, so that kubectl shows columns with any profile', async () => {
   const ask = (group: string) =>
     client.get('/api/v1/namespaces', { accept: `application/json;as=Table;g=${group};v=v1` })
   for (const group of ['meta.orch.io', 'meta.k8s.io']) {
@@ -67,7 +67,7 @@ test('a table has the group name that the client requested, so that kubectl show
   assert.equal((await ask('meta.example.com')).status, 406)
 })
 
-test('kubectl gets a warning if the server uses another profile', async () => {
+test('kubectl gets a warning if the server does not use the kubernetes profile', async () => {
   for (const path of ['/apis', '/openapi/v2', '/openapi/v3']) {
     const { headers } = await client.get(path, { 'user-agent': 'kubectl/v1.23.17 (linux/amd64) kubernetes/953be89' })
     assert.match(String(headers.warning), /^299 - ".*--profile=kubernetes"$/, path)
@@ -75,7 +75,7 @@ test('kubectl gets a warning if the server uses another profile', async () => {
   }
 })
 
-test('the table row of a finished pod has a condition that lets clients hide it', async () => {
+test('the table row of a finished pod has a condition that clients can use to hide the row', async () => {
   await giveAccount(client)
   const pods = '/api/v1/namespaces/default/pods'
   const phases = { done: 'Succeeded', broken: 'Failed', up: 'Running' }

@@ -199,11 +199,11 @@ test('every OpenAPI entry has a description, every reference resolves, and opera
   }
 })
 
-test('the OpenAPI documents contain only names of the own vendor', () => {
+test("the OpenAPI documents contain only the vendor's own names", () => {
   assert.doesNotMatch(JSON.stringify([v2, documents]), /k8s|kubernetes/i)
 })
 
-test('every operation declares exactly the parameters and responses listed in the tables', () => {
+test('every operation declares exactly the parameters and responses listed in the reference tables', () => {
   let compared = 0
   for (const { path, item, operation } of operationsIn(v2)) {
     const action = operation['x-orch-action']

@@ -78,7 +78,7 @@ test('partial metadata of objects and lists is available in Protobuf, in both ve
   assert.equal((await client.get(`${collection}/partial`, wrong)).status, 406)
 })
 
-test('empty lists and pages of lists in Protobuf match their JSON', async () => {
+test('empty lists and list pages in Protobuf match their JSON', async () => {
   const path = '/api/v1/namespaces/none/configmaps'
   assert.deepEqual(
     differencesFromJson((await client.get(path)).body, (await protobuf.get(path, `${message}List`)).body),
@@ -99,7 +99,7 @@ test('empty lists and pages of lists in Protobuf match their JSON', async () => 
   )
 })
 
-test('a list at a version older than the cache is the same in Protobuf as in JSON', async () => {
+test('a list at a resourceVersion older than the cache is the same in Protobuf as in JSON', async () => {
   const before = (await client.get(collection)).body
   await client.post(collection, objectNamed('later'))
   await client.delete(`${collection}/forms`)

@@ -38,7 +38,7 @@ async function begin(session: ClientHttp2Session, path: string, token: string): 
   return head[':status']
 }
 
-test('proxied requests to many pods leave file descriptors for other clients and requests for other users', async (t) => {
+test("one user's proxied requests exhaust neither the file descriptors nor the request limit for other users", async (t) => {
   const upstream = createServer((_, response) => void response.write('goes on'))
   upstream.listen(0, '127.0.0.1')
   await once(upstream, 'listening')
@@ -116,7 +116,7 @@ async function startUpstream(t: TestContext) {
 }
 
 // An idle connection would stay open for a minute without being counted.
-test('a connection to a port that any user can choose is closed after its request', async (t) => {
+test('a proxied connection to a user-chosen port is closed after its request', async (t) => {
   const { send, open } = await startUpstream(t)
   await send({ isUnverified: true })
   await untilTrue(async () => (await open()) === 0)

@@ -157,7 +157,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     assert.deepEqual(stateOf(items), Object.fromEntries(names.map((name) => [name, 'before'])))
   })
 
-  it('a watch on one server reports the writes of the other, and can be resumed on the other server', async () => {
+  it('a watch on one server reports writes through the other server, and can be resumed there', async () => {
     const path = await makeNamespace('watched')
     const start = await put(one, path, 'first', '0')
     const watching = events(two, path, start, 20)
@@ -171,7 +171,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     }
   })
 
-  it('each server can list the exact state at a version that the other returned', async () => {
+  it('each server can list the exact state at a resourceVersion that the other server returned', async () => {
     const path = await makeNamespace('exact')
     const states: [number, State][] = []
     let state: State = {}
@@ -187,7 +187,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     }
   })
 
-  it('each server immediately reads the writes of the other', async () => {
+  it('each server immediately returns writes made through the other server', async () => {
     const path = await makeNamespace('fresh')
     for (let i = 0; i < 20; i++) {
       const [writer, reader] = i % 2 === 0 ? [one, two] : [two, one]
@@ -234,7 +234,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     assert.equal(again.status, 200, again.text)
   })
 
-  it('no object can be created in a namespace that the other server has begun to delete', async () => {
+  it('no object can be created in a namespace that the other server has started to delete', async () => {
     const slow = await mended()
     const path = await makeNamespace('going')
     await put(slow, path, 'early', 'x')
@@ -252,7 +252,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     assert.equal(added.status, 201, added.text)
   })
 
-  it('a server that gets no updates from etcd does not serve consistent reads from its cache', async () => {
+  it('a server that receives no updates from etcd does not serve consistent reads from its cache', async () => {
     const path = await makeNamespace('deaf')
     const deaf = await mended()
     await put(deaf, path, 'm', 'old')
@@ -272,7 +272,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     assert.deepEqual(await read(deaf, path), { m: 'new' })
   })
 
-  it('both servers accept versions of a newly started third server, even after a write by another program', async () => {
+  it('both servers accept resourceVersions from a newly started third server, even after a write by another program', async () => {
     const pair = { key: Buffer.from('/elsewhere').toString('base64'), value: '' }
     const written = await fetch(`${cluster.endpoints[0]}/v3/kv/put`, { method: 'POST', body: JSON.stringify(pair) })
     assert.equal(written.status, 200)
@@ -288,7 +288,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     }
   })
 
-  it('a server whose profile differs from that of the store does not start', async () => {
+  it("a server whose profile differs from the store's profile does not start", async () => {
     const failed = await failedStart([`--etcd-servers=${cluster.endpoints}`, '--profile=kubernetes'])
     assert.equal(failed.code, 1)
     assert.match(failed.said, /created with the profile "orch".*start with --profile=orch/)

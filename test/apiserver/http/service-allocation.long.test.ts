@@ -111,7 +111,7 @@ describe('Service allocation on two servers', () => {
     await assertAgree(two)
   })
 
-  it('of several concurrent requests for the same address, only one succeeds', async () => {
+  it('of several concurrent requests for the same cluster IP, only one succeeds', async () => {
     const ask = (i: number) =>
       [one, two][i % 2]!.post(
         path,
@@ -217,7 +217,7 @@ describe('Service allocation on two servers', () => {
     ok(await one.delete(`${path}/there`))
   })
 
-  it('an update allocates the values it adds and releases those it removes', async () => {
+  it('an update allocates the addresses and node ports it adds and releases those it removes', async () => {
     const steps: readonly object[] = [
       { type: 'NodePort' },
       {
@@ -247,7 +247,7 @@ describe('Service allocation on two servers', () => {
     ok(await one.delete(`${path}/moves`))
   })
 
-  it('a Service with a finalizer keeps its allocations until it is removed', async () => {
+  it('a Service with a finalizer keeps its allocations until the Service is removed', async () => {
     const before = await held()
     const { body } = ok(await one.post(path, newService('stays')), 201)
     ok(await patch(one, 'stays', { metadata: { finalizers: ['example.com/wait'] } }))
@@ -313,7 +313,7 @@ test('deleting a namespace releases all allocations', async (t) => {
   }
 })
 
-test('an exhausted range is reported, and released addresses are reused', async (t) => {
+test('an exhausted Service CIDR is reported, and released addresses are reused', async (t) => {
   const server = await serve(t, ['--service-cluster-ip-range=10.5.0.0/29', '--service-node-port-range=30000-30003'])
   const client = server.client()
   const own = (ok(await client.get('/api/v1/services')).body.items as Service[]).flatMap(

@@ -41,7 +41,7 @@ test('deleting a namespace with orphanDependents=false waits for dependents and 
   assert.deepEqual([other.status, other.body.status], [200, 'Success'])
 })
 
-test('the error of a failed precondition names the resource for a namespace, and the kind for other objects', async () => {
+test('the error for a failed precondition names the resource for a namespace, and the kind for other objects', async () => {
   await namespace('guarded')
   await made(configMaps, { metadata: { name: 'guarded' } })
   for (const preconditions of [{ uid: 'other' }, { resourceVersion: '1' }]) {
@@ -130,7 +130,7 @@ test('deleting a PodTemplate returns the PodTemplate', async () => {
   assert.deepEqual([body.kind, body.metadata.uid, body.template], ['PodTemplate', stored.metadata.uid, stored.template])
 })
 
-test('cluster-scoped kinds accept a field selector on metadata.namespace unless they define their own fields', async () => {
+test('cluster-scoped kinds accept a field selector on metadata.namespace unless they define their own selectable fields', async () => {
   const volume = { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/a' } }
   await made('/api/v1/persistentvolumes', { metadata: { name: 'a' }, spec: volume })
   const namesBy = async (selector: string) => {

@@ -107,7 +107,7 @@ async function inStore(server: Restartable | ServerHandle, run: (store: Store) =
   }
 }
 
-test('the embedded store omits and reports damaged and newer values, and a damaged value can be deleted', async (t) => {
+test('damaged values and values in a newer format are omitted and reported, and damaged values can be deleted', async (t) => {
   const server = await startServer(t)
   await create(server.client(), ['a', 'b', 'c', 'd'])
   await server.stop()

@@ -71,12 +71,12 @@ async function everythingSaid(server: Restartable, profile: ProfileName): Promis
   return said
 }
 
-describe('names of the other profile do not appear', { concurrency: 1 }, () => {
+describe('no names from the other profile appear', { concurrency: 1 }, () => {
   for (const [profile, other] of [
     ['orch', 'kubernetes'],
     ['kubernetes', 'orch'],
   ] as const) {
-    test(`a server with the profile ${profile} uses no names of ${other}`, async () => {
+    test(`a server with the profile ${profile} uses no names from ${other}`, async () => {
       const server = await serve({ after }, [`--profile=${profile}`])
       const said = await everythingSaid(server, profile)
       said.set('admin.kubeconfig', readFileSync(join(server.directory, 'admin.kubeconfig'), 'utf8'))
@@ -96,7 +96,7 @@ describe('names of the other profile do not appear', { concurrency: 1 }, () => {
     })
   }
 
-  test('the help mentions no names of the other vendor except for the profile name', () => {
+  test('the help mentions no names from the other vendor except the profile name', () => {
     const { stdout } = spawnSync(join(root, 'bin/orch'), ['help', 'flags'], { encoding: 'utf8' })
     assert.doesNotMatch(stdout, wordsOf.kubernetes)
   })

@@ -109,7 +109,7 @@ for (const alpn of ['h2', 'http/1.1'])
       await untilWatches(running, 0)
     })
 
-test('a watch with much unread data ends when its client disconnects', { timeout: 300_000 }, async (t) => {
+test('a watch with a lot of unread data ends when its client disconnects', { timeout: 300_000 }, async (t) => {
   const running = await begin(t)
   const data = { text: 'x'.repeat(500_000) }
   for (let i = 0; i < 10; i++) await running.client.post(configMaps, { metadata: { name: `large-${i}` }, data })

@@ -166,7 +166,7 @@ test('every write method rejects text with unpaired surrogates', { timeout: 300_
   })
 })
 
-test('a patch cannot nest an object more deeply than a request body may', async (t) => {
+test('a patch cannot nest an object more deeply than a request body can', async (t) => {
   const server = await serve(t)
   const client = server.client()
   await client.post(configMaps, { metadata: { name: 'existing' }, data: { a: '1' } })

@@ -146,7 +146,7 @@ test('a list element without its key gets an empty key, which validation reports
   assert.deepEqual([owner.status, owner.body.reason], [422, 'Invalid'])
 })
 
-test('a list element with an empty key, if valid, can be owned like any other', async () => {
+test('a list element with an empty key, if valid, can be owned like any other element', async () => {
   const path = `${scalers('v2')}/empty-key`
   const spec = { scaleTargetRef: { kind: 'Deployment', name: 'd' }, maxReplicas: 5 }
   const head = { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata: { name: 'empty-key' } }
@@ -159,7 +159,7 @@ test('a list element with an empty key, if valid, can be owned like any other', 
   assert.deepEqual(gone.body.status.conditions, [{ lastTransitionTime: null, status: '', type: '' }])
 })
 
-test('an apply ignores fields that the subresource resets, and assigns no owner', async () => {
+test('an apply ignores fields that the subresource resets and does not own them', async () => {
   const path = `${pods}/reset`
   const head = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'reset' } }
   const spec = { containers: [{ name: 'a', image: 'i' }] }
@@ -175,7 +175,7 @@ test('an apply ignores fields that the subresource resets, and assigns no owner'
   assert.deepEqual([main.status, main.body.status], [200, applied.body.status])
 })
 
-test('a write that resets managedFields owns only its own changes', async () => {
+test('the manager of a write that resets managedFields owns only the fields changed by that write', async () => {
   for (const [name, write] of Object.entries({
     put: (body: JsonObject) => client.put(`${maps}/reset-put?fieldManager=u1`, body),
     merge: (body: JsonObject) => patch(`${maps}/reset-merge?fieldManager=u1`, 'merge-patch+json', body),
@@ -245,7 +245,7 @@ test('clusterName is dropped, and a negative generation is rejected', async () =
     assert.deepEqual([answer.status, causes(answer)], [422, ['metadata.generation FieldValueInvalid']])
 })
 
-test('an object with a generation beyond the safe integers can be deleted', async () => {
+test('an object whose generation is not a safe integer can be deleted', async () => {
   const raw = '{"metadata":{"name":"many","generation":9223372036854775807,"finalizers":["example.com/f"]}}'
   assert.equal((await client.send(maps, { method: 'POST', raw })).status, 201)
   const marked = await client.delete(`${maps}/many`)

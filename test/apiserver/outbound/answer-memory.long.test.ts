@@ -51,7 +51,7 @@ for (const [name, send] of Object.entries(floods))
     assert.equal(await attack, 'answer')
   })
 
-test('unfinished responses of one destination use no memory of another destination', async () => {
+test('unfinished responses from one destination do not use up the memory for another destination', async () => {
   const caller = callerWith()
   const stop = new AbortController()
   let connections = 0
@@ -67,7 +67,7 @@ test('unfinished responses of one destination use no memory of another destinati
   for (const attack of attacks) assert.equal(await attack, 'aborted')
 })
 
-test('responses that exceed the memory share of their destination are read one at a time', async () => {
+test("responses that exceed their destination's memory share are read one at a time", async () => {
   const limits = { poolBytes: 8 * mebibyte, shareBytes: 2 * mebibyte, reserveBytes: mebibyte / 4 }
   const caller = callerWith(limits)
   const honest = await answerRaw({ after }, answerOf(3 * mebibyte))
@@ -75,7 +75,7 @@ test('responses that exceed the memory share of their destination are read one a
   assert.deepEqual(new Set(sizes), new Set([3 * mebibyte]))
 })
 
-test('a full memory pool causes a specific error, and small responses do not need the pool', async () => {
+test('if the response memory pool is full, large responses get a specific error and small responses still succeed', async () => {
   const limits = { poolBytes: mebibyte, shareBytes: mebibyte, reserveBytes: mebibyte / 4 }
   const caller = callerWith(limits)
   const stop = new AbortController()
@@ -100,7 +100,7 @@ test('a full memory pool causes a specific error, and small responses do not nee
   assert.equal(await outcome(caller, large), 3 * mebibyte)
 })
 
-test('a call that times out while waiting for a connection is not blamed on its destination', async () => {
+test('if a call times out while it waits for a connection, the destination is not blamed', async () => {
   const caller = callerWith()
   const stop = new AbortController()
   let connections = 0
@@ -114,7 +114,7 @@ test('a call that times out while waiting for a connection is not blamed on its 
   await untilTrue(async () => (await outcome(caller, hanging, { timeoutMs: 100 })) === 'timeout')
 })
 
-test('only the retained part of a response counts towards the memory limit', async () => {
+test('only the retained part of a response counts toward the memory limit', async () => {
   const limits = { poolBytes: 0, shareBytes: mebibyte, reserveBytes: 256 * 1024 }
   const caller = callerWith(limits)
   // A body of 210,000 bytes in chunks of 1,000 bytes, with extensions: nearly twice as many bytes on the wire.

@@ -107,7 +107,7 @@ test('a self-signed certificate is trusted only if the CA bundle contains it', a
   assert.equal(await post(to(served, own)), 200)
 })
 
-test('a certificate without alternative names that is not for servers is rejected', async () => {
+test('a certificate without alternative names is rejected if its key usage excludes servers', async () => {
   const authority = make({ subject: '/', extensions: nameless })
   const extensions = ['extendedKeyUsage=clientAuth', ...serving('hook.n.svc').slice(1)]
   const served = await serve(make({ subject: '/', issuer: authority, extensions }))
@@ -115,7 +115,7 @@ test('a certificate without alternative names that is not for servers is rejecte
   assert.equal(served.requests(), 0)
 })
 
-test('running out of file descriptors is reported as a limit of this server, not as a failure of the destination', () => {
+test('running out of file descriptors is classified as a limit of the API server, not as a destination failure', () => {
   const outcomeOf = (code: string) =>
     callErrorOf(Object.assign(new Error(code), { code }), { serverName: 'hook', isRepeatable: true }).fault
   for (const code of ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']) assert.equal(outcomeOf(code), 'limit')
@@ -166,7 +166,7 @@ test('the pool reports each call that must wait for a connection', async () => {
   pool.release(another, { isReusable: false })
 })
 
-test('a call that times out after waiting for a connection reports a limit of this server', async () => {
+test("if a call times out while it waits for a connection, the API server's connection limit is blamed", async () => {
   const { call, requests } = await singleConnection()
   const stop = new AbortController()
   const first = call(600_000, stop.signal)
@@ -176,7 +176,7 @@ test('a call that times out after waiting for a connection reports a limit of th
   assert.equal(await first, 'aborted')
 })
 
-test('a call that has to wait because its idle connection closed reports a limit of this server', async () => {
+test('if an idle connection closes and its call times out while waiting for another, the connection limit is blamed', async () => {
   const { pool, call, requests } = await singleConnection()
   const stop = new AbortController()
   const connection = await pool.take()
@@ -194,7 +194,7 @@ test('a call that has to wait because its idle connection closed reports a limit
   assert.equal(await other, 'aborted')
 })
 
-test('a call that times out without waiting for a connection is blamed on the destination', async () => {
+test('if a call times out without waiting for a connection, the destination is blamed', async () => {
   const { call } = await singleConnection()
   assert.equal(await call(50), 'timeout')
 })

@@ -30,7 +30,7 @@ test('adding, replacing and removing types increments the generation of the cata
   assert.equal(new Set(generations).size, 4)
 })
 
-test('a type cannot replace an existing type of the same name, even a hidden one', () => {
+test('a type cannot replace an existing type with the same name, even if that type is hidden', () => {
   const catalogue = new Catalogue(vendor, (kind) => kind !== secret)
   const first = served(configMap)
   catalogue.add([first, served(secret)])

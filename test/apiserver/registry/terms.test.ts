@@ -86,7 +86,7 @@ for (const [what, act, last] of [
   ['an update', change('a', 'x'), 'stored'],
   ['a delete', remove('a'), 'removed'],
 ] as const)
-  test(`${what} is admitted again if an object that admission depends on has changed`, async () => {
+  test(`${what} runs admission again if an object that admission depends on has changed`, async () => {
     const { admission, seen, outcomes } = resting()
     await act({ ...plain, admission })
     assert.equal(seen.length, 2)
@@ -115,7 +115,7 @@ test('admission of a dry run registers no dependencies and no follow-up actions'
     await act({ ...plain, dryRun: true, admission: { ...admitAll, validate } })
 })
 
-test('a control is notified of a rejection, an unchanged object and a lost response', async () => {
+test('an admission plugin is notified of a rejection, an unchanged object and a lost response', async () => {
   const outcomes: WriteOutcome[] = []
   const noting = (then: () => void) => ({
     ...plain,

@@ -16,7 +16,7 @@ function refusal(code: number) {
   return (error: unknown) => error instanceof ApiError && error.code === code
 }
 
-test('writers of a key run in order and learn whether they had to wait', async () => {
+test('writers of the same key run in order and are told whether they had to wait', async () => {
   const turns = new KeyedQueue()
   const log: string[] = []
   let running = 0

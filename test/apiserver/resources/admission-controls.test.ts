@@ -6,7 +6,7 @@ import { serve, serveUp } from '../../support/in-process.ts'
 
 const path = '/apis/ops.orch.io/v1/admissioncontrols'
 
-test('flags determine the enabled admission controls, which run in a fixed order', async (t) => {
+test('flags determine the enabled admission plugins, which run in a fixed order', async (t) => {
   const flags = ['--enable-admission-plugins=AlwaysPullImages', '--disable-admission-plugins=LimitRanger']
   const client = (await serve(t, flags)).client()
   const { items } = (await client.get(path)).body as {
@@ -45,7 +45,7 @@ test('orch up also enables NodeRestriction unless a flag disables it', async (t)
   assert.deepEqual(await stateOf(), [true, false])
 })
 
-test('the server logs at startup that a webhook control is disabled although its configurations are served', async (t) => {
+test('the server logs at startup if a webhook admission plugin is disabled although its configuration API is served', async (t) => {
   const disable = '--disable-admission-plugins='
   const server = await serve(t, [`${disable}MutatingAdmissionWebhook`])
   const warned = () => server.output().match(/\w+ is disabled: \w+ are stored, but their webhooks are never called/g)

@@ -73,7 +73,7 @@ const answers: readonly (readonly [method: string, path: string, status: number,
   ['GET', `${services}/full:80/proxy`, 503, /no endpoints available for service "full:80"/],
 ]
 
-test('the error of each rejected request names the missing part', async () => {
+test('the error for each rejected connect request names what is missing', async () => {
   for (const [method, path, status, expected] of answers) {
     const answer = await client.send(path, { method, raw: 'anything at all', headers: { accept: 'image/png' } })
     assert.equal(answer.status, status, `${method} ${path}: ${answer.text}`)
@@ -89,7 +89,7 @@ test('the error of each rejected request names the missing part', async () => {
   assert.deepEqual([log.status, log.body.reason], [500, 'InternalError'])
 })
 
-test('only proxy subresources have subpaths, and other methods than those of a subresource are rejected', async () => {
+test('only proxy subresources have subpaths, and methods that a subresource does not support are rejected', async () => {
   for (const [method, path, status] of [
     ['GET', `${pods}/one/exec/more`, 404],
     ['GET', `${pods}/one/status/more`, 404],
@@ -200,7 +200,7 @@ async function startBackend(t: TestContext) {
   return { hanging, port: (backend.address() as AddressInfo).port }
 }
 
-test('proxied requests are limited per pod or node, however its name is spelled', {
+test('proxied requests are limited per pod or node, however the name is spelled', {
   timeout: 300_000,
 }, async (t) => {
   const { hanging, port } = await startBackend(t)
@@ -251,7 +251,7 @@ test('proxied requests are limited per pod or node, however its name is spelled'
   }
 })
 
-test('proxied requests are counted per Service, however its name is spelled', async () => {
+test('proxied requests are counted per Service, however the name is spelled', async () => {
   const ip = '192.0.2.1'
   const targetRef = { kind: 'Pod', namespace: 'default', name: 'p' }
   const stored: { readonly [plural: string]: object } = {

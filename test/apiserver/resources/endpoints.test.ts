@@ -48,7 +48,7 @@ const pod = (name: string, containers: readonly string[], nodeName?: string) => 
   spec: { containers: containers.map((one) => ({ name: one, image: 'i' })), ...(nodeName ? { nodeName } : {}) },
 })
 
-test('a log request is checked for its container, its line options and the node of the pod', async () => {
+test('a log request requires an unambiguous container, valid options and an existing node', async () => {
   await client.post(pods, pod('one', ['c']))
   await client.post(pods, pod('two', ['c', 'd']))
   await client.post(pods, pod('bound', ['c'], 'far'))
@@ -98,7 +98,7 @@ test('the Scale of a controller can be read, updated and patched', async () => {
   assert.deepEqual([owner.apiVersion, owner.fieldsV1], ['v1', { 'f:spec': { 'f:replicas': {} } }])
 })
 
-test('a Scale that is invalid, stale or of another object is rejected', async () => {
+test('a Scale that is invalid, outdated or for another object is rejected', async () => {
   const scale = `${controllers}/rc/scale`
   const put = (metadata: object, replicas: number) =>
     client.put(scale, { metadata: { name: 'rc', namespace: 'default', ...metadata }, spec: { replicas } })
@@ -153,7 +153,7 @@ test('the events group and the core group serve the same Events', async () => {
   ])
 })
 
-test('requests of a deprecated version return a warning', async () => {
+test('requests for a deprecated version return a warning', async () => {
   const old = await client.get('/apis/events.orch.io/v1beta1/events')
   assert.match(String(old.headers.warning), /events\.orch\.io\/v1beta1 Event is deprecated in v1\.22\+/)
   assert.equal((await client.get('/apis/events.orch.io/v1/events')).headers.warning, undefined)
@@ -176,7 +176,7 @@ test('a review reports metadata errors together with all other errors', async ()
   ])
 })
 
-test('a token can be bound only to an object that is named', async () => {
+test('a bound token request must name the object', async () => {
   await client.post('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'binder' } })
   const path = '/api/v1/namespaces/default/serviceaccounts/binder/token'
   for (const kind of ['Secret', 'Pod'])

@@ -38,7 +38,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
   const stateOf = (client: HttpClient, spec: object) => client.post(`${ops}/paststates`, { spec })
   const mapSpec = (name: string, more: object = {}) => ({ resource: 'configmaps', namespace: 'default', name, ...more })
 
-  test('the history lists each change with user, manager, verb, time and fields', async () => {
+  test('the object history lists each change with user, manager, verb, time and fields', async () => {
     const made = await make(maps, { metadata: { name: 'a' }, data: { k: '1', same: 'x' } })
     const changed = await patch(admin, `${maps}/a?fieldManager=me`, { data: { k: '2', new: 'n' } })
     const { status, body } = await historyOf(asked, mapSpec('a'))
@@ -199,7 +199,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     assert.match(blame, new RegExp(`^${second.revision} .* \\.data\\["pass\\.word"\\]$`, 'm'))
   })
 
-  test('undo reverts the fields of a change unless they were changed since', async () => {
+  test('undo reverts the fields of a change unless they have changed since', async () => {
     await make(maps, { metadata: { name: 'u' }, data: { k: '1', other: 'x' } })
     const bad = await patch(admin, `${maps}/u`, { data: { k: 'broken' } })
     await patch(admin, `${maps}/u`, { data: { other: 'y' } })
@@ -259,7 +259,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     assert.equal(body.metadata.annotations.turn, `${reports}`)
   })
 
-  test('undo rejects a creation, and changes of an earlier object with the same name', async () => {
+  test('undo rejects creations and changes to an earlier object with the same name', async () => {
     const headers = { 'content-type': 'application/apply-patch+yaml' }
     const raw = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'applied' }, data: { k: '1' } })
     await admin.send(`${maps}/applied?fieldManager=me`, { method: 'PATCH', headers, raw })

@@ -24,7 +24,7 @@ const bindingOf = (name: string, node: string, metadata: JsonObject = {}) => ({
 const bind = (name: string, node: string, metadata: JsonObject = {}, query = '') =>
   client.post(`${pods}/${name}/binding${query}`, bindingOf(name, node, metadata))
 
-test('binding a pod sets its node, the annotations of the Binding and the PodScheduled condition', async () => {
+test('binding a pod sets its node, the annotations from the Binding and the PodScheduled condition', async () => {
   const made = await make('a')
   assert.equal((await bind('a', 'n1', {}, '?dryRun=All')).status, 201)
   assert.equal((await client.get(`${pods}/a`)).body.spec.nodeName, undefined)

@@ -132,7 +132,7 @@ test('pods that are not running and ready are evicted without charging the budge
   assert.equal((await evict('needed')).status, 429)
 })
 
-test('an eviction is rejected if several budgets match, or if too many evictions are unconfirmed', async () => {
+test('an eviction is rejected if several budgets match the pod, or if too many evictions are unconfirmed', async () => {
   await running('between', 'between')
   for (const name of ['first', 'second']) await budget(name, 'between', { disruptionsAllowed: 5 })
   const refused = await evict('between')

@@ -147,7 +147,7 @@ test('unauthenticated connections from one address are limited', { timeout: 300_
   )
 })
 
-test('a rejected client does not make the server evict a connection of another address', {
+test('a rejected client does not make the server evict a connection from another address', {
   timeout: 300_000,
 }, async (t) => {
   // At most 2 of 4 connections are unauthenticated, and 1 per address.
@@ -226,7 +226,7 @@ test('unauthenticated connections are counted per network', async () => {
   assert.equal(admit('2001:db8::3'), undefined)
 })
 
-test('connection limits apply to all workers together', { timeout: 300_000 }, async (t) => {
+test('connection limits apply to the total of all workers', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t, ['--workers=2', '--max-connections-per-user=20'])
   const sockets = await connectAll(t, server, 'alice-token', 30)
   assert.equal(sockets.length, 20)

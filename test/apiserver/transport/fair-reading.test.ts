@@ -52,7 +52,7 @@ async function listen(socket: Socket, counts: TurnCounts): Promise<void> {
 }
 
 for (const [name, read] of Object.entries({ iterate, listen }))
-  test(`a full connection delivers all bytes, and few in each turn: ${name}`, async () => {
+  test(`a connection with a full receive buffer delivers all bytes, a few in each event-loop turn: ${name}`, async () => {
     const socket = await openFull()
     readFairly(socket)
     const counts = new TurnCounts()

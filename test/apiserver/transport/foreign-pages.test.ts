@@ -64,7 +64,7 @@ const accepted: readonly Headers[] = [
   { origin: 'https://friend.example', 'sec-fetch-site': 'cross-site' },
 ]
 
-test('a write from a page of another origin is rejected', async () => {
+test('a write from a page with another origin is rejected', async () => {
   for (const headers of foreign) {
     const { status, body, isStored } = await create(headers)
     const shown = JSON.stringify(headers)
@@ -90,7 +90,7 @@ test('all methods that can change data are checked for their origin, but reads a
   assert.equal((await client.send(`${configMaps}/kept`, { method: 'OPTIONS', headers })).status, 405)
 })
 
-test('one foreign origin among repeated headers causes a rejection', async () => {
+test('a request with several Origin headers is rejected if any of them is foreign', async () => {
   const lines = [`POST ${configMaps} HTTP/1.1`, 'Authorization: Bearer admin-token', 'Content-Length: 2']
   const post = async (...more: readonly string[]) => (await sendHead(server, [...lines, ...more], '{}')).status
   assert.equal(await post('Origin: https://127.0.0.1'), 422)
@@ -99,7 +99,7 @@ test('one foreign origin among repeated headers causes a rejection', async () =>
   assert.equal(await post('Sec-Fetch-Site: same-origin', 'Sec-Fetch-Site: cross-site'), 403)
 })
 
-test('the own origin is the host name in the request', async () => {
+test("the server's own origin is the host name in the request", async () => {
   const post = async (host: string, origin: string) => {
     const head = [`POST ${configMaps} HTTP/1.1`, `Host: ${host}`, `Origin: ${origin}`, 'Content-Length: 2']
     const socket = await openSocket(server, 'http/1.1')
@@ -113,7 +113,7 @@ test('the own origin is the host name in the request', async () => {
   assert.equal(await post('', 'https://'), 403)
 })
 
-test('over HTTP/2, the own origin is the authority of the request', async () => {
+test("over HTTP/2, the server's own origin is the authority of the request", async () => {
   const head = { ':method': 'POST', ':path': configMaps, authorization: 'Bearer admin-token' }
   const post = async (headers: Headers) =>
     (await sendHttp2(server, { ...head, 'content-type': 'application/json', ...headers }, ['{}'])).status
@@ -144,7 +144,7 @@ test('a browser must send a content type with a request body', async () => {
   assert.equal((await client.send(path, { method: 'DELETE', headers: { 'sec-fetch-mode': 'cors' } })).status, 404)
 })
 
-test('an upgrade request from a page of another origin is rejected', async () => {
+test('an upgrade request from a page with another origin is rejected', async () => {
   const upgrade = async (...lines: readonly string[]) => {
     const path = '/api/v1/namespaces/default/pods/none/exec?command=x'
     const socket = await openSocket(server, 'http/1.1')

@@ -92,7 +92,7 @@ const overflows: { readonly [name: string]: Buffer } = {
 }
 
 for (const [name, bytes] of Object.entries(overflows))
-  test(`${name} must not grow above 2^31-1`, { timeout: 300_000 }, async (t) => {
+  test(`a client must not increase ${name} above 2^31-1`, { timeout: 300_000 }, async (t) => {
     const socket = await open(await listen(t, { onRequest: hold }), 'h2')
     const begin = Buffer.concat([preface, frame('headers', endHeaders, 1, plainHeaders)])
     assert.equal(await flood(socket, Buffer.concat([begin, bytes])), errorCodes.flowControl)

@@ -115,7 +115,7 @@ test('a chunked body is accepted, and a request with a truncated body is not exe
   assert.equal((await ask(session, { ':path': `${configMaps}/cut`, ...bearer })).status, 404)
 })
 
-test('a response is sent although the request body is not read', async (t) => {
+test('a response is sent even if the handler does not read the request body', async (t) => {
   const length = 4 * 1024 * 1024
   const socket = await openSocket(server, 'http/1.1')
   const answered = untilClosed(socket)

@@ -114,14 +114,14 @@ test('an unread body is discarded, and the next request gets a response', async 
   assert.match(read(), /\[\/a\]/)
 })
 
-test('the server reads little beyond a request without a response', async (t) => {
+test('the server reads only a little beyond a request that has no response yet', async (t) => {
   const [client, accepted] = await begin(t, () => {})
   client.write(gets(400_000))
   await standsStill(() => accepted.bytesRead)
   assert.ok(accepted.bytesRead < 1024 * 1024, `${accepted.bytesRead} bytes`)
 })
 
-test('the server reads little ahead while it responds slowly', async (t) => {
+test('the server reads only a little ahead while it responds slowly', async (t) => {
   let count = 0
   const [client, accepted] = await begin(t, async (transport) => {
     await pause(1)

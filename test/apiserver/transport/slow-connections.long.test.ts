@@ -23,7 +23,7 @@ interface Attack {
 
 const attacks: readonly Attack[] = [
   {
-    name: 'a frame in TLS records of one byte',
+    name: 'a frame in one-byte TLS records',
     alpn: 'h2',
     send: async (socket) => {
       await written(socket, preface)
@@ -31,7 +31,7 @@ const attacks: readonly Attack[] = [
     },
   },
   {
-    name: 'headers in CONTINUATION frames of one byte',
+    name: 'headers in one-byte CONTINUATION frames',
     alpn: 'h2',
     send: async (socket) => {
       const more = frame('continuation', 0, 1, byte)
@@ -48,7 +48,7 @@ const attacks: readonly Attack[] = [
     },
   },
   {
-    name: 'an unfinished head in TLS records of one byte',
+    name: 'an unfinished head in one-byte TLS records',
     alpn: 'http/1.1',
     send: async (socket) => {
       await written(socket, `GET / HTTP/1.1\r\nHost: x\r\nX-A: ${'x'.repeat(maxHeaderBytes - 5_000)}`)

@@ -8,7 +8,7 @@ import { corkInStage, readInStage } from '../../../src/apiserver/transport/http1
 /** Longer than the time limit of a stage. */
 const slowReadMs = 6
 
-test('connections that arrive while a stage is interrupted are read after the earlier ones', async () => {
+test('connections that arrive while a stage is interrupted are read after earlier connections', async () => {
   const read: string[] = []
   const add = (name: string, followUp?: string) =>
     readInStage({
@@ -25,7 +25,7 @@ test('connections that arrive while a stage is interrupted are read after the ea
   assert.deepEqual(read, [...names, 'follow-up of 1'])
 })
 
-test('responses are sent after all requests of a stage are handled', async () => {
+test('responses are sent after all requests in a stage are handled', async () => {
   const sockets = [new Socket(), new Socket()]
   const corks = () => sockets.map(({ writableCorked }) => writableCorked)
   for (const socket of sockets) corkInStage(socket)

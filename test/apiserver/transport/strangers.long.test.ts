@@ -73,7 +73,7 @@ async function openWatch(t: TestContext, server: ServerHandle): Promise<TLSSocke
   return socket.resume()
 }
 
-test('unauthenticated clients leave room for others and never displace authenticated clients', {
+test('unauthenticated clients cannot use up all connections and never displace authenticated clients', {
   timeout: 300_000,
 }, async (t) => {
   const server = await startWithFew(t, 200)

@@ -60,7 +60,7 @@ function socketWith(addresses: { readonly [name: string]: string | number }): So
   return Object.defineProperties(new Socket(), Object.fromEntries(values))
 }
 
-test('another worker evicts the oldest connection of the network with the most connections', async (t) => {
+test('another worker evicts the oldest connection from the network with the most connections', async (t) => {
   const [one, other] = startWorkers(t, 2)
   const single = other!.connect('10.0.0.1')
   const [oldest, newest] = [other!.connect('10.0.0.2'), other!.connect('10.0.0.2')]
@@ -73,7 +73,7 @@ test('another worker evicts the oldest connection of the network with the most c
   )
 })
 
-test('a network is as large as it is in all workers together', async (t) => {
+test('the connections of a network are counted across all workers', async (t) => {
   const [one, other] = startWorkers(t, 2)
   const own = one!.connect('10.0.0.2')
   const remote = other!.connect('10.0.0.2')
@@ -90,7 +90,7 @@ test('a network is as large as it is in all workers together', async (t) => {
   assert.deepEqual([remote.destroyed, socket.destroyed], [false, false])
 })
 
-test('the workers are asked in turn until one evicts a connection', async (t) => {
+test('eviction requests go to one worker after another until a worker evicts a connection', async (t) => {
   const [one, two, three] = startWorkers(t, 3)
   // The second worker has the most connections, but may not evict any of them.
   const spread = ['10.0.1.1', '10.0.1.2', '10.0.1.3'].map((address) => two!.connect(address))
@@ -105,7 +105,7 @@ test('the workers are asked in turn until one evicts a connection', async (t) =>
   )
 })
 
-test('a connection is closed if the other worker does not answer', async (t) => {
+test('a new connection is closed if the other worker does not answer the eviction request', async (t) => {
   const [one, other] = startWorkers(t, 2, 1)
   for (let i = 0; i < 3; i++) other!.connect('10.0.0.2')
   other!.evictions.close()
@@ -114,7 +114,7 @@ test('a connection is closed if the other worker does not answer', async (t) => 
   await once(socket, 'close')
 })
 
-test('without unauthenticated connections elsewhere, no worker is asked', async (t) => {
+test('no eviction request is sent if no other worker has unauthenticated connections', async (t) => {
   const [one, other] = startWorkers(t, 2)
   const gone = other!.connect('10.0.0.2')
   gone.destroy()
@@ -122,7 +122,7 @@ test('without unauthenticated connections elsewhere, no worker is asked', async 
   assert.equal(one!.makeRoom(one!.connect('10.0.0.3')), false)
 })
 
-test('few connections wait, and one network cannot take all their places', async (t) => {
+test('only a few connections can wait for an eviction, and they cannot all be from one network', async (t) => {
   const [one, other] = startWorkers(t, 2)
   other!.connect('10.0.0.2')
   other!.evictions.close()
@@ -136,7 +136,7 @@ test('few connections wait, and one network cannot take all their places', async
   )
 })
 
-test('connections from one port to two addresses of the server both count', async (t) => {
+test('two connections from the same client port to different server addresses are counted separately', async (t) => {
   const [one, other] = startWorkers(t, 2)
   const [first, second] = ['10.0.0.8', '10.0.0.9'].map((localAddress) =>
     socketWith({ remoteAddress: '10.0.0.2', remotePort: 1, localAddress, localPort: 6443 }),

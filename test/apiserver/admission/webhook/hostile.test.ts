@@ -71,7 +71,7 @@ for (const path of ['deep-patch', 'prototype-patch'])
     assert.ok(ms < maxMs, `${ms} ms`)
   })
 
-test('a Retry-After value that is not a whole number of seconds is dropped', async () => {
+test('a Retry-After value from a webhook is dropped unless it is a whole number of seconds', async () => {
   for (const [sent, expected] of [
     ['7', 7],
     ['2147483647', 2_147_483_647],
@@ -87,7 +87,7 @@ test('a Retry-After value that is not a whole number of seconds is dropped', asy
   }
 })
 
-test('very many warnings are truncated, and a response that is too large is an error', async () => {
+test('very many webhook warnings are truncated, and a webhook response that is too large is an error', async () => {
   const { answer } = await create('/many-warnings/100000', { failurePolicy: 'Fail', timeoutSeconds: 10 })
   assert.equal(answer.status, 201, answer.text)
   const warnings = String(answer.headers.warning).split(', ')
@@ -97,7 +97,7 @@ test('very many warnings are truncated, and a response that is too large is an e
   assert.match(refused.answer.body.message, /the response has more than 200000 values/)
 })
 
-test('a webhook with an untrusted certificate fails', async () => {
+test('a call to a webhook with an untrusted certificate fails', async () => {
   const other = await Webhooks.start({ after })
   const clientConfig = { url: `${webhooks.base}/allow`, caBundle: other.caBundle }
   const { answer } = await create('/allow', { clientConfig })
@@ -105,7 +105,7 @@ test('a webhook with an untrusted certificate fails', async () => {
   assert.match(answer.body.message, /x509: certificate signed by unknown authority/)
 })
 
-test('a webhook whose certificate has another host name fails before the review is sent', async () => {
+test('a call to a webhook whose certificate is for another host name fails before the review is sent', async () => {
   webhooks.taken()
   const url = `https://localhost:${webhooks.port}/allow`
   const { answer } = await create('/allow', { clientConfig: { url, caBundle: webhooks.caBundle } })
@@ -114,14 +114,14 @@ test('a webhook whose certificate has another host name fails before the review 
   assert.deepEqual(webhooks.taken(), [])
 })
 
-test('a webhook with an invalid CA bundle fails', async () => {
+test('a call to a webhook with an invalid CA bundle fails', async () => {
   const caBundle = Buffer.from('-----BEGIN CERTIFICATE-----\nbm8=\n-----END CERTIFICATE-----\n').toString('base64')
   const { answer } = await create('/allow', { clientConfig: { url: `${webhooks.base}/allow`, caBundle } })
   assert.equal(answer.status, 500)
   assert.match(answer.body.message, /x509/)
 })
 
-test('the server never follows redirects of webhooks', () => {
+test('the server never follows redirects from webhooks', () => {
   assert.deepEqual(
     webhooks.calls.filter(({ path }) => path === '/canary'),
     [],

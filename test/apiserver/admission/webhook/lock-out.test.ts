@@ -44,7 +44,7 @@ test('a circuit breaker opens after five failures, probes every ten seconds and 
   assert.deepEqual([breaker.refusal('a'), breaker.state.open], [undefined, false])
 })
 
-test('an open breaker allows few probes, each of another tenant than the failed calls', () => {
+test('an open breaker allows a few probes, at most one per tenant, and none from the tenant whose calls failed', () => {
   let now = 0
   const breaker = new Breaker({ now: () => now, monotonic: () => now })
   for (let i = 0; i < 5; i++) breaker.failed('late', 'attacker')
@@ -60,7 +60,7 @@ test('an open breaker allows few probes, each of another tenant than the failed 
   assert.deepEqual(allowed(), ['attacker', 'a', 'b', 'c'])
 })
 
-test('webhooks with the policy Ignore share the request timeout, and others get their full timeout', () => {
+test('webhooks with failurePolicy Ignore share the request timeout, and other webhooks get their full timeout', () => {
   const ignored = { timeoutMs: 10_000, ignoresFailures: true } as Webhook
   for (const allCalls of [1, 20, 59, 60, 500]) {
     let leftMs = 60_000
@@ -74,7 +74,7 @@ test('webhooks with the policy Ignore share the request timeout, and others get 
   assert.equal(timeFor(ignored, { ...two, leftMs: 10 }), 1000, 'a share is never below a second')
 })
 
-test('the breaker of an unreachable webhook opens, is reported, and closes after a configuration change', async () => {
+test('the breaker for an unreachable webhook opens, is reported, and closes after a configuration change', async () => {
   const name = 'broken.example.com'
   const dead = await Webhooks.start({ after })
   await configure(client, 'validating', 'broken', [webhook(dead, '/allow', { name, failurePolicy: 'Ignore' })])
@@ -107,7 +107,7 @@ test('a webhook that crashes on some objects is still called for other objects',
   await unconfigure(client, 'validating', 'crashing')
 })
 
-test('objects for which a webhook hangs do not open its breaker for another namespace', async () => {
+test('objects that make a webhook hang do not open its breaker for other namespaces', async () => {
   await client.post('/api/v1/namespaces', { metadata: { name: 'victim', labels: { hooked: 'yes' } } })
   const hanging = webhook(webhooks, '/hang-or-deny', { failurePolicy: 'Ignore', timeoutSeconds: 1 })
   await configure(client, 'validating', 'hanging', [hanging])
@@ -120,7 +120,7 @@ test('objects for which a webhook hangs do not open its breaker for another name
   await unconfigure(client, 'validating', 'hanging')
 })
 
-test('a timeout does not count if the webhook responded to another call meanwhile', async () => {
+test('a webhook timeout does not count as a failure if the webhook responded to another call meanwhile', async () => {
   const { breaker, ask, time } = probedWebhook('/hang', { timeoutSeconds: 1 })
   breaker.answered(1)
   const hanging = Array.from({ length: 6 }, () => ask())
@@ -159,13 +159,13 @@ function probedWebhook(path: string, settings: object = {}) {
   return { breaker: hook!.breaker, ask, time }
 }
 
-test('an invalid response closes an open breaker, so that bad objects cannot keep it open', async () => {
+test('even an invalid response closes an open breaker, so that bad objects cannot keep the breaker open', async () => {
   const { breaker, ask } = probedWebhook('/bad-json')
   assert.equal(await ask(), undefined)
   assert.equal(breaker.state.open, false)
 })
 
-test('the next call probes again after the client of a probe disconnects or the webhook crashes', async () => {
+test('after a probe fails because its client disconnected or the webhook crashed, the next call probes again', async () => {
   const left = probedWebhook('/hang')
   await assert.rejects(left.ask(AbortSignal.timeout(50)), { code: 504 })
   assert.deepEqual([left.breaker.state.open, left.breaker.refusal('namespace hooked')], [true, undefined])
@@ -174,7 +174,7 @@ test('the next call probes again after the client of a probe disconnects or the 
   assert.deepEqual([crashed.breaker.state.open, crashed.breaker.refusal('namespace hooked')], [true, undefined])
 })
 
-test('no response, whatever its status and content, opens the breaker', async () => {
+test('a webhook that responds never opens the breaker, whatever the response', async () => {
   await configure(client, 'validating', 'odd', [webhook(webhooks, '/bad-json', { failurePolicy: 'Ignore' })])
   webhooks.taken()
   for (let i = 0; i < 7; i++) assert.equal((await client.post(maps, { metadata: { name: `odd${i}` } })).status, 201)
@@ -190,7 +190,7 @@ test('a denial never opens the breaker', async () => {
   await unconfigure(client, 'validating', 'denying')
 })
 
-test('several hanging webhooks with the policy Ignore leave enough time for the write', async (t) => {
+test('several hanging webhooks with failurePolicy Ignore leave enough time for the write', async (t) => {
   const client = (await serve(t, ['--request-timeout=5s'])).client()
   await client.post('/api/v1/namespaces', { metadata: { name: 'hooked', labels: { hooked: 'yes' } } })
   const hanging = (count: number) =>
@@ -224,7 +224,7 @@ test('a request whose timeout expires during a webhook call is not admitted with
 
 for (const sort of ['mutating', 'validating'] as const)
   for (const failurePolicy of ['Ignore', 'Fail'] as const)
-    test(`an expired client timeout does not count as a failure of a ${sort} webhook with ${failurePolicy}`, async () => {
+    test(`an expired client timeout does not count as a failure of a ${sort} webhook with failurePolicy ${failurePolicy}`, async () => {
       const others = [webhook(webhooks, '/allow', { failurePolicy }), webhook(webhooks, '/allow', { failurePolicy })]
       const slow = webhook(webhooks, '/slow-deny/1500', { failurePolicy, timeoutSeconds: 10 })
       await configure(client, sort, 'slow', [slow, ...others])
@@ -283,7 +283,7 @@ test('break-glass access skips webhooks, requires a reason and permission, and i
   await unconfigure(client, 'validating', 'shut')
 })
 
-test('a failing webhook for all requests does not prevent the start, readiness or its own deletion', async () => {
+test('a failing webhook that matches all requests prevents neither startup, nor readiness, nor its own deletion', async () => {
   const dead = await Webhooks.start({ after })
   const hook = webhook(dead, '/allow', { rules: [everything], namespaceSelector: {}, timeoutSeconds: 1 })
   await configure(client, 'mutating', 'dead', [hook])
@@ -309,7 +309,7 @@ test('break-glass access is rejected unless a flag enables it', async (t) => {
   assert.match(body.message, /--enable-break-glass/)
 })
 
-test('every server on a store applies a new webhook configuration within a second', async (t) => {
+test('every server that shares a store applies a new webhook configuration within a second', async (t) => {
   const etcd = await startEtcd()
   t.after(() => etcd.stop())
   const flags = [`--etcd-servers=${etcd.endpoints.join(',')}`]
@@ -335,7 +335,7 @@ test('every server on a store applies a new webhook configuration within a secon
   t.diagnostic(`acts after ${Math.round(slowest)} ms`)
 })
 
-test('the webhook controls can be disabled together with their API versions', async (t) => {
+test('the webhook admission plugins can be disabled together with their API versions', async (t) => {
   const group = 'admissionregistration.orch.io/v1'
   const off = ['mutating', 'validating'].map((sort) => `${group}/${sort}webhookconfigurations=false`).join(',')
   const plain = await serve(t, [

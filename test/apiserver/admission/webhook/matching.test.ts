@@ -30,12 +30,12 @@ async function select(request: object): Promise<{ isMatch: boolean; dependencies
 
 const namespaces = { group: '', plural: 'namespaces' }
 
-test('a write in a namespace depends on the labels of the namespace', async () => {
+test('webhook matching for a write in a namespace depends on the labels of the namespace', async () => {
   const request = { type: { group: '', plural: 'configmaps' }, subresource: '', namespace: 'n', name: 'a' }
   assert.deepEqual(await select(request), { isMatch: true, dependencies: [stale] })
 })
 
-test('a write of a namespace itself depends on no other state and matches the latest labels', async () => {
+test('webhook matching for a deletion or status write of a namespace uses the latest stored labels', async () => {
   for (const namespace of ['', 'n']) {
     const deletion = { type: namespaces, subresource: '', namespace, name: 'n', object: undefined }
     assert.deepEqual(await select(deletion), { isMatch: false, dependencies: [] })
@@ -44,7 +44,7 @@ test('a write of a namespace itself depends on no other state and matches the la
   }
 })
 
-test('a namespace that is being written matches by its new labels', async () => {
+test('webhook matching for an update of a namespace uses the new labels', async () => {
   const update = { type: namespaces, subresource: '', namespace: '', name: 'n', object: stale.object }
   assert.deepEqual(await select(update), { isMatch: true, dependencies: [] })
 })

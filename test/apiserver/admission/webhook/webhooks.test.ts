@@ -35,7 +35,7 @@ test('labels added by a webhook are stored, and later webhooks see them', async 
   })
 })
 
-test('reinvocationPolicy IfNeeded: a webhook is called again if the object has changed since its call', async () => {
+test('reinvocationPolicy IfNeeded: a webhook is called again if the object has changed since the first call', async () => {
   const again = { reinvocationPolicy: 'IfNeeded' }
   const hooks = [
     webhook(webhooks, '/chain/a', again),
@@ -50,7 +50,7 @@ test('reinvocationPolicy IfNeeded: a webhook is called again if the object has c
   })
 })
 
-test('a denial returns the code and message of the webhook, whatever the failure policy', async () => {
+test('a denial returns the code and message from the webhook, whatever the failure policy', async () => {
   const hooks = [webhook(webhooks, '/deny/418/not today', { failurePolicy: 'Ignore', name: 'no.example.com' })]
   await withConfigured('validating', hooks, async () => {
     const { status, body } = await client.post(maps, { metadata: { name: 'denied' } })
@@ -60,7 +60,7 @@ test('a denial returns the code and message of the webhook, whatever the failure
   })
 })
 
-test('the warning of a webhook is sent to the client in UTF-8 without control characters', async () => {
+test('a webhook warning is sent to the client as UTF-8 without control characters', async () => {
   const hooks = [webhook(webhooks, `/warn/${encodeURIComponent('über "\u{1f600}" 名\n\u0085.')}`)]
   await withConfigured('validating', hooks, async () => {
     const { status, headers } = await client.post(maps, { metadata: { name: 'warned' } })
@@ -71,7 +71,7 @@ test('the warning of a webhook is sent to the client in UTF-8 without control ch
   })
 })
 
-test('long warnings are truncated between characters', async () => {
+test('long webhook warnings are truncated between characters', async () => {
   const hooks = [webhook(webhooks, '/warn-at-length')]
   await withConfigured('validating', hooks, async () => {
     const { headers } = await client.post(maps, { metadata: { name: 'warned-at-length' } })
@@ -114,7 +114,7 @@ test('webhooks are not called if nothing is configured or no rule matches', asyn
   })
 })
 
-test('reviews of an update and of a collection deletion contain all fields', async () => {
+test('admission reviews for an update and for a deletecollection contain all fields', async () => {
   const rules = [{ ...everything, operations: ['UPDATE', 'DELETE'] }]
   await client.post(maps, { metadata: { name: 'whole', labels: { l: 'w' } }, data: { k: 'v' } })
   await withConfigured('validating', [webhook(webhooks, '/allow', { rules, timeoutSeconds: 7 })], async () => {
@@ -148,7 +148,7 @@ test('reviews of an update and of a collection deletion contain all fields', asy
   })
 })
 
-test('a review contains the grace period of a deleted pod and the pod that a Binding names', async () => {
+test('an admission review contains the grace period of a deletion and the pod that a Binding names', async () => {
   const pods = '/api/v1/namespaces/hooked/pods'
   const rules = [{ ...everything, operations: ['CREATE', 'DELETE'], resources: ['pods', 'bindings'] }]
   const hook = webhook(webhooks, '/allow', { rules, objectSelector: undefined })
@@ -173,7 +173,7 @@ test('a review contains the grace period of a deleted pod and the pod that a Bin
   })
 })
 
-test('every kind of write calls webhooks with the actual operation', async () => {
+test('webhooks are called for every kind of write, with the operation that is performed', async () => {
   const rules = [{ ...everything, operations: ['*'] }]
   await withConfigured('validating', [webhook(webhooks, '/deny/403/every way', { rules })], async () => {
     await client.post('/api/v1/namespaces/free/configmaps', { metadata: { name: 'way' } })
@@ -228,7 +228,7 @@ test('matchPolicy Equivalent: a webhook for one version gets requests in another
   })
 })
 
-test('webhooks are called for custom kinds, all subresources and connections', async () => {
+test('webhooks are called for custom kinds, all subresources and connect requests', async () => {
   const group = 'webhooked.example.com'
   const schema = { openAPIV3Schema: { type: 'object', 'x-orch-preserve-unknown-fields': true } }
   const subresources = { status: {}, scale: { specReplicasPath: '.spec.n', statusReplicasPath: '.status.n' } }
@@ -311,7 +311,7 @@ test('a dry run that matches a webhook with side effects is rejected without cal
   await unconfigure(client, 'validating', 'effects')
 })
 
-test('a webhook Service is called at its endpoints under its own DNS name', async () => {
+test("a webhook with a Service reference is called at the Service's endpoints under the Service's DNS name", async () => {
   const hooked = await Webhooks.start({ after }, { names: 'DNS:hook.hooked.svc' })
   const services = '/api/v1/namespaces/hooked/services'
   const { port, caBundle } = hooked
@@ -392,7 +392,7 @@ test('a preview lists the objects that a webhook matches and the caller may list
   assert.deepEqual(bobs.body.status, { webhooks: [{ name: hook.name, types: [] }], hiddenTypes: ['configmaps'] })
 })
 
-test('the trace lists all controls and webhooks with durations and results', async () => {
+test('the admission trace lists all plugins and webhooks with durations and results', async () => {
   await withConfigured(
     'mutating',
     [webhook(webhooks, '/label/traced/yes', { name: 'traced.example.com' })],
