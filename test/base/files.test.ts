@@ -55,7 +55,7 @@ test('a written file has the requested mode regardless of the umask', async (t) 
   assert.deepEqual([modeOf(join(directory, 'secret')), modeOf(join(directory, 'open'))], [0o600, 0o644])
 })
 
-test('of several concurrent creators of a file one wins, and no temporary files remain', async (t) => {
+test('of several concurrent creators of a file only one succeeds, and no temporary files remain', async (t) => {
   const directory = temporaryDirectory(t)
   const file = join(directory, 'file')
   const texts = Array.from({ length: 20 }, (_, i) => `text ${i}`.repeat(100))
@@ -64,7 +64,7 @@ test('of several concurrent creators of a file one wins, and no temporary files 
   assert.deepEqual(readdirSync(directory), ['file'])
 })
 
-test('a file that cannot be renamed leaves no temporary file', async (t) => {
+test('if a file cannot be renamed, no temporary file remains', async (t) => {
   const directory = temporaryDirectory(t)
   mkdirSync(join(directory, 'taken'))
   await assert.rejects(replaceFile(join(directory, 'taken'), 'x', 0o600), { code: 'EISDIR' })
@@ -112,7 +112,7 @@ test('an existing directory is accepted only if it is empty or was created by th
   }
 })
 
-test('sources of the server write files only through base/files', () => {
+test('server sources write files only through base/files', () => {
   // Add other ways of writing to base/files/files.ts, which handles modes and links.
   const writes = 'writeFile|appendFile|createWriteStream|mkdirSync|mkdir\\(|copyFile|openSync'
   const writingFiles = execFileSync('grep', ['-rlE', `\\b(${writes})`, '--include=*.ts', '.'], {

@@ -114,7 +114,7 @@ test('a repeatable flag returns all its values in order', () => {
   assert.deepEqual(filesOf(['--file=b', '--file', 'a,c', '--file=']), ['b', 'a,c'])
 })
 
-test('the command is the first argument after flags and their values', () => {
+test('the command is the first argument that is neither a flag nor a flag value', () => {
   assert.deepEqual(splitCommand(flags, ['-A', '-n', 'x', 'get', '-z', 'y']), {
     command: 'get',
     rest: ['-A', '-n', 'x', '-z', 'y'],

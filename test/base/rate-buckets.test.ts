@@ -7,7 +7,7 @@ import { SharedCount } from '../../src/base/limits/shared-count.ts'
 
 const module = JSON.stringify(new URL('../../src/base/limits/rate-buckets.ts', import.meta.url).href)
 
-test('threads that share a bucket together take at most its burst', async () => {
+test('threads that share a bucket take at most its burst in total', async () => {
   const memory = newBucketMemory()
   const rate = { perSecond: 1, burst: 1000, keys: 4096 }
   const code = `
@@ -55,7 +55,7 @@ test('a table with more keys than fit into its memory is rejected', () => {
   assert.throws(() => openRateBuckets(newBucketMemory(), [rate], () => 0n), RangeError)
 })
 
-test('a count is shared by all workers, and the count of an ended worker is reset', () => {
+test('all workers share a count, and the share of a worker that exited is reset', () => {
   const counts = new Int32Array(new SharedArrayBuffer(8))
   const first = new SharedCount(2, counts, 0)
   const second = new SharedCount(2, counts, 1)

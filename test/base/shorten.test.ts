@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { shorten } from '../../src/base/text/shorten.ts'
 
-test('a text is truncated before the first character that does not fit', () => {
+test('a string is truncated before the first character that does not fit', () => {
   assert.equal(shorten('abc', 3), 'abc')
   assert.equal(shorten('abc', 2), 'ab')
   assert.equal(shorten('a😀', 3), 'a😀')

@@ -22,7 +22,7 @@ for (const [seed, odd] of [
   [3, 0.01],
   [4, 0.5],
 ] as const) {
-  test(`ranges and counts equal those of a sorted array (seed ${seed})`, () => {
+  test(`ranges and counts are the same as with a sorted array (seed ${seed})`, () => {
     const random = numbers(seed)
     const map = new SortedMap<number>()
     const model = new Map<string, number>()
@@ -73,7 +73,7 @@ test('keys are sorted by their bytes, however many keys are added and in any ord
   }
 })
 
-test('slices return the initial state despite concurrent writes', () => {
+test('slices return the state at their start despite concurrent writes', () => {
   const random = numbers(7)
   const map = new SortedMap<number>()
   const model = new Map<string, number>()

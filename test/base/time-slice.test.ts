@@ -35,7 +35,7 @@ test('a short task does not yield', () => {
   assert.equal(timeSlice.charge(1_000_000), false)
 })
 
-test('a loop of small steps yields when the charged time is due', async () => {
+test('a loop of small steps yields when its accumulated time reaches the limit', async () => {
   const { result: rests } = await assertBrief(25, async () => {
     const timeSlice = new TimeSlice()
     let count = 0
@@ -87,7 +87,7 @@ test('suspended tasks resume in order even if other work uses up every turn', as
   assert.deepEqual(ended, [0, 1, 2, 3, 4])
 })
 
-test('tasks yield less often while a server starts, and normally after all starts', async () => {
+test('tasks yield less often while a server starts, and normally again after the last start', async () => {
   const attempt = async (): Promise<boolean> => {
     await new Promise(setImmediate)
     const began = performance.now()

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TokenBucket } from '../../src/base/limits/token-bucket.ts'
 
-test('take returns the wait until the next token, and the bucket refills up to its burst', () => {
+test('take returns the time until the next token, and the bucket refills up to its burst', () => {
   let now = 0
   const bucket = new TokenBucket({ perSecond: 10, burst: 2 }, () => now)
   assert.deepEqual([bucket.take(), bucket.take(), bucket.take()], [0, 0, 100])
@@ -49,7 +49,7 @@ test('added tokens never exceed the burst', () => {
   assert.deepEqual([bucket.spend(2), bucket.spend(1)], [true, false])
 })
 
-test('a rate or burst that never allows anything is rejected', () => {
+test('a rate or burst that would never allow anything is rejected', () => {
   for (const limit of [
     { perSecond: 0, burst: 1 },
     { perSecond: 1, burst: 0 },

@@ -152,7 +152,7 @@ test('the store: latency is recorded by operation and type', async (t) => {
   assert.ok(count(look, 'list', '') >= 1)
 })
 
-test('control loops in orch up record metrics of their work queues', async (t) => {
+test('control loops in orch up record work queue metrics', async (t) => {
   const server = await serveUp(t)
   const client = server.client()
   await client.post('/api/v1/namespaces', { metadata: { name: 'a' } })

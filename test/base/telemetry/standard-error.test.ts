@@ -42,7 +42,7 @@ function start(stderr: number | 'pipe') {
   return { child, log, end }
 }
 
-test('a log on a full disk drops and counts lines, and continues when there is space', async (t) => {
+test('on a full disk, log lines are dropped and counted until there is space again', async (t) => {
   const { directory, unmount } = mountSmallDevice(1)
   t.after(unmount)
   const file = openSync(join(directory, 'log'), 'a')
