@@ -9,14 +9,14 @@ import { inDomainOf, type ResourceType } from '../../src/client/requests/resourc
 
 const rows: [string, ResourceType][] = Object.entries<ResourceType>(table)
 
-test('every built-in kind has a row', () => {
+test("every built-in kind has a row in the client's table", () => {
   const hasRow = (kind: Kind) => rows.some(([, row]) => isOf(row, kind))
   const missing = allKinds.filter((kind) => !hasRow(kind)).map(rowFor)
   assert.equal(missing.join(''), '', `add to src/client/requests/built-in-kinds.ts:\n${missing.join('')}`)
 })
 
 for (const profile of profileNames)
-  test(`every row matches the kind as served under the profile ${profile}`, () => {
+  test(`every row in the client's table matches the kind as served under the profile ${profile}`, () => {
     const vendor = vendorOf(profile)
     const served = allKinds.map(({ group, version, kind, plural, scope }) => ({
       group: groupName(vendor, group),

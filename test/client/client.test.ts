@@ -113,7 +113,7 @@ test('a list whose continue token has expired restarts', async (t) => {
   }, isExpired)
 })
 
-test('concurrent changes of one object are not lost', async (t) => {
+test('concurrent changes to one object are not lost', async (t) => {
   const client = new Client((await serve(t)).transport())
   await client.create(configMaps, configMap('count', { n: '0' }))
   const add = async () => {
@@ -274,7 +274,7 @@ test('integers are not rounded, and objects may have any key', () => {
   assert.equal(stringifyJson(parseJson(text)), text)
 })
 
-test('encoding a text does not overwrite earlier encoded texts', () => {
+test('encoding a string does not overwrite strings encoded earlier', () => {
   const texts = [
     '',
     'a',

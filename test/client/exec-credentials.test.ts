@@ -96,7 +96,7 @@ test('the token printed by a plugin authenticates, in both API versions and for 
     }
 })
 
-test('a relative plugin path starts at the kubeconfig, and a bare name is looked up in PATH', async () => {
+test('a relative plugin path is resolved from the kubeconfig, and a bare name is looked up in PATH', async () => {
   mkdirSync(join(directory, 'bin'))
   writeFileSync(join(directory, 'bin/beside'), `#!/bin/sh\necho '${aliceToken}'\n`, { mode: 0o755 })
   assert.equal(await nameOf(config({ command: './bin/beside' })), 'alice')
@@ -162,7 +162,7 @@ test('the plugin configuration in the kubeconfig is validated before the plugin 
   assert.ok(!existsSync(`${command}.runs`))
 })
 
-test('the plugin is informed whether it may be interactive, and v1beta1 is interactive if possible', async () => {
+test('the plugin is told whether it may be interactive, and v1beta1 defaults to interactive if possible', async () => {
   const command = plugin(credential({ token: 'alice-token' }, { apiVersion: `${apiVersion}beta1` }))
   const beta = { command, apiVersion: `${apiVersion}beta1`, interactiveMode: undefined }
   const interactive = async (exec: object, input: boolean) => {
@@ -175,7 +175,7 @@ test('the plugin is informed whether it may be interactive, and v1beta1 is inter
   assert.equal(await interactive({ interactiveMode: 'Always' }, true), true)
 })
 
-test('a plugin gets the cluster if its configuration requests it', async () => {
+test('a plugin gets the cluster information if its configuration requests it', async () => {
   const command = plugin(aliceToken)
   const extensions = [{ name: 'client.authentication.orch.io/exec', extension: { audience: 'a' } }]
   await nameOf(config({ command, provideClusterInfo: true }, { extensions }))

@@ -37,7 +37,7 @@ async function reached(copies: readonly { get(name: object): unknown }[], name: 
   )
 }
 
-test('informers of the same objects share one copy, and late handlers get the existing objects', async (t) => {
+test('informers for the same objects share one copy, and handlers added later get the existing objects', async (t) => {
   const server = await serve(t)
   const client = new Client(server.transport())
   const { informers, asked } = informersOf(t, server.transport())
@@ -113,7 +113,7 @@ for (const { title, flags, lists } of [
   { title: 'resume', flags: [], lists: 0 },
   { title: 'list again if the history was compacted', flags: ['--history-duration=1s'], lists: many },
 ])
-  test(`when a server with ${many} informers restarts, they ${title}`, { timeout: 120_000 }, async (t) => {
+  test(`when a server with ${many} informers restarts, the informers ${title}`, { timeout: 120_000 }, async (t) => {
     const server = await serve(t, flags)
     const client = new Client(server.transport())
     const gate = { isShut: false }

@@ -110,7 +110,7 @@ test('only one of two candidates is the leader', async (t) => {
     assert.equal(await one.ended, true)
   })
 
-  await t.test('a candidate measures the expiry of a lease with its own clock', async () => {
+  await t.test('a candidate measures lease expiry with its own clock', async () => {
     const past = '2020-01-01T00:00:00.000000Z'
     const spec = { holderIdentity: 'other', leaseDurationSeconds: 1, acquireTime: past, renewTime: past }
     const metadata = { namespace: 'default', name: 'd' }
@@ -124,7 +124,7 @@ test('only one of two candidates is the leader', async (t) => {
   })
 })
 
-test('invalid lease durations are reported', () => {
+test('invalid leader-election lease durations are reported', () => {
   assert.equal(timingFault(timing), undefined)
   assert.match(timingFault({ ...timing, renewDeadlineMs: 1000 }) ?? '', /longer than the renew deadline/)
   assert.match(timingFault({ ...timing, retryPeriodMs: 550 }) ?? '', /1.2 times the retry period/)

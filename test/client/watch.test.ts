@@ -47,7 +47,7 @@ test('a watch returns events in order, with bookmarks, and ends after its timeou
   assert.ok(bookmark?.type === 'BOOKMARK' && Number(bookmark.resourceVersion) > Number(metadata.resourceVersion))
 })
 
-test('a watch from a version that is too old returns 410', async (t) => {
+test('a watch from a resourceVersion that is too old returns 410', async (t) => {
   const server = await serve(t, ['--history-duration=1s'])
   const client = new Client(server.transport())
   const { metadata } = await client.create(configMaps, configMap('a'))

@@ -41,7 +41,7 @@ const everyVerb = `
   const names = items.map(({ metadata }) => metadata.name)
   return [seen.type, seen.object.data.from, applied.data, lease.kind, names, missing.name, missing.reason]`
 
-test('a page of an allowed origin can read, write and watch, and a page of another origin is blocked', {
+test('a page from an allowed origin can read, write and watch, and a page from another origin is blocked', {
   timeout: 180_000,
 }, async (t) => {
   const port = await startPages(t)
@@ -61,7 +61,7 @@ test('a page of an allowed origin can read, write and watch, and a page of anoth
   )
 })
 
-test('CORS headers equal those of kube-apiserver and are sent only to allowed origins', async (t) => {
+test('CORS headers are the same as in kube-apiserver and are sent only to allowed origins', async (t) => {
   const server = await serve(t, ['--cors-allowed-origins=//127[.]0[.]0[.]1(:|$),example'])
   const client = server.client()
   const ask = async (method: string, origin: string, path = '/api/v1/namespaces') => {

@@ -207,7 +207,7 @@ test('a watch resumes after a disconnect without repeating events', async (t) =>
   assert.ok(broken.length >= 3 && broken.every((error) => error instanceof TransportError))
 })
 
-test('an expired list throws 410 with a token for the remaining objects, and a missing permission throws immediately', async (t) => {
+test('an expired list throws a 410 with a token for the remaining objects, and a 403 is thrown immediately', async (t) => {
   const short = await serve(t, ['--history-duration=1s'])
   const there = await connect({ ...short.credentials() })
   t.after(async () => there.close())
@@ -284,7 +284,7 @@ test('a list at an exact version throws if the server returns another version', 
   await assert.rejects(there.list(ConfigMap, exactly), /instead of the requested version/)
 })
 
-test('requests are retried if the server requests it, unless they may have been executed', async () => {
+test('requests are retried if the server asks for it, unless they may have been executed', async () => {
   const sent: string[] = []
   let refusals: { status: number; after?: string }[] = []
   const send = server.transport()

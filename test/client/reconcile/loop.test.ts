@@ -43,7 +43,7 @@ test('the first pass ends when each initial key was processed once', async (t) =
   assert.deepEqual(seen, ['a', 'b', 'c'])
 })
 
-test('the first pass of a loop without keys, or of a loop stopped early, completes', async (t) => {
+test('the first pass completes even if the loop has no keys or is stopped early', async (t) => {
   const { running } = start(t, {})
   await running.firstPass
   const { running: other } = start(t, {
@@ -111,7 +111,7 @@ test('a timer source enqueues its key immediately and then periodically until th
   assert.equal(seen.length, 3)
 })
 
-test('waiting for a key waits for an attempt that began after the change', async (t) => {
+test('waiting for a key means waiting for an attempt that began after the change', async (t) => {
   const steps: PromiseWithResolvers<'done'>[] = []
   const { running } = start(t, {
     reconcile: () => {
@@ -189,7 +189,7 @@ test('loops share one feed and start when the feed is synced', async () => {
   await loops.stop()
 })
 
-test('a rejection by admission is not reported as a missing permission', async (t) => {
+test('a rejection from admission is not reported as a missing permission', async (t) => {
   for (const message of [
     'pods "a" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1',
     'pods "a" is forbidden: it cannot run here (rejected by the admission plugin PodSecurity)',

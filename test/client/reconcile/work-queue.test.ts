@@ -117,7 +117,7 @@ test('stopping the queue waits for active keys and starts no others', async (t) 
   assert.deepEqual(taken(), [])
 })
 
-test('the queue counts adds, retries, and waiting and active keys', async (t) => {
+test('the queue counts additions, retries, waiting keys and active keys', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { queue, finish, count } = begin(t)
   for (const key of ['a', 'a', 'b', 'c', 'c', 'd']) queue.add(key)
@@ -135,7 +135,7 @@ test('the queue counts adds, retries, and waiting and active keys', async (t) =>
   assert.equal(count('workqueue_unfinished_work_seconds'), 0)
 })
 
-test('the rate limits how fast keys start, and a key without a result is done', async () => {
+test('the rate limits how fast keys are started, and a key whose work returns nothing is done', async () => {
   const started: string[] = []
   const last = Promise.withResolvers<void>()
   const queue = new WorkQueue({
