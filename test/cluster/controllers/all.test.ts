@@ -27,7 +27,7 @@ test('the service account of each control loop has a role', () => {
   }
 })
 
-test('event sources have the component names of kube-controller-manager', () => {
+test('event sources have the same component names as in kube-controller-manager', () => {
   const names: { readonly [loop: string]: string } = {
     attachdetach: 'attachdetach-controller',
     cronjob: 'cronjob-controller',
@@ -91,7 +91,7 @@ for (const [words, expected] of [
     )
   })
 
-test('outside of a cluster, cluster loops run only if they are named', () => {
+test('without a cluster, loops that need one run only if a flag names them', () => {
   const chosen = (words: readonly string[]) => selectLoops(loops, words, { cluster: false }).map(({ name }) => name)
   assert.deepEqual(chosen(['*']), ['apple', 'berry'])
   assert.deepEqual(chosen(['*', 'date']), ['apple', 'berry', 'date'])

@@ -170,7 +170,7 @@ test('a volume in use stays attached until it is unmounted or six minutes have p
   await untilAttached()
 })
 
-test('a failing attachment does not block others, and the next manager creates it', async () => {
+test('a failing attachment does not block other attachments, and the next manager creates it', async () => {
   await makeStorage('b-broken')
   await makeStorage('b-fine')
   const broken = nameOf('h-b-broken', 'node-1')

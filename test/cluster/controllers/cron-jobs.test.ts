@@ -87,7 +87,7 @@ async function untilEvent(name: string, reason: string): Promise<void> {
   )
 }
 
-test('a Job is created every minute, listed as active until it finishes, and deleted beyond the history limit', async () => {
+test('a Job is created every minute, listed as active until it finishes, and deleted once it exceeds the history limit', async () => {
   run()
   await makeCronJob('tick', { successfulJobsHistoryLimit: 1 })
   const first = now
@@ -109,7 +109,7 @@ test('a Job is created every minute, listed as active until it finishes, and del
   await untilStatus('tick', ({ active = [] }) => active.length === 0)
 })
 
-test('only the latest missed run is started, and none after the starting deadline', async () => {
+test('only the latest missed run is started, and no run is started after the starting deadline', async () => {
   run()
   await makeCronJob('missed', {}, 500 * minute)
   await untilJobs('missed', now)
@@ -120,7 +120,7 @@ test('only the latest missed run is started, and none after the starting deadlin
   assert.deepEqual(await jobsOf('late'), [])
 })
 
-test('Forbid waits for the active Job, Replace deletes it, and a suspended CronJob creates none', async () => {
+test('Forbid waits for the active Job, Replace deletes the active Job, and a suspended CronJob creates no Jobs', async () => {
   run()
   await makeCronJob('forbid', { concurrencyPolicy: 'Forbid' })
   await makeCronJob('replace', { concurrencyPolicy: 'Replace' })
@@ -169,7 +169,7 @@ test('a deleted Job is removed from the status', async () => {
   await untilEvent('gone', 'MissingJob')
 })
 
-test('no Job is created twice after the manager is killed at any write', async () => {
+test('no Job is created twice if the manager is killed at any write', async () => {
   for (const [i, death] of deaths(long ? 2 : 1).entries()) {
     const name = `killed-${i}`
     await makeCronJob(name)

@@ -119,7 +119,7 @@ test('the manager signs CertificateSigningRequests', async (t) => {
   const again = sign()
 
   await t.test(
-    'a CertificateSigningRequest that violates rules fails with all of them and does not block others',
+    'a CertificateSigningRequest that violates signer rules fails with all violations and does not block others',
     async () => {
       const nodeName = { commonName: 'n1', organizations: ['other'] }
       await approved(client, {

@@ -156,7 +156,7 @@ test('a rolling update never exceeds maxUnavailable or maxSurge', async () => {
   assert.deepEqual(items.map(({ revision }) => revision).sort(), [1, 2])
 })
 
-test('revision data has the bytes that Go programs write, and revisions of earlier versions still match', async () => {
+test('revision data has the same bytes as written by Go programs, and revisions from earlier versions still match', async () => {
   void makeAllReady(server.client, readying.signal)
   server.run(loops)
   const revisionsOf = async (app: string) =>

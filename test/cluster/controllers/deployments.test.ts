@@ -196,7 +196,7 @@ test('scaling during a rollout is distributed over the ReplicaSets', async () =>
   await until(sizes, (told) => told.join() === '0,0')
 })
 
-test('a paused Deployment is scaled but not rolled out, and old ReplicaSets beyond the limit are deleted', async () => {
+test('a paused Deployment is scaled but not rolled out, and ReplicaSets that exceed revisionHistoryLimit are deleted', async () => {
   nodesReady()
   server.run(loops)
   await make('paused', { replicas: 1, revisionHistoryLimit: 1 })
@@ -224,7 +224,7 @@ test('a paused Deployment is scaled but not rolled out, and old ReplicaSets beyo
   assert.equal(back.metadata.annotations?.['deployment.orch.io/revision-history'], '3')
 })
 
-test('a rollback annotation of the old API triggers a rollback', async () => {
+test('a rollback annotation from the old API triggers a rollback', async () => {
   nodesReady()
   server.run(loops)
   await make('back', { replicas: 1 })
@@ -259,7 +259,7 @@ test('a rollout without progress reports that its deadline is exceeded', async (
   assert.equal(late?.reason, 'ProgressDeadlineExceeded')
 })
 
-test('if the name of a ReplicaSet is in use, the Deployment generates another name', async () => {
+test('if the name for a ReplicaSet is in use, the Deployment generates another name', async () => {
   const { spec } = await make('taken', { replicas: 1 })
   const name = `taken-${contentHash(spec?.template, undefined)}`
   const other = { replicas: 0, selector: selector('other'), template: template('other') }
@@ -302,7 +302,7 @@ test('the revision following a very large revision number is exact', async () =>
   })
 })
 
-test('the next manager completes the rollout after the manager was killed at any write', async () => {
+test('if the manager is killed at any write, the next manager completes the rollout', async () => {
   nodesReady()
   const ways = deaths(long ? 24 : 6)
   for (const [i, death] of (long ? ways : [ways[5]!]).entries()) {

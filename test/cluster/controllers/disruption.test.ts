@@ -102,7 +102,7 @@ test('the number of allowed disruptions follows the pods, and each disruption is
   assert.equal(await evict('web-1'), 429)
 })
 
-test('a budget can be a number or a percentage, of existing or expected pods', async () => {
+test('minAvailable as a number refers to existing pods, and as a percentage to expected pods', async () => {
   server.run(['disruption'])
   await makePods('some', 10, { made: 3, ready: 2 })
   await makeBudget('some', { minAvailable: 1 })
@@ -138,7 +138,7 @@ test('an evicted pod counts as unhealthy for at most two minutes', async () => {
   assert.equal(later?.disruptedPods, undefined)
 })
 
-test('a budget whose pods cannot be counted allows no disruption', async () => {
+test('a PodDisruptionBudget whose pods cannot be counted allows no disruptions', async () => {
   server.run(['disruption'])
   const controller = { apiVersion: 'example.com/v1', kind: 'Widget', name: 'w', uid: 'w', controller: true }
   const metadata = { name: 'odd', namespace, labels: { app: 'odd' }, ownerReferences: [controller] }

@@ -420,7 +420,7 @@ const rows: { readonly [loop: string]: Row } = {
   },
 }
 
-test('every control loop has a row', () => {
+test('every control loop has a row in the table of this test', () => {
   assert.deepEqual(
     Object.keys(rows),
     controlLoops.map(({ name }) => name),
@@ -428,7 +428,7 @@ test('every control loop has a row', () => {
 })
 
 for (const [loop, row] of Object.entries(rows))
-  test(`${loop}: a rejected write does not block others, and the next manager finishes after a kill`, async () => {
+  test(`${loop}: a rejected write does not block others, and the next manager finishes the work of a killed one`, async () => {
     const { make, path, isDone, options, laterMs = 0, beside = [], mark = (name) => name, inOneWrite = false } = row
     const clock = { now: () => systemClock.now() + laterMs, monotonic: systemClock.monotonic }
     const start = (more: ManagerOptions = {}) =>

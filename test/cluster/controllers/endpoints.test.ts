@@ -188,7 +188,7 @@ test('Endpoints and EndpointSlices follow pods through creation, readiness, term
   await untilBoth('web', '', '')
 })
 
-test('named ports, headless Services, hostnames and unready published pods are supported', async () => {
+test('named ports, headless Services, hostnames and publishNotReadyAddresses are supported', async () => {
   server.run(loops)
   const ports = [
     { name: 'a', port: 80, targetPort: 'web' },
@@ -205,7 +205,7 @@ test('named ports, headless Services, hostnames and unready published pods are s
   assert.equal(metadata.labels?.['service.orch.io/headless'], '')
 })
 
-test('Endpoints of a Service without a selector are left to users, and managed Endpoints are recreated', async () => {
+test('the manager ignores Endpoints of Services without a selector, and recreates Endpoints that it manages', async () => {
   server.run(loops)
   await makeService('manual', { spec: { selector: null } })
   await makeService('kept')
@@ -285,7 +285,7 @@ test('a lagging watch causes no duplicate EndpointSlice', async (t) => {
   assert.equal((await slicesOf('slow')).length, 1)
 })
 
-test('the next manager completes the Endpoints after the manager was killed at any write', async () => {
+test('if the manager is killed at any write, the next manager completes the Endpoints', async () => {
   for (const [i, death] of deaths(long ? 2 : 1).entries()) {
     const name = `killed-${i}`
     await makeService(name)
@@ -394,7 +394,7 @@ test('Endpoints that must not be mirrored are ignored, and skipped addresses are
   assert.deepEqual(await slicesOf('too-many'), [])
 })
 
-test('the next manager completes the mirroring after the manager was killed at any write', async () => {
+test('if the manager is killed at any write, the next manager completes the mirroring', async () => {
   const ways = long ? deaths(3) : deaths(3).slice(-2)
   for (const [i, death] of ways.entries()) {
     const name = `copied-${i}`

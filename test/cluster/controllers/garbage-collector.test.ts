@@ -129,7 +129,7 @@ test('orphaned dependents remain without a reference to the owner', async () => 
   assert.deepEqual(uids(await read('or-b')), [other.metadata.uid])
 })
 
-test('foreground deletion removes a tree of three levels starting with its leaves', async () => {
+test('foreground deletion removes a three-level tree starting with its leaves', async () => {
   const owner = await make('fg')
   const child = await make('fg-child', [ref(owner, blocking)])
   await make('fg-leaf', [ref(child, blocking)], { finalizers: ['example.com/hold'] })
@@ -176,7 +176,7 @@ test('a dependent stops blocking when its owner reference is removed or no longe
   }
 })
 
-test('a dependent with a remaining owner survives the foreground deletion of another', async () => {
+test('a dependent with a remaining owner survives the foreground deletion of its other owner', async () => {
   await collect()
   const going = await make('mx-going')
   const staying = await make('mx-staying')
@@ -187,7 +187,7 @@ test('a dependent with a remaining owner survives the foreground deletion of ano
   assert.deepEqual(uids(await read('mx-both')), [staying.metadata.uid])
 })
 
-test('cycles of owners are deleted with every policy, whichever object is deleted first', async () => {
+test('ownership cycles are deleted with every propagation policy, whichever object is deleted first', async () => {
   await collect()
   const circle = async (prefix: string) => {
     const names = [1, 2, 3].map((i) => `${prefix}-${i}`)
@@ -309,7 +309,7 @@ test('custom kinds support cascading deletion and orphaning, and dependents are 
   await untilTrue(async () => !(await served()))
 })
 
-test('objects of a kind defined while the collector starts are collected, and its orphans remain', async () => {
+test('objects of a kind defined while the collector starts are collected, and orphaned objects remain', async () => {
   const wire = holdRequests()
   const definitionLists = wire.hold(({ path }) => /\/(customresourcedefinitions|apiservices)\b/.test(path))
   const { firstPass } = server.run(['garbagecollector'], wire)
@@ -400,7 +400,7 @@ test('an object that cannot be deleted does not block others', async () => {
   )
 })
 
-test('the next manager completes foreground, orphan and background deletions', async () => {
+test('the next manager completes foreground, orphan and background deletions that were interrupted', async () => {
   const count = 60
   const owners = { Background: 'k-bg', Foreground: 'k-fg', Orphan: 'k-or' } as const
   for (const prefix of Object.values(owners)) {

@@ -249,7 +249,7 @@ test('matching orphan pods are adopted, and surplus pods are deleted', async () 
   await until(find, (all) => all.filter(({ metadata }) => metadata.deletionTimestamp === undefined).length === 1)
 })
 
-test('no pod is created twice after the manager is killed at any write', async () => {
+test('no pod is created twice if the manager is killed at any write', async () => {
   for (const [i, death] of deaths(long ? 4 : 1).entries()) {
     const name = `killed-${i}`
     await makeJob(name, { completions: 2, parallelism: 2 })

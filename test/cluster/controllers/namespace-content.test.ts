@@ -23,7 +23,7 @@ const pluralNames = [
 const each = 50
 const namespace = 'crowded'
 
-test('a namespace with 1,000 objects of 20 kinds is deleted completely across a manager restart', async (t) => {
+test('a namespace with 1,000 objects of 20 kinds is deleted completely despite a manager restart', async (t) => {
   const { client, run, end } = await loopServer({ after: (end) => t.after(end) })
   const { types } = await discover(client)
   await client.create(kinds.Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })

@@ -232,7 +232,7 @@ test('eviction is rate-limited per zone, slower in large unhealthy zones, and pa
   assert.equal(rates.takeMs('a5'), 100_000, 'the slower rate of a large one')
 })
 
-test('pods of deleted nodes and terminating unscheduled pods are deleted', async () => {
+test('pods on deleted nodes and terminating unscheduled pods are deleted', async () => {
   server.run(['podgc'], { clock })
   await makeNode('g-1')
   await makePod('there', 'g-1')
@@ -261,7 +261,7 @@ test('the pod garbage collector deletes the oldest terminated pods first', async
   await until(podNames, (names) => names === 'o-3 o-4')
 })
 
-test('every node gets its own pod CIDR outside of the Service range', async () => {
+test('every node gets its own pod CIDR outside the Service CIDR', async () => {
   const podRanges = {
     ranges: [parseRange('10.244.0.0/22')!, parseRange('fd00::/62')!],
     ipv4Bits: 24,
@@ -286,7 +286,7 @@ test('every node gets its own pod CIDR outside of the Service range', async () =
   await until(ranges, (all) => all.length === 3 && all.some((each) => each.startsWith('10.244.2.0/24')))
 })
 
-test('a CIDR is reused only after its node releases it', () => {
+test('a pod CIDR is reused only after its node releases it', () => {
   const pool = new CidrPool(parseRange('10.0.0.0/30')!, 31)
   assert.deepEqual([pool.take('a'), pool.take('b'), pool.take('c')], ['10.0.0.0/31', '10.0.0.2/31', undefined])
   pool.release('10.0.0.0/31', 'b')
@@ -295,7 +295,7 @@ test('a CIDR is reused only after its node releases it', () => {
   assert.equal(pool.take('c'), '10.0.0.0/31')
 })
 
-test('the cache TTL annotation of nodes grows with the size of the cluster', async () => {
+test('the cache TTL annotation on nodes grows with the cluster size', async () => {
   assert.deepEqual(
     [stepFor(0, 100), stepFor(0, 101), stepFor(1, 95), stepFor(1, 89), stepFor(0, 5000)],
     [0, 1, 1, 0, 4],

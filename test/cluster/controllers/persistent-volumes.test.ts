@@ -188,7 +188,7 @@ test('a claim and a volume that name each other are bound, and mismatches are re
   assert.match(String((await eventOf('n-mismatch', 'VolumeMismatch')).message), /too small/)
 })
 
-test('volumes become Released or Failed depending on the policy, and a claim without its volume becomes Lost', async () => {
+test('volumes become Released or Failed depending on the reclaim policy, and a claim without its volume becomes Lost', async () => {
   begin()
   for (const [name, policy] of [
     ['p-keep', 'Retain'],
@@ -234,7 +234,7 @@ test('a stale volume cache does not make a bound claim Lost', async () => {
   assert.deepEqual(items, [])
 })
 
-test('the provisioner creates a directory with mode 0700 and removes it with the claim', async () => {
+test('the provisioner creates a directory with mode 0700 and removes it when the claim is deleted', async () => {
   begin()
   await makeClass('dir')
   await makeClaim('d', { className: 'dir', size: '3Gi' })
@@ -489,7 +489,7 @@ test('the claim of an ephemeral volume follows its template, and is owned by the
   assert.ok(await claim('q-taken'))
 })
 
-test('the next manager finishes binding after the manager was killed at any write', async () => {
+test('if the manager is killed at any write, the next manager finishes binding', async () => {
   for (let allowed = 0; allowed < 8; allowed++) {
     let writes = 0
     const stopped = Promise.withResolvers<void>()
@@ -533,7 +533,7 @@ test('deleting a claim before it records its volume releases the volume', async 
   await gone(kinds.PersistentVolume, 'held')
 })
 
-test('a claim can grow if the built-in provisioner made its volume, and other claims are left to external controllers', async () => {
+test('a claim can grow if the built-in provisioner made its volume; external controllers resize all other volumes', async () => {
   const grow = (name: string) =>
     server.client.patch(
       kinds.PersistentVolumeClaim,

@@ -203,7 +203,7 @@ test('no pod is created or deleted twice while the watch lags', async () => {
   assert.deepEqual(writes.slice(3).sort(), ['DELETE', 'DELETE', 'POST'])
 })
 
-test('the next manager finishes scaling after the manager was killed at any write', async () => {
+test('if the manager is killed at any write, the next manager finishes scaling', async () => {
   const ways = deaths(4)
   for (const [i, death] of (long ? ways : [ways[4]!]).entries()) {
     const app = `killed-${i}`

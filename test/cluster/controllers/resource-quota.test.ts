@@ -133,7 +133,7 @@ async function openLoop(t: TestContext, parts: Partial<ResourceQuotaLoopParts> =
   return { look, use, http }
 }
 
-test('a lower recount applies only if no refunds follow, and a higher recount applies immediately', async (t) => {
+test('a recount that lowers the usage applies only if no refunds follow, and a higher one applies immediately', async (t) => {
   const { look, use, http } = await openLoop(t)
   await use('3')
   assert.deepEqual(await look(0), [{ afterMs: 1000 }, '3'])
@@ -156,7 +156,7 @@ const still: Partial<ResourceQuotaLoopParts> = {
   whileStill: async (_, run) => await run(() => true),
 }
 
-test('objects deleted during the first count are corrected by a second count soon after', async (t) => {
+test('usage by objects that are deleted during the first count is corrected by a second count', async (t) => {
   const { look, use } = await openLoop(t, still)
   assert.deepEqual(await look(0), ['done', '0'])
   await use('3')
@@ -168,7 +168,7 @@ test('objects deleted during the first count are corrected by a second count soo
   assert.deepEqual(await look(0), [{ afterMs: 10_000 }, '2'])
 })
 
-test('a restarted loop corrects the usage that the previous one left behind', async (t) => {
+test('a restarted quota loop corrects wrong usage left by the previous one', async (t) => {
   const { look, use } = await openLoop(t, still)
   await use('3')
   assert.deepEqual(await look(0), [{ afterMs: 5000 }, '3'])
@@ -176,7 +176,7 @@ test('a restarted loop corrects the usage that the previous one left behind', as
   assert.deepEqual(await look(5000), ['done', '0'])
 })
 
-test('usage left by a crash is corrected even while the namespace is written to constantly', async () => {
+test('wrong usage left by a crash is corrected even during constant writes to the namespace', async () => {
   await make(`${base}/resourcequotas`, { metadata: { name: 'busy' }, spec: { hard: { configmaps: '500' } } })
   await untilSame(async () => Object.keys((await quota('busy')).status?.used ?? {}), ['configmaps'])
   let remaining = 0

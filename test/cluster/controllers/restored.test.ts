@@ -36,7 +36,7 @@ before(async () => {
  * Owners are Secrets and dependents are ConfigMaps, because the collector watches each type separately. The test delays
  * the watch of Secrets, so that the collector sees the restored dependents first.
  */
-test('dependents of existing owners are kept after etcd is restored', { timeout: 300_000 }, async () => {
+test('dependents with existing owners are kept after etcd is restored', { timeout: 300_000 }, async () => {
   const { client, start } = server
   const wire = holdRequests()
   const manager = start(['garbagecollector'], wire)

@@ -48,24 +48,27 @@ test('the manager publishes the root CA', async (t) => {
     }
   })
 
-  await t.test('changed ConfigMaps are repaired, and a terminating namespace does not block others', async () => {
-    const ca = { text: 'the CA' }
-    const manager = start(['root-ca-cert-publisher'], { options: { rootAuthority: () => ca.text } })
-    await makeNamespace('going')
-    await published('going')
-    await client.delete(kinds.Namespace, { name: 'going' })
-    await client.delete(kinds.ConfigMap, { namespace: 'going', name })
-    await makeNamespace('a')
-    await published('a')
-    const configMap = await client.get(kinds.ConfigMap, { namespace: 'a', name })
-    await client.update(kinds.ConfigMap, { ...configMap, data: { 'ca.crt': 'forged', more: 'x' } })
-    await published('a')
-    await client.delete(kinds.ConfigMap, { namespace: 'a', name })
-    await published('a')
-    assert.equal(await held('going'), '')
-    await manager.stop()
-    const next = start(['root-ca-cert-publisher'], { options: { rootAuthority: () => 'another' } })
-    await published('a', 'another')
-    await next.stop()
-  })
+  await t.test(
+    'changed root CA ConfigMaps are restored, and a terminating namespace does not block others',
+    async () => {
+      const ca = { text: 'the CA' }
+      const manager = start(['root-ca-cert-publisher'], { options: { rootAuthority: () => ca.text } })
+      await makeNamespace('going')
+      await published('going')
+      await client.delete(kinds.Namespace, { name: 'going' })
+      await client.delete(kinds.ConfigMap, { namespace: 'going', name })
+      await makeNamespace('a')
+      await published('a')
+      const configMap = await client.get(kinds.ConfigMap, { namespace: 'a', name })
+      await client.update(kinds.ConfigMap, { ...configMap, data: { 'ca.crt': 'forged', more: 'x' } })
+      await published('a')
+      await client.delete(kinds.ConfigMap, { namespace: 'a', name })
+      await published('a')
+      assert.equal(await held('going'), '')
+      await manager.stop()
+      const next = start(['root-ca-cert-publisher'], { options: { rootAuthority: () => 'another' } })
+      await published('a', 'another')
+      await next.stop()
+    },
+  )
 })

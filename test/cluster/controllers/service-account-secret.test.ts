@@ -19,7 +19,7 @@ import { eventOf } from '../../support/resource-types.ts'
 const namespace = 'default'
 const type = 'orch.io/service-account-token'
 
-test('the manager maintains token Secrets of service accounts', async (t) => {
+test('the manager maintains token Secrets for service accounts', async (t) => {
   const server = await serveUp(t, ['-v=9'])
   const client = new Client(server.transport())
   const admin = server.client()
@@ -94,7 +94,7 @@ test('the manager maintains token Secrets of service accounts', async (t) => {
     },
   )
 
-  await t.test('a token Secret of an earlier account with the same name is deleted', async () => {
+  await t.test('a token Secret for an earlier account with the same name is deleted', async () => {
     const { metadata } = await makeAccount('again')
     const annotations = { 'orch.io/service-account.name': 'again', 'orch.io/service-account.uid': 'former' }
     const made = await client.create(kinds.Secret, {

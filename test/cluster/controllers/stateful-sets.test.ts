@@ -169,7 +169,7 @@ test('OnDelete replaces pods only after their deletion, and failed pods immediat
   await settled('manual', ({ updatedReplicas, readyReplicas }) => updatedReplicas === 2 && readyReplicas === 2)
 })
 
-test('Parallel creates and deletes pods without waiting for each other', async () => {
+test('with the Parallel policy, pods are created and deleted without waiting for each other', async () => {
   server.run(loops)
   await make('parallel', { podManagementPolicy: 'Parallel' })
   await untilPods(server.client, 'parallel', 3)
@@ -202,7 +202,7 @@ test('a pod without its labels is repaired, and an orphan with a matching name i
   assert.equal(adopted.metadata.ownerReferences?.[0]?.uid, set.metadata.uid)
 })
 
-test('old revisions beyond the limit are deleted, and a rollback gives its revision a new number', async () => {
+test('revisions that exceed revisionHistoryLimit are deleted, and a rollback gives its revision a new number', async () => {
   nodesReady()
   server.run(loops)
   await make('kept', { replicas: 1, revisionHistoryLimit: 1 })

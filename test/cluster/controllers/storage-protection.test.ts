@@ -125,7 +125,7 @@ test('existing claims and volumes get the protection finalizer, and other finali
   await gone(client, kinds.PersistentVolumeClaim, name)
 })
 
-test('a claim of the default class gets a directory, can grow, and is deleted together with its directory', async (t) => {
+test('a claim with the default class gets a directory, can grow, and is deleted together with its directory', async (t) => {
   const server = await startUp(t)
   const client = new Client(server.transport())
   const name = { namespace, name: 'plain' }
@@ -154,7 +154,7 @@ test('a claim of the default class gets a directory, can grow, and is deleted to
   assert.equal(existsSync(path), false)
 })
 
-test('--default-storage-class=false omits the class, and --volume-directory sets the location of volumes', async (t) => {
+test('--default-storage-class=false omits the default class, and --volume-directory sets where volumes are stored', async (t) => {
   const place = mkdtempSync(join(tmpdir(), 'orch-volumes-'))
   t.after(() => rmSync(place, { recursive: true }))
   const client = await begin(t, ['--default-storage-class=false', `--volume-directory=${place}/v`])

@@ -90,7 +90,7 @@ test('pods are deleted in the order of progress, deletion cost, crowding and age
   )
 })
 
-test('the deletion order of many pods is computed in steps', () => {
+test('the deletion order of many pods is computed in short steps', () => {
   const many = Array.from({ length: 10_000 }, (_, i) => pod(`p${i}`, { cost: String((i * 7919) % 10_000) }))
   const context = { vendor: vendorOf('orch'), now, crowdOf: () => 1 }
   const work = firstToDelete(many, 500, context)
@@ -105,7 +105,7 @@ test('the deletion order of many pods is computed in steps', () => {
   assert.ok(rests >= 10, `it rested ${rests} times`)
 })
 
-test('scans of large sets are spaced out, and small sets hardly wait', () => {
+test('scans of large sets are spaced out, and scans of small sets hardly wait', () => {
   const spacing = new StepSpacing()
   assert.equal(spacing.waitMs('a'), 0)
   spacing.looked('small', 10)

@@ -94,7 +94,7 @@ test('API servers reject the certificate that they present to node agents', asyn
   assert.equal(await askAs(issue('someone', ['system:masters']), api), 200)
 })
 
-test('no other credential authenticates as the user of the node client certificate', async () => {
+test('no other credential authenticates as the user in the node client certificate', async () => {
   const headers = { authorization: 'Bearer posing' }
   assert.equal((await other.client.send('/version', { headers })).status, 401)
   const review = { spec: { token: 'posing' } }
@@ -155,7 +155,7 @@ test('a node agent must present a certificate for its node', async (t) => {
   assert.deepEqual([await ask(), asked], [200, 1])
 })
 
-test('flags for another node client certificate do not affect simulated nodes', async (t) => {
+test('configuring another node client certificate does not affect simulated nodes', async (t) => {
   const port = await openLocalNodePort(other.server, { vendor: vendorOf('orch'), nodes: [new TestNode(t, 'n1')] })
   t.after(() => port.close())
   await other.client.post('/api/v1/nodes', { metadata: { name: 'n1' } })
@@ -164,13 +164,13 @@ test('flags for another node client certificate do not affect simulated nodes', 
   assert.deepEqual(readSubject(renewed.raw).commonNames, ['system:apiserver-node-client'], 'replaced after an upgrade')
 })
 
-test('a node client certificate set by a flag, or one with its subject, is rejected as an API client', async () => {
+test('the API server rejects clients with the configured node client certificate or one with the same subject', async () => {
   const again = issue('my-servers', ['system:masters'])
   for (const pair of [given, again]) assert.equal(await askAs(pair, other), 401)
   assert.equal(await askAs(issue('my-servers', ['others']), other), 403)
 })
 
-test('flags allow a local node agent whose certificate has another CA and names no node', async (t) => {
+test('flags allow a local node agent whose certificate is from another CA and names no node', async (t) => {
   const clients: string[] = []
   const { certificate: cert, key } = issuePair(foreign, { commonName: 'some-kubelet', ips: ['127.0.0.1'] })
   const options = { cert, key, ca: api.ca, requestCert: true, rejectUnauthorized: false }

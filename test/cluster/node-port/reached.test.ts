@@ -86,7 +86,7 @@ test('a node port serves only users that the API server authenticates and author
   await assert.rejects(ask(port, '/pods', { headers: adminToken, servername: 'n2' }))
 })
 
-test('a node port rejects commands from web pages of other origins', async () => {
+test('a node port rejects commands from web pages with other origins', async () => {
   const path = '/run/default/web/c?cmd=true'
   for (const headers of [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }, { origin: 'null' }])
     assert.equal((await ask(port, path, { method: 'POST', headers: { ...adminToken, ...headers } })).status, 403)
@@ -97,7 +97,7 @@ test('a node port rejects commands from web pages of other origins', async () =>
   assert.deepEqual((await ask(port, exec, { headers: upgrade })).status, 403)
 })
 
-test('the server forwards commands from same-origin pages and rejects foreign pages', async () => {
+test('the server forwards commands from same-origin pages and rejects commands from other pages', async () => {
   const run = async (origin: string) => {
     const headers = { ...adminToken, origin }
     return await ask(api.port, '/api/v1/nodes/n1/proxy/run/default/web/c?cmd=true', {
@@ -110,7 +110,7 @@ test('the server forwards commands from same-origin pages and rejects foreign pa
   assert.equal((await run('https://evil.example')).status, 403)
 })
 
-test('logs through the server support options, container names and errors of the node', async () => {
+test('logs through the server support options, container names and errors from the node', async () => {
   const log = (query: string) => client.get(`${pods}/web/log?${query}`)
   assert.equal((await log('container=c&tailLines=1')).text, 'three\n')
   assert.equal((await log('container=c&sinceTime=2030-01-01T00:00:00Z')).text, '')
@@ -145,7 +145,7 @@ const status = (exit: number) =>
     ? '{"metadata":{},"status":"Success"}'
     : `{"metadata":{},"status":"Failure","message":"command terminated with non-zero exit code: exit status ${exit}","reason":"NonZeroExitCode","details":{"causes":[{"reason":"ExitCode","message":"${exit}"}]}}`
 
-test('exec over WebSocket supports binary and base64 channels, exit codes, terminal sizes and closing stdin', async () => {
+test('exec over WebSocket supports binary and base64 channels, exit codes, terminal resizing and closing stdin', async () => {
   const path = (rest: string) => `${pods}/web/exec?container=c&stdout=true&${rest}`
   const echo = 'command=sh&command=-c&command=read%20a%3B%20echo%20got%20%24a%3B%20exit%204&stdin=true'
   const [binary, text, closing] = await Promise.all([
@@ -389,7 +389,7 @@ test('proxies of pods, services and nodes preserve paths, rewrite redirects and 
   socket.destroy()
 })
 
-test('the server does not connect to nodes with local, link-local or missing addresses', async () => {
+test('the server does not connect to nodes with loopback, link-local or missing addresses', async () => {
   const nodeAt = async (name: string, addresses: readonly object[], Port = 10250) => {
     await client.post('/api/v1/nodes', { metadata: { name } })
     const status = { addresses, daemonEndpoints: { kubeletEndpoint: { Port } } }

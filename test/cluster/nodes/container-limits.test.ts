@@ -111,7 +111,7 @@ test('expanding unclosed variable references takes linear time', async () => {
   await assertBelow(500, 'ms of processor time', () => cpuMsOf(() => exec(container, ['printenv', 'A'])))
 })
 
-test('variable references are expanded like in a kubelet', async () => {
+test('variable references are expanded as in the kubelet', async () => {
   const env = [
     { name: 'A', value: 'a' },
     { name: 'B', value: '$(A) $$(A) $(NONE) $$$(A) $A $ $(A' },
@@ -121,7 +121,7 @@ test('variable references are expanded like in a kubelet', async () => {
   assert.equal(bytes, Buffer.byteLength('a $(A) $(NONE) $a $A $ $(A\n'))
 })
 
-test('variables that double each other do not exhaust the heap', async () => {
+test('variables that double in size with each reference do not exhaust the heap', async () => {
   const env = Array.from({ length: 24 }, (_, i) => ({
     name: `V${i}`,
     value: i === 0 ? 'x'.repeat(16) : `$(V${i - 1})$(V${i - 1})`,
@@ -130,7 +130,7 @@ test('variables that double each other do not exhaust the heap', async () => {
   await assert.rejects(exec(container, ['env']), /argument list too long/)
 })
 
-test('one large key with many prefixes does not exhaust the heap', async () => {
+test('a large ConfigMap referenced with many envFrom prefixes does not exhaust the heap', async () => {
   const envFrom = Array.from({ length: 200 }, (_, i) => ({ prefix: `P${i}_`, configMapRef: { name: 'large' } }))
   const container = await runningContainer('prefixes', { envFrom })
   await assert.rejects(exec(container, ['env']), /argument list too long/)

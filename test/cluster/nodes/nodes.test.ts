@@ -283,14 +283,14 @@ test('a deleted pod is removed within its grace period unless a finalizer remain
   assert.equal((await read('stubborn')).status?.phase, 'Running')
 })
 
-test('a simulated node ignores pods of other nodes', async () => {
+test('a simulated node ignores pods on other nodes', async () => {
   await makePod('elsewhere', {}, { nodeName: 'node-3' })
   await makePod('here')
   await untilPod('here', phaseIs('Running'))
   assert.equal((await read('elsewhere')).status?.phase, 'Pending')
 })
 
-test('simulated nodes continue after a restart and assign no address twice', async () => {
+test('simulated nodes continue after a restart and assign no pod address twice', async () => {
   const before = await read('one')
   await server.restart(['--nodes=2'])
   await makePod('after')

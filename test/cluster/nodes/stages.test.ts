@@ -108,7 +108,7 @@ test('unsupported fields of a stage are reported by name', () => {
     )
 })
 
-test('delays are set by the stage, a field of the object, a point in time or a failure count', () => {
+test('a stage delay can be a constant, a field of the object, a point in time or depend on the failure count', () => {
   const now = Date.parse('2030-01-01T00:00:00Z')
   const of = (delay: JsonObject, object: Json = pod) => delayOf(readStage(stage({ delay })).delay, object, now)
   const from = (expressionFrom: string) => ({ expressionFrom })

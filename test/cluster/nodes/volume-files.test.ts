@@ -39,7 +39,7 @@ test('files of a volume are published through one link with their modes and chan
   assert.equal(statSync(join(volume, 'a')).mode & 0o777, 0o644)
 })
 
-test('leftover files of a killed process are overwritten', async () => {
+test('leftover files from a killed process are overwritten', async () => {
   const volume = join(directory, 'killed')
   await writeFiles(volume, files({ a: '1' }))
   writeFileSync(join(volume, '..data_tmp'), '')

@@ -122,7 +122,7 @@ const inVolume = ({ metadata }: Pod, sort: string, ...path: string[]) =>
   join(directory, 'pods', metadata.uid!, 'volumes', `orch.io~${sort}`, ...path)
 const text = (...at: Parameters<typeof inVolume>) => readFileSync(inVolume(...at), 'utf8')
 
-test('volumes contain the data of their sources with the requested modes', async () => {
+test('volumes contain the data from their sources with the requested file modes', async () => {
   const pod = await makePod('one')
   await runs('one')
   assert.equal(text(pod, 'configmap', 'config', 'deep', 'color'), 'blue')
@@ -136,7 +136,7 @@ test('volumes contain the data of their sources with the requested modes', async
   assert.deepEqual(JSON.parse(Buffer.from(claims, 'base64url').toString()).aud, ['somebody'])
 })
 
-test('volumes are updated with their sources, and tokens are replaced before they expire', async () => {
+test('volumes are updated when their sources change, and tokens are replaced before they expire', async () => {
   const pod = await read('one')
   await admin.patch(
     configMaps,
@@ -275,7 +275,7 @@ function pair(): [Duplex, Duplex] {
   return [joined(a, b), joined(b, a)]
 }
 
-test('exceeding an emptyDir limit evicts the pod, and volumes are removed with their pod', async () => {
+test('a pod that exceeds an emptyDir size limit is evicted, and volumes are removed with their pod', async () => {
   const pod = await makePod('greedy')
   await runs('greedy')
   writeFileSync(inVolume(pod, 'empty-dir', 'scratch', 'large'), Buffer.alloc(2 * 1024 * 1024))

@@ -32,7 +32,7 @@ test('default plugin weights depend on the configuration version', () => {
   assert.deepEqual([before.TaintToleration, before.NodeAffinity, before.PodTopologySpread], [1, 1, 2])
 })
 
-test('profiles, backoff times and the percentage of nodes are read from the configuration', () => {
+test('profiles, backoff times and percentageOfNodesToScore are read from the configuration', () => {
   const profiles = [{ schedulerName: 'a' }, { schedulerName: 'b' }]
   const found = readConfiguration(file({ profiles, percentageOfNodesToScore: 30, podMaxBackoffSeconds: 60 }))
   assert.deepEqual(

@@ -58,7 +58,7 @@ const nodeRows: Row[] = [
     wanted: { n: "node(s) had taint {k: v}, that the pod didn't tolerate" },
   },
   {
-    name: 'a NoExecute taint needs its own toleration',
+    name: 'a NoExecute taint requires a toleration with that effect',
     pod: { tolerations: [{ key: 'k', operator: 'Equal', value: 'v', effect: 'NoSchedule' }] },
     cluster: one(tainted('NoExecute')),
     wanted: { n: "node(s) had taint {k: v}, that the pod didn't tolerate" },
@@ -70,7 +70,7 @@ const nodeRows: Row[] = [
     wanted: { n: '' },
   },
   {
-    name: 'a toleration by value allows the taint',
+    name: 'a toleration with a matching value allows the taint',
     pod: { tolerations: [{ key: 'k', value: 'v' }] },
     cluster: one(tainted('NoSchedule')),
     wanted: { n: '' },
@@ -306,7 +306,7 @@ const volumeRows: Row[] = [
     wanted: all('node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)'),
   },
   {
-    name: 'a delayed claim finds a free volume in one zone only',
+    name: 'a claim with delayed binding finds a free volume in one zone only',
     pod: usesData,
     cluster: {
       nodes: zones,
@@ -325,7 +325,7 @@ const volumeRows: Row[] = [
     wanted: { a: noVolume, b: noVolume, c: '' },
   },
   {
-    name: 'a delayed claim is provisioned within the allowed topologies',
+    name: 'a claim with delayed binding is provisioned within the allowed topologies',
     pod: usesData,
     cluster: {
       nodes: zones,

@@ -30,7 +30,7 @@ const budget = (app: string, disruptionsAllowed: number) => ({
 
 const rows: Row[] = [
   {
-    name: 'prefers victims of the lowest priority',
+    name: 'prefers victims with the lowest priority',
     cluster: {
       nodes: two,
       pods: [holder('a1', 'a', 50), holder('a2', 'a', 10), holder('b1', 'b', 20), holder('b2', 'b', 30)],
@@ -50,7 +50,7 @@ const rows: Row[] = [
     wanted: ['b', 'b1'],
   },
   {
-    name: 'prefers the most recently started among equal victims',
+    name: 'prefers the most recently started among otherwise equal victims',
     cluster: {
       nodes: two,
       pods: [
@@ -166,7 +166,7 @@ test('no further preemption happens while victims are terminating', () => {
   assert.equal(choose(cluster, pod('urgent', { priority: 100, cpu: '1' }), [], 'a'), undefined)
 })
 
-test('a nominated node rejects other pods of lower or equal priority and accepts higher ones', () => {
+test('a nominated node rejects other pods with lower or equal priority and accepts pods with higher priority', () => {
   const sight = sightOf({ nodes: { a: small } })
   sight.cluster.nominate(pod('kept', { priority: 50, cpu: '2' }), 'a')
   const place = (priority: number) =>

@@ -139,7 +139,7 @@ test('a heap returns its values in order', () => {
   assert.deepEqual(found, [...values.sort((a, b) => a - b), undefined])
 })
 
-test('a task pool limits running tasks, not counting tasks that wait outside', async () => {
+test('a task pool limits the number of running tasks, and tasks that wait outside the pool do not count', async () => {
   const pool = new TaskPool(1)
   const first = Promise.withResolvers<void>()
   const outside = Promise.withResolvers<void>()

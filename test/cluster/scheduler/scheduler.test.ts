@@ -194,7 +194,7 @@ test('deleting a pod frees resources, and waiting pods are scheduled by priority
   assert.equal((await getPod('less')).spec?.nodeName, undefined)
 })
 
-test('a pod of lower priority is preempted for a pod of higher priority', async () => {
+test('a pod with lower priority is preempted for a pod with higher priority', async () => {
   await client.deleteCollection(kinds.Node)
   for (const name of ['one', 'two']) await makeNode(name, { cpu: '1' })
   await client.create(budgets, {
@@ -215,7 +215,7 @@ test('a pod of lower priority is preempted for a pod of higher priority', async 
   assert.equal((await getPod('kept')).spec?.nodeName, keptAt)
 })
 
-test('a node stays nominated for a pod until its victim is deleted', async () => {
+test('a node stays nominated for a pod until the preempted pod is deleted', async () => {
   await client.deleteCollection(kinds.Node)
   await makeNode('one', { cpu: '1' })
   server.run(['scheduler'], quick)
@@ -304,7 +304,7 @@ test('delayed provisioning selects the node first', async () => {
   assert.notEqual(claim.spec?.volumeName, undefined)
 })
 
-test('the next scheduler binds all pods after the scheduler was killed at any write', async () => {
+test('if the scheduler is killed at any write, the next scheduler binds all pods', async () => {
   for (const [i, death] of deaths(3).entries()) {
     for (const name of [`x-${i}`, `y-${i}`]) await makePod(name, { cpu: '1m' })
     await server.run(['scheduler'], { ...quick, death }).killed
@@ -315,7 +315,7 @@ test('the next scheduler binds all pods after the scheduler was killed at any wr
   }
 })
 
-test('a lagging watch causes no overcommitment because decisions count immediately', async () => {
+test('a lagging watch causes no overcommitment because scheduling decisions count immediately', async () => {
   await client.deleteCollection(kinds.Node)
   await makeNode('one', { cpu: '1' })
   // Bindings are answered late, so only the scheduler itself knows its decisions until then.

@@ -36,7 +36,7 @@ const rows: Row[] = [
   },
   {
     plugin: 'NodeResourcesFit',
-    name: 'a pod without requests counts as a small one',
+    name: 'a pod without requests counts as a small pod',
     pod: {},
     cluster: {
       nodes: { a: { cpu: '1', memory: '2000Mi' }, b: { cpu: '1', memory: '2000Mi' } },
@@ -46,7 +46,7 @@ const rows: Row[] = [
   },
   {
     plugin: 'NodeResourcesBalancedAllocation',
-    name: 'similar shares of CPU and memory score higher',
+    name: 'similar CPU and memory utilization scores higher',
     pod: { cpu: '3000m', memory: '5000' },
     cluster: { nodes: { a: { cpu: '4000m', memory: '10000' }, b: { cpu: '6000m', memory: '10000' } } },
     // 75% and 50% used: 1 - 0.25/2. 50% and 50% used: 1.
@@ -79,7 +79,7 @@ const rows: Row[] = [
   },
   {
     plugin: 'ImageLocality',
-    name: 'existing images score by size and spread over nodes',
+    name: 'images that a node already has score by size and by how many nodes have them',
     pod: { containers: [{ name: 'c', image: 'example.com/big' }] },
     cluster: {
       nodes: { a: { images: [{ names: ['example.com/big:latest'], sizeBytes: 1000 * mb }] }, b: {} },
