@@ -21,7 +21,7 @@ for (const [args, message] of [
     assert.throws(() => podRangesOf(read(...args)), { name: 'UsageError', message })
   })
 
-test('flags of the control loops take effect', () => {
+test('control loop flags take effect', () => {
   const args = ['--allocate-node-cidrs', '--cluster-cidr=10.244.0.0/16', '--node-cidr-mask-size=26']
   const { podRanges, nodeHealth, ...others } = clusterLoopOptions(
     read(...args, '--node-monitor-grace-period=1m', '--terminated-pod-gc-threshold=7', '--max-endpoints-per-slice=9'),

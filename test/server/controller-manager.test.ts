@@ -31,7 +31,7 @@ async function fetchFrom(port: number, path: string, token?: string): Promise<{ 
   })
 }
 
-test('a controller manager works with a separate server', async (t) => {
+test('a controller manager works with a separate API server', async (t) => {
   const server = await startServer(t)
   const admin = server.client()
   const keyFile = join(server.directory, 'sa.key')
@@ -96,7 +96,7 @@ test('a controller manager works with a separate server', async (t) => {
     jane.close()
   })
 
-  await t.test('every namespace gets the root CA, and token Secrets of service accounts get tokens', async () => {
+  await t.test('every namespace gets the root CA, and token Secrets for service accounts get tokens', async () => {
     const path = '/api/v1/namespaces/default/configmaps/kube-root-ca.crt'
     await until(
       () => admin.get(path),
@@ -138,7 +138,7 @@ test('a controller manager works with a separate server', async (t) => {
   })
 })
 
-test('an invalid command line of the manager is reported in one line', async (t) => {
+test('an invalid manager command line is reported in one line', async (t) => {
   const server = await serve(t)
   const config = `--kubeconfig=${server.directory}/admin.kubeconfig`
   const pki = join(server.directory, 'data/pki')

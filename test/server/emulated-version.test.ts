@@ -9,23 +9,23 @@ import { startTestServer } from '../../src/testing/testing.ts'
 import { serve } from '../support/in-process.ts'
 import { startFailing } from '../support/start-failing.ts'
 
-test('the version is given alone or with its component', () => {
+test('--emulated-version accepts a version with or without a component name', () => {
   assert.equal(readEmulatedVersion('1.29'), '1.29')
   assert.equal(readEmulatedVersion('kube=1.36'), '1.36')
 })
 
 for (const text of ['1.22', '1.37', 'v1.29', '1.29.3', '1.29,1.30', 'kube=1.29,kube=1.30', 'foo=1.29', '', 'kube='])
-  test(`the version ${JSON.stringify(text)} is rejected with the range`, () => {
+  test(`the version ${JSON.stringify(text)} is rejected, and the error names the supported range`, () => {
     assert.throws(() => readEmulatedVersion(text), /from 1\.23 to 1\.36/)
   })
 
-test('a version that cannot be emulated prevents the start', async () => {
+test('a version that cannot be emulated prevents startup', async () => {
   const { code, errors } = await startFailing({ after }, ['--emulated-version=1.22'])
   assert.equal(code, 1)
   assert.match(errors, /--emulated-version.*cannot emulate "1\.22".*from 1\.23 to 1\.36/)
 })
 
-test('servers of different versions share a process', async () => {
+test('servers that emulate different versions can share a process', async () => {
   const [older, newer] = await Promise.all([
     serve({ after }, []),
     serve({ after }, ['--emulated-version=1.31', '--profile=kubernetes']),
@@ -36,7 +36,7 @@ test('servers of different versions share a process', async () => {
   assert.match(b.gitVersion, /^v1\.31\.14\+orch\./)
 })
 
-test('a test server emulates the version of its option', async () => {
+test('a test server emulates the version set in its options', async () => {
   await using server = await startTestServer({ emulatedVersion: '1.29', controlLoops: false })
   const { signal } = new AbortController()
   const { body } = await server.transport({ method: 'GET', path: '/version', headers: {}, body: undefined, signal })
@@ -49,7 +49,7 @@ function gatesOf(version: EmulatedVersion, pairs: string): ReadonlySet<string> {
   return emulationFrom({ emulatedVersion: version, featureGates: readPairs(pairs) }).gates
 }
 
-test('the gates of each version have its defaults', () => {
+test('each version has its own feature gate defaults', () => {
   assert.ok(!gatesOf('1.23', '').has('IdentifyPodOS'))
   assert.ok(gatesOf('1.24', '').has('IdentifyPodOS'))
   assert.ok(gatesOf('1.36', '').has('IdentifyPodOS'), 'the feature stays enabled after its gate was removed')
@@ -57,13 +57,13 @@ test('the gates of each version have its defaults', () => {
   assert.ok(gatesOf('1.23', '').has('CustomResourceValidationExpressions'))
 })
 
-test('a gate takes precedence over its stage', () => {
+test('a single feature gate takes precedence over AllBeta', () => {
   assert.ok(!gatesOf('1.23', 'AllBeta=false').has('APIListChunking'))
   assert.ok(gatesOf('1.23', 'APIListChunking=true,AllBeta=false').has('APIListChunking'))
   assert.ok(gatesOf('1.30', 'AllBeta=false').has('APIListChunking'), 'a stable gate does not belong to the stage')
 })
 
-test('gates that definitions name can be changed', () => {
+test('feature gates that kind definitions use can be changed', () => {
   assert.ok(!gatesOf('1.27', 'HPAContainerMetrics=false').has('HPAContainerMetrics'))
   assert.ok(gatesOf('1.23', 'TopologyAwareHints=true').has('TopologyAwareHints'))
   assert.ok(gatesOf('1.23', 'AnyVolumeDataSource=true').has('AnyVolumeDataSource'))
@@ -82,7 +82,7 @@ for (const [version, pairs, message] of [
     assert.throws(() => gatesOf(version, pairs), message)
   })
 
-test('a gate without effect is accepted in the state that the server implements', () => {
+test('a feature gate without effect is accepted only with the value that the server implements', () => {
   assert.ok(gatesOf('1.28', 'KubeletTracing=true').has('KubeletTracing'))
   assert.ok(!gatesOf('1.28', 'InPlacePodVerticalScaling=false,AllAlpha=false').has('InPlacePodVerticalScaling'))
 })
@@ -93,7 +93,7 @@ function serviceWith(spec: object) {
   return { metadata: { generateName: 's-' }, spec: { ports: [{ port: 80 }], ...spec } }
 }
 
-test('a field of a later version is unknown, and the error names the version', async () => {
+test('a field from a later version is unknown, and the error names that version', async () => {
   const client = (await serve({ after }, ['--emulated-version=1.29'])).client('admin-token')
   const sent = serviceWith({ trafficDistribution: 'PreferClose' })
   const strict = await client.post(`${services}?fieldValidation=Strict`, sent)
@@ -106,7 +106,7 @@ test('a field of a later version is unknown, and the error names the version', a
   assert.deepEqual([ignored.status, ignored.body.spec.trafficDistribution], [201, undefined])
 })
 
-test('a field behind a disabled gate is dropped, and kept once the gate is enabled', async () => {
+test('a field is dropped while its feature gate is disabled, and kept once the gate is enabled', async () => {
   const specAt = async (...flags: string[]) => {
     const client = (await serve({ after }, flags)).client('admin-token')
     return (await client.post(services, serviceWith({ trafficDistribution: 'PreferClose' }))).body.spec
@@ -117,7 +117,7 @@ test('a field behind a disabled gate is dropped, and kept once the gate is enabl
   assert.equal(disabled.trafficDistribution, undefined)
 })
 
-test('removed API versions are not found, and added ones convert', async () => {
+test('removed API versions are not found, and objects convert to added API versions', async () => {
   const [older, newer] = await Promise.all(
     ['1.23', '1.36'].map(async (version) =>
       (await serve({ after }, [`--emulated-version=${version}`])).client('admin-token'),

@@ -62,7 +62,7 @@ test('the ephemeral server prints its kubeconfig, stops at the end of standard i
   assert.deepEqual(dataDirectories(server.process.pid), [])
 })
 
-test('an ephemeral server removes the files of a killed one', async () => {
+test('an ephemeral server removes the files left by a killed ephemeral server', async () => {
   const killed = start('orch', ['apiserver', '--ephemeral'])
   await untilTrue(async () => isWhole(killed.output()))
   killed.process.kill('SIGKILL')
@@ -173,7 +173,7 @@ async function isWell(client: Client): Promise<boolean> {
   )
 }
 
-test('the envtest replacements of etcd and kube-apiserver support what envtest needs', async () => {
+test('the replacements for etcd and kube-apiserver support what envtest needs', async () => {
   assert.match(await help('envtest/etcd'), /^\s+--unsafe-no-fsync\b/m)
   assert.doesNotMatch(await help('envtest/kube-apiserver'), /^\s+--insecure-port\b/m)
   const [clientPort, peerPort] = await freePorts(2)

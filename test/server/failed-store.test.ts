@@ -74,7 +74,7 @@ for (const [what, failure, why, form] of [
     assert.equal((await server.client().get(`${configMaps}/during`)).status, 404)
   })
 
-test('a server whose store thread has ended becomes unready, logs the reason and exits', async (t) => {
+test('a server whose store thread has exited becomes unready, logs the reason and exits', async (t) => {
   const hook = pathToFileURL(join(root, 'test/support/end-store-thread.mjs')).href
   const server = await startServer(t, [], { NODE_OPTIONS: `--import=${hook}` })
   const client = server.client()

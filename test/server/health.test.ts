@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { serve } from '../support/in-process.ts'
 
-test('the health response lists excluded checks, and reports unknown names to exclude', async (t) => {
+test('the health response lists excluded checks and reports unknown exclusions', async (t) => {
   const client = (await serve(t)).client()
   const lines = async (path: string) => {
     const { status, text } = await client.get(path)

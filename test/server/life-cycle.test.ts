@@ -44,7 +44,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-test('with a startup grace period, the server is alive but not ready during the start', async (t) => {
+test('with a startup grace period, the server is live but not ready while it starts', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   const port = await freePort()
   const store = new SlowStore()
@@ -180,7 +180,7 @@ async function stoppedWhileItWaits(args: readonly string[], asked: Promise<unkno
   return [code, /start cancelled/.test(text) ? 'given up' : text]
 }
 
-test('SIGTERM while the server waits for etcd cancels the start', { timeout: 120_000 }, async (t) => {
+test('SIGTERM while the server waits for etcd cancels startup', { timeout: 120_000 }, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const hours = ['--shutdown-grace-period=2h', '--livez-grace-period=2h']

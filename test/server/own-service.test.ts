@@ -104,7 +104,7 @@ test('a loopback address is not listed as an endpoint, and the certificate is va
     assert.ok(subjectaltname.split(', ').includes(name), `${name} in ${subjectaltname}`)
 })
 
-describe('endpoints of several servers on one etcd', () => {
+describe('endpoints for several servers on one etcd', () => {
   const owner = endOfFile()
   let cluster: Cluster
   let servers: ServerHandle[]
@@ -119,7 +119,7 @@ describe('endpoints of several servers on one etcd', () => {
     places = servers.map(({ port }, i) => `192.0.2.${i + 1}:${port}`)
   })
 
-  it('all servers are listed as endpoints, a stopped server disappears immediately, and a killed one within seconds', async () => {
+  it('all servers are listed as endpoints; a stopped server disappears immediately, a killed server within seconds', async () => {
     const client = servers[0]!.client()
     await untilListed(client, places)
     await servers[1]!.stop()

@@ -49,7 +49,7 @@ test('orch/testing rejects unsupported Node versions with one sentence', () => {
     })
 })
 
-test('every link of the README works in a checkout and in the package', () => {
+test('every link in the README works in a checkout and in the package', () => {
   const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const links = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g)].map(
     ([, link]) => link!,

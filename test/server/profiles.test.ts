@@ -12,7 +12,7 @@ interface Managed {
 }
 const managersOf = ({ metadata }: Managed) => (metadata.managedFields ?? []).map(({ manager }) => manager)
 
-test('the kubernetes profile uses the field manager names of Kubernetes', async (t) => {
+test('the kubernetes profile uses Kubernetes field manager names', async (t) => {
   const server = await serveUp(t, ['--profile=kubernetes'])
   const client = server.client()
   assert.deepEqual(managersOf((await client.get('/api/v1/namespaces/default')).body), ['kube-apiserver'])
@@ -27,7 +27,7 @@ test('the kubernetes profile uses the field manager names of Kubernetes', async 
   assert.match(config, /^current-context: orch-kubernetes-admin@orch-kubernetes$/m)
 })
 
-test("the error for a group of the other profile names the server's profile", async (t) => {
+test("the error for an API group from the other profile names the server's profile", async (t) => {
   const server = await serve(t)
   const client = server.client()
   const config = readFileSync(join(server.directory, 'admin.kubeconfig'), 'utf8')

@@ -9,7 +9,7 @@ function poolsOf(ranges: string, ports = '30000-32767'): { pools: Pool[]; own: s
   return { pools: servicePools(options), own: ownAddress(options) }
 }
 
-test('a Service CIDR excludes its network and broadcast addresses', () => {
+test('addresses from a Service CIDR exclude the network and broadcast addresses', () => {
   const rows: readonly (readonly [range: string, own: string, last: string, size: number, outside: string])[] = [
     ['10.0.0.0/24', '10.0.0.1', '10.0.0.254', 254, '10.0.0.255'],
     ['10.0.0.77/24', '10.0.0.1', '10.0.0.254', 254, '10.0.0.0'],

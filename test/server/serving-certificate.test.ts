@@ -32,7 +32,7 @@ async function shownCertificate(t: TestContext, port: number): Promise<X509Certi
   return certificate
 }
 
-test('a replaced serving certificate takes effect', { timeout: 300_000 }, async (t) => {
+test('replacing the serving certificate takes effect', { timeout: 300_000 }, async (t) => {
   const directory = temporaryDirectory(t)
   const make = certificatesIn(directory)
   const [first, second, third] = ['first', 'second', 'third'].map((name) =>

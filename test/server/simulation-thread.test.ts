@@ -50,13 +50,13 @@ test('pods run in the simulation thread, and the server can reach their logs and
   await assertReached('first')
 })
 
-test('the metrics of the server include those of the simulation thread', async () => {
+test("the server's metrics include metrics from the simulation thread", async () => {
   await untilTrue(async () =>
     /workqueue_adds_total\{name="node-pods"\} [1-9]/.test((await client.get('/metrics')).text),
   )
 })
 
-test('the end of the simulation thread does not affect the server, and the nodes return', async () => {
+test('if the simulation thread exits, the server is unaffected and the nodes come back', async () => {
   const watched: string[] = []
   const watching = new AbortController()
   const api = new Client(server.transport())

@@ -318,7 +318,7 @@ test('a server protects its data directory', async (t) => {
     }
   })
 
-  await t.test('a data directory of a newer format is left unchanged', async () => {
+  await t.test('a data directory in a newer format is left unchanged', async () => {
     const file = open({ path: join(server.directory, 'data'), keyEncoding: 'binary', encoding: 'binary', maxDbs: 8 })
     const meta = file.openDB({ name: 'meta', keyEncoding: 'binary', encoding: 'binary' })
     await meta.put(Buffer.from('format'), Buffer.from([0, 0, 0, 99]))
@@ -367,7 +367,7 @@ test('a full disk is reported and does not kill the server with a signal', async
   assert.equal(code, 1)
 })
 
-test('a checkout that is not installed or cannot be bundled reports what to do', (t) => {
+test('in a checkout that is not installed or cannot be bundled, the error says what to do', (t) => {
   const directory = temporaryDirectory(t)
   for (const part of ['bin', 'scripts', 'package-lock.json'])
     cpSync(join(root, part), join(directory, part), { recursive: true })

@@ -141,7 +141,7 @@ async function sendWhileStopping(t: TestContext): Promise<string> {
   return answer
 }
 
-test('SIGTERM during the start stops the server cleanly', { timeout: 300_000 }, async (t) => {
+test('SIGTERM during startup stops the server cleanly', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   await server.stop()
   const data = join(server.directory, 'data')

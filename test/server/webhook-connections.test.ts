@@ -52,7 +52,7 @@ test('a request is rejected with 429 instead of 401 if the token webhook has no 
   await assert.rejects(async () => authenticator({ authorization: 'Bearer x' } as never), isTooMany)
 })
 
-test('a webhook response that takes too long is reported as an error of the webhook', async () => {
+test('a webhook response that takes too long is reported as a webhook error', async () => {
   current.destroy()
   current = connect()
   assert.equal(await first, 'Error')

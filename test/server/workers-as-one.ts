@@ -83,7 +83,7 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
         for (const history of histories) assert.deepEqual(history, histories[0])
       })
 
-    it('watches on all connections return all writes in the same order', async () => {
+    it('watches on all connections report all writes in the same order', async () => {
       const count = 120
       const { body } = await clients[0]!.get(`${configMaps}?limit=1`)
       const from = body.metadata.resourceVersion
@@ -138,7 +138,7 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
       for (const client of clients) assert.equal(await creates(client), before + connections)
     })
 
-    it('the seats of all workers together equal the configured limit', async () => {
+    it('the seats of all workers add up to the configured limit', async () => {
       const { text } = await clients[0]!.get('/metrics')
       const limits = text.matchAll(/^apiserver_flowcontrol_request_concurrency_limit\{.*\} (\d+)$/gm)
       const seats = limits.reduce((sum, [, limit]) => sum + Number(limit), 0)
@@ -147,7 +147,7 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
       assert.ok(seats >= 600 && seats <= 600 + levels * workers, `${seats} seats`)
     })
 
-    it('the rate limit of Events applies to all workers together', async () => {
+    it('the Event rate limit applies to the total of all workers', async () => {
       const event = {
         metadata: { generateName: 'e-' },
         involvedObject: { kind: 'Pod', namespace: 'default', name: 'p' },

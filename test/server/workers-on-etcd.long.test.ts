@@ -24,7 +24,7 @@ describeAsOne('workers on etcd are one server', {
   keepsHistory: true,
 })
 
-test('acknowledged writes survive every way in which workers on etcd can end', { timeout }, async (t) => {
+test('acknowledged writes survive however workers on etcd exit', { timeout }, async (t) => {
   const { flags } = await startOn(t)
   const { server: fragile, end } = await startFragile(t, flags)
   const beside = await startServer(t, flags)
@@ -48,7 +48,7 @@ test('acknowledged writes survive every way in which workers on etcd can end', {
     await fragile.restart()
     await assertAllThere(fragile, writing.acknowledged)
   })
-  await t.test('SIGTERM lets requests of workers on etcd finish', async () => {
+  await t.test('on SIGTERM, workers on etcd finish their requests', async () => {
     const writing = writeAll(fragile, 'stopped')
     await untilTrue(async () => writing.acknowledged.size > 50)
     assert.equal(await fragile.stop(), 0, fragile.output())
@@ -57,7 +57,7 @@ test('acknowledged writes survive every way in which workers on etcd can end', {
   })
 })
 
-test('workers continue after etcd hangs or is killed', { timeout }, async (t) => {
+test('workers keep running after etcd hangs or is killed', { timeout }, async (t) => {
   const { cluster, flags } = await startOn(t)
   const server = await startServer(t, ['--workers=3', ...flags])
   const beside = await startServer(t, flags)
@@ -91,7 +91,7 @@ test('workers continue after etcd hangs or is killed', { timeout }, async (t) =>
   await Promise.allSettled(watching)
 })
 
-test('with a startup grace period, the port of workers is open while they wait for etcd', { timeout }, async (t) => {
+test('with a startup grace period, workers listen on the port while they wait for etcd', { timeout }, async (t) => {
   const { cluster, flags } = await startOn(t)
   const server = await startServer(t, ['--workers=2', '--livez-grace-period=5m', ...flags])
   await server.stop()

@@ -34,11 +34,11 @@ describeAsOne('workers are one server', { flags: async () => [], keepsHistory: t
 /** The worker and how it ends. Worker `0` has the duties. The long form covers every way. */
 const ways = ['0 error', ...(long ? ['1 exit', '0 memory', '1 stall', '1 terminate', '1 loop'] : [])]
 
-test('acknowledged writes survive the end of workers, the store and threads', { timeout }, async (t) => {
+test('acknowledged writes survive when workers, the store or threads exit', { timeout }, async (t) => {
   const { server: fragile, end } = await startFragile(t)
   let shown = 0
   for (const [i, how] of ways.entries()) {
-    await t.test(`a worker that ends is replaced, and counters do not decrease: ${how}`, async () => {
+    await t.test(`a worker that exits is replaced, and counters do not decrease: ${how}`, async () => {
       const acknowledged = await replaceOne(fragile, () => end(how), i + 1)
       await assertAllThere(fragile, acknowledged)
       const client = fragile.client()
@@ -49,7 +49,7 @@ test('acknowledged writes survive the end of workers, the store and threads', { 
       assert.equal(countOf(fragile.output(), /a worker exited; starting a replacement/g), i + 1)
     })
   }
-  await t.test('the end of the store thread ends the server with a reason', async () => {
+  await t.test('if the store thread exits, the server exits with a reason', async () => {
     const acknowledged = await endStore(fragile, () => end('hub'))
     assert.equal(fragile.process.exitCode, 1)
     assert.equal(countOf(fragile.output(), /the store is no longer writable; stopping/g), 1)
