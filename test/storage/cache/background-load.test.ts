@@ -65,7 +65,7 @@ async function started(t: TestContext) {
 const unknown = { code: 503 }
 const numberIn = (json: Uint8Array) => JSON.parse(Buffer.from(json).toString()).i
 
-test('a start reads a page of a large kind and all objects of the others', async (t) => {
+test('at startup the cache reads one page of objects of a large kind and all objects of other kinds', async (t) => {
   const { store, widgets, lions } = await started(t)
   assert.ok(widgets.isLoading && !lions.isLoading)
   assert.equal([...lions.all()].length, 1)
@@ -92,7 +92,7 @@ test('a fetched object is returned and follows later changes', async (t) => {
   assert.equal(widgets.get(`${prefix}none`), undefined)
 })
 
-test('a fetch that is overtaken by a change does not bring the old state back', async (t) => {
+test('if an object changes while it is fetched, the fetch does not restore the old state', async (t) => {
   const { store, caches, widgets } = await started(t)
   const { promise, resolve } = Promise.withResolvers<void>()
   store.holdGet = promise

@@ -111,7 +111,7 @@ async function resumeAll(resources: readonly Resource[], revision: number, count
   )
 }
 
-test('after a restart, all resumed watches together read the log once', async (t) => {
+test('after a restart, all resumed watches share one read of the log', async (t) => {
   const store = new CountingStore()
   for (const kind of [configMaps, secrets, podTemplates]) await put(store, kind, 'first', 0)
   const known = await store.revision()
@@ -140,13 +140,13 @@ test('after a restart, all resumed watches together read the log once', async (t
     assert.deepEqual(await resume(resources[0]!, known), [...expected[0]!, 'ADDED second 7'])
   })
 
-  await t.test('an unchanged kind is listed from the cache at an old version', () => {
+  await t.test('a kind without changes is listed from the cache even at an old resourceVersion', () => {
     assert.ok(resources[2]!.cache.changedAt <= known, `changed at ${resources[2]!.cache.changedAt}`)
     assert.ok(resources[1]!.cache.changedAt > known)
   })
 })
 
-test('events beyond the event buffers are all reported, and the log is read about once for all watches', async (t) => {
+test('events that no longer fit into the event buffers are all reported, with about one read of the log', async (t) => {
   const store = new CountingStore()
   for (const kind of [configMaps, secrets, podTemplates]) await put(store, kind, 'first', 0)
   const known = await store.revision()
@@ -163,7 +163,7 @@ test('events beyond the event buffers are all reported, and the log is read abou
   assert.ok(store.told <= 3 * changes, `${store.told} changes were read for ${changes}`)
 })
 
-test('a watch from before the history window does not prevent others from resuming', async (t) => {
+test('a watch from a revision that is already compacted does not prevent other watches from resuming', async (t) => {
   const store = new CountingStore()
   for (let i = 0; i < 10; i++) await put(store, configMaps, 'first', i)
   const known = await store.revision()

@@ -46,7 +46,7 @@ test('an object that changes often uses the memory of one encoding', () => {
   assert.equal(room.bytes, 10)
 })
 
-test('repeated lists of more objects than fit still find some cached encodings', () => {
+test('repeated lists with more objects than fit into the cache still find some cached encodings', () => {
   const forms = new EncodedObjectCache(new EncodedObjectBudget(1000))
   const hits: number[] = []
   for (let reading = 0; reading < 6; reading++) {

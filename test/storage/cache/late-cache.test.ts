@@ -92,7 +92,7 @@ async function atPresent(caches: Caches, store: MemoryStore): Promise<void> {
   assert.ok(await caches.reached(await store.revision(), 5000))
 }
 
-test('writes during the list of a late cache are contained once and reported once to later watches', async (t) => {
+test('a cache created late contains writes made during its list once and reports them once to later watches', async (t) => {
   const { store, caches } = await start(t)
   await put(store, 'kept', 1)
   await put(store, 'changed', 1)
@@ -127,7 +127,7 @@ test('writes during the list of a late cache are contained once and reported onc
   assert.deepEqual(contents(cache), ['changed=2', 'new=2'])
 })
 
-test('a list that is ahead of the feed waits for it, and earlier changes are not applied again', async (t) => {
+test('a list that is ahead of the change feed waits for the feed, and earlier changes are not applied again', async (t) => {
   const { store, caches } = await start(t)
   const hold = Promise.withResolvers<void>()
   store.holdFeed = hold.promise
@@ -147,7 +147,7 @@ test('a list that is ahead of the feed waits for it, and earlier changes are not
   assert.deepEqual(cache.eventsAfter(cache.floor, 10), [])
 })
 
-test('a late cache is listed again if the feed is interrupted during its list', async (t) => {
+test('a cache created late lists again if the change feed is interrupted during its list', async (t) => {
   const { store, caches } = await start(t)
   await put(store, 'a', 1)
   const hold = Promise.withResolvers<void>()
@@ -184,7 +184,7 @@ test('removing a cache ends its watches, and adding it again creates a new cache
   assert.deepEqual(contents(another), ['a=1'])
 })
 
-test('many changes are applied in slices, and readers need not wait for all of them', async (t) => {
+test('many changes are applied in slices, and readers do not have to wait for all of them', async (t) => {
   const { store, caches } = await start(t)
   const cache = caches.add('core', 'widgets')
   await caches.fill(cache)

@@ -112,7 +112,7 @@ function eventsIn(body: string): Told[] {
     .map((line) => JSON.parse(line))
 }
 
-test('unread watches from an old version use little memory and report every event when read', {
+test('unread watches from an old resourceVersion use little memory and report every event when read', {
   timeout: 300_000,
 }, async (t) => {
   const server = await startServer(t)
@@ -175,7 +175,7 @@ test('a list followed by a watch shows one consistent state, however slowly it i
   assert.equal(rest.at(-1), 'ADDED the-last-one')
 })
 
-test('concurrent lists at an old version are exact, use little memory and are limited in number', {
+test('concurrent lists at an old resourceVersion are exact, use little memory and are limited in number', {
   timeout: 300_000,
 }, async (t) => {
   const server = await startServer(t)

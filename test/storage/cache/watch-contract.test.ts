@@ -78,7 +78,7 @@ test('watches under load report every event once and in order', { timeout: 300_0
   t.diagnostic(`${events} events, ${log.length} changes, ${bookmarks} bookmarks, ${connections} resumed watches`)
   assert.ok(events >= wantedEvents, `only ${events} events`)
 
-  await t.test('a watch from a future version reports no earlier events', async () => {
+  await t.test('a watch from a future resourceVersion reports no earlier events', async () => {
     const { version } = await put(client, 'n-0/ahead', '0', true)
     const path = `${pathOf('n-0')}?watch=1&resourceVersion=${version + 3}`
     const seen = readVersions(server.client(), path, 2)

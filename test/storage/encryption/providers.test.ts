@@ -58,7 +58,7 @@ const configured = (given: Json, resources: Json = ['secrets']) => ({
   resources: [{ resources, providers: given }],
 })
 
-test('an encryption configuration lists providers in order, each with its keys', async () => {
+test('providers and their keys are read from the encryption configuration in order', async () => {
   const keys = [
     { name: 'new', secret },
     { name: 'old', secret },
@@ -139,12 +139,12 @@ test('a rewrite encrypts all values with the first key, reports unreadable value
   await store.close()
 })
 
-test('two providers may have keys of the same name because values name their cipher', async () => {
+test('two providers may have keys with the same name because stored values name their cipher', async () => {
   const given = [{ aesgcm: { keys: [objectNamed('a')] } }, { aescbc: { keys: [objectNamed('a')] } }]
   assert.equal((await readEncryption(configured(given), names)).get('objects/core/secrets/')!.length, 2)
 })
 
-test('a rewrite determines the key of a value by decrypting it, not by its name', async () => {
+test('a rewrite finds out which key encrypted a value by decrypting the value, not by the key name', async () => {
   const below = new MemoryStore()
   const marker = 'x:enc:aesgcm:v1:same:'
   const old = aesgcm(marker, key)

@@ -102,7 +102,7 @@ describe('etcd store on three members that crash and restart', { timeout: 300_00
     for (const { revision, key } of acknowledged) assert.equal(keysByRevision.get(revision), key)
   })
 
-  it('the store fails within the deadline without a quorum, and recovers with one', async () => {
+  it('without a quorum the store fails within the deadline, and it recovers once there is a quorum', async () => {
     const deadlineMs = 1_500
     await using store = await open({ deadlineMs })
     await using follower = new Follower(store, await store.revision())
@@ -124,7 +124,7 @@ describe('etcd store on three members that crash and restart', { timeout: 300_00
     await follower.until((changes) => changes.some((change) => change.key === 'back'))
   })
 
-  it('the store switches from a member that stopped responding to another', async () => {
+  it('the store switches to another member if a member stops responding', async () => {
     await using store = await open()
     await writeOnce(store, 'a')
     cluster.signal(0, 'SIGSTOP')
@@ -172,7 +172,7 @@ describe('etcd store on three members that crash and restart', { timeout: 300_00
     )
   })
 
-  it('a member of another cluster is rejected', async () => {
+  it('an etcd member from another cluster is rejected', async () => {
     const other = await startEtcd()
     try {
       await using store = await open({ endpoints: [cluster.endpoints[0]!, other.endpoints[0]!], deadlineMs: 4_000 })

@@ -68,7 +68,7 @@ describe("etcd's HTTP/2 client with a Node server", { timeout: 60_000 }, () => {
     })
   }
 
-  it('the client reads every text that a header can contain', async () => {
+  it('the client decodes every string that a header can contain', async () => {
     const visible = Array.from({ length: 95 }, (_, i) => String.fromCharCode(32 + i)).join('')
     const texts = [visible.trim(), ...Array.from(visible.trim(), (letter) => letter.repeat(9)), 'a'.repeat(5_000)]
     const server = http2.createServer()
@@ -87,7 +87,7 @@ describe("etcd's HTTP/2 client with a Node server", { timeout: 60_000 }, () => {
     })
   })
 
-  it('a stream runs ahead of its reader by at most one window and does not delay other calls', async () => {
+  it('a stream buffers at most one flow control window for a slow reader and does not delay other calls', async () => {
     const server = http2.createServer()
     let sentCount = 0
     server.on('stream', (stream: http2.ServerHttp2Stream, headers) => {
@@ -227,7 +227,7 @@ describe("etcd's HTTP/2 client with individual frames", { timeout: 60_000 }, () 
     })
   }
 
-  it('a request counts as not sent if part of it was never sent', async () => {
+  it('a request counts as not sent unless it was sent completely', async () => {
     const cut = peer((socket) => socket.destroy())
     await withSession(cut, async (session) => {
       const error = await failureOf(call(session, message(100_000)))
@@ -248,7 +248,7 @@ describe("etcd's HTTP/2 client with individual frames", { timeout: 60_000 }, () 
     )
   })
 
-  it('the connection ends if a stream exceeds its window', async () => {
+  it('the connection is closed if a stream exceeds its flow control window', async () => {
     const large = Buffer.alloc(16_384)
     large.writeUInt32BE(60_000_000, 1)
     const flood = Array.from({ length: 129 }, (_, i) => frame('data', 0, 1, i === 0 ? large : Buffer.alloc(16_384)))
@@ -290,7 +290,7 @@ describe("etcd's HTTP/2 client with individual frames", { timeout: 60_000 }, () 
     tell('damaged answers of HTTP/2', counts)
   })
 
-  it('the client starts no new call after GOAWAY, and finishes those in progress', async () => {
+  it('after GOAWAY the client starts no new calls and finishes calls in progress', async () => {
     const server = peer((socket) => {
       socket.write(goaway(1, 0))
       setTimeout(() => socket.write(Buffer.concat([ok, data('text'), done])), 20)
@@ -304,7 +304,7 @@ describe("etcd's HTTP/2 client with individual frames", { timeout: 60_000 }, () 
     })
   })
 
-  it('the client does not connect to a silent peer or one with another protocol', async () => {
+  it('the client does not connect to a peer that is silent or speaks another protocol', async () => {
     const other = peer(Buffer.alloc(0), Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'))
     await assert.rejects(
       withSession(other, async () => {}),

@@ -141,7 +141,7 @@ test('lists, watches and other stores do not see the journal, and without a jour
   )
 })
 
-test('expired keys and writes of a server without a journal are archived', async () => {
+test('expired keys and writes by a server without a journal are archived', async () => {
   const prefix = newPrefix()
   const silent = await EtcdStore.open({ endpoints, prefix, historyMs: 300_000 })
   const store = await EtcdStore.open({ endpoints, prefix, historyMs: 300_000, retention: plain })
@@ -220,7 +220,7 @@ longTest('the journal continues after another program deletes all keys at once',
   await store.close()
 })
 
-test('archived values are encrypted like current ones and can be read back', async () => {
+test('archived values are encrypted like current values and can be read back', async () => {
   const prefix = newPrefix()
   const raw = await EtcdStore.open({ endpoints, prefix, historyMs: 300_000, retention: plain })
   const provider = aesgcm('orch:enc:aesgcm:v1:k:', randomBytes(32))
@@ -245,7 +245,7 @@ test('archived values are encrypted like current ones and can be read back', asy
 
 const keptUnder = async (prefix: string) => (await rawEntries(`${prefix.slice(0, -1)}\0`)).length
 
-test("leftovers of a former store's journal are deleted and not read", async () => {
+test("leftovers from a former store's journal are deleted and not read", async () => {
   const prefix = newPrefix()
   const options = { endpoints, prefix, historyMs: 300_000, retention: plain }
   const before = await EtcdStore.open(options)
@@ -263,7 +263,7 @@ test("leftovers of a former store's journal are deleted and not read", async () 
   await store.close()
 })
 
-test('a server without a journal removes an abandoned journal and leaves an active one', async () => {
+test('a server without a journal removes an abandoned journal but not an active one', async () => {
   const prefix = newPrefix()
   const keeping = await EtcdStore.open({ endpoints, prefix, historyMs: 300_000, retention: plain })
   const silent = await EtcdStore.open({ endpoints, prefix, historyMs: 300_000 })

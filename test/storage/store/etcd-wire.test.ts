@@ -31,7 +31,7 @@ describe('gRPC messages', () => {
   })
 })
 
-describe('etcd store connected to another kind of server', { timeout: 300_000 }, () => {
+describe('etcd store connected to a server that is not etcd', { timeout: 300_000 }, () => {
   const answers: Record<string, (stream: http2.ServerHttp2Stream) => void> = {
     'a web page': (stream) => {
       stream.respond({ ':status': 404, 'content-type': 'text/html' })

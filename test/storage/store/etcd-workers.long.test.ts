@@ -71,7 +71,7 @@ describe('workers on etcd', { timeout }, () => {
   restartSuite('a worker on etcd', () => opened(1))
   clusterSuite('three workers on etcd in turns', () => opened(3))
 
-  it('commits of all workers and of another server have one order, which every watch sees', async () => {
+  it('every watch reports commits by all workers and by another server in the same order', async () => {
     const options = fresh()
     await using workers = await openWorkers(options)
     await using beside = closeOnDispose(await EtcdStore.open(options))
@@ -107,7 +107,7 @@ describe('workers on etcd', { timeout }, () => {
     }
   })
 
-  it('a late worker starts at the current revision and can read earlier changes', async () => {
+  it('a worker that starts late begins at the current revision and can read earlier changes', async () => {
     await using workers = await openWorkers(fresh())
     const start = await workers.stores[0]!.revision()
     for (let i = 0; i < 20; i++) await put(workers.stores[0]!, `a${i}`, 'x', 0)
@@ -121,7 +121,7 @@ describe('workers on etcd', { timeout }, () => {
     )
   })
 
-  it('a worker that missed a batch reports an error and delivers nothing after it', { timeout: 20_000 }, async () => {
+  it('a worker that missed a batch reports an error and delivers no later changes', { timeout: 20_000 }, async () => {
     const options = fresh()
     await using workers = await openWorkers(options, 1)
     const { port } = await workers.port()
@@ -145,7 +145,7 @@ describe('workers on etcd', { timeout }, () => {
     await assert.rejects(async () => await deaf.revision())
   })
 
-  it('the end of the watching thread ends every watch and is reported', async () => {
+  it('if the thread that watches etcd exits, every watch ends and the exit is reported', async () => {
     await using workers = await openWorkers(fresh(), 0)
     const lost = Promise.withResolvers<StoreError>()
     const store = await workers.connect(lost.resolve)
@@ -186,7 +186,7 @@ describe('workers on etcd', { timeout }, () => {
 
 describe('workers on an etcd that is restored from a backup', { timeout }, () => {
   for (const first of ['a worker', 'the thread that watches'])
-    it(`workers restart above all returned revisions if ${first} notices the restore first`, async () => {
+    it(`workers restart at revisions above all returned ones if ${first} notices the restore first`, async () => {
       const cluster = await startEtcd()
       await using _cluster = { [Symbol.asyncDispose]: () => cluster.stop() }
       await using proxy = disposable(await startProxy(cluster.endpoints[0]!))

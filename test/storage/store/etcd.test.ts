@@ -95,7 +95,7 @@ describe('etcd store with one member', { timeout: 300_000 }, () => {
     await assert.rejects(store.commit({ key: 'a', expected: 0, value: undefined }), StoreError)
   })
 
-  it('many Secrets of maximum size are stored and watched, and larger values throw ValueTooLarge', async () => {
+  it('many Secrets of the maximum size are stored and watched, and larger values throw ValueTooLarge', async () => {
     const prefix = freshPrefix()
     await using store = await open({ prefix })
     const start = await store.revision()
@@ -174,7 +174,7 @@ describe('etcd store with one member', { timeout: 300_000 }, () => {
     assert.deepEqual(entries, [{ key: 'a', revision: second, value: bytes('2') }])
   })
 
-  it("changes before the tail are read from etcd's log until they are compacted", async () => {
+  it("changes older than the tail in memory are read from etcd's log until they are compacted", async () => {
     const prefix = freshPrefix()
     await using writer = await open({ prefix })
     const start = await writer.revision()
@@ -203,7 +203,7 @@ describe('etcd store with one member', { timeout: 300_000 }, () => {
     assert.equal(inTime.changes.length, 1)
   })
 
-  it('a watch progresses past the revision of a newly opened server, whoever wrote at that revision', async () => {
+  it('a watch advances past the revision at which another server opens, whichever program wrote that revision', async () => {
     const prefix = freshPrefix()
     await using old = await open({ prefix })
     await commit(old, 'a', 0, '')
@@ -218,7 +218,7 @@ describe('etcd store with one member', { timeout: 300_000 }, () => {
     assert.deepEqual(follower.changes, [])
   })
 
-  it('a reader switches from the log to the tail even if the log ends with internal keys', async () => {
+  it("a reader switches from etcd's log to the tail in memory even if the log ends with internal keys", async () => {
     const prefix = freshPrefix()
     await using writer = await open({ prefix })
     const start = await writer.revision()
@@ -240,7 +240,7 @@ describe('etcd store with one member', { timeout: 300_000 }, () => {
     )
   })
 
-  it('a part of the log with only foreign changes yields no changes', async () => {
+  it("a section of etcd's log with only foreign changes yields no changes", async () => {
     await using store = await open()
     const start = await store.revision()
     for (let i = 0; i < 5; i++) await put('/elsewhere', `${i}`)
@@ -271,7 +271,7 @@ describe('etcd store with one member', { timeout: 300_000 }, () => {
     assert.deepEqual((await one.list({ prefix: '', revision: made })).entries.length, 1)
   })
 
-  it('the newest state can be listed after a foreign compaction passed its revision', async () => {
+  it('the newest state can be listed even if another program has compacted its revision', async () => {
     await using store = await open()
     const made = await commit(store, 'a', 0, '')
     assert.equal(await store.revision(), made)
@@ -298,7 +298,7 @@ describe('etcd store with one member', { timeout: 300_000 }, () => {
     assert.equal(await two.revision(), made)
   })
 
-  it('the stored offset is added to revisions, and revisions from before it are rejected', async () => {
+  it("the stored offset is added to etcd's revisions, and revisions from before the offset are rejected", async () => {
     const prefix = freshPrefix()
     const offset = 1_000_000_000
     const told: string[] = []
@@ -351,7 +351,7 @@ describe('etcd store with one member', { timeout: 300_000 }, () => {
     assert.equal(await store.revision(), await other.revision())
   })
 
-  it('after a lost response, the store determines if possible that its commit happened', async () => {
+  it('after a lost response, the store finds out if possible that its commit happened', async () => {
     await using proxy = disposable(await startProxy(cluster.endpoints[0]!))
     const prefix = freshPrefix()
     await using other = await open({ prefix })
@@ -388,7 +388,7 @@ describe('etcd store with one member', { timeout: 300_000 }, () => {
     await stays
   })
 
-  it('after a lost response, the store determines if possible that another writer was faster', async () => {
+  it('after a lost response, the store finds out if possible that another writer was faster', async () => {
     await using proxy = disposable(await startProxy(cluster.endpoints[0]!))
     const prefix = freshPrefix()
     await using other = await open({ prefix })
@@ -472,7 +472,7 @@ describe('etcd store with one member', { timeout: 300_000 }, () => {
 
 describe('etcd store restored from a backup', { timeout: 300_000 }, () => {
   for (const overtaken of [false, true])
-    it(`the store restarts above all returned revisions${overtaken ? ', also if etcd has already passed them' : ''}`, async () => {
+    it(`the store restarts at revisions above all returned ones${overtaken ? ', also if etcd has passed them' : ''}`, async () => {
       await using cluster = await startEtcd().then((it) => Object.assign(it, { [Symbol.asyncDispose]: it.stop }))
       await using proxy = disposable(await startProxy(cluster.endpoints[0]!))
       const openAt = async (endpoint: string) =>

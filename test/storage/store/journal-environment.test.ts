@@ -72,7 +72,7 @@ test('workers share one journal across compaction, and a read by one worker prot
   await hub.close()
 })
 
-test('archived values are encrypted in the file like current ones and can be read back', async (t) => {
+test('archived values are encrypted in the file like current values and can be read back', async (t) => {
   const directory = await directoryOf(t)
   const raw = await LmdbStore.open({ directory, retention })
   const provider = aesgcm('orch:enc:aesgcm:v1:k:', randomBytes(32))
@@ -94,7 +94,7 @@ test('archived values are encrypted in the file like current ones and can be rea
   assert.ok(!readFileSync(join(directory, 'data.mdb')).includes(canary))
 })
 
-test('after a delete without a log record, the journal restarts at that revision, also after a server restart', async (t) => {
+test('after a delete without a log record, the journal starts anew at that revision, also after a server restart', async (t) => {
   const { directory: device, unmount } = mountSmallDevice(4)
   t.after(unmount)
   const directory = join(device, 'data')
@@ -131,7 +131,7 @@ test('after a delete without a log record, the journal restarts at that revision
   await store.close()
 })
 
-test('expired keys and writes without a note have a time in the journal', async (t) => {
+test('the journal records a time for expired keys and for writes without a note', async (t) => {
   const clock = newClock()
   const store = await LmdbStore.open({ directory: await directoryOf(t), historyMs, clock, retention })
   const value = Buffer.from('short')
@@ -154,7 +154,7 @@ test('expired keys and writes without a note have a time in the journal', async 
   await store.close()
 })
 
-test('a directory of format 2 opens with its log, and its journal starts with the first change', async (t) => {
+test('a format 2 directory opens with its log, and its journal starts with the first change', async (t) => {
   const directory = await directoryOf(t)
   const older = await LmdbStore.open({ directory })
   let revision = 0

@@ -99,7 +99,7 @@ describe('the data directory of the embedded store', () => {
       await withStore(directory, async (store) => assert.equal(await store.revision(), 1))
     }))
 
-  test('a data directory has one store across PID namespaces, and is free after its process has ended', (t) =>
+  test('a data directory is locked across PID namespaces, and unlocked when the owning process exits', (t) =>
     inDirectory(async (directory) => {
       const elsewhere = (seconds: number) => {
         const args = ['--net', '--pid', '--fork', '--kill-child', process.execPath, owner, directory, `${seconds}`]
@@ -153,7 +153,7 @@ describe('the data directory of the embedded store', () => {
         await store.close()
       }))
 
-  test('the data directory of a newer program is rejected, and the error names both formats', () =>
+  test('a data directory from a newer program is rejected, and the error names both formats', () =>
     inDirectory(async (directory) => {
       await withStore(directory, async (store) => void (await put(store, 'a', '1', 0)))
       const tables = openTables(directory)
@@ -199,7 +199,7 @@ async function inTables(directory: string, change: (tables: Tables) => void): Pr
   await tables.root.close()
 }
 
-describe('checksums of records', () => {
+describe('record checksums', () => {
   const key = Buffer.from('b')
 
   test('a record with a wrong revision has no value and can be deleted', () =>
@@ -250,7 +250,7 @@ describe('checksums of records', () => {
       })
     }))
 
-  test('a directory of format 1 without checksums opens, is readable, and continues in format 3', () =>
+  test('a format 1 directory without checksums can be opened and read, and continues in format 3', () =>
     inDirectory(async (directory) => {
       await withStore(
         directory,
@@ -284,7 +284,7 @@ function unchecked({ current, log, meta }: Tables): void {
   write(meta, Buffer.from('state'), Buffer.from(meta.get(Buffer.from('state'))!.subarray(0, 16)))
 }
 
-describe('the thread of the embedded store', () => {
+describe("the embedded store's thread", () => {
   test('the store thread is not terminated while it loads a native module', () => {
     const leaver = fileURLToPath(new URL('./leaver.ts', import.meta.url))
     const { status, stdout, stderr } = spawnSync(process.execPath, [leaver], { encoding: 'utf8' })
@@ -328,7 +328,7 @@ describe('the thread of the embedded store', () => {
       await store.close()
     }))
 
-  test('the store thread reports its end once even if a request was pending', () =>
+  test('the store thread reports its exit once even if a request was pending', () =>
     inDirectory(async (directory) => {
       const clock = new HandClock()
       const messages: string[] = []
@@ -350,7 +350,7 @@ describe('the thread of the embedded store', () => {
     }))
 })
 
-describe('retention of history by time', () => {
+describe('time-based history retention', () => {
   test('history is kept for historyMs and then compacted, and a restart keeps it for the same time again', () =>
     inDirectory(async (directory) => {
       const clock = new HandClock()

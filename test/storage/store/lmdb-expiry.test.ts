@@ -44,8 +44,8 @@ async function lifetimesLeft(directory: string): Promise<number> {
   return count
 }
 
-describe('lifetimes of keys in the embedded store', { timeout: 300_000 }, () => {
-  test('keys expire on time and not earlier, even while the store is closed', () =>
+describe('key lifetimes in the embedded store', { timeout: 300_000 }, () => {
+  test('keys expire on time and not earlier, even if the store is closed meanwhile', () =>
     inDirectory(async (directory) => {
       const last = await withStore(directory, clockAt(start), async (store) => {
         await putFor(store, 10, 'a', '1', 0)
@@ -106,7 +106,7 @@ describe('lifetimes of keys in the embedded store', { timeout: 300_000 }, () => 
       assert.equal(await lifetimesLeft(directory), 0)
     }))
 
-  test('values larger than a step expire too', () =>
+  test('values larger than one expiry step expire too', () =>
     inDirectory(async (directory) => {
       const clock = clockAt(start)
       await withStore(directory, clock, async (store) => {
@@ -122,7 +122,7 @@ describe('lifetimes of keys in the embedded store', { timeout: 300_000 }, () => 
       })
     }))
 
-  test('replaced lifetimes delete no key and leave no records', () =>
+  test('a replaced lifetime neither deletes the key nor leaves a record', () =>
     inDirectory(async (directory) => {
       const clock = clockAt(start)
       await withStore(directory, clock, async (store) => {
@@ -139,7 +139,7 @@ describe('lifetimes of keys in the embedded store', { timeout: 300_000 }, () => 
       assert.equal(await lifetimesLeft(directory), 0)
     }))
 
-  test('keys can expire in a directory of an older program without lifetimes', () =>
+  test('keys can expire in a directory from an older program without lifetimes', () =>
     inDirectory(async (directory) => {
       const clock = clockAt(start)
       const old = await withStore(directory, clock, (store) => put(store, 'old', '1', 0))

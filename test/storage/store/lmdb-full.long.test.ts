@@ -90,7 +90,7 @@ test('single deletes succeed on a full disk until everything is deleted', (t) =>
     assert.equal((await store.list({ prefix: 'k/' })).entries.length, 0)
   }))
 
-test('freed space is available immediately, and dropping old revisions for it is reported', async (t) => {
+test('freed space is available immediately, and the store reports if it dropped old revisions to free it', async (t) => {
   const messages: string[] = []
   const capacity: string[] = []
   const options = { onWarning: (text: string) => messages.push(text), onCapacity: (now: string) => capacity.push(now) }
@@ -115,7 +115,7 @@ test('freed space is available immediately, and dropping old revisions for it is
   )
 })
 
-test('a list is exact or fails with an expired revision if the history window is truncated meanwhile', (t) =>
+test('if old revisions are dropped during a list, the list is exact or fails with an expired revision', (t) =>
   withStore(join(smallDevice(t, 8), 'data'), async (store) => {
     const written = [...(await fill(store, 20_000))]
     const at = store.revision()

@@ -60,7 +60,7 @@ test('the memory store returns the changes of a key as far back as its log', asy
   await store.close()
 })
 
-test('without a retention time there is no journal, and an existing one is removed', async () => {
+test('without a retention time there is no journal, and an existing journal is removed', async () => {
   const clock = newClock()
   const directory = newDirectory()
   const before = await LmdbStore.open({ directory, historyMs, clock, retention: hour })

@@ -81,7 +81,7 @@ describe('workers that share one store', () => {
   })
 
   prove(
-    'concurrent and sequential commits of all workers have one order, which every watch sees',
+    'every watch reports concurrent and sequential commits by all workers in the same order',
     async ({ stores }) => {
       const many = 300
       const few = 20

@@ -21,7 +21,7 @@ import { type Everything, readHistories, readList } from './read-everything.ts'
 
 const versions = readdirSync(fixtures)
 
-test('there are fixtures of earlier versions', () => assert.ok(versions.includes('0.1.0')))
+test('there are fixtures from earlier versions', () => assert.ok(versions.includes('0.1.0')))
 
 for (const version of versions)
   describe(`data stored by version ${version}`, () => {
@@ -42,7 +42,7 @@ for (const version of versions)
       for (const file of files) assert.ok(!/-----BEGIN|LS0tLS1CRUdJTi/.test(open(file).toString('latin1')), file)
     })
 
-    test('a data directory of an earlier version is served unchanged, with its history', async () => {
+    test('a data directory from an earlier version is served unchanged, with its history', async () => {
       const at = place()
       const file = join(at.dataDir, 'data.mdb')
       writeFileSync(file, open('data.mdb'), { mode: 0o600 })
@@ -58,7 +58,7 @@ for (const version of versions)
       }
     })
 
-    test('a backup of an earlier version is restored and served unchanged', async () => {
+    test('a backup from an earlier version is restored and served unchanged', async () => {
       const at = place()
       const file = join(at.directory, 'cluster.backup')
       writeFileSync(file, open('cluster.backup'))
@@ -74,7 +74,7 @@ for (const version of versions)
       }
     })
 
-    test('an etcd snapshot of an earlier version is served unchanged, with its history', async () => {
+    test('an etcd snapshot from an earlier version is served unchanged, with its history', async () => {
       const at = place()
       const snapshot = join(at.directory, 'snapshot.db')
       const data = join(at.directory, 'etcd')

@@ -96,7 +96,7 @@ export function journalSuite(name: string, open: OpenJournaled, { rounds: count 
     await close()
   })
 
-  test(`${name}: changes beyond the retention time are dropped even without writes, and the state at its start is kept`, async () => {
+  test(`${name}: changes older than the retention time are dropped even without writes, and the state before them is kept`, async () => {
     const opened = await open({ ...hour, time: 10_000 })
     const { store } = opened
     const writer = new JournalWriter(store, () => opened.now())
