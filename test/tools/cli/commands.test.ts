@@ -123,7 +123,7 @@ async function allCommands(words: readonly string[]): Promise<string[]> {
   return [...own, ...nested.flat()].filter((name) => name !== '')
 }
 
-test('every command has a row', async () => {
+test('every command has a test row', async () => {
   const known = await allCommands([])
   assert.ok(known.length > 40, `only ${known.length} commands are in the help`)
   assert.deepEqual(

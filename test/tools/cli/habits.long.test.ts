@@ -100,7 +100,7 @@ test('--request-timeout limits the duration of a request, and -v prints requests
   assert.doesNotMatch(stderr, /admin-token/)
 })
 
-test('a warning of the server is printed once', async () => {
+test('a server warning is printed only once', async () => {
   const budget = (name: string) =>
     `apiVersion: policy/v1beta1\nkind: PodDisruptionBudget\nmetadata: {name: ${name}}\nspec: {minAvailable: 1}\n`
   const { stderr, code } = await run('create -f -', { stdin: `${budget('one')}---\n${budget('two')}` })
@@ -108,7 +108,7 @@ test('a warning of the server is printed once', async () => {
   assert.equal(code, 0)
 })
 
-test('a warning of the server is decoded as UTF-8', async () => {
+test('a server warning is decoded as UTF-8', async () => {
   const { stderr } = await run('create --validate=warn -f -', {
     stdin: `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: umlaut}\nüber: 1\n`,
   })
@@ -151,7 +151,7 @@ test('bulk writes keep the output order, report each failure and show progress o
   assert.deepEqual([again.stdout, again.stderr], [good.map((name) => `configmap/${name}\n`).join(''), ''])
 })
 
-test('a namespace in a file is created before the objects in it', async () => {
+test('a namespace in a file is created before the objects in that namespace', async () => {
   const inside = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}, namespace: fresh}\n`
   const stdin = `apiVersion: v1\nkind: Namespace\nmetadata: {name: fresh}\n---\n${inside('a')}---\n${inside('b')}`
   assert.equal(
@@ -160,7 +160,7 @@ test('a namespace in a file is created before the objects in it', async () => {
   )
 })
 
-test('kubectl and orchctl can apply the same object in turn, and server-side apply takes over its fields', async () => {
+test('kubectl and orchctl can apply the same object alternately, and server-side apply takes over its fields', async () => {
   const config = (...keys: string[]) => `${map('shared')}data:\n${keys.map((key) => `  ${key}: "1"\n`).join('')}`
   const data = async () => JSON.parse((await run('get cm shared -o json')).stdout).data
   assert.match((await kubectl(server, ['apply', '-f', '-'], config('a', 'b', 'c'))).stdout, /created/)

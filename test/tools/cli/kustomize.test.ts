@@ -258,7 +258,7 @@ test('references stay separate in two bases with equal names', async () => {
   }
 })
 
-test('a generator with behavior merge keeps the name and hash setting of the object and can set its type', async () => {
+test("a generator with behavior merge keeps the object's name and hash setting and can set its type", async () => {
   const root = write({
     'base/kustomization.yaml': `generatorOptions: {disableNameSuffixHash: true}
 secretGenerator: [{name: s, type: example.com/x, literals: [a=1], options: {immutable: true}}]
@@ -366,7 +366,7 @@ for (const [why, files, error] of refusals)
     assert.match(stderr, error)
   })
 
-test('a link cannot lead outside the kustomization directory', async () => {
+test('a symbolic link cannot lead outside the kustomization directory', async () => {
   const root = write({ 'kustomization.yaml': 'configMapGenerator: [{name: a, files: [link]}]' })
   writeFileSync(join(directory, 'secret'), 'x')
   symlinkSync(join(directory, 'secret'), join(root, 'link'))

@@ -85,16 +85,16 @@ const merges: readonly Merge[] = [
     current: { data: { a: '1', b: '2', c: '4' } },
     patch: { data: { a: '3', b: null } },
   },
-  { what: 'nothing to change', original: { a: 1 }, modified: { a: 1 }, current: { a: 1, b: 2 }, patch: {} },
+  { what: 'there is nothing to change', original: { a: 1 }, modified: { a: 1 }, current: { a: 1, b: 2 }, patch: {} },
   {
-    what: 'a field that is already gone is not removed again',
+    what: 'a field that is already absent is not removed again',
     original: { a: 1 },
     modified: {},
     current: {},
     patch: {},
   },
   {
-    what: 'changes by others are reverted',
+    what: 'changes by other managers are reverted',
     original: { a: 1 },
     modified: { a: 1 },
     current: { a: 2 },
@@ -120,7 +120,7 @@ const merges: readonly Merge[] = [
     },
   },
   {
-    what: 'a new order is sent',
+    what: 'a changed element order is sent',
     original: container({ name: 'a' }, { name: 'b' }),
     modified: container({ name: 'b' }, { name: 'a' }),
     current: container({ name: 'a' }, { name: 'b' }),
@@ -188,7 +188,7 @@ const places: readonly (readonly [document: number, field: string, line: number,
 ]
 
 for (const [document, field, line, column] of places) {
-  test(`${field} of document ${document + 1} is located by line and column`, () => {
+  test(`${field} in document ${document + 1} is located by line and column`, () => {
     assert.deepEqual(locate({ name: 'f', text, document, documents: 2, path: [] }, field), { line, column })
   })
 }

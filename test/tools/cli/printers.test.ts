@@ -18,7 +18,7 @@ const columns = [column('Name', 0, 'name'), column('Size'), column('Image', 1)]
 const metadata = { name: 'a', namespace: 'n', labels: { b: '2', a: '1' } }
 const rows = [{ cells: ['a', 5, 'img'], object: { metadata } }]
 
-test('columns of lower priority appear only in wide tables, and names may have a kind prefix', () => {
+test('columns with lower priority appear only in wide tables, and names may have a kind prefix', () => {
   assert.deepEqual(headings(columns, plain), ['NAME', 'SIZE'])
   assert.deepEqual(tableRows({ columns, rows }, plain), [['a', '5']])
   const all = { wide: true, namespaces: true, labels: true, kind: 'pod' }

@@ -105,7 +105,7 @@ test('rollout with -o prints the objects that store the revisions', async () => 
   )
 })
 
-describe('progress messages of a rollout', () => {
+describe('rollout progress messages', () => {
   const of = (kind: string, spec: Workload['spec'], status: Workload['status']) => {
     const subject = { type: { group: 'apps', kind }, name: { name: 'w' } } as Subject
     const metadata = { name: 'w', generation: 2 }
@@ -176,7 +176,7 @@ describe('progress messages of a rollout', () => {
       assert.equal(progress.done, done)
     })
 
-  test('a rollout with a partition counts only the pods above it', () => {
+  test('a rollout with a partition counts only the pods above the partition', () => {
     const partitioned = { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 2 } }, replicas: 3 }
     const text = of('StatefulSet', partitioned, { ...seen, readyReplicas: 3, updatedReplicas: 1 }).text
     assert.equal(text, 'partitioned roll out complete: 1 new pods have been updated...\n')

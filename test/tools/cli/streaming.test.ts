@@ -77,7 +77,7 @@ test('the output of a remote command cannot control the terminal, except for col
   )
 })
 
-test('exec reports errors of the server and of the command', async () => {
+test('exec reports errors from the server and from the command', async () => {
   assert.match(
     (await run(['exec', 'web', '-c', 'nope', '--', 'x'])).stderr,
     /^error: container nope not found in pod web, which has: app/,
@@ -302,7 +302,7 @@ test('proxy serves the API on a local port to this machine only', async (t) => {
   assert.equal((await running.ended).code, 0)
 })
 
-test('proxy rejects writes from pages of other origins and accepts writes from its own pages', async (t) => {
+test('proxy rejects writes from pages with other origins and accepts writes from its own pages', async (t) => {
   const direct = { env: { KUBECONFIG: join(server.directory, 'admin.kubeconfig') }, directory }
   const running = startOrchctl(['proxy', '--port=0'], direct)
   t.after(() => running.stop())

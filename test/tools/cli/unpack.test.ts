@@ -37,7 +37,7 @@ test('an archive that ends within a file leaves no file open', async () => {
   assert.deepEqual(openFiles(), [])
 })
 
-test('nothing more is unpacked after an error', async () => {
+test('nothing more is extracted from an archive after an error', async () => {
   for (const [name, fault, expected] of [
     ['junk', Buffer.alloc(512, 'x'), /not send a valid tar archive/],
     ['outside', file('dir/../../out', 'x'), /outside of the target/],

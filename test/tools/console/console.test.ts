@@ -55,7 +55,7 @@ async function applyAs(manager: string, name: string, data: { [key: string]: str
   assert.ok(status < 300, text)
 }
 
-describe('files of the console', () => {
+describe('console files', () => {
   test('the console page allows only its own resources, and its files can be cached forever', async () => {
     const page = await admin.get('/console/', { 'accept-encoding': 'br' })
     assert.equal(page.status, 200)
@@ -164,7 +164,7 @@ describe('the console in a browser', () => {
     await page.context().close()
   })
 
-  test('a table follows writes of other clients, and can be filtered, sorted and opened by keyboard', async () => {
+  test('a table shows writes by other clients, and can be filtered, sorted and opened by keyboard', async () => {
     await admin.post(`${inDefault}/configmaps`, configMap('first', {}, { labels: { app: 'web' } }))
     await goTo(page, '#/list/core/v1/configmaps?namespace=default')
     await page.getByRole('link', { name: 'first', exact: true }).waitFor()
@@ -210,7 +210,7 @@ describe('the console in a browser', () => {
       .waitFor()
   })
 
-  test('YAML can be edited by keyboard, and removing a field of another manager sends a patch', async () => {
+  test('YAML can be edited by keyboard, and removing a field that another manager owns sends a patch', async () => {
     await page.getByRole('button', { name: 'Edit' }).press('Enter')
     const editor = page.getByLabel('The object as YAML')
     await editor.focus()
@@ -242,7 +242,7 @@ describe('the console in a browser', () => {
     assert.notEqual((await admin.get(`${inDefault}/configmaps/shared`)).body.data.colour, 'green')
   })
 
-  test('a certificate request is decoded, checked against the rules of its signer and approved', async () => {
+  test("a certificate request can be decoded, checked against its signer's rules and approved", async () => {
     const pem = makeRequest({ commonName: 'ada', organizations: ['developers'] }, generateKey())
     const spec = {
       signerName: 'orch.io/apiserver-client',
@@ -495,7 +495,7 @@ describe('the console in a browser', () => {
     browser.takeFaults()
   })
 
-  test('axe finds no accessibility faults in light and dark themes', { timeout: 300_000 }, async () => {
+  test('axe finds no accessibility violations in light and dark themes', { timeout: 300_000 }, async () => {
     const object = '#/object/core/v1/configmaps/default/shared'
     const some = [`${object}?tab=form`]
     const others = workPages.map((each) => `#/operations/${each}`)

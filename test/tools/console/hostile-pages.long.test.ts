@@ -98,7 +98,7 @@ const execute = (marker: string) => `
     socket.onclose = ({ code }) => resolve(code)
   })`
 
-test('a page of another origin can neither write nor run commands, by certificate or through orchctl proxy', {
+test('a page from another origin can neither write nor run commands, by certificate or through orchctl proxy', {
   timeout: 120_000,
 }, async () => {
   const page = await openAsAdmin(`${evil}/`)
@@ -112,7 +112,7 @@ test('a page of another origin can neither write nor run commands, by certificat
   await page.context().close()
 })
 
-test("a page of the same origin can write and run commands with the browser's certificate", {
+test("a page from the same origin can write and run commands with the browser's certificate", {
   timeout: 120_000,
 }, async () => {
   const page = await openAsAdmin(`${own}/console/`)

@@ -99,7 +99,7 @@ describe('operations pages of the console', { timeout }, () => {
     await page.getByText('verbs: [delete]').waitFor()
   })
 
-  test('the admission page shows active controls, circuit breakers with their last error, and a dry run of an object', async () => {
+  test('the admission page shows active plugins, circuit breakers with their last error, and a dry run for an object', async () => {
     const webhooks = await Webhooks.start(shared)
     await create('/api/v1/namespaces', { metadata: { name: 'hooked', labels: { hooked: 'yes' } } })
     const broken = webhook(webhooks, '/bad-json', { name: 'broken.example.com', failurePolicy: 'Ignore' })
@@ -216,7 +216,7 @@ const work = workPages.map((each) => `#/operations/${each}`)
 const tabs = ['overview', 'yaml', 'form', 'relations', 'history'].map((each) => `${object}?tab=${each}`)
 
 describe('every page of the console', { timeout }, () => {
-  test('axe finds no accessibility faults on any page, wide and narrow, in light and dark themes', async () => {
+  test('axe finds no accessibility violations on any page, wide and narrow, in light and dark themes', async () => {
     for (const width of [1400, 400])
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.setViewportSize({ width, height: 900 })
@@ -297,7 +297,7 @@ describe('signing in to the console', { timeout }, () => {
     await other.context().close()
   })
 
-  test('the link of a server with workers signs in once, on any worker', async () => {
+  test('the sign-in link from a server with workers is valid once, on any worker', async () => {
     const many = await startUp(shared, ['--workers=2', '--console-link=true'])
     const [, link] = /See: {2}(\S+)/.exec(many.output())!
     const other = await browser.open(link!)
@@ -317,7 +317,7 @@ describe('signing in to the console', { timeout }, () => {
 })
 
 describe('events during a console session', { timeout }, () => {
-  test('after credentials expire, the page reports it and continues after another sign-in', async () => {
+  test('when credentials expire, the page says so and continues after another sign-in', async () => {
     await create(`${inDefault}/serviceaccounts`, { metadata: { name: 'guest' } })
     const { status } = await create(`${inDefault}/serviceaccounts/guest/token`, {})
     const other = await browser.open(`${server.url}/console/`)
