@@ -30,7 +30,7 @@ function connectSpdy() {
   return { connection, near, far }
 }
 
-test('SPDY: pings of a client that does not read get responses only while there is room', {
+test('SPDY: pings from a client that does not read get responses only while there is buffer space', {
   timeout: 300_000,
 }, async (t) => {
   const { connection, near, far } = connectSpdy()
@@ -127,7 +127,7 @@ async function connectWebSocket() {
   return { connection: await ChannelConnection.open(near, options), near, far }
 }
 
-test('WebSocket: pings of a client that does not read get responses only while there is room', {
+test('WebSocket: pings from a client that does not read get responses only while there is buffer space', {
   timeout: 300_000,
 }, async (t) => {
   const { connection, near, far } = await connectWebSocket()

@@ -107,7 +107,7 @@ test('a slow reader slows down the client, and bytes that were read are acknowle
   await connection.closed
 })
 
-test('flow control windows apply once the client has used them', async () => {
+test('flow control windows are enforced once the client has announced them', async () => {
   const { connection, client, opened } = connect()
   const id = client.open({})
   client.control(4, Buffer.concat([number(1), number(7), number(1000)]))
@@ -124,7 +124,7 @@ test('flow control windows apply once the client has used them', async () => {
   await connection.closed
 })
 
-test('a stream with an exhausted window ends with its connection', async () => {
+test('a stream with an exhausted flow control window ends when its connection ends', async () => {
   const { connection, client, opened } = connect()
   client.open({})
   client.control(4, Buffer.concat([number(1), number(7), number(10)]))

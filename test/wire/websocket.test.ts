@@ -27,7 +27,7 @@ async function connect(options: Partial<ChannelOptions> = {}) {
   return { connection: await ChannelConnection.open(near, { ...usual, ...options }), far, received }
 }
 
-test('messages go to the channel in their first byte, whether whole or fragmented', async () => {
+test('messages go to the channel that their first byte names, whether whole or fragmented', async () => {
   const { connection, far, received } = await connect()
   far.write(frame(2, '\u0000one '))
   far.write(frame(2, '\u0000tw', { isFinal: false }))

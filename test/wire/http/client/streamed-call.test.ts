@@ -93,7 +93,7 @@ test('a body that is shorter or longer than announced, or incomplete, ends the r
   )
 })
 
-test('a response that does not wait for the request is delivered, and the request is read to its end', async () => {
+test('a response that arrives before the request body is complete is delivered, and the rest of the body is read', async () => {
   const server = await raw((socket) => void socket.end(`${ok}content-length: 2\r\n\r\nno`))
   const body = bodyOf(pieces, total)
   const answer = await call(server, { method: 'POST', body })
@@ -114,7 +114,7 @@ test('a response is received no faster than it is read', async () => {
   assert.equal((await buffer(body)).length, bytes)
 })
 
-test('a stream of many small chunks is not rejected for its framing', async () => {
+test('a stream of many small chunks is not rejected because of its framing overhead', async () => {
   const count = 30_000
   const server = await raw(
     (socket) => void socket.end(`${ok}transfer-encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(count)}0\r\n\r\n`),
@@ -122,7 +122,7 @@ test('a stream of many small chunks is not rejected for its framing', async () =
   assert.equal((await buffer((await call(server)).body)).length, count)
 })
 
-test('framing without data is limited in a stream', async () => {
+test('chunk framing without data is limited in a stream', async () => {
   const server = await raw(
     (socket) =>
       void socket.write(`${ok}transfer-encoding: chunked\r\n\r\n${`1;${'x'.repeat(1000)}\r\na\r\n`.repeat(100)}`),
@@ -162,7 +162,7 @@ test('aborting a call or destroying its body closes the connection', async () =>
   assert.equal(closed.length, 2)
 })
 
-test('the timeout ends with the head of the response', async (t) => {
+test('the timeout no longer applies once the response head has arrived', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let finish = () => {}
   const server = await raw((socket) => {
@@ -194,7 +194,7 @@ test('a switched connection is handed over with the data that followed the respo
   assert.equal(String(await buffer(switched!.socket)), 'second')
 })
 
-test('a connection that switches protocols without a request for it is closed', async () => {
+test('a connection that switches protocols without being asked to is closed', async () => {
   let isClosed = false
   const server = await raw((socket) => {
     socket.on('close', () => {
@@ -206,7 +206,7 @@ test('a connection that switches protocols without a request for it is closed', 
   await soon(() => isClosed)
 })
 
-test('only a read may be repeated on a new connection', async () => {
+test('only read requests are repeated on a new connection', async () => {
   for (const [method, remedy] of [
     ['GET', 'reconnect'],
     ['DELETE', undefined],
@@ -240,7 +240,7 @@ async function hanging() {
   return { sockets, poolOf }
 }
 
-test('a connection that is still opening ends with its call, or with its pool', async () => {
+test('a connection that is still opening is closed when its call or its pool ends', async () => {
   const { sockets, poolOf } = await hanging()
   const stop = new AbortController()
   const ended = poolOf({})
