@@ -27,7 +27,7 @@ test('every relative link in the documentation leads to an existing file and hea
   assert.deepEqual(broken, [])
 })
 
-test('the index links every page in docs, and README.md links the index', () => {
+test('the index links to every page in docs, and README.md links to the index', () => {
   const linked = new Set(targetsOf('docs/README.md'))
   const missing = readdirSync(join(root, 'docs'))
     .filter((name) => name.endsWith('.md') && name !== 'README.md')

@@ -20,13 +20,13 @@ const checks: { readonly [name: string]: readonly string[] } = {
   layers: ['scripts/check-layers.ts'],
   functions: ['scripts/check-functions.ts'],
   'row of a loop': [
-    '--test-name-pattern=every control loop has a row|^greeting: ',
+    '--test-name-pattern=every control loop has a row in the table of this test|^greeting: ',
     'test/cluster/controllers/each-loop.test.ts',
   ],
 }
 
 for (const [name, args] of Object.entries(checks))
-  test(`the copy with the recipes passes: ${name}`, { timeout: 300_000 }, async () => {
+  test(`a copy of the sources with the recipes applied passes: ${name}`, { timeout: 300_000 }, async () => {
     const { code, output } = await runIn(copy, args)
     assert.equal(code, 0, output)
   })

@@ -20,7 +20,7 @@ before(() => {
   carryOut(copy)
 })
 
-test('the table in CONTRIBUTING.md has the number of files that each recipe adds and changes', () => {
+test('the table in CONTRIBUTING.md lists how many files each recipe adds and changes', () => {
   const guide = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')
   for (const [name, { added, changed }] of Object.entries(recipes)) {
     const row = guide.split('\n').find((line) => line.startsWith(`| ${name} `))
@@ -54,7 +54,7 @@ const noticing: { readonly [file: string]: readonly string[] } = {
   'test/base/telemetry/recorded.test.ts': ['recipe: wrong credentials are counted'],
 }
 
-test('the copy with the recipes passes the tests that detect a forgotten file', async () => {
+test('a copy of the sources with the recipes applied passes the tests that detect a forgotten file', async () => {
   await writeFlagsPage(copy)
   const files = Object.keys(noticing)
   writeFileSync(join(copy, 'noticing.ts'), files.map((file) => `await import('./${file}')\n`).join(''))
@@ -65,7 +65,7 @@ test('the copy with the recipes passes the tests that detect a forgotten file', 
   assert.match(output, new RegExp(`^# pass ${names.length}$`, 'm'))
 })
 
-test('the recipes for a kind, a virtual kind and a control work', () => {
+test('the recipes for a kind, a virtual kind and an admission plugin work', () => {
   for (const [file, text] of Object.entries(newFiles())) writeFileSync(join(copy, file), text)
   addLine(join(copy, 'src/api/kinds/all.ts'), { name: 'widget', from: './ops/widget.ts', before: '  whoAmI,' })
   addLine(join(copy, 'src/api/kinds/all.ts'), { name: 'greeting', from: './ops/greeting.ts', before: '  whoAmI,' })

@@ -50,7 +50,7 @@ async function patternsOf(file: string): Promise<SourcePattern[]> {
   return [...literalsIn(path), ...built].map((pattern) => ({ ...pattern, file }))
 }
 
-test('every regular expression in src/ takes linear time or reads only short texts', async () => {
+test('every regular expression in src/ takes linear time or is applied only to short strings', async () => {
   const files = globSync('src/**/*.{ts,tsx}', { cwd: root }).sort()
   const patterns = (await Promise.all(files.map(patternsOf))).flat()
   assert.ok(patterns.length > 500, `${patterns.length} found`)
@@ -88,7 +88,7 @@ test('the analysis distinguishes linear regular expressions from others', () => 
   for (const pattern of linear) assert.ok(!isSlow(pattern), `${pattern} is linear`)
 })
 
-test('validating the duration format is fast for the longest texts', async () => {
+test('validating the duration format is fast even for the longest strings', async () => {
   const text = '1'.repeat(4096)
   // 164 kB once took more than four seconds.
   await assertCheap(500, () => {

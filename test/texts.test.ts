@@ -11,7 +11,7 @@ function run(command: string, args: readonly string[]) {
   return spawnSync(command, args, { cwd: root, encoding: 'utf8', timeout: 60_000 })
 }
 
-test('a seed always draws the same sample, and different seeds draw different samples', () => {
+test('the same seed always draws the same sample, and different seeds draw different samples', () => {
   const draw = (seed: number) => {
     const { status, stdout, stderr } = run(process.execPath, [
       'scripts/sample-texts.ts',
@@ -27,7 +27,7 @@ test('a seed always draws the same sample, and different seeds draw different sa
   assert.notDeepEqual(draw(2), first)
 })
 
-test('the hook rejects a commit subject of more than 72 characters', (t) => {
+test('the commit hook rejects a subject with more than 72 characters', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-hook-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const statusOf = (message: string) => {

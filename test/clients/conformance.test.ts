@@ -39,7 +39,7 @@ async function eventTexts(path: string, count: number): Promise<string[]> {
 
 const merge = 'merge-patch+json'
 
-test('a watch with a label selector reports objects that start to match, change or no longer match', async () => {
+test('a watch with a label selector reports objects that start matching, change or stop matching', async () => {
   const maps = `${await newNamespace('labels')}/configmaps`
   const { metadata } = await done('GET', maps)
   const from = (selector: string, count: number) =>
@@ -210,7 +210,7 @@ test('the preferred version of every group is served and lists its resources', a
   }
 })
 
-test('kinds with columns are served as tables, and unsupported table versions are rejected', async () => {
+test('kinds with printer columns are served as tables, and unsupported table versions are rejected', async () => {
   const accept = (as: string) => ({ accept: `application/json;as=${as};v=v1;g=meta.k8s.io` })
   const { body } = await client.get('/api/v1/namespaces/default/pods', accept('Table'))
   assert.deepEqual([body.kind, body.apiVersion], ['Table', 'meta.k8s.io/v1'])

@@ -58,7 +58,7 @@ test('auth can-i works for the current user and for other users', async () => {
   }
 })
 
-test('auth can-i --list prints the rules of a user', async () => {
+test('auth can-i --list prints the rules for a user', async () => {
   const { output, code } = await run('kubectl auth can-i --list --as=jane')
   assert.equal(code, 0)
   assert.match(output, /configmaps +\[\] +\[\] +\[get list watch\]/)
@@ -66,7 +66,7 @@ test('auth can-i --list prints the rules of a user', async () => {
   assert.match(output, /\[\/version\]/)
 })
 
-test('--as impersonates another user and uses the permissions of that user', async () => {
+test("--as impersonates another user and uses that user's permissions", async () => {
   assert.equal((await run('kubectl get cm --as=jane')).code, 0)
   const { errors, code } = await run('kubectl delete cm x --as=jane')
   assert.equal(code, 1)

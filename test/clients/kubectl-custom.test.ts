@@ -53,7 +53,7 @@ metadata: { name: nightly }
 spec: { of: everything, free: { any: [1, { thing: goes }] }, maybe: null, port: http }
 `
 
-test('kubectl defines a custom kind, waits for it, uses, explains, scales and deletes it', {
+test('kubectl can define a custom kind, wait for it, use it, explain it, scale it and delete it', {
   timeout: 300_000,
 }, async () => {
   assert.match(await run(['apply', '-f', '-'], definition), /created/)

@@ -43,7 +43,7 @@ test('kubectl get -w prints existing objects and then every change', async (t) =
   assert.equal(await next(watch.output), 'first    2      <age>')
 })
 
-test('kubectl get -w -l prints objects that start to match or no longer match', async (t) => {
+test('kubectl get -w -l prints objects that start or stop matching', async (t) => {
   const path = await namespace('selected')
   const labels = { tier: 'front' }
   await client.post(path, { metadata: { name: 'constant', labels } })

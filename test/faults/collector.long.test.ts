@@ -90,7 +90,7 @@ async function orphanAndCollect(server: Served): Promise<void> {
   for (const { metadata } of left) assert.equal(metadata.ownerReferences, undefined)
 }
 
-test('orphans of a kind defined just after the collector starts survive', { timeout: 600_000 }, async (t) => {
+test('orphaned objects of a kind defined just after the collector starts survive', { timeout: 600_000 }, async (t) => {
   for (const delayMs of delaysMs) {
     const server = await startUp(t)
     await pause(delayMs)
@@ -103,7 +103,7 @@ test('orphans of a kind defined just after the collector starts survive', { time
   }
 })
 
-test('orphans of a kind defined during a change of leader survive', { timeout: 600_000 }, async (t) => {
+test('orphaned objects of a kind defined during a leader change survive', { timeout: 600_000 }, async (t) => {
   const server = await startServer(t)
   const flags = ['--controllers=garbagecollector', '--leader-elect=true']
   let leader = startManager(t, server, flags)
@@ -118,7 +118,7 @@ test('orphans of a kind defined during a change of leader survive', { timeout: 6
   }
 })
 
-test('a manager that runs during an etcd restore keeps dependents of existing owners', {
+test('a manager that runs during an etcd restore keeps dependents with existing owners', {
   timeout: 600_000,
 }, async (t) => {
   const cluster = await startEtcd()

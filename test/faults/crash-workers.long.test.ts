@@ -20,7 +20,7 @@ const maxPeaceMs = 400
 const kills = 6
 const endsOfTheStore = 3
 
-test('clients see consistent data when workers, the store thread or the process end under load', {
+test('clients see consistent data when workers, the store thread or the process exit under load', {
   timeout: 900_000,
 }, async (t) => {
   const fragile = await startFragile(t, [], workers.length)

@@ -33,7 +33,7 @@ describe('the store on a failing disk', () => {
     }))
 
   for (const size of [400_000, 10])
-    test(`after an error in a data write of ${size} bytes, the store stops writing`, () =>
+    test(`after an error in a ${size}-byte data write, the store stops writing`, () =>
       withDisk(
         'w',
         EIO,

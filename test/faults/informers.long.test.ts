@@ -93,7 +93,7 @@ async function assertAllSame(client: Client, followers: readonly Follower[], mar
     assert.deepEqual(texts(informer.objects()), i % 3 === 0 ? even : all, `informer ${i} at ${marker}`)
 }
 
-test('the caches of many informers equal a list', { timeout: 540_000 }, async (t) => {
+test('the caches of many informers contain the same objects as a list', { timeout: 540_000 }, async (t) => {
   const seed = Number(process.env.ORCH_TEST_SEED ?? Date.now() % 2 ** 32)
   t.diagnostic(`seed ${seed}`)
   const random = seeded(seed)

@@ -120,7 +120,7 @@ test('concurrent clients never exceed a quota on two servers with one etcd', { t
   await contend(first!.flatMap((client, i) => [client, second![i]!]))
 })
 
-test('quota charges left by a killed server are repaired', { timeout: 300_000 }, async (t) => {
+test('stale quota charges left by a killed server are released', { timeout: 300_000 }, async (t) => {
   const server = await startUp(t, ['--resource-quota-sync-period=10m', withoutRootCa])
   await prepare(server.client())
   await untilTrue(async () => (await usedBy(server.client())) === 0)
@@ -141,7 +141,7 @@ test('quota charges left by a killed server are repaired', { timeout: 300_000 },
 })
 
 if (long)
-  test('quota charges left by one of two servers are repaired while the other is in use', {
+  test('stale quota charges left by one of two servers are released while the other server is in use', {
     timeout: 300_000,
   }, async (t) => {
     const cluster = await startEtcd()

@@ -420,7 +420,7 @@ export const seeds: readonly Seed[] = [
       find: 'for (const port of this.#pins.keys()) port',
       replace: 'for (const [i, port] of [...this.#pins.keys()].entries()) if (i !== 1 || revision % 7 !== 0) port',
     },
-    { ...workers, expected: 'which every watch sees' },
+    { ...workers, expected: 'every watch reports concurrent and sequential commits' },
   ),
   seed(
     'a worker treats its cache as the most recent state',
@@ -448,7 +448,7 @@ export const seeds: readonly Seed[] = [
       replace:
         "for (const [i, port] of [...this.#followers].entries()) if (i !== 1 || message.type !== 'batch' || message.after % 7 !== 0) this",
     },
-    { ...etcdWorkers, expected: 'have one order, which every watch sees' },
+    { ...etcdWorkers, expected: 'every watch reports commits by all workers' },
   ),
   seed(
     'a worker on etcd treats its cache as the most recent state',

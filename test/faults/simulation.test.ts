@@ -48,7 +48,7 @@ test(`${seeds} simulated runs with different seeds are consistent`, { timeout: 3
     assert.ok(only !== undefined || count > seeds / 4, `hardly any ${name}`)
 })
 
-test('a seed always reproduces the same run', async (t) => {
+test('the same seed always reproduces the same run', async (t) => {
   mock.timers.enable({ apis: ['setTimeout'] })
   t.after(() => mock.timers.reset())
   const first = await course(7)

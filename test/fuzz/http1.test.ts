@@ -223,7 +223,9 @@ function inPieces(random: RandomSource, sent: string): Buffer[] {
   return pieces
 }
 
-test('random input similar to HTTP/1.1 is parsed like by Node, or rejected', { timeout: 3_600_000 }, async (t) => {
+test('random bytes that resemble HTTP/1.1 requests are parsed as by Node, or rejected', {
+  timeout: 3_600_000,
+}, async (t) => {
   const own = await ourReader(t)
   const node = await nodeReader(t)
   const random = seeded(seed)

@@ -37,7 +37,7 @@ async function run(t: TestContext, files: { readonly [name: string]: string }) {
   return { told, code }
 }
 
-test('each test file of a batch has its own tests and hooks, and ends before the next begins', async (t) => {
+test('each test file in a batch has its own tests and hooks, and ends before the next file begins', async (t) => {
   const file = (name: string) => `
     let open = true
     after(() => { open = false; delete globalThis.busy })

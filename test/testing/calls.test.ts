@@ -56,7 +56,7 @@ for (const transport of ['in-process', 'tls'] as const)
       assert.deepEqual(server.calls.list(), [])
     })
 
-    test('calls of control loops are listed only by user, and a test can wait for a call', async () => {
+    test('calls by control loops are listed only if their user is named, and a test can wait for a call', async () => {
       const user = 'system:serviceaccount:kube-system:service-account-controller'
       const next = server.calls.next({ verb: 'create', resource: 'serviceaccounts', namespace: 'a', user })
       await server.client.create(namespaces, namespace('a'))
@@ -127,7 +127,7 @@ for (const transport of ['in-process', 'tls'] as const)
       assert.deepEqual(codes(), [500, 201])
     })
 
-    test('a lost request is not executed, and a request with a lost response is', async () => {
+    test('a lost request is not executed, but a request whose response is lost is executed', async () => {
       server.failOnce({ verb: 'create' }, { cut: 'request' })
       await assert.rejects(server.client.create(configMaps, configMap('a')), TransportError)
       await assert.rejects(server.client.get(configMaps, a), { code: 404 })
