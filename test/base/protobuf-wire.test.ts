@@ -98,17 +98,17 @@ describe('Protobuf wire format', () => {
     }
     const malformed = {
       'a varint cut off': '08 80',
-      'a varint of eleven bytes': `08 ${'80'.repeat(10)}01`,
+      'an eleven-byte varint': `08 ${'80'.repeat(10)}01`,
       'field 0': '00 01',
-      'a tag beyond 32 bits': 'ffffffffff01 01',
+      'a tag that exceeds 32 bits': 'ffffffffff01 01',
       'wire type 7': '0f',
-      'a length beyond the end': '0a05 0102',
+      'a length past the end of the message': '0a05 0102',
       'a length of 2^31': '0affffffff07',
       'a negative length': '0affffffffffffffffff01',
       'fixed64 cut off': '09 0102',
-      'a group without end': '0b 0801',
-      'an end without group': '0c',
-      'a group ended by another': '0b 14',
+      'a group without an end tag': '0b 0801',
+      'an end tag without a group': '0c',
+      "a group closed by another group's end tag": '0b 14',
       'groups without end': '0b'.repeat(100_000),
     }
     for (const [name, hex] of Object.entries(malformed)) assert.throws(() => skipAll(read(hex)), WireError, name)

@@ -104,48 +104,68 @@ test('the default kubeconfig locations are searched in order', () => {
 
 const wrong: readonly (readonly [string, unknown, RegExp])[] = [
   ['is no YAML', 'a: [secret', /wrong is not valid YAML: see line \d+$/],
-  ['is no object', '[]', /wrong is not a kubeconfig$/],
+  ['is not an object', '[]', /wrong is not a kubeconfig$/],
   ['is empty', '', /wrong: no current-context is set/],
   [
-    'has no such context',
+    'names an unknown context',
     config({}, {}, { 'current-context': 'z' }),
     /wrong: context was not found for specified context: z; there is "[^"]+"/,
   ],
-  ['has no such cluster', config({}, {}, { clusters: [] }), /wrong: no server found for cluster "c"$/],
-  ['has a list that is none', config({}, {}, { users: {} }), /wrong: users is not a list of objects$/],
-  ['has a name twice', config({}, {}, { users: [{ name: 'u' }, { name: 'u' }] }), /users contains "u" more than once$/],
+  ['names an unknown cluster', config({}, {}, { clusters: [] }), /wrong: no server found for cluster "c"$/],
+  ['has an object in place of a list', config({}, {}, { users: {} }), /wrong: users is not a list of objects$/],
+  [
+    'has a duplicate name',
+    config({}, {}, { users: [{ name: 'u' }, { name: 'u' }] }),
+    /users contains "u" more than once$/,
+  ],
   ['has no server', config({}, {}), /cluster "c": server is missing$/],
-  ['has an odd server', config({ server: 'http://x' }, {}), /cluster "c": server is not an address such as https/],
-  ['has a number for a token', config({ server }, { token: 5 }), /user "u": token is not a string$/],
+  [
+    'has an invalid server address',
+    config({ server: 'http://x' }, {}),
+    /cluster "c": server is not an address such as https/,
+  ],
+  ['has a number as token', config({ server }, { token: 5 }), /user "u": token is not a string$/],
   ['names a missing file', config({ server }, { tokenFile: 'none' }), /user "u": tokenFile names .*none, which is not/],
   [
-    'has no key',
+    'has a certificate without a key',
     config({ server }, { 'client-certificate-data': base64(one.certificate) }),
     /client-key must be specified together$/,
   ],
   [
-    'has a key of another',
+    'has a key that does not match its certificate',
     config({ server }, { 'client-certificate-data': base64(one.certificate), 'client-key-data': base64(two.key) }),
     /user "u": client-certificate and client-key are not a certificate and its key/,
   ],
   [
-    'has an odd CA',
+    'has an invalid CA',
     config({ server, 'certificate-authority-data': 'secret' }, {}),
     /certificate-authority is not a cert/,
   ],
   [
-    'has a plugin of no version',
+    'has a plugin without an API version',
     config({ server }, { exec: { command: 'secret' } }),
     /"u": exec: apiVersion is missing$/,
   ],
-  ['wants an odd proxy', config({ server, 'proxy-url': 'ftp://secret' }, {}), /proxy-url is not an address such as/],
   [
-    'wants an odd provider',
+    'has an invalid proxy address',
+    config({ server, 'proxy-url': 'ftp://secret' }, {}),
+    /proxy-url is not an address such as/,
+  ],
+  [
+    'names an unsupported auth provider',
     config({ server }, { 'auth-provider': { name: 'gcp' } }),
     /"gcp" is not supported, only oidc/,
   ],
-  ['is in two minds', config({ server, 'insecure-skip-tls-verify': 'secret' }, {}), /-verify is not true or false/],
-  ['acts as nobody', config({ server }, { 'as-groups': ['secret'] }), /as-groups is set without impersonating a user/],
+  [
+    'has an invalid boolean',
+    config({ server, 'insecure-skip-tls-verify': 'secret' }, {}),
+    /-verify is not true or false/,
+  ],
+  [
+    'impersonates groups without a user',
+    config({ server }, { 'as-groups': ['secret'] }),
+    /as-groups is set without impersonating a user/,
+  ],
 ]
 
 for (const [how, content, expected] of wrong) {

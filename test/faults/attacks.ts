@@ -282,12 +282,12 @@ export const attacks: { readonly [name: string]: Attack } = {
     gapMs: 250,
     run: execAttack('shell', ['sh', '-c', `A=xxxxxxxx; ${'A=$A$A; '.repeat(26)}echo $A`]),
   },
-  'exec: a line that runs itself again': {
+  'exec: a line that runs itself recursively': {
     gapMs: 500,
     run: execAttack('shell', ['sh', '-c', `A='${'sh -c "$A";'.repeat(50)}'; sh -c "$A"`]),
   },
-  'exec: references that are never closed': { gapMs: 250, run: execAttack('unclosed', ['printenv', 'A']) },
-  'exec: variables that refer to one another twice': { gapMs: 250, run: execAttack('doubling', ['env']) },
+  'exec: references that are not closed': { gapMs: 250, run: execAttack('unclosed', ['printenv', 'A']) },
+  'exec: variables that double each other': { gapMs: 250, run: execAttack('doubling', ['env']) },
   'a pod that mounts one large key 200 times': {
     gapMs: 500,
     run: podAttack('copies', {
@@ -337,7 +337,7 @@ export const attacks: { readonly [name: string]: Attack } = {
       return bytes.reduce((sum, each) => sum + each, 0)
     },
   },
-  'up to 1,000 connections of one user': { gapMs: 100, run: holdConnections },
+  'up to 1,000 connections from one user': { gapMs: 100, run: holdConnections },
   'SPDY: pings with unread responses': {
     gapMs: 500,
     run: unreadAttack(

@@ -53,25 +53,25 @@ async function makeData(directory: string): Promise<number> {
 type Spoil = (file: Buffer, random: RandomSource) => Buffer
 
 const damages: { readonly [kind: string]: Spoil } = {
-  'a bit flipped': (file, random) => {
+  'a flipped bit': (file, random) => {
     file[random.below(file.length)]! ^= 1 << random.below(8)
     return file
   },
-  'a bit flipped in what pages say of themselves': (file, random) => {
+  'a flipped bit in a page header': (file, random) => {
     file[random.below(file.length / pageSize) * pageSize + random.below(64)]! ^= 1 << random.below(8)
     return file
   },
-  'a page zeroed': (file, random) => {
+  'a zeroed page': (file, random) => {
     const at = random.below(file.length / pageSize) * pageSize
     return file.fill(0, at, at + pageSize)
   },
-  'a page in the place of another': (file, random) => {
+  'a page overwritten with another page': (file, random) => {
     const from = random.below(file.length / pageSize)
     const to = random.below(file.length / pageSize)
     file.copy(file, to * pageSize, from * pageSize, (from + 1) * pageSize)
     return file
   },
-  'the end cut off': (file, random) => file.subarray(0, random.below(file.length)),
+  'a truncated file': (file, random) => file.subarray(0, random.below(file.length)),
 }
 
 interface Outcome {

@@ -32,7 +32,7 @@ const sound: { readonly [name: string]: readonly Operation[] } = {
     { ...at(4, 5), does: 'remove', answer: 'done' },
     { ...at(6, 7), ...read(undefined) },
   ],
-  'a read during a write returns the old value, a later one the new': [
+  'a read during a write returns the old value, and a later read the new value': [
     { ...at(0, 1), ...create('a') },
     { ...at(2, 9), ...replace('b') },
     { ...at(3, 4), ...read('a') },
@@ -89,18 +89,20 @@ const unsound: { readonly [name: string]: readonly Operation[] } = {
     { ...at(0, 3), ...create('a') },
     { ...at(1, 4), ...create('b') },
   ],
-  'a value that nobody wrote': [{ ...at(0, 1), ...read('a') }],
-  'refused although it was not there': [{ ...at(0, 1), does: 'create', value: 'a', answer: 'exists' }],
-  'the future is read': [
+  'a value that was never written is read': [{ ...at(0, 1), ...read('a') }],
+  'a create is rejected although the key does not exist': [
+    { ...at(0, 1), does: 'create', value: 'a', answer: 'exists' },
+  ],
+  'a read returns a value before it is written': [
     { ...at(0, 1), ...read('a') },
     { ...at(2, 3), ...create('a') },
   ],
-  'an unanswered write is seen, then not': [
+  'a write without a response is visible, then not': [
     { ...at(0, lost), ...create('a') },
     { ...at(1, 2), ...read('a') },
     { ...at(3, 4), ...read(undefined) },
   ],
-  'a conflict without a cause': [
+  'a conflict is reported without a cause': [
     { ...at(0, 1), ...create('a') },
     { ...at(2, 3), does: 'replace', value: 'b', expected: 'a', answer: 'conflict' },
   ],

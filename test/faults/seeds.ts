@@ -228,7 +228,7 @@ export const seeds: readonly Seed[] = [
     { test: 'test/base/sorted-map.test.ts', expected: 'sorted by their bytes' },
   ),
   seed(
-    "a file has whatever mode the user's mask leaves",
+    'a file has the mode that the umask allows',
     { file: 'src/base/files/files.ts', find: '  await handle.chmod(mode)\n', replace: '' },
     { test: 'test/base/files.test.ts', expected: 'has the requested mode regardless of the umask' },
   ),
@@ -242,7 +242,7 @@ export const seeds: readonly Seed[] = [
     access,
   ),
   seed(
-    'a rule for a resource applies to its sub-resources',
+    'a rule for a resource applies to its subresources',
     {
       file: 'src/apiserver/authz/rbac/rule.ts',
       find: "if (subresource === '') return resources.has(plural)",
@@ -251,7 +251,7 @@ export const seeds: readonly Seed[] = [
     access,
   ),
   seed(
-    'a rule for a sub-resource of all resources matches none',
+    'a rule for a subresource of all resources matches no requests',
     { file: 'src/apiserver/authz/rbac/rule.ts', find: ` || resources.has(\`*/\${subresource}\`)`, replace: '' },
     access,
   ),

@@ -113,7 +113,7 @@ test('a full store is reported, and accepts writes again once objects are delete
 
 const inLongForm = long ? test : () => {}
 
-inLongForm('a minute on a full disk under load, then writes go on', { timeout: 300_000 }, async (t) => {
+inLongForm('writes succeed again after a minute of load on a full disk', { timeout: 300_000 }, async (t) => {
   const { server, device } = await startOnSmallDevice(t, 16)
   const { pid } = server.process
   const client = server.client()

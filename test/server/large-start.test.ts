@@ -151,7 +151,7 @@ for (const [workers, form] of [
     assert.match(server.output(), sentence)
   })
 
-longTest('a large kind on etcd is served right after the start', async (t) => {
+longTest('a kind with many objects in etcd is served right after startup', async (t) => {
   const etcd = await startEtcd()
   t.after(() => etcd.stop())
   const server = await startServer(t, [`--etcd-servers=${etcd.endpoints.join(',')}`])

@@ -19,7 +19,7 @@ async function startOn(owner: Ending) {
   return { cluster, flags: [`--etcd-servers=${cluster.endpoints}`] }
 }
 
-describeAsOne('workers on etcd are one server', {
+describeAsOne('several workers on etcd behave like one server', {
   flags: async (owner) => [...(await startOn(owner)).flags, '--history-retention=1h'],
   keepsHistory: true,
 })

@@ -29,7 +29,7 @@ test('etcd TLS flags are rejected without --etcd-servers', async () => {
   await assert.rejects(opening, /--etcd-cafile requires --etcd-servers/)
 })
 
-describeAsOne('workers are one server', { flags: async () => [], keepsHistory: true })
+describeAsOne('several workers behave like one server', { flags: async () => [], keepsHistory: true })
 
 /** The worker and how it ends. Worker `0` has the duties. The long form covers every way. */
 const ways = ['0 error', ...(long ? ['1 exit', '0 memory', '1 stall', '1 terminate', '1 loop'] : [])]
@@ -66,7 +66,7 @@ test('acknowledged writes survive when workers, the store or threads exit', { ti
   })
 })
 
-longTest('a worker that hangs during its start is replaced', { timeout }, async (t) => {
+longTest('a worker that hangs during startup is replaced', { timeout }, async (t) => {
   const { server, end } = await startFragile(t)
   end('1 start')
   await untilTrue(async () => /replaced a worker that exited.*worker=1/.test(server.output()), 120_000)

@@ -44,7 +44,7 @@ const rows: { readonly [title: string]: Row } = {
       'size(self.b) == 2',
     ],
   },
-  'int-or-string is decided by the value': {
+  'the value determines the type of int-or-string': {
     schema: objectOf({ p: { 'x-orch-int-or-string': true }, q: { 'x-orch-int-or-string': true } }),
     self: { p: 5, q: '50%' },
     rules: ['type(self.p) == int && self.p < 6', 'type(self.q) == string && self.q.endsWith("%")', 'self.p != self.q'],
@@ -106,7 +106,7 @@ const rows: { readonly [title: string]: Row } = {
     rules: ['self.a == oldSelf.a', 'self.a.exists_one(e, e.k == "x")'],
     not: ['self.a[0] == oldSelf.a[0]'],
   },
-  'undescribed data counts in comparisons': {
+  'data without a schema counts in comparisons': {
     schema: objectOf({ a: { 'x-orch-preserve-unknown-fields': true } }, { 'x-orch-preserve-unknown-fields': true }),
     self: { a: { deep: [1] }, more: 1 },
     oldSelf: { a: { deep: [2] }, more: 1 },
@@ -117,7 +117,7 @@ const rows: { readonly [title: string]: Row } = {
     self: { a: 9_007_199_254_740_993n },
     rules: ['self.a == 9007199254740993', 'self.a - 1 == 9007199254740992'],
   },
-  'null is a value if it is allowed': {
+  'null is a value if the field is nullable': {
     schema: about({ type: 'object', nullable: true, properties: { b: text } }),
     self: { a: null },
     rules: ['has(self.a) && self.a == null'],

@@ -73,7 +73,7 @@ describe('operators', () => {
     '!(false && 1 / 0 == 1)',
     'true ? true : 1 / 0 == 1',
   ])
-  fails('logic returns the error if nothing decides', [['1 / 0 == 1 || false', 'division by zero']])
+  fails('logic returns the error if no operand decides', [['1 / 0 == 1 || false', 'division by zero']])
   holds('membership', ['2 in [1, 2]', '!(3 in [1, 2])', '"a" in {"a": 1}'])
   holds('precedence', [
     '1 + 2 * 3 == 7',
@@ -99,9 +99,9 @@ describe('macros', () => {
     '[1, 2, 3].filter(x, x > 1) == [2, 3]',
     '[[1], [2]].all(x, x.all(x, x > 0))',
   ])
-  holds('on maps they iterate over the keys', ['{"a": 1}.all(k, k == "a")', '{"a": 1, "b": 2}.map(k, k).size() == 2'])
-  holds('an error counts only if nothing decides', ['![1, 0].all(x, 1 / x < 0)', '[0, 1].exists(x, 1 / x == 1)'])
-  fails('otherwise the error is the result', [['[0, 1].all(x, 1 / x == 1)', 'division by zero']])
+  holds('macros on maps iterate over the keys', ['{"a": 1}.all(k, k == "a")', '{"a": 1, "b": 2}.map(k, k).size() == 2'])
+  holds('an error counts only if no element decides', ['![1, 0].all(x, 1 / x < 0)', '[0, 1].exists(x, 1 / x == 1)'])
+  fails('the error is the result if no element decides', [['[0, 1].all(x, 1 / x == 1)', 'division by zero']])
   holds('has', ['has({"a": 1}.a)', '!has({"a": 1}.b)'])
   fails('has requires a field', [
     ['has(1)', 'compilation failed: ERROR: <input>:1:4: invalid argument to has() macro\n | has(1)\n | ...^'],

@@ -359,8 +359,8 @@ test('times are truncated to the precision of the field, and an empty time is ab
 })
 
 const malformed: { readonly [what: string]: readonly [bytes: string, message: RegExp] } = {
-  'a varint for a text': ['0801', /^text: field 1 has wire type 0, not 2$/],
-  'a text for a flag': ['12 0161', /^flag: field 2 has wire type 2, not 0$/],
+  'a varint for a string': ['0801', /^text: field 1 has wire type 0, not 2$/],
+  'a string for a bool': ['12 0161', /^flag: field 2 has wire type 2, not 0$/],
   'fixed bits for an integer': ['1d 01000000', /^small: field 3 has wire type 5/],
   'a varint for a message': ['880101', /^one: field 17 has wire type 0/],
   'a wrong type in a nested message': ['72020801', /^objects\.a: field 1 has wire type 0/],

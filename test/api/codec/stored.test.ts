@@ -37,7 +37,7 @@ const refused: { readonly [name: string]: ApiObject } = {
   infinity: objectWith({ data: { b: 1, a: Number.POSITIVE_INFINITY } }),
   'an undefined list element': objectWith({ data: ['a', undefined] }),
   'nesting to 513': objectWith({ data: nested(512) }),
-  'nesting to 513 in metadata': objectWith({}, { managedFields: nested(511) }),
+  '513 levels of nesting in metadata': objectWith({}, { managedFields: nested(511) }),
 }
 
 /** The member orders of user-defined kinds and of kinds that the server defines. */
@@ -53,8 +53,8 @@ const storedObjects: { readonly [name: string]: ApiObject } = {
   'a complete surrogate pair': objectWith({ data: { '😀': '😀' } }),
   'text that looks like half a surrogate pair': objectWith({ data: { a: '\\ud800' } }),
   'nesting to 512': objectWith({ data: nested(511) }),
-  'nesting to 512 in metadata': objectWith({}, { managedFields: nested(510) }),
-  'an integer that a double cannot hold': objectWith({ data: { b: 1, a: 9007199254740993n } }),
+  '512 levels of nesting in metadata': objectWith({}, { managedFields: nested(510) }),
+  'an integer that a double cannot represent': objectWith({ data: { b: 1, a: 9007199254740993n } }),
   'unsorted keys': objectWith({ z: 1, data: { b: '2', a: '1', 10: 'x', 9: 'y' } }),
 }
 

@@ -103,13 +103,13 @@ const rows: readonly (readonly [what: string, namespace: string, fields: JsonObj
     nobody.slice(0, 1),
   ],
   [
-    'newer reporter: texts of the maximum length in bytes are accepted',
+    'newer reporter: strings of the maximum length in bytes are accepted',
     'ns',
     { ...newer, action: 'é'.repeat(64), reason: 'r'.repeat(128), message: 'm'.repeat(1024) },
     [],
   ],
   [
-    'newer reporter: longer texts are rejected',
+    'newer reporter: longer strings are rejected',
     'ns',
     {
       ...newer,
@@ -138,17 +138,17 @@ const last = '2030-01-02T03:03:55Z'
 const cells: readonly (readonly [what: string, fields: JsonObject, shown: JsonObject])[] = [
   ['an empty event', {}, { 'Last Seen': '<unknown>', 'First Seen': '<unknown>', Object: '', Source: '', Count: 1 }],
   [
-    'an event of an older reporter',
+    'an event from an older reporter',
     { involvedObject: about, firstTimestamp: first, lastTimestamp: last, count: 3, source: { component: 'c' } },
     { 'Last Seen': '10s', 'First Seen': '60s', Object: 'pod/p', Source: 'c', Count: 3 },
   ],
   [
-    'an event of an older reporter that occurred once',
+    'an event from an older reporter that occurred once',
     { involvedObject: { kind: 'Node' }, firstTimestamp: first, source: { component: 'c', host: 'h' } },
     { 'Last Seen': '60s', 'First Seen': '60s', Object: 'node', Source: 'c, h', Count: 1 },
   ],
   [
-    'an event of a newer reporter',
+    'an event from a newer reporter',
     newer,
     { 'Last Seen': '4m5s', 'First Seen': '4m5s', Object: 'pod/p', Source: 'example.com/teller, teller-1', Count: 1 },
   ],

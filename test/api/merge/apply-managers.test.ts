@@ -28,7 +28,7 @@ const first = { by: 'u', put: { data: { k: '1' } } }
 const firstOwners = { 'u updates': ['.data', '.data.k'] }
 
 const scenarios: { readonly [title: string]: Scenario } = {
-  'a writer owns what it changes, and a manager without fields disappears': [
+  'a writer owns the fields that it changes, and a manager without fields disappears': [
     { by: 'u', put: { data: { k: '1', l: '1' } } },
     {
       by: 'v',
@@ -42,7 +42,7 @@ const scenarios: { readonly [title: string]: Scenario } = {
     },
     { by: 'w', put: {}, see: { owners: {}, object: {} } },
   ],
-  'the time changes with the owned fields, not with their values': [
+  'the time changes when the owned fields change, not when their values change': [
     first,
     { by: 'u', put: { data: { k: '2' } }, see: { times: { 'u updates': timeAt(1) } } },
     { by: 'u', put: { data: { k: '2', l: '1' } }, see: { times: { 'u updates': timeAt(3) } } },
@@ -77,11 +77,11 @@ const scenarios: { readonly [title: string]: Scenario } = {
   'managers sent with a create are ignored': [
     { by: 'u', put: { ...sending(entry({})), data: { k: '1' } }, see: { owners: firstOwners } },
   ],
-  'one empty entry drops all managers': [
+  'a single empty entry drops all managers': [
     first,
     { by: 'v', put: { ...sending({}), data: { k: '1' } }, see: { owners: {} } },
   ],
-  'one empty entry drops all managers before the writer takes what it changes': [
+  'a single empty entry drops all managers before the writer becomes owner of its changes': [
     { by: 'u', put: { data: { k: '1', l: '1' } } },
     { by: 'v', put: { ...sending({}), data: { k: '2', l: '1' } }, see: { owners: { 'v updates': ['.data.k'] } } },
     {
@@ -103,7 +103,7 @@ const scenarios: { readonly [title: string]: Scenario } = {
     },
     { by: 'e', apply: {}, see: { object: {}, owners: {} } },
   ],
-  'differently spelled keys are the same': [
+  'keys that differ only in escaping are the same': [
     first,
     {
       by: 'v',

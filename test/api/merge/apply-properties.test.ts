@@ -56,7 +56,7 @@ function assertHolds(world: World, config: JsonObject, what: string): void {
   assert.ok(isEmpty(modified), `${what}: changed ${JSON.stringify(toFieldsV1(modified))}`)
 }
 
-forEachSeed('applying the same again changes nothing', ({ schema, config }) => {
+forEachSeed('applying the same configuration again changes nothing', ({ schema, config }) => {
   const mine = config()
   const once = apply(apply(emptyWorld(schema), 'a', config()), 'b', mine)
   const twice = apply(once, 'b', mine, false)
@@ -64,16 +64,19 @@ forEachSeed('applying the same again changes nothing', ({ schema, config }) => {
   assert.deepEqual(look(twice), look(once))
 })
 
-forEachSeed('what was applied is there, and comes back out of what its manager owns', ({ schema, config }) => {
-  const theirs = config()
-  const mine = config()
-  const world = apply(apply(emptyWorld(schema), 'a', theirs), 'b', mine)
-  assertHolds(world, mine, 'the applied object')
-  const entry = world.live!.metadata.managedFields!.find(({ manager }) => manager === 'b')
-  assert.ok(sameSet(fromFieldsV1(entry?.fieldsV1)!, configFieldSet(schema, mine)))
-})
+forEachSeed(
+  "the object contains the applied fields, and extracting the manager's fields returns them",
+  ({ schema, config }) => {
+    const theirs = config()
+    const mine = config()
+    const world = apply(apply(emptyWorld(schema), 'a', theirs), 'b', mine)
+    assertHolds(world, mine, 'the applied object')
+    const entry = world.live!.metadata.managedFields!.find(({ manager }) => manager === 'b')
+    assert.ok(sameSet(fromFieldsV1(entry?.fieldsV1)!, configFieldSet(schema, mine)))
+  },
+)
 
-forEachSeed('what two managers applied stays when one of them drops it', ({ schema, config }) => {
+forEachSeed('fields that two managers applied remain when one manager drops them', ({ schema, config }) => {
   const shared = config()
   const both = apply(apply(emptyWorld(schema), 'a', shared), 'b', shared, false)
   assert.deepEqual(both.conflicts, [], 'equal values do not conflict')
@@ -82,7 +85,7 @@ forEachSeed('what two managers applied stays when one of them drops it', ({ sche
   assert.deepEqual(look(one).owners, { 'b applies': look(both).owners['b applies'] })
 })
 
-forEachSeed('without force, others keep their values or are asked', ({ schema, config }) => {
+forEachSeed('without force, other managers keep their values or there is a conflict', ({ schema, config }) => {
   const theirs = config()
   const mine = config()
   const before = apply(emptyWorld(schema), 'a', theirs)
@@ -92,14 +95,14 @@ forEachSeed('without force, others keep their values or are asked', ({ schema, c
   else assertHolds(after, mine, 'the applied object')
 })
 
-forEachSeed('when everybody drops everything, nothing is left', ({ schema, config }) => {
+forEachSeed('when all managers drop all fields, nothing is left', ({ schema, config }) => {
   let world = apply(apply(apply(emptyWorld(schema), 'a', config()), 'b', config()), 'c', config())
   for (const by of ['b', 'a', 'c']) world = apply(world, by, {})
   assert.deepEqual(look(world).object, {})
   assert.deepEqual(look(world).owners, {})
 })
 
-forEachSeed('after updates every place has an owner, and nobody owns what is gone', ({ schema, config }) => {
+forEachSeed('after updates every field has an owner, and removed fields have none', ({ schema, config }) => {
   const put = (world: World, by: string) => take(world, { by, put: config() as { [field: string]: never } })
   const created = put(emptyWorld(schema), 'u')
   const updated = put(created, 'v')
@@ -111,7 +114,7 @@ forEachSeed('after updates every place has an owner, and nobody owns what is gon
   assert.deepEqual(toFieldsV1(intersection(owned, removed)), {}, 'gone and owned')
 })
 
-forEachSeed('a field set survives its wire form', ({ schema, config }) => {
+forEachSeed('a field set survives a round trip through FieldsV1', ({ schema, config }) => {
   const set = configFieldSet(schema, config())
   assert.ok(sameSet(fromFieldsV1(JSON.parse(JSON.stringify(toFieldsV1(set))))!, set))
 })

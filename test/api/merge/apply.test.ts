@@ -52,7 +52,7 @@ const scenarios: { readonly [title: string]: Scenario } = {
       see: { times: { 'a applies': '2030-01-01T00:00:03Z' }, object: { data: { k: '2' }, size: 3 } },
     },
   ],
-  'another value is a conflict, and changes nothing': [
+  'applying another value is a conflict and changes nothing': [
     { by: 'a', apply: { data: { k: '1', l: '1' } } },
     {
       by: 'b',
@@ -113,7 +113,7 @@ const scenarios: { readonly [title: string]: Scenario } = {
     },
     { by: 'a', apply: {}, see: { object: { ports: [{ port: 80, protocol: 'UDP' }], size: 3 } } },
   ],
-  'keyed lists in keyed lists': [
+  'keyed lists inside keyed lists': [
     { by: 'a', apply: { ports: [{ port: 1, env: [{ name: 'A', value: '1' }] }] } },
     {
       by: 'b',
@@ -245,7 +245,7 @@ const scenarios: { readonly [title: string]: Scenario } = {
     },
     { by: 'b', apply: { status: { phase: 'Down' } }, ...status, see: { conflicts: ['a: .status.phase'] } },
   ],
-  'fields from before the first apply have an owner': [
+  'fields set before the first apply have an owner': [
     { by: 'u', put: { data: { k: '1' } }, see: { owners: { 'u updates': ['.data', '.data.k', '.size'] } } },
     { by: 'u', put: { metadata: { managedFields: [{}] }, data: { k: '1' } }, see: { owners: {} } },
     {
@@ -264,7 +264,7 @@ const scenarios: { readonly [title: string]: Scenario } = {
       see: { object: { data: { k: '1' }, size: 3 }, owners: { 'a applies': ['.data.k'] } },
     },
   ],
-  'a name that both updates and applies is two managers': [
+  'a name that both updates and applies counts as two managers': [
     { by: 'a', put: { data: { k: '1' } } },
     { by: 'a', apply: { data: { k: '1' } } },
     { by: 'a', apply: {}, see: { object: { data: { k: '1' }, size: 3 } } },

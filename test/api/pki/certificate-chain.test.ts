@@ -22,7 +22,7 @@ twoAlgorithms[bytes.indexOf('2a8648ce3d040302', 'hex') + 7] = 3
 const taken: [string, string][] = [
   ['one certificate', leaf],
   ['a chain', leaf + authority.certificate],
-  ['text before, between and after', `for jane\n${leaf}by\n${authority.certificate}# end\n`],
+  ['text before, between and after the certificates', `for jane\n${leaf}by\n${authority.certificate}# end\n`],
   ['two certificates in one block', pem('CERTIFICATE', Buffer.concat([bytes, authorityBytes]))],
   ['a hundred', leaf.repeat(100)],
 ]
@@ -30,9 +30,9 @@ const taken: [string, string][] = [
 const refused: [string, string, RegExp][] = [
   ['nothing', '', /at least one/],
   ['text', 'hello', /at least one/],
-  ['a block without end', leaf.slice(0, -5), /at least one/],
+  ['a block without an end line', leaf.slice(0, -5), /at least one/],
   ['another label', pem('PUBLIC KEY', bytes), /PUBLIC KEY/],
-  ['a label for more than a certificate', pem('TRUSTED CERTIFICATE', bytes), /TRUSTED/],
+  ['a label other than CERTIFICATE', pem('TRUSTED CERTIFICATE', bytes), /TRUSTED/],
   ['another label after a good block', leaf + requestPem(), /CERTIFICATE REQUEST/],
   ['header lines', leaf.replace('-----\n', '-----\nProc-Type: 4,NONE\n\n'), /headers/],
   ['an empty block', pem('CERTIFICATE', Buffer.alloc(0)), /no certificate/],
@@ -41,7 +41,7 @@ const refused: [string, string, RegExp][] = [
   ['a bad block after a good one', leaf + pem('CERTIFICATE', Buffer.from('hello')), /.*/],
   ['bytes after the certificate', pem('CERTIFICATE', Buffer.concat([bytes, Buffer.from([5, 0])])), /.*/],
   ['two signature algorithms', pem('CERTIFICATE', twoAlgorithms), /two signature algorithms/],
-  ['more than a hundred', leaf.repeat(101), /more than 100/],
+  ['more than a hundred certificates', leaf.repeat(101), /more than 100/],
   ['a block above the size limit', pem('CERTIFICATE', Buffer.alloc(200 * 1024, 0x30)), /bytes/],
 ]
 

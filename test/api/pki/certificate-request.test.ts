@@ -68,12 +68,12 @@ for (const [name, options] of tools) {
 
 const refusedTools: [string, string[]][] = [
   [
-    'a curve of its own making',
+    'a curve with custom parameters',
     ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-pkeyopt', 'ec_param_enc:explicit'],
   ],
   ['an unusual curve', ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:secp256k1']],
   ['MD5', [...ownKey, '-md5']],
-  ['a salt of another size', [...ownKey, '-sigopt', 'rsa_padding_mode:pss', '-sigopt', 'rsa_pss_saltlen:7']],
+  ['a salt of unusual size', [...ownKey, '-sigopt', 'rsa_padding_mode:pss', '-sigopt', 'rsa_pss_saltlen:7']],
   ['Ed448', ['-newkey', 'ed448']],
 ]
 
@@ -132,7 +132,7 @@ const crafted: [string, Buffer | RequestParts][] = [
   ['a point off the curve', { publicKey: ecInfo(p256, Buffer.from([4, ...Buffer.alloc(64, 1)])) }],
   ['the point at infinity', { publicKey: ecInfo(p256, Buffer.from([0])) }],
   ['a compressed point', { key, publicKey: ecInfo(p256, compressed) }],
-  ['a point of another curve', { publicKey: ecInfo('2b81040022', point) }],
+  ['a point on another curve', { publicKey: ecInfo('2b81040022', point) }],
   [
     "a different key than the signer's",
     { publicKey: publicKeyOf(generateKey()).export({ type: 'spki', format: 'der' }) },

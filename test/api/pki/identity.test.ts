@@ -96,13 +96,13 @@ const malformed: [string, Buffer[]][] = [
   ['BMPString of an odd length', [rdn(attribute(oid.cn, 0x1e, Buffer.from([0, 0x61, 0])))]],
   ['BMPString with a surrogate', [rdn(attribute(oid.cn, 0x1e, utf16('\u{1f600}')))]],
   ['UniversalString beyond Unicode', [rdn(attribute(oid.cn, 0x1c, Buffer.from('00110000', 'hex')))]],
-  ['a common name that is no string', [rdn(attribute(oid.cn, 0x04, 'a'))]],
-  ['a string in pieces', [rdn(attribute(oid.cn, 0x2c, der(0x0c, Buffer.from('a'))))]],
-  ['a short length in the long form', [Buffer.concat([Buffer.from([0x31, 0x81]), rdn(utf8(oid.cn, 'a')).subarray(1)])]],
-  ['an empty relative name', [rdn()]],
-  ['a relative name that is no set', [utf8(oid.cn, 'a')]],
-  ['an attribute of three parts', [rdn(der(0x30, der(0x06, Buffer.from(oid.cn, 'hex')), der(0x0c), der(0x0c)))]],
-  ['an attribute of one part', [rdn(der(0x30, der(0x06, Buffer.from(oid.cn, 'hex'))))]],
+  ['a common name that is not a string', [rdn(attribute(oid.cn, 0x04, 'a'))]],
+  ['a constructed string', [rdn(attribute(oid.cn, 0x2c, der(0x0c, Buffer.from('a'))))]],
+  ['a short length in long form', [Buffer.concat([Buffer.from([0x31, 0x81]), rdn(utf8(oid.cn, 'a')).subarray(1)])]],
+  ['an empty RDN', [rdn()]],
+  ['an RDN that is not a set', [utf8(oid.cn, 'a')]],
+  ['an attribute with three elements', [rdn(der(0x30, der(0x06, Buffer.from(oid.cn, 'hex')), der(0x0c), der(0x0c)))]],
+  ['an attribute with one element', [rdn(der(0x30, der(0x06, Buffer.from(oid.cn, 'hex'))))]],
 ]
 
 for (const [what, subject] of malformed) {
@@ -118,9 +118,12 @@ test('input that is not exactly one DER certificate is rejected', () => {
     'trailing byte': Buffer.concat([good, Buffer.alloc(1)]),
     twice: Buffer.concat([good, good]),
     'indefinite length': Buffer.concat([Buffer.from([0x30, 0x80]), body, Buffer.alloc(2)]),
-    'length not the shortest': Buffer.concat([Buffer.from([0x30, 0x83, 0, good[2]!, good[3]!]), body]),
-    'length of five bytes': Buffer.concat([Buffer.from([0x30, 0x85, 0, 0, 0, good[2]!, good[3]!]), body]),
-    'tag of several bytes': Buffer.from([0x3f, 0x81, 0x01, 0x00]),
+    'a length that is not in its shortest form': Buffer.concat([
+      Buffer.from([0x30, 0x83, 0, good[2]!, good[3]!]),
+      body,
+    ]),
+    'a five-byte length': Buffer.concat([Buffer.from([0x30, 0x85, 0, 0, 0, good[2]!, good[3]!]), body]),
+    'a multi-byte tag': Buffer.from([0x3f, 0x81, 0x01, 0x00]),
     'a set': der(0x31, body),
     'too long': certificate(rdn(utf8(oid.cn, 'a'.repeat(maxDerBytes)))),
   }

@@ -12,10 +12,10 @@ const organizations = (...names: readonly string[]) =>
   encoded([...names.map((name) => rdn(utf8(oid.o, name))), rdn(utf8(oid.cn, 'jane'))])
 const cases: readonly (readonly [what: string, request: string, refused: boolean])[] = [
   ['the superusers', organizations(superusers), true],
-  ['the superusers beside others', organizations('dev', superusers), true],
-  ['two organizations in one part of the name', encoded([rdn(utf8(oid.o, 'dev'), utf8(oid.o, superusers))]), true],
+  ['the superuser group next to other groups', organizations('dev', superusers), true],
+  ['two organizations in one RDN', encoded([rdn(utf8(oid.o, 'dev'), utf8(oid.o, superusers))]), true],
   ['others', organizations('dev'), false],
-  ['a person of that name', encoded([rdn(utf8(oid.cn, superusers)), rdn(utf8(oid.ou, superusers))]), false],
+  ['a user with the name of the group', encoded([rdn(utf8(oid.cn, superusers)), rdn(utf8(oid.ou, superusers))]), false],
 ]
 
 function encoded(subject: Buffer[]): string {

@@ -200,17 +200,17 @@ describe('flags that enable and disable admission plugins', () => {
   for (const [what, flags, told] of [
     ['an unknown control', ['--enable-admission-plugins=NamespaceLifecycl'], /did you mean NamespaceLifecycle\?/],
     [
-      'a control both enabled and disabled',
+      'a plugin that is both enabled and disabled',
       ['--enable-admission-plugins=AlwaysDeny', '--disable-admission-plugins=AlwaysDeny'],
       /choose one/,
     ],
     [
-      'a file with an unknown control',
+      'a file with an unknown plugin',
       file(`${head}plugins: [{name: Nothing}]\n`),
       /unknown admission plugin "Nothing"/,
     ],
     [
-      'a configuration for a control that takes none',
+      'a configuration for a plugin without configuration',
       file(`${head}plugins: [{name: NamespaceLifecycle}]\n`),
       /admission\.yaml: NamespaceLifecycle accepts no configuration/,
     ],

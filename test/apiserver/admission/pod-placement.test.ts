@@ -127,16 +127,11 @@ describe('admission plugins for pod placement', async () => {
   })
 
   for (const [what, make, value, expected] of [
-    ['an unknown field', configuredPodNodeSelector, { podNodeSelector: {} }, /unknown field "podNodeSelector"/],
-    ['a selector', configuredPodNodeSelector, { podNodeSelectorPluginConfig: { a: 'b=*' } }, /Config\[a\]: "b=\*"/],
-    [
-      'the name of a namespace',
-      configuredPodNodeSelector,
-      { podNodeSelectorPluginConfig: { A_: 'a=b' } },
-      /Config\[A_\]: /,
-    ],
-    ['a toleration', restricted, { default: [{ operator: 'Near' }] }, /default\[0\]\.operator/],
-    ['a field of a toleration', restricted, { whitelist: [{ keys: 'x' }] }, /unknown field "whitelist\[0\]\.keys"/],
+    ['field', configuredPodNodeSelector, { podNodeSelector: {} }, /unknown field "podNodeSelector"/],
+    ['selector', configuredPodNodeSelector, { podNodeSelectorPluginConfig: { a: 'b=*' } }, /Config\[a\]: "b=\*"/],
+    ['namespace name', configuredPodNodeSelector, { podNodeSelectorPluginConfig: { A_: 'a=b' } }, /Config\[A_\]: /],
+    ['toleration', restricted, { default: [{ operator: 'Near' }] }, /default\[0\]\.operator/],
+    ['toleration field', restricted, { whitelist: [{ keys: 'x' }] }, /unknown field "whitelist\[0\]\.keys"/],
   ] as const)
     test(`a configuration with an invalid ${what} is rejected`, () => {
       const parts = { vendor: vendorOf('orch'), lookup: undefined as never }

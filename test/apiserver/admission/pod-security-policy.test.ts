@@ -75,7 +75,7 @@ const rows: { readonly [what: string]: Row } = {
       ['spec.volumes[0]', volume(token({ secret: { name: 's' } }))],
     ],
   },
-  'paths of the host': {
+  'host paths': {
     policy: { allowedHostPaths: [{ pathPrefix: '/a' }, { pathPrefix: '/b/', readOnly: true }] },
     good: [volume(hostPath('/a')), volume(hostPath('/a/x'), false), volume(hostPath('/b/x'), true)],
     bad: [
@@ -103,7 +103,7 @@ const rows: { readonly [what: string]: Row } = {
       ],
     ],
   },
-  'users of a range': {
+  'users in a range': {
     policy: { runAsUser: { rule: 'MustRunAs', ...range(5, 6) } },
     good: [{}, within({ runAsUser: 6 }), pod({ runAsUser: 5 })],
     bad: [
@@ -111,7 +111,7 @@ const rows: { readonly [what: string]: Row } = {
       ['spec.containers[0].securityContext.runAsUser', pod({ runAsUser: 4 })],
     ],
   },
-  'no root': {
+  'no root user': {
     policy: { runAsUser: { rule: 'MustRunAsNonRoot' } },
     good: [{}, within({ runAsUser: 1 }), pod({ runAsNonRoot: true })],
     bad: [
@@ -119,7 +119,7 @@ const rows: { readonly [what: string]: Row } = {
       ['spec.containers[0].securityContext.runAsNonRoot', within({ runAsNonRoot: false })],
     ],
   },
-  'groups that must be': {
+  'groups with MustRunAs': {
     policy: {
       runAsGroup: { rule: 'MustRunAs', ...range(5, 6) },
       supplementalGroups: { rule: 'MustRunAs', ...range(7, 8) },
@@ -131,7 +131,7 @@ const rows: { readonly [what: string]: Row } = {
       ['spec.securityContext.supplementalGroups', pod({ supplementalGroups: [] })],
     ],
   },
-  'groups that may be': {
+  'groups with MayRunAs': {
     policy: {
       runAsGroup: { rule: 'MayRunAs', ...range(5, 6) },
       supplementalGroups: { rule: 'MayRunAs', ...range(7, 8) },
@@ -180,7 +180,7 @@ const rows: { readonly [what: string]: Row } = {
       ],
     ],
   },
-  'no profiles of seccomp': {
+  'no seccomp profiles': {
     policy: {},
     good: [{}],
     bad: [[`metadata.annotations[${seccomp}/pod]`, pod({ seccompProfile: { type: 'RuntimeDefault' } })]],

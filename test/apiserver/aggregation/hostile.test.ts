@@ -96,7 +96,7 @@ test("a tunnel opens after the backend's 101 response, and closing either side c
 const second = [`GET ${root}/echo HTTP/1.1`, 'Host: a', 'X-Remote-User: root', '', ''].join('\r\n')
 
 for (const [name, path, status] of [
-  ['another answer than 101', 'refused', 400],
+  ['a response other than 101', 'refused', 400],
   ['a redirect', 'redirected-upgrade', 502],
   ['101 for another protocol', 'other-protocol', 502],
 ] as const)

@@ -170,13 +170,13 @@ async function assertIgnored(server: Served, { clients, make }: Pick<World, 'cli
     nothing: { user: undefined, status: 403 },
     'a wrong token': { token: 'wrong', user: undefined, status: 401 },
     'a right token': { token: 'bob-token', user: 'bob', status: 201 },
-    'a certificate of the clients': {
+    'a client certificate': {
       certificate: make({ subject: '/CN=carl', issuer: clients }),
       user: 'carl',
       status: 201,
     },
     'a self-signed one': { certificate: make({ subject: '/CN=front-proxy' }), user: undefined, status: 401 },
-    'one of another authority of the same name': {
+    'a certificate from another CA with the same name': {
       certificate: make({ subject: '/CN=front-proxy', issuer: other }),
       user: undefined,
       status: 401,

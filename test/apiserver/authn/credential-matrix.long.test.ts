@@ -19,10 +19,10 @@ import { says, TokenService } from '../../support/token-service.ts'
 const certificates = {
   none: undefined,
   'of a client': 'carl',
-  'of a client, over an intermediate': 'carla',
+  'of a client, issued by an intermediate CA': 'carla',
   'of a client, expired': 'refused',
   'of a client, for servers': 'refused',
-  'of a stranger': 'refused',
+  'from an unknown CA': 'refused',
   'of a client, denied': 'refused',
   'of a proxy': 'said-by-proxy',
   'of a proxy that is not allowed': 'refused',
@@ -31,14 +31,14 @@ const certificates = {
 /** The user of each token; 'refused' if it is invalid. */
 const tokens = {
   static: 'bob',
-  'of the webhook': 'wendy',
+  'accepted by the webhook': 'wendy',
   'an ID token': 'olga',
   'an ID token, expired': 'refused',
-  'an ID token, for another': 'refused',
+  'an ID token for another audience': 'refused',
   'of a service account': 'system:serviceaccount:default:default',
   'of a service account, changed': 'refused',
   bootstrap: 'system:bootstrap:abcdef',
-  'bootstrap, another secret': 'refused',
+  'bootstrap with a wrong secret': 'refused',
   unknown: 'refused',
   __proto__x: 'refused',
 } as const
@@ -71,7 +71,7 @@ const forms: { readonly [form: string]: 'token' | 'wrong' | 'nothing' | 'twice' 
 }
 
 /** Certificates that are combined with all header formats. The others use one format of each kind. */
-const throughAll: readonly Certificate[] = ['none', 'of a client', 'of a stranger']
+const throughAll: readonly Certificate[] = ['none', 'of a client', 'from an unknown CA']
 const ofEachSort = ['Bearer *', 'Bearer "*"', 'Bearer  *', 'Basic *', 'Bearer *|Bearer *']
 
 type Certificate = keyof typeof certificates
@@ -123,10 +123,10 @@ async function makeWorld(t: TestContext): Promise<World> {
   const pairs: { readonly [C in Certificate]: CertifiedKey | undefined } = {
     none: undefined,
     'of a client': make({ subject: '/CN=carl', issuer: clients! }),
-    'of a client, over an intermediate': { ...carla, certificate: carla.certificate + middle.certificate },
+    'of a client, issued by an intermediate CA': { ...carla, certificate: carla.certificate + middle.certificate },
     'of a client, expired': await makeIdentity({ commonName: 'carl', usages: ['client auth'], issuer, to: -1000 }),
     'of a client, for servers': make({ subject: '/CN=carl', issuer: clients!, extensions: serverExtensions }),
-    'of a stranger': make({ subject: '/CN=carl', issuer: strangers! }),
+    'from an unknown CA': make({ subject: '/CN=carl', issuer: strangers! }),
     'of a client, denied': denied,
     'of a proxy': make({ subject: '/CN=front-proxy', issuer: proxies! }),
     'of a proxy that is not allowed': make({ subject: '/CN=other', issuer: proxies! }),
@@ -167,16 +167,16 @@ async function tokenTexts(server: Served, provider: OpenidProvider): Promise<Wor
   const claims = { iss: provider.issuer, aud: clientId, sub: 'olga', iat: seconds - 60, exp: seconds + 3600 }
   return {
     static: 'bob-token',
-    'of the webhook': 'webhook-token',
+    'accepted by the webhook': 'webhook-token',
     'an ID token': await provider.login({ sub: 'olga' }),
     'an ID token, expired': await provider.sign({ ...claims, exp: seconds - 10 }),
-    'an ID token, for another': await provider.sign({ ...claims, aud: 'another' }),
+    'an ID token for another audience': await provider.sign({ ...claims, aud: 'another' }),
     'of a service account': account,
     'of a service account, changed': account.replace(/.\.(.)/, (two) =>
       two[0] === 'A' ? `B${two.slice(1)}` : `A${two.slice(1)}`,
     ),
     bootstrap: 'abcdef.0123456789abcdef',
-    'bootstrap, another secret': 'abcdef.0123456789abcdeg',
+    'bootstrap with a wrong secret': 'abcdef.0123456789abcdeg',
     unknown: 'unknown-token',
     __proto__x: '__proto__',
   }

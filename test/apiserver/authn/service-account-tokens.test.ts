@@ -226,13 +226,13 @@ describe('tokens signed outside the server', () => {
 
   it('externally signed tokens are accepted if key, issuer and audience are configured', async () => {
     const good = {
-      'as we write it': await signed(usual()),
-      'by a second key': await signed(usual(), rsa.privateKey, { alg: 'RS256' }),
-      'by a former issuer': await signed({ ...usual(), iss: 'before' }),
-      'for one audience as a word': await signed({ ...usual(), aud: 'there' }),
-      'for another audience too': await signed({ ...usual(), aud: ['x', 'here'] }),
-      'without a beginning': await signed({ ...usual(), nbf: undefined }),
-      'of a clock that is ahead': await signed({ ...usual(), nbf: now() + 30 }),
+      'as the server signs tokens': await signed(usual()),
+      'signed with a second key': await signed(usual(), rsa.privateKey, { alg: 'RS256' }),
+      'from a former issuer': await signed({ ...usual(), iss: 'before' }),
+      'with an audience that is a string': await signed({ ...usual(), aud: 'there' }),
+      'with a second audience': await signed({ ...usual(), aud: ['x', 'here'] }),
+      'without a not-before time': await signed({ ...usual(), nbf: undefined }),
+      'within the allowed clock skew': await signed({ ...usual(), nbf: now() + 30 }),
     }
     for (const [name, token] of Object.entries(good)) assert.equal(await statusWith(token), 200, name)
   })
@@ -240,13 +240,13 @@ describe('tokens signed outside the server', () => {
   it('tokens with invalid claims are rejected', async () => {
     const holders = (more: object) => ({ 'orch.io': { ...usual()['orch.io'], ...more } })
     const wrong: { readonly [name: string]: object } = {
-      'no end': { exp: undefined },
-      'an end in the past': { exp: now() - 1 },
-      'an end in words': { exp: String(now() + 600) },
-      'an end beyond all time': { exp: 1e99 },
-      'a negative end': { exp: -1 },
-      'a beginning in the future': { nbf: now() + 120 },
-      'a beginning in words': { nbf: 'now' },
+      'no expiry': { exp: undefined },
+      'an expiry in the past': { exp: now() - 1 },
+      'an expiry that is a string': { exp: String(now() + 600) },
+      'an expiry of 1e99': { exp: 1e99 },
+      'a negative expiry': { exp: -1 },
+      'not yet valid': { nbf: now() + 120 },
+      'a not-before time that is a string': { nbf: 'now' },
       'no audience': { aud: undefined },
       'an empty list of audiences': { aud: [] },
       'an audience that is a number': { aud: ['here', 1] },
@@ -262,15 +262,15 @@ describe('tokens signed outside the server', () => {
       'an account without a uid': holders({ serviceaccount: { name: 'forged' } }),
       'another uid': holders({ serviceaccount: { name: 'forged', uid: 'x' } }),
       'another namespace': holders({ namespace: 'kube-system' }),
-      'a pod that is not there': holders({ pod: { name: 'nobody', uid: 'x' } }),
+      'a pod that does not exist': holders({ pod: { name: 'nobody', uid: 'x' } }),
       'a pod without a uid': holders({ pod: { name: 'nobody' } }),
-      'a secret that is not there': holders({ secret: { name: 'nobody', uid: 'x' } }),
-      'a stale time in words': holders({ warnafter: 'later' }),
+      'a secret that does not exist': holders({ secret: { name: 'nobody', uid: 'x' } }),
+      'a warnafter time that is a string': holders({ warnafter: 'later' }),
     }
     for (const [name, claims] of Object.entries(wrong))
       assert.equal(await statusWith(await signed({ ...usual(), ...claims })), 401, name)
     const twice = JSON.stringify(usual()).replace('{', '{"sub":"system:serviceaccount:kube-system:x",')
-    assert.equal(await statusWith(await signed(twice)), 401, 'a claim that is there twice')
+    assert.equal(await statusWith(await signed(twice)), 401, 'a duplicate claim')
     for (const text of ['[]', 'null', '"x"', '{', '']) assert.equal(await statusWith(await signed(text)), 401, text)
   })
 
@@ -315,23 +315,26 @@ describe('tokens signed outside the server', () => {
     const wrong: { readonly [name: string]: string } = {
       'of nobody': `${unsigned}.`,
       'of nobody, with one': `${unsigned}.${signature}`,
-      'by the public key as a secret': `${hmac}.${createHmac('sha256', pem).update(hmac).digest('base64url')}`,
+      'signed with the public key as an HMAC secret': `${hmac}.${createHmac('sha256', pem).update(hmac).digest('base64url')}`,
       'of zeros': `${header}.${payload}.${zeros}`,
       'in another form': `${header}.${payload}.${der}`,
       'of another payload': `${header}.${part({ ...usual(), sub: 'system:serviceaccount:default:asked' })}.${signature}`,
       'by a stranger': await signed(usual(), stranger.privateKey),
-      'by a stranger who brings the key': await signed(usual(), stranger.privateKey, { alg: 'ES256', jwk }),
-      'by a stranger who says where the key is': await signed(usual(), stranger.privateKey, {
+      'signed with an unknown key embedded in the token': await signed(usual(), stranger.privateKey, {
+        alg: 'ES256',
+        jwk,
+      }),
+      'signed with an unknown key that the token links to': await signed(usual(), stranger.privateKey, {
         alg: 'ES256',
         jku: 'https://127.0.0.1:1/keys',
       }),
-      'by a key that is a file': await signed(usual(), ec.privateKey, { alg: 'ES256', kid: '../../dev/null' }),
-      'by RSA in another way': await signed(usual(), rsa.privateKey, { alg: 'PS256' }),
+      'a key ID that is a file path': await signed(usual(), ec.privateKey, { alg: 'ES256', kid: '../../dev/null' }),
+      'signed with another RSA scheme': await signed(usual(), rsa.privateKey, { alg: 'PS256' }),
       'with more': `${good}A`,
       'with another part': `${good}.x`,
       'with padding': `${good}==`,
       cut: good.slice(0, -2),
-      'with the last bits changed': `${good.slice(0, -1)}${lastBitsChanged(good.at(-1)!)}`,
+      'with changed last bits of the signature': `${good.slice(0, -1)}${lastBitsChanged(good.at(-1)!)}`,
       'of nothing': '..',
     }
     for (const [name, token] of Object.entries(wrong)) assert.equal(await statusWith(token), 401, name)

@@ -95,10 +95,10 @@ test('a token webhook authenticates users', { timeout: 300_000 }, async (t) => {
       'no user': says({ authenticated: true }),
       'no name': says({ authenticated: true, user: { groups: ['a'] } }),
       'an empty name': says({ authenticated: true, user: { username: '' } }),
-      'a name that is no text': says({ authenticated: true, user: { username: 5 } }),
-      'groups that are no list': says({ authenticated: true, user: { username: 'a', groups: 'system:masters' } }),
-      'extra that is no object': says({ authenticated: true, user: { username: 'a', extra: ['b'] } }),
-      'extra whose values are no lists': says({ authenticated: true, user: { username: 'a', extra: { b: 'c' } } }),
+      'a user name that is not a string': says({ authenticated: true, user: { username: 5 } }),
+      'groups that are not a list': says({ authenticated: true, user: { username: 'a', groups: 'system:masters' } }),
+      'extra that is not an object': says({ authenticated: true, user: { username: 'a', extra: ['b'] } }),
+      'extra whose values are not lists': says({ authenticated: true, user: { username: 'a', extra: { b: 'c' } } }),
       'a name that is too long': says({ authenticated: true, user: { username: 'x'.repeat(900_000) } }),
       'a uid that is too long': says({ authenticated: true, user: { username: 'a', uid: 'x'.repeat(900_000) } }),
       'groups that are too long': says({
@@ -109,11 +109,11 @@ test('a token webhook authenticates users', { timeout: 300_000 }, async (t) => {
         authenticated: true,
         user: { username: 'a', extra: { b: ['x'.repeat(900_000)] } },
       }),
-      'a yes that is a text': says({ ...yes, authenticated: 'true' }),
-      'no JSON': (_, response) => response.end(canary),
+      'authenticated as a string': says({ ...yes, authenticated: 'true' }),
+      'a body that is not JSON': (_, response) => response.end(canary),
       'a 500': (_, response) => response.writeHead(500).end('{}'),
       'a redirect': (_, response) => response.writeHead(307, { location: `https://127.0.0.1:${service.port}/` }).end(),
-      'more than it may be': (_, response) => response.end(`"${'x'.repeat(2_000_000)}"`),
+      'more than the size limit': (_, response) => response.end(`"${'x'.repeat(2_000_000)}"`),
       'a broken connection': (_, response) => response.destroy(),
     }
     for (const [name, answer] of Object.entries(bad)) {
@@ -121,7 +121,7 @@ test('a token webhook authenticates users', { timeout: 300_000 }, async (t) => {
       service.answers.set(token, answer)
       assert.equal((await authenticatedUser(server, { token })).status, 401, name)
       service.answers.set(token, says(yes))
-      const remembered = name === 'a yes that is a text'
+      const remembered = name === 'authenticated as a string'
       assert.equal((await authenticatedUser(server, { token })).status, remembered ? 401 : 201, name)
     }
     assert.equal(service.countOf('bad-a-broken-connection'), 3, 'it is tried once more')

@@ -52,25 +52,25 @@ const jane = ['Impersonate-User', 'jane'] as const
 /** Headers of alice and the expected rejection. If undefined, she acts as jane, who may not list Secrets either. */
 const table: readonly (readonly [title: string, headers: Headers, refused: string | undefined])[] = [
   ['a user', [jane], undefined],
-  ['the header in another case', [['impersonate-USER', 'jane']], undefined],
+  ['the header name in another case', [['impersonate-USER', 'jane']], undefined],
   ['another user', [['Impersonate-User', 'joe']], 'users \\"joe\\"'],
   [
-    'a master',
+    'a user in system:masters',
     [
       ['Impersonate-User', 'admin'],
       ['Impersonate-Group', 'system:masters'],
     ],
     'users \\"admin\\"',
   ],
-  ['a group of masters', [jane, ['Impersonate-Group', 'system:masters']], 'groups \\"system:masters\\"'],
+  ['the group system:masters', [jane, ['Impersonate-Group', 'system:masters']], 'groups \\"system:masters\\"'],
   ['a group', [jane, ['Impersonate-Group', 'a']], undefined],
   ['two groups', [jane, ['Impersonate-Group', 'a'], ['Impersonate-Group', 'b,c']], undefined],
-  ['groups that a comma would make', [jane, ['Impersonate-Group', 'b'], ['Impersonate-Group', 'c']], 'groups \\"b\\"'],
+  ['groups split at a comma', [jane, ['Impersonate-Group', 'b'], ['Impersonate-Group', 'c']], 'groups \\"b\\"'],
   ['the second group', [jane, ['Impersonate-Group', 'a'], ['Impersonate-Group', 'x']], 'groups \\"x\\"'],
   ['an extra', [jane, ['Impersonate-Extra-example.com%2Fscopes', 'view']], undefined],
-  ['an extra in capitals', [jane, ['Impersonate-Extra-EXAMPLE.com%2fSCOPES', 'view']], undefined],
+  ['an extra key in capitals', [jane, ['Impersonate-Extra-EXAMPLE.com%2fSCOPES', 'view']], undefined],
   [
-    'another value of it',
+    'another value of the extra key',
     [jane, ['Impersonate-Extra-example.com%2Fscopes', 'view'], ['Impersonate-Extra-example.com%2Fscopes', 'edit']],
     'userextras.authentication.orch.io \\"edit\\"',
   ],
@@ -78,7 +78,7 @@ const table: readonly (readonly [title: string, headers: Headers, refused: strin
   ['a uid', [jane, ['Impersonate-Uid', 'u-1']], undefined],
   ['another uid', [jane, ['Impersonate-Uid', 'u-2']], 'uids.authentication.orch.io \\"u-2\\"'],
   [
-    'an account of another namespace',
+    'a service account in another namespace',
     [['Impersonate-User', 'system:serviceaccount:kube-system:x']],
     'serviceaccounts \\"x\\"',
   ],

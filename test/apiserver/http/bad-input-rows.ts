@@ -202,7 +202,7 @@ export const identity: Rows = {
   'an invalid token when anonymous requests are allowed': {
     coveredBy: [['apiserver/http/identity.test.ts', 'a request with an invalid token is never treated as anonymous']],
   },
-  'formats of bearer tokens': {
+  'bearer token formats': {
     coveredBy: [['apiserver/http/identity.test.ts', 'a request with an invalid token is never treated as anonymous']],
   },
   'bootstrap tokens': {
@@ -300,7 +300,7 @@ export const identity: Rows = {
       ['api/pki/identity.test.ts', 'a certificate is rejected:'],
     ],
   },
-  'certificates that are expired, not yet valid, of another CA, or for another purpose': {
+  'certificates that are expired, not yet valid, from another CA or for another purpose': {
     coveredBy: [
       ['apiserver/http/identity.test.ts', 'client certificates'],
       [
@@ -320,7 +320,7 @@ export const identity: Rows = {
       ],
     ],
   },
-  'labels and taints of nodes': {
+  'node labels and taints': {
     coveredBy: [['apiserver/admission/node-restriction.test.ts', 'on its Node through any kind of write']],
   },
   'owners with blockOwnerDeletion': {
@@ -405,7 +405,7 @@ export const runtime: Rows = {
     here: ['javascript'],
     coveredBy: [['apiserver/http/hostile-queries.test.ts', 'hostile queries get the expected codes']],
   },
-  'a trailing line feed after a matching text': { here: ['javascript'] },
+  'a trailing line feed after a matching string': { here: ['javascript'] },
   'CVE-2026-111497: compressed bodies': {
     here: ['javascript'],
     coveredBy: [['apiserver/admission/webhook/hostile.test.ts', ': the failure policy applies before the timeout']],
@@ -509,7 +509,10 @@ export const requests: Rows = {
   versions: {
     here: ['queries'],
     coveredBy: [
-      ['apiserver/http/hostile-queries.test.ts', 'a resourceVersion that is not reached in time gets a 504 with Retry-After'],
+      [
+        'apiserver/http/hostile-queries.test.ts',
+        'a resourceVersion that is not reached in time gets a 504 with Retry-After',
+      ],
       ['fuzz/queries.test.ts', 'random queries return what the model predicts'],
     ],
   },

@@ -78,7 +78,7 @@ const cuts: { readonly [name: string]: (socket: TLSSocket) => void } = {
   'a closed connection': (socket) => socket.end(),
   'a broken connection': (socket) => socket.destroy(),
   'GOAWAY and a closed connection': (socket) => socket.end(frame('goaway', 0, 0, Buffer.alloc(8))),
-  'an end before the length that was announced': (socket) => socket.write(frame('data', endStream, 1)),
+  'an end before the announced length': (socket) => socket.write(frame('data', endStream, 1)),
 }
 
 for (const announced of [true, false])

@@ -31,7 +31,7 @@ const nesting: { [name: string]: Row } = {
   'nesting to 512': { body: bodyWith(`"x":${nested(511)}`), status: 201 },
   'nesting to 513': { body: bodyWith(`"x":${nested(512)}`), status: 400, expected: /nested deeper than 512/ },
   'nesting to 100,000': { body: bodyWith(`"x":${nested(100_000)}`), status: 400, expected: /nested deeper/ },
-  'nesting to 1,500,000, never closed': { body: '['.repeat(1_500_000), status: 400 },
+  '1,500,000 levels of unclosed nesting': { body: '['.repeat(1_500_000), status: 400 },
   'nested objects': { body: `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`, status: 400 },
   'nesting in a free-form field': {
     body: meta(
@@ -82,10 +82,10 @@ const duplicates: { [name: string]: Row } = {
 
 const generation = (number: string) => meta(`"generation":${number}`)
 const numbers: { [name: string]: Row } = {
-  'an integer that a double cannot hold': { body: generation('9007199254740993'), status: 201 },
+  'an integer that a double cannot represent': { body: generation('9007199254740993'), status: 201 },
   'the largest int64': { body: generation('9223372036854775807'), status: 201 },
-  'one more than the largest int64': { body: generation('9223372036854775808'), status: 400 },
-  'a number of 1,000 digits': { body: generation('1'.repeat(1000)), status: 400 },
+  'the largest int64 plus one': { body: generation('9223372036854775808'), status: 400 },
+  'a 1,000-digit number': { body: generation('1'.repeat(1000)), status: 400 },
   'an exponent out of range': { body: generation('1e400'), status: 400 },
   'an exponent out of range in an unknown field': { body: bodyWith('"x":-1e400'), status: 400 },
   'a fraction for an integer': { body: generation('1.5'), status: 400 },
@@ -192,7 +192,7 @@ const names: { [name: string]: Row } = {
     ]),
   ),
   'a name like an inherited member': { body: name('constructor'), status: 201 },
-  'a name of 253': { body: name('a'.repeat(253)), status: 201 },
+  'a name with 253 characters': { body: name('a'.repeat(253)), status: 201 },
   'a generated name from a bad prefix': { body: '{"metadata":{"generateName":"A_"}}', status: 422 },
   'a generated name from a long prefix': {
     body: JSON.stringify({ metadata: { generateName: 'a'.repeat(250) } }),
@@ -256,7 +256,7 @@ const names: { [name: string]: Row } = {
     body: bodyWith('"data":{}'),
     status: 422,
   },
-  'a field manager of 129 bytes': {
+  'a 129-byte field manager': {
     path: `${configMaps}?fieldManager=${'a'.repeat(129)}`,
     body: bodyWith('"data":{}'),
     status: 422,

@@ -35,8 +35,8 @@ const selections: readonly (readonly [what: string, query: { [name: string]: str
     0,
   ],
   ['a label with thousands of allowed values', { labelSelector: `ten in (${values},t17)` }, 10],
-  ['a label of all objects', { labelSelector: 'app=bench' }, count],
-  ['a label of ten objects', { labelSelector: 'ten=t17' }, 10],
+  ['a label that all objects have', { labelSelector: 'app=bench' }, count],
+  ['a label that ten objects have', { labelSelector: 'ten=t17' }, 10],
 ]
 
 for (const [what, selector, found] of selections) {

@@ -36,16 +36,16 @@ const floods: { readonly [name: string]: { readonly before?: readonly Buffer[]; 
   'acknowledged settings': { make: () => frame('settings', 1, 0) },
   pings: { make: () => frame('ping', 0, 0, nothing) },
   'unsolicited ping responses': { make: () => frame('ping', 1, 0, nothing) },
-  'requests beyond the limit of streams': {
+  'requests above the stream limit': {
     before: heldStreams,
     make: (i) => frame('headers', endHeaders | endStream, nextStream(i), plainHeaders),
   },
-  'trailers of a closed stream': {
+  'trailers for a closed stream': {
     before: [frame('headers', endHeaders | endStream, 1, plainHeaders), frame('reset', 0, 1, number(8))],
     make: () => frame('headers', endHeaders | endStream, 1, plainHeaders),
   },
   priorities: { make: (i) => frame('priority', 0, 2 * i + 1, Buffer.concat([number(0), Buffer.from([1])])) },
-  'window updates of one byte': {
+  'one-byte window updates': {
     before: heldStreams,
     make: (i) => frame('window', 0, 2 * (i % maxStreams) + 1, number(1)),
   },
@@ -54,11 +54,11 @@ const floods: { readonly [name: string]: { readonly before?: readonly Buffer[]; 
     make: () => frame('window', 0, 1, number(1)),
   },
   'empty DATA frames': { before: heldStreams, make: () => frame('data', 0, 1) },
-  'data of a closed stream': {
+  'data for a closed stream': {
     before: [frame('headers', endHeaders, 1, plainHeaders), frame('reset', 0, 1, number(8))],
     make: () => frame('data', 0, 1, Buffer.from('x')),
   },
-  'headers in fragments of one byte': {
+  'headers in one-byte fragments': {
     make: (i) => (i === 0 ? frame('headers', endStream, 1) : frame('continuation', 0, 1, plainHeaders.subarray(0, 1))),
   },
   'frames of unknown type': { make: () => unknownType },

@@ -87,7 +87,10 @@ test('the manager approves node client certificates', async (t) => {
   await t.test('CertificateSigningRequests without permission stay pending and do not block later ones', async () => {
     const pending: [string, () => Promise<unknown>][] = [
       ['by a stranger', () => stranger.create(requests, requestOf({ name: 'by-stranger' }))],
-      ['a node for another', () => node.create(requests, requestOf({ name: 'other-node', node: 'n2' }))],
+      [
+        'a node that requests a certificate for another node',
+        () => node.create(requests, requestOf({ name: 'other-node', node: 'n2' })),
+      ],
       ['other usages', () => joiner.create(requests, requestOf({ name: 'usages', usages: ['client auth'] }))],
       ['other group', () => joiner.create(requests, requestOf({ name: 'group', organization: 'dev' }))],
       [

@@ -207,7 +207,7 @@ describe("etcd's HTTP/2 client with individual frames", { timeout: 60_000 }, () 
     ['an endless length', frame('headers', endHeaders, 1, Buffer.alloc(9, 255)), /does not end/, true],
     ['a truncated Huffman code', frame('headers', endHeaders, 1, Buffer.of(0, 0x81, 0)), /code breaks off/, true],
     [
-      'the Huffman end symbol in a text',
+      'the Huffman end symbol in a string',
       frame('headers', endHeaders, 1, Buffer.of(0, 0x84, 255, 255, 255, 255)),
       /contains EOS/,
       true,

@@ -47,7 +47,7 @@ describe('etcd store connected to a server that is not etcd', { timeout: 300_000
       stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
       stream.end(seal(Buffer.from('.....\xff\xff\xff', 'latin1')))
     },
-    'an error with a bad text': (stream) => {
+    'an error with an invalid message': (stream) => {
       stream.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '13', 'grpc-message': '%zz' })
       stream.end()
     },

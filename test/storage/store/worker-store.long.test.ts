@@ -72,7 +72,7 @@ function prove(promise: string, proof: (workers: Workers) => Promise<void>): voi
 }
 
 describe('workers that share one store', () => {
-  prove('a commit is in the revision of all before it is acknowledged', async ({ stores }) => {
+  prove("every worker's revision includes a commit before the commit is acknowledged", async ({ stores }) => {
     const [writer, ...others] = stores
     for (let i = 0; i < 200; i++) {
       const revision = await put(writer!, `a${i}`, 'x', 0)
@@ -102,7 +102,7 @@ describe('workers that share one store', () => {
     },
   )
 
-  prove('one of several commits of all workers that replace the same revision wins', async ({ stores }) => {
+  prove('of several commits by all workers that replace the same revision, only one succeeds', async ({ stores }) => {
     const first = await put(stores[0]!, 'hot', '0', 0)
     const tries = stores.flatMap((store) =>
       Array.from({ length: 20 }, () => store.commit({ key: 'hot', expected: first, value: Buffer.from('1') })),
@@ -128,7 +128,7 @@ describe('workers that share one store', () => {
     for (const store of stores) await assert.rejects(readChanges(store, { after: at, count: 1 }), RevisionGone)
   })
 
-  prove('a late worker starts at the current revision', async ({ stores, connect }) => {
+  prove('a worker that starts late begins at the current revision', async ({ stores, connect }) => {
     await writeMany(stores[0]!, 100, 'x')
     const late = await connect()
     const revision = await late.revision()
@@ -141,7 +141,7 @@ describe('workers that share one store', () => {
     assert.equal((await late.list({ prefix: '' })).entries.length, 101)
   })
 
-  prove('a worker that ends does not affect the others', async ({ stores }) => {
+  prove('a worker that exits does not affect the others', async ({ stores }) => {
     const [gone, ...rest] = stores
     const underWay = manyKeys(50).map((key) => put(gone!, key, 'x', 0))
     await gone!.close()
@@ -161,7 +161,7 @@ describe('workers that share one store', () => {
   })
 
   prove(
-    'a worker that missed a change reports it, and delivers nothing after it',
+    'a worker that missed a change reports an error and delivers no later changes',
     async ({ stores, port: connect }) => {
       const { port, memory } = await connect()
       const failed = Promise.withResolvers<StoreError>()
@@ -182,7 +182,7 @@ describe('workers that share one store', () => {
     },
   )
 
-  prove('the end of the owner ends every watch and every commit', async ({ stores, endOwner }) => {
+  prove("if the store's owner exits, every watch ends and every commit fails", async ({ stores, endOwner }) => {
     const { signal } = new AbortController()
     const watching = stores.map((store) =>
       assert.rejects(drain(store.watch({ prefix: '', after: store.revision(), signal })), /store thread has ended/),

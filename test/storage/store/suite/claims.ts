@@ -16,10 +16,10 @@ export function claimSuite(name: string, open: Open): void {
   const prove = provesOn(open)
   describe(`${name}: reservations`, () => {
     prove('a commit reserves free keys and releases others atomically', claims)
-    prove('one of several commits that reserve the same key wins, and the others have no effect', oneHolder)
-    prove('thousands of keys are reserved and released like a few', manyClaims)
+    prove('of several commits that reserve the same key, only one succeeds and the others have no effect', oneHolder)
+    prove('thousands of keys can be reserved and released at once', manyClaims)
     prove('invalid reservations are rejected', claimRefusals)
-    prove('a key that is released under a guard on its presence is released once', onceReleased)
+    prove('a key that is released with a guard on its presence is released only once', onceReleased)
   })
 }
 

@@ -16,8 +16,8 @@ export function listSuite(name: string, open: Open): void {
   describe(`${name}: lists`, () => {
     prove('entries are sorted by their UTF-8 bytes', byteOrder)
     prove('a prefix never includes siblings', siblings)
-    prove('limit and after cut a range, and remaining counts the rest', cuts)
-    prove('a list at any revision in the history window is the state at that revision', oldStates)
+    prove('limit and after restrict the range, and remaining counts the rest', cuts)
+    prove('a list at any revision that is not compacted returns the state at that revision', oldStates)
     prove('pages read at one revision are one state despite concurrent writes', pagesUnderWrites)
     prove('a key with many versions is one entry at each revision', manyVersions)
     prove('a long list is exact while its keys are rewritten and deleted', longListUnderWrites)

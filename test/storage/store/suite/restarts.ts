@@ -23,9 +23,9 @@ import { type OpenDurable, provesAcrossRestarts } from './prove.ts'
 export function restartSuite(name: string, open: OpenDurable): void {
   const prove = provesAcrossRestarts(open)
   describe(`${name}: restarts`, () => {
-    prove('revisions continue and nothing is lost', restart)
+    prove('revisions continue after a restart, and nothing is lost', restart)
     prove('every change is replayed from the log to many readers, followed by live changes', replayAfterRestart)
-    prove('compacted revisions stay gone', compactionAcrossRestart)
+    prove('compacted revisions stay unavailable after a restart', compactionAcrossRestart)
     prove('lifetimes continue', lifetimesAcrossRestart)
     for (const seed of someOf([11, 12], 1)) {
       const plan = { seed, restarts: 5, steps: 80 }
