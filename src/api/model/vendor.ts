@@ -55,7 +55,7 @@ export interface Signers {
   readonly nodeClient: string
   /** Signs serving certificates of node agents. */
   readonly nodeServing: string
-  /** The signer of requests from before signers had names. */
+  /** The signer of requests made before signers had names. */
   readonly legacyUnknown: string
 }
 

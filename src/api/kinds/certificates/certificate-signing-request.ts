@@ -275,7 +275,7 @@ function checkUsages(usages: readonly string[], path: FieldPath): FieldError[] {
     ])
 }
 
-/** Rejects the legacy signer, which exists only for requests from before signers had names. */
+/** Rejects the legacy signer, which exists only for requests made before signers had names. */
 function checkSigner(name: string, vendor: Vendor): FieldError[] {
   const path = 'spec.signerName'
   if (name === vendor.signers.legacyUnknown) return [invalid(path, name, 'this signer accepts no new requests')]
