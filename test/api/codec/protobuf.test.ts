@@ -378,7 +378,7 @@ const malformed: { readonly [what: string]: readonly [bytes: string, message: Re
   ],
   'a truncated varint': ['1880', /^small: a varint extends past the end of the message$/],
   'a truncated tag': ['80', /^a varint extends past the end of the message$/],
-  'field 0': ['0001', /^field number 0$/],
+  'field 0': ['0001', /^invalid field number 0$/],
   'neither number nor string': ['52020802', /^port: must be a number or a string$/],
   'invalid JSON': ['5a030a017b', /^any: the body is not valid JSON/],
 }

@@ -227,12 +227,12 @@ function refused(what: string, file: string, message: RegExp, damage: (at: Place
 const cut = (_: Place, file: string) => writeFileSync(file, readFileSync(file, 'utf8').slice(0, 100))
 const remove = (_: Place, file: string) => rmSync(file)
 for (const name of ['ca', 'serving', 'admin']) {
-  const remedy = name === 'ca' ? 'from a backup; or remove both' : `Remove ${name}.crt and ${name}.key`
+  const remedy = name === 'ca' ? 'from a backup. Or remove both' : `Remove ${name}.crt and ${name}.key`
   const says = (problem: string) => new RegExp(`${problem}.*${remedy}`)
   refused('truncated', `${name}.crt`, says('valid PEM certificate'), cut)
   refused('truncated', `${name}.key`, says('valid PEM private key'), cut)
   refused('empty', `${name}.key`, says('0 PEM blocks'), (_, file) => writeFileSync(file, ''))
-  refused('missing next to its certificate', `${name}.key`, says(`missing, while ${name}.crt is there`), remove)
+  refused('missing next to its certificate', `${name}.key`, says(`missing, although ${name}.crt exists`), remove)
   refused('for another key', `${name}.crt`, says(`not belong to the key in ${name}.key`), (_, file) =>
     writeFileSync(file.replace('.crt', '.key'), keyToPem(generateKey())),
   )

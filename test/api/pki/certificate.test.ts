@@ -135,9 +135,9 @@ const contradictions: [string, Partial<CertificateTemplate>, RegExp][] = [
   ['a serial number with a redundant zero byte', { serial: Buffer.from([0, 1]) }, /serial/],
   ['a 21-byte serial number', { serial: Buffer.alloc(21, 1) }, /serial/],
   ['an issuer that is not a CA', { issuer: { certificate: leaf, key: ca.key } }, /not a certificate authority/],
-  ['an issuer with another key', { issuer: { certificate: ca.certificate, key: generateKey() } }, /key of the issuer/],
+  ['an issuer with another key', { issuer: { certificate: ca.certificate, key: generateKey() } }, /issuer's key/],
   ['an issuer with a key of another type', { issuer: { certificate: ca.certificate, key: rsa } }, /issuer's key/],
-  ['a self-signed certificate with another key', { issuer: { certificate: 'self', key: ca.key } }, /not its own/],
+  ['a self-signed certificate with another key', { issuer: { certificate: 'self', key: ca.key } }, /with its own key/],
   ['too many names', { names: { dns: Array(257).fill('a'), ips: [] } }, /more than 256/],
 ]
 

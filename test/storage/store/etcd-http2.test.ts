@@ -173,20 +173,20 @@ describe("etcd's HTTP/2 client with individual frames", { timeout: 60_000 }, () 
   const ends: [name: string, bytes: Buffer, expected: RegExp, sent: boolean][] = [
     ['a refused stream', reset(7), /code 7/, false],
     ['a reset', reset(2), /code 2/, true],
-    ['GOAWAY before the call', goaway(0, 0), /going away/, false],
+    ['GOAWAY before the call', goaway(0, 0), /shutting down the connection/, false],
     ['GOAWAY with an error', goaway(0, 11), /code 11/, false],
-    ['GOAWAY after the call', goaway(1, 0), /lost before the answer/, true],
-    ['silence', Buffer.alloc(0), /lost before the answer/, true],
-    ['half a response', Buffer.concat([ok, data('text')]), /lost before the answer/, true],
-    ['a response without a message', Buffer.concat([ok, done]), /lost before the answer/, true],
+    ['GOAWAY after the call', goaway(1, 0), /lost before the response/, true],
+    ['silence', Buffer.alloc(0), /lost before the response/, true],
+    ['half a response', Buffer.concat([ok, data('text')]), /lost before the response/, true],
+    ['a response without a message', Buffer.concat([ok, done]), /lost before the response/, true],
     ['a web page', frame('headers', endHeaders, 1, headerBlock({ ':status': '404' })), /HTTP status 404/, true],
     ['a frame that is too large', Buffer.of(0, 64, 1, 0, 0, 0, 0, 0, 1), /a frame of 16385 bytes/, true],
     ['data of an unknown stream', frame('data', 0, 3, Buffer.from('x')), /unexpected frame on stream 3/, true],
     ['data on the connection', frame('data', 0, 0, Buffer.from('x')), /unexpected frame on stream 0/, true],
-    ['a push', frame('headers', 0, 1).fill(5, 3, 4), /a push/, true],
+    ['a push', frame('headers', 0, 1).fill(5, 3, 4), /server push/, true],
     ['too much padding', frame('data', 8, 1, Buffer.of(9, 1)), /the padding exceeds the frame/, true],
     ['headers in the middle of headers', Buffer.concat([frame('headers', 0, 1), done]), /is not continued/, true],
-    ['a continuation without headers', frame('continuation', endHeaders, 1), /without a beginning/, true],
+    ['a continuation without headers', frame('continuation', endHeaders, 1), /without HEADERS/, true],
     [
       'endless headers',
       Buffer.concat([
@@ -196,16 +196,16 @@ describe("etcd's HTTP/2 client with individual frames", { timeout: 60_000 }, () 
       /a header block exceeds/,
       true,
     ],
-    ['a header with an index out of range', frame('headers', endHeaders, 1, Buffer.of(0xbe)), /the number 62/, true],
+    ['a header with an index out of range', frame('headers', endHeaders, 1, Buffer.of(0xbe)), /header index 62/, true],
     [
       'headers for the dynamic table',
       frame('headers', endHeaders, 1, Buffer.of(0x3f, 0xe1, 0x1f)),
       /header table size|table size update/,
       true,
     ],
-    ['a truncated header', frame('headers', endHeaders, 1, Buffer.of(0, 5, 97)), /break off/, true],
-    ['an endless length', frame('headers', endHeaders, 1, Buffer.alloc(9, 255)), /does not end/, true],
-    ['a truncated Huffman code', frame('headers', endHeaders, 1, Buffer.of(0, 0x81, 0)), /code breaks off/, true],
+    ['a truncated header', frame('headers', endHeaders, 1, Buffer.of(0, 5, 97)), /header block is truncated/, true],
+    ['an endless length', frame('headers', endHeaders, 1, Buffer.alloc(9, 255)), /a length is too long/, true],
+    ['a truncated Huffman code', frame('headers', endHeaders, 1, Buffer.of(0, 0x81, 0)), /Huffman-coded header is truncated/, true],
     [
       'the Huffman end symbol in a string',
       frame('headers', endHeaders, 1, Buffer.of(0, 0x84, 255, 255, 255, 255)),
@@ -308,12 +308,12 @@ describe("etcd's HTTP/2 client with individual frames", { timeout: 60_000 }, () 
     const other = peer(Buffer.alloc(0), Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'))
     await assert.rejects(
       withSession(other, async () => {}),
-      /does not speak HTTP\/2/,
+      /does not support HTTP\/2/,
     )
     const early = peer(Buffer.alloc(0), frame('ping', 0, 0, Buffer.alloc(8)))
     await assert.rejects(
       withSession(early, async () => {}),
-      /does not speak HTTP\/2/,
+      /does not support HTTP\/2/,
     )
   })
 })

@@ -27,7 +27,7 @@ export function readAmounts(text: string, flagName: string): { [what: string]: s
   for (const [what, amount] of Object.entries(amounts))
     if (parseQuantity(amount) === undefined)
       throw new UsageError(
-        `${flagName}: ${JSON.stringify(amount)} is not a valid ${what} quantity, such as 200m or 512Mi`,
+        `${flagName}: ${JSON.stringify(amount)} is not a valid quantity for ${what}, such as 200m or 512Mi`,
       )
   return amounts
 }

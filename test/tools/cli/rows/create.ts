@@ -250,7 +250,7 @@ rules: [{apiGroups: [""], resources: [pods], verbs: [delete]}]
       },
     ),
     r('create quota', 'wrong --hard=pods=many --dry-run=client', {
-      stderr: 'error: --hard: "many" is not a quantity of pods, such as 200m or 512Mi\n',
+      stderr: 'error: --hard: "many" is not a valid quantity for pods, such as 200m or 512Mi\n',
       code: 1,
     }),
     r('create poddisruptionbudget', 'wrong --selector=a=b --min-available=1 --max-unavailable=1', {

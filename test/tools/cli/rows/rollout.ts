@@ -83,7 +83,7 @@ export const rolling: Part = {
       { stdout: '{"limits":{"cpu":"2","memory":"1Gi"},"requests":{"cpu":"1"}}' },
     ),
     r('set resources', 'deploy/web --limits=cpu=much', {
-      stderr: 'error: --limits: "much" is not a quantity of cpu, such as 200m or 512Mi\n',
+      stderr: 'error: --limits: "much" is not a valid quantity for cpu, such as 200m or 512Mi\n',
       code: 1,
     }),
     r('set serviceaccount', 'deploy web robot', { stdout: 'deployment.apps/web serviceaccount updated\n' }),
