@@ -67,7 +67,7 @@ const rows: readonly (readonly [path: string, body: object, ...lost: string[]])[
 ]
 
 const warningsOf = (header: string | undefined) =>
-  [...(header ?? '').matchAll(/299 - "([^"]*): dropped, because the feature (\w+) is disabled"/g)].map(
+  [...(header ?? '').matchAll(/299 - "([^"]*): dropped because the (\w+) feature gate is disabled"/g)].map(
     ([, path, feature]) => `${path}: ${feature}`,
   )
 
