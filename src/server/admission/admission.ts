@@ -4,18 +4,13 @@
  */
 import { type Admission, type Control, chain } from '../../apiserver/admission/admission.ts'
 import type { AdmissionMetrics } from '../../apiserver/admission/admission-metrics.ts'
-import {
-  allControls,
-  type ControlEntry,
-  type ControlParts,
-  type ControlState,
-} from '../../apiserver/admission/controls/all.ts'
+import type { ControlEntry, ControlParts, ControlState } from '../../apiserver/admission/controls/all.ts'
 import { refuseEscalation } from '../../apiserver/admission/escalation.ts'
 import { type WarningParts, warnOfWebhooks } from '../../apiserver/admission/webhook/configuration-warnings.ts'
 import type { Access } from '../../apiserver/authz/access.ts'
 import { UsageError } from '../../base/flags/flags.ts'
 import { messageOf } from '../../base/text/errors.ts'
-import { findControl } from '../flags/admission-controls.ts'
+import { assertKnown, controlsOf, findControl } from '../flags/admission-controls.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import { type ControlConfiguration, readAdmissionConfiguration } from './admission-configuration.ts'
 
@@ -47,7 +42,10 @@ export async function makeAdmission(
   metrics: AdmissionMetrics,
 ): Promise<MadeAdmission> {
   const { enableAdmissionPlugins: enabled, disableAdmissionPlugins: disabled } = options
-  const entries = allControls.map((entry) => ({
+  const { version } = parts.emulation
+  for (const name of enabled) findControl(name, version, '--enable-admission-plugins')
+  for (const name of disabled) assertKnown(name, version, '--disable-admission-plugins')
+  const entries = controlsOf(version).map((entry) => ({
     ...entry,
     byDefault: entry.byDefault || parts.furtherDefaults.includes(entry.name),
   }))
@@ -63,7 +61,7 @@ export async function makeAdmission(
   const isRunning = ({ name, byDefault }: ControlEntry) =>
     enabled.includes(name) || (byDefault && !disabled.includes(name))
   // A disabled control with an invalid configuration would fail once it is enabled, so check it now.
-  const configured = [...configurations.keys()].map(findControl)
+  const configured = [...configurations].map(([name, { source }]) => findControl(name, version, source))
   for (const entry of configured) if (!isRunning(entry)) await make(entry)
   const activeControls = await Promise.all(entries.filter(isRunning).map(make))
   warnOfUncalledWebhooks(activeControls, parts)

@@ -21,6 +21,7 @@ import { makeAdmission } from '../admission/admission.ts'
 import { ownWritesIn } from '../admission/admission-writes.ts'
 import { ownerTypesIn, servedTypesIn } from '../admission/admitted-types.ts'
 import { ScheduledBackups } from '../backup/scheduled-backups.ts'
+import { emulationFrom } from '../flags/emulation.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import type { Reloading } from '../flags/reloading.ts'
 import { isSpoken } from '../flags/runtime-config.ts'
@@ -184,7 +185,17 @@ async function openApi(options: ServerOptions, parts: ApiParts) {
   const quotaActivity = new QuotaActivity()
   const running = { access, furtherDefaults: parts.furtherControls }
   const counting = { quotaActivity, clock, sharedRates: parts.worker?.limits.rates }
-  const admissionParts = { vendor, lookup, authorizer, ...running, ...own, ...webhookParts, ...counting, log }
+  const admissionParts = {
+    vendor,
+    emulation: emulationFrom(options),
+    lookup,
+    authorizer,
+    ...running,
+    ...own,
+    ...webhookParts,
+    ...counting,
+    log,
+  }
   const { admission, accounting, controls } = await makeAdmission(options, admissionParts, metrics.admission)
   return { catalogue, lookup, ways, registry, access, admission, identity, quotaActivity, ownWrites }
 }

@@ -1,26 +1,69 @@
 /** Names of admission controls in flags and files. */
-import { allControls, type ControlEntry } from '../../apiserver/admission/controls/all.ts'
+
+import { availabilityOf, exists } from '../../api/versions/availability.ts'
+import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
+import { allControls, type ControlEntry, type ControlName } from '../../apiserver/admission/controls/all.ts'
+import { unbuiltControls } from '../../apiserver/admission/controls/unbuilt.ts'
 import { closestMatch, UsageError } from '../../base/flags/flags.ts'
 
-/** Parses a list of admission controls. Throws UsageError for an unknown name. */
+/** Parses a list of admission controls. Throws UsageError for a name that no version has. */
 export function readControls(text: string): string[] {
   const names = text
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '')
-  return names.map((name) => findControl(name).name)
+  return names.map((name) => findName(name).name)
 }
 
-/** Returns the admission control with this name. Throws UsageError, suggesting the closest known name. */
-export function findControl(name: string): ControlEntry {
-  const matchingControl = allControls.find((control) => control.name === name)
+/** Returns the admission controls that a version has, in the order of execution. */
+export function controlsOf(version: EmulatedVersion): ControlEntry[] {
+  return allControls.filter((control) => exists(control, version))
+}
+
+/** Returns the names of all admission controls that a version has, including those that the server does not build. */
+export function controlNamesOf(version: EmulatedVersion): ControlName[] {
+  return [...allControls, ...unbuiltControls].filter((control) => exists(control, version))
+}
+
+/**
+ * Returns the admission control with this name. Throws UsageError if the version does not have it or if the server does
+ * not build it. `place` names the flag or file.
+ */
+export function findControl(name: string, version: EmulatedVersion, place: string): ControlEntry {
+  assertKnown(name, version, place)
+  const control = allControls.find((each) => each.name === name)
+  if (control === undefined)
+    throw new UsageError(`${place}: plugin ${JSON.stringify(name)} is not built into this server`)
+  return control
+}
+
+/** Throws UsageError if the version does not have the control. */
+export function assertKnown(name: string, version: EmulatedVersion, place: string): void {
+  const control = findName(name)
+  const state = availabilityOf(control, { version })
+  if (state === 'available') return
+  const change = state === 'later' ? `exists since ${control.since}` : `removed in ${control.until}`
+  throw new UsageError(
+    `${place}: plugin ${JSON.stringify(name)} is unknown (${change}; this server emulates ${version})`,
+  )
+}
+
+/** Returns the control with this name in any version. Throws UsageError, suggesting the closest known name. */
+function findName(name: string): ControlName {
+  const matchingControl = [...allControls, ...unbuiltControls].find((control) => control.name === name)
   if (matchingControl !== undefined) return matchingControl
   const names = allControls.map((control) => control.name)
   const hint = closestMatch(name, names)
   throw new UsageError(
-    `unknown admission plugin ${JSON.stringify(name)}${hint === undefined ? '.' : `; did you mean ${hint}?`} Known plugins are ${names.join(', ')}`,
+    `plugin ${JSON.stringify(name)} is unknown${hint === undefined ? '.' : `; did you mean ${hint}?`} Known plugins are ${names.join(', ')}`,
   )
 }
 
-export const defaultControls = allControls.filter(({ byDefault }) => byDefault).map(({ name }) => name)
-export const controlNames = allControls.map(({ name }) => name)
+export const defaultControls = allControls.filter(({ byDefault }) => byDefault).map(shownName)
+export const controlNames = allControls.map(shownName)
+
+/** Returns the name with the versions that have the control. */
+function shownName({ name, since, until }: ControlName): string {
+  const versions = [since && `since ${since}`, until && `until ${until}`].filter(Boolean)
+  return versions.length === 0 ? name : `${name} (${versions.join(', ')})`
+}

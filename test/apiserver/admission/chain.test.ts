@@ -200,15 +200,26 @@ describe('flags that enable and disable admission plugins', () => {
   for (const [what, flags, told] of [
     ['an unknown control', ['--enable-admission-plugins=NamespaceLifecycl'], /did you mean NamespaceLifecycle\?/],
     [
+      'a plugin that the version no longer has',
+      ['--emulated-version=1.25', '--disable-admission-plugins=PodSecurityPolicy'],
+      /--disable-admission-plugins: plugin "PodSecurityPolicy" is unknown \(removed in 1\.25; this server emulates 1\.25\)/,
+    ],
+    [
+      'a plugin of a later version',
+      ['--enable-admission-plugins=ValidatingAdmissionPolicy'],
+      /--enable-admission-plugins: plugin "ValidatingAdmissionPolicy" is unknown \(exists since 1\.26/,
+    ],
+    [
+      'a plugin that is not built',
+      ['--emulated-version=1.36', '--enable-admission-plugins=PodGroupProtection'],
+      /--enable-admission-plugins: plugin "PodGroupProtection" is not built into this server/,
+    ],
+    [
       'a plugin that is both enabled and disabled',
       ['--enable-admission-plugins=AlwaysDeny', '--disable-admission-plugins=AlwaysDeny'],
       /choose one/,
     ],
-    [
-      'a file with an unknown plugin',
-      file(`${head}plugins: [{name: Nothing}]\n`),
-      /unknown admission plugin "Nothing"/,
-    ],
+    ['a file with an unknown plugin', file(`${head}plugins: [{name: Nothing}]\n`), /plugin "Nothing" is unknown/],
     [
       'a configuration for a plugin without configuration',
       file(`${head}plugins: [{name: NamespaceLifecycle}]\n`),

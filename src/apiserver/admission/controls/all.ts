@@ -6,6 +6,7 @@
 import type { Json } from '../../../api/json/json.ts'
 import type { Lookup } from '../../../api/model/lookup.ts'
 import type { Vendor } from '../../../api/model/vendor.ts'
+import type { Availability, Emulation } from '../../../api/versions/availability.ts'
 import type { Log } from '../../../base/telemetry/log.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import type { Authorizer } from '../../authz/authorizer.ts'
@@ -57,6 +58,8 @@ import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
 /** The components that controls may use. */
 export interface ControlParts extends ImagePolicyParts {
   readonly vendor: Vendor
+  /** The emulated Kubernetes version and the enabled feature gates. */
+  readonly emulation: Emulation
   /** Looks up other objects, with the revision to depend on. */
   readonly lookup: Lookup
   /** Checks permissions. */
@@ -84,11 +87,15 @@ export interface ControlParts extends ImagePolicyParts {
   readonly tolerationSeconds?: TolerationSeconds
 }
 
-/** An available control: its name, default state and constructor. */
-export interface ControlEntry {
+/** The name of a control, its default state, and the Kubernetes versions that have it. */
+export interface ControlName extends Pick<Availability, 'since' | 'until'> {
   readonly name: string
   /** Whether it is enabled by default. */
   readonly byDefault: boolean
+}
+
+/** An available control: its name, default state and constructor. */
+export interface ControlEntry extends ControlName {
   readonly make: (parts: ControlParts) => Control
   /**
    * Creates the control with its part of the configuration file (see `configuration.ts`). An error stops the server's
@@ -110,7 +117,7 @@ export const allControls: readonly ControlEntry[] = [
   { name: 'NamespaceAutoProvision', byDefault: false, make: namespaceAutoProvision },
   { name: 'NamespaceLifecycle', byDefault: true, make: namespaceLifecycle },
   { name: 'NamespaceExists', byDefault: false, make: namespaceExists },
-  { name: 'SecurityContextDeny', byDefault: false, make: securityContextDeny },
+  { name: 'SecurityContextDeny', byDefault: false, until: '1.30', make: securityContextDeny },
   { name: 'LimitPodHardAntiAffinityTopology', byDefault: false, make: limitPodHardAntiAffinityTopology },
   { name: 'LimitRanger', byDefault: true, make: limitRanger },
   { name: 'ServiceAccount', byDefault: true, make: serviceAccount },
@@ -124,7 +131,7 @@ export const allControls: readonly ControlEntry[] = [
     configure: configuredImagePolicyWebhook,
   },
   { name: 'PodSecurity', byDefault: true, make: podSecurity, configure: configuredPodSecurity },
-  { name: 'PodSecurityPolicy', byDefault: false, make: podSecurityPolicy },
+  { name: 'PodSecurityPolicy', byDefault: false, until: '1.25', make: podSecurityPolicy },
   { name: 'PodNodeSelector', byDefault: false, make: podNodeSelector, configure: configuredPodNodeSelector },
   { name: 'Priority', byDefault: true, make: priority },
   { name: 'DefaultTolerationSeconds', byDefault: true, make: defaultTolerationSeconds },
@@ -139,6 +146,7 @@ export const allControls: readonly ControlEntry[] = [
   {
     name: 'PersistentVolumeLabel',
     byDefault: false,
+    until: '1.31',
     make: persistentVolumeLabel,
     configure: configuredPersistentVolumeLabel,
   },

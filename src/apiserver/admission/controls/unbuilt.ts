@@ -1,0 +1,18 @@
+/**
+ * Admission controls of later Kubernetes versions that this server does not build. Kubernetes enables all of them by
+ * default. Here they never run, and the server does not start if a flag enables one of them.
+ */
+import type { ControlName } from './all.ts'
+
+/** The controls that are not built, with the versions that have them. */
+export const unbuiltControls: readonly ControlName[] = [
+  { name: 'ClusterTrustBundleAttest', byDefault: true, since: '1.27' },
+  { name: 'PodTopologyLabels', byDefault: true, since: '1.33' },
+  { name: 'NodeDeclaredFeatureValidator', byDefault: true, since: '1.35' },
+  { name: 'PodGroupProtection', byDefault: true, since: '1.36' },
+  { name: 'PodGroupWorkloadExists', byDefault: true, since: '1.36' },
+  { name: 'JobValidation', byDefault: true, since: '1.36' },
+  { name: 'PodResizeValidator', byDefault: true, since: '1.36' },
+  { name: 'MutatingAdmissionPolicy', byDefault: true, since: '1.32' },
+  { name: 'ValidatingAdmissionPolicy', byDefault: true, since: '1.26' },
+]
