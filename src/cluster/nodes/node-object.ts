@@ -5,11 +5,13 @@ import type { Taint } from '../../api/kinds/core/types/taint.ts'
 import { timestamp } from '../../api/model/object.ts'
 import { type Vendor, vendorKey } from '../../api/model/vendor.ts'
 import { version } from '../../api/model/version.ts'
-import { oldestVersion, releaseOf } from '../../api/versions/emulated-version.ts'
+import { type EmulatedVersion, oldestVersion, releaseOf } from '../../api/versions/emulated-version.ts'
 
 /** Configuration of a node of this process. */
 export interface NodeDescription {
   readonly name: string
+  /** Kubernetes version that the node reports. Defaults to the oldest one. */
+  readonly kubernetesVersion?: EmulatedVersion
   /** IP address of the node. */
   readonly address: string
   /** Returns the port of the node agent, or 0 if it serves none. */
@@ -29,8 +31,12 @@ export const usualCapacity: { readonly [resource: string]: string } = {
   pods: '110',
 }
 
-const { major, minor, patch } = releaseOf(oldestVersion)
-const agentVersion = `v${major}.${minor}.${patch}+orch-${version}`
+/** Returns the version of a node agent: the newest patch release of the Kubernetes version. */
+function agentVersionOf({ kubernetesVersion = oldestVersion }: NodeDescription): string {
+  const { major, minor, patch } = releaseOf(kubernetesVersion)
+  return `v${major}.${minor}.${patch}+orch-${version}`
+}
+
 const os = 'linux'
 const arch = 'amd64'
 
@@ -84,6 +90,7 @@ export function offered(
 export function nodeStatus(description: NodeDescription, previous: NodeStatus | undefined, now: number): NodeStatus {
   const { name, address, port } = description
   const capacity = offered(description, previous)
+  const agentVersion = agentVersionOf(description)
   const time = timestamp(now)
   const previousCondition = (type: string, status: string) =>
     previous?.conditions?.find((each) => each.type === type && each.status === status)

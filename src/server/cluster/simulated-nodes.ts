@@ -47,7 +47,11 @@ export function simulatedNodes(
   const simulated = (context: LoopContext) => {
     simulation ??= simulateNodes({
       ...(volumeDirectory === undefined ? {} : { volumeDirectory }),
-      nodes: ownNodes(ownNodeNames(options.nodes), { capacity: options.nodeCapacity, port: () => port.number }),
+      nodes: ownNodes(ownNodeNames(options.nodes), {
+        capacity: options.nodeCapacity,
+        kubernetesVersion: options.emulatedVersion,
+        port: () => port.number,
+      }),
       vendor,
       clock: server.clock,
       pods: context.informer(kinds.Pod),

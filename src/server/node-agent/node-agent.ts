@@ -5,6 +5,7 @@
 
 import { join, resolve } from 'node:path'
 import type { Vendor } from '../../api/model/vendor.ts'
+import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import { makePrivateDirectory } from '../../base/files/files.ts'
 import { UsageError } from '../../base/flags/flags.ts'
 import { errorFields, type Log } from '../../base/telemetry/log.ts'
@@ -21,7 +22,7 @@ import { type PodStages, type Simulation, simulateNodes } from '../../cluster/no
 import { readStageFiles } from '../../cluster/nodes/stages/read-stage-files.ts'
 import type { NodeAgentOptions } from '../flags/node-agent.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
-import { learnVendor } from '../manager/learn-vendor.ts'
+import { learnVendor, learnVersion } from '../manager/learn-vendor.ts'
 import { openAgentPort } from './agent-port.ts'
 import { NodeCredentials } from './node-credentials.ts'
 
@@ -52,13 +53,24 @@ export async function startNodeAgent(
     kubeconfig: options.kubeconfig || join(directory, 'kubeconfig'),
   }
   const credentials = await NodeCredentials.open(files, { clock, log, stopping })
-  const vendor = await learnVendor(new Client(credentials.transport.send), log, stopping)
-  if (vendor === undefined) {
+  const client = new Client(credentials.transport.send)
+  const vendor = await learnVendor(client, log, stopping)
+  const kubernetesVersion = await learnVersion(client, log, stopping)
+  if (vendor === undefined || kubernetesVersion === undefined) {
     credentials.transport.close()
     throw stopping.reason
   }
   const renewing = credentials.renew(vendor, ended.signal)
-  const podDependencies = { credentials, vendor, clock, log, directory, stages, signal: ended.signal }
+  const podDependencies = {
+    credentials,
+    vendor,
+    kubernetesVersion,
+    clock,
+    log,
+    directory,
+    stages,
+    signal: ended.signal,
+  }
   let port: NodePort | undefined
   const { simulation, loops } = startNode(options, { ...podDependencies, port: () => port?.port ?? 0 })
   if (options.port > 0) port = await openAgentPort(options, { ...podDependencies, runtime: simulation.runtimes[0]! })
@@ -75,6 +87,8 @@ export async function startNodeAgent(
 interface Around {
   readonly credentials: NodeCredentials
   readonly vendor: Vendor
+  /** Kubernetes version of the API server. */
+  readonly kubernetesVersion: EmulatedVersion
   readonly clock: TimerClock
   readonly log: Log
   readonly directory: string
@@ -82,7 +96,8 @@ interface Around {
   readonly port: () => number
 }
 
-function startNode(options: NodeAgentOptions, { credentials, vendor, clock, log, directory, stages, port }: Around) {
+function startNode(options: NodeAgentOptions, around: Around) {
+  const { credentials, vendor, kubernetesVersion, clock, log, directory, stages, port } = around
   const { name, nodeIp: address, capacity, nodeLabels: labels, taints } = options
   const podRange = options.podCidr || rangeOfName(name)
   const client = new Client(credentials.transport.send, { userAgent: vendor.nodeAgent })
@@ -93,7 +108,7 @@ function startNode(options: NodeAgentOptions, { credentials, vendor, clock, log,
     onError,
   })
   const simulation: Simulation = simulateNodes({
-    nodes: [{ name, address, capacity, labels, taints, podRange, port }],
+    nodes: [{ name, kubernetesVersion, address, capacity, labels, taints, podRange, port }],
     pods: podInformer,
     nodeObjects: new Informer(client, kinds.Node, { selection: { fieldSelector: `metadata.name=${name}` }, onError }),
     clientOf: () => client,

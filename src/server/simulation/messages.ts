@@ -1,6 +1,8 @@
 /** Messages between the API server and the simulation thread, and the start data of the thread. */
+
 import type { MessagePort } from 'node:worker_threads'
 import type { ProfileName } from '../../api/model/vendor.ts'
+import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import type { LogFields } from '../../base/telemetry/log.ts'
 import type { ServingCertificate } from '../../cluster/node-port/serving-contexts.ts'
 import type { NodeConnection } from '../threads/messages.ts'
@@ -9,6 +11,7 @@ export interface SimulationData {
   /** Nodes of the thread. It may act as their agents only. */
   readonly nodes: readonly string[]
   readonly capacity: { readonly [resource: string]: string }
+  readonly kubernetesVersion: EmulatedVersion
   readonly profile: ProfileName
   readonly verbosity: number
   /** Undefined if volumes are not written. */

@@ -11,10 +11,11 @@ export function ownNodeNames(count: number): string[] {
 /** `port` returns the port that all nodes share, or 0 before it listens. */
 export function ownNodes(
   names: readonly string[],
-  { capacity, port }: Pick<NodeDescription, 'capacity' | 'port'>,
+  { capacity, port, kubernetesVersion }: Required<Pick<NodeDescription, 'capacity' | 'port' | 'kubernetesVersion'>>,
 ): NodeDescription[] {
   return names.map((name, i) => ({
     name,
+    kubernetesVersion,
     address: `10.127.${(i + 1) >> 8}.${(i + 1) & 255}`,
     podRange: ownRange(i),
     port,

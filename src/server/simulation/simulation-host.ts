@@ -120,12 +120,13 @@ class SimulationHost {
 
   #begin(): Life {
     const { signingAuthority } = this.#server
-    const { nodes, nodeCapacity: capacity, profile, verbosity } = this.#options
+    const { nodes, nodeCapacity: capacity, emulatedVersion: kubernetesVersion, profile, verbosity } = this.#options
     const heapMb = this.#parts.heapMb ?? heapLimitMb(nodes)
     const heartbeat = new Int32Array(new SharedArrayBuffer(4))
     const workerData: SimulationData = {
       nodes: [...this.#nodes],
       capacity,
+      kubernetesVersion,
       profile,
       verbosity,
       volumeDirectory: this.#volumeDirectory,

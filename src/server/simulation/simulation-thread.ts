@@ -74,11 +74,11 @@ class SimulationThread {
   }
 
   #simulate(stages: PodStages | undefined): Simulation {
-    const { nodes: names, capacity, volumeDirectory } = this.#data
+    const { nodes: names, capacity, kubernetesVersion, volumeDirectory } = this.#data
     const { log } = this.#records
     const podInformer = this.#informer(kinds.Pod)
     const simulation = simulateNodes({
-      nodes: ownNodes(names, { capacity, port: () => this.#port }),
+      nodes: ownNodes(names, { capacity, kubernetesVersion, port: () => this.#port }),
       vendor: this.#vendor,
       clock: systemClock,
       pods: podInformer,

@@ -70,6 +70,17 @@ test('a simulated node registers like a kubelet and renews its Lease', async () 
   assert.equal(lease?.metadata.ownerReferences?.[0]?.uid, node.metadata.uid)
 })
 
+test('a simulated node reports the newest patch release of the emulated version', async () => {
+  const later = await serveUp(owner, ['--nodes=1', '--emulated-version=1.36'])
+  const versionIn = async (reader: Client) =>
+    await until(
+      async () => (await reader.list(kinds.Node)).items[0]?.status?.nodeInfo?.kubeletVersion ?? '',
+      (version) => version !== '',
+    )
+  assert.match(await versionIn(client), /^v1\.23\.17\+orch-/)
+  assert.match(await versionIn(new Client(later.transport())), /^v1\.36\.4\+orch-/)
+})
+
 test('a pod becomes running and ready with a unique address in the range of its node', async () => {
   await makePod('one')
   await makePod('two', {}, { initContainers: [{ name: 'first', image: 'i' }] })
