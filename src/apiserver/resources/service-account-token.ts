@@ -13,6 +13,7 @@ import { badRequest, conflict, notFound } from '../../api/model/api-error.ts'
 import type { Lookup, StoredType } from '../../api/model/lookup.ts'
 import { timestamp } from '../../api/model/object.ts'
 import { volumeTokenSeconds } from '../../api/model/service-account.ts'
+import { type EmulatedVersion, isAtLeast } from '../../api/versions/emulated-version.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { TokenIssuer } from '../authn/service-account/issuer.ts'
 import type { Endpoint, EndpointRequest } from '../registry/catalogue/endpoint.ts'
@@ -20,6 +21,8 @@ import type { Endpoint, EndpointRequest } from '../registry/catalogue/endpoint.t
 export interface ServiceAccountTokenParts {
   readonly lookup: Lookup
   readonly clock: Clock
+  /** The emulated Kubernetes version. */
+  readonly version: EmulatedVersion
   /** The default audiences of a token. */
   readonly audiences: readonly string[]
   readonly tokens: TokenPolicy
@@ -63,7 +66,17 @@ async function answer(parts: ServiceAccountTokenParts, request: EndpointRequest<
     : { lifeSeconds }
   const token = await parts.tokens.issuer.issue({ ...wanted, ...life })
   const status = { token, expirationTimestamp: timestamp((nowSeconds + lifeSeconds) * 1000) }
-  return { ...sent, metadata: sent.metadata, spec, status }
+  return { ...sent, metadata: metadataOf(sent, request, parts), spec, status }
+}
+
+/** Returns the metadata as sent. Since 1.24, it also has the name of the account and the time. */
+function metadataOf(
+  { metadata }: TokenRequest,
+  { namespace, name }: EndpointRequest,
+  { version, clock }: ServiceAccountTokenParts,
+): TokenRequest['metadata'] {
+  if (!isAtLeast(version, '1.24')) return metadata
+  return { name, namespace, creationTimestamp: timestamp(clock.now()), ...metadata }
 }
 
 /** Returns the requested spec with the server's defaults and limits. */

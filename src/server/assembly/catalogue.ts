@@ -76,6 +76,7 @@ export async function openCatalogue(options: ServerOptions, parts: CataloguePart
   const ways = parts.waysFor(lookup)
   const endpoints = allEndpoints({
     vendor,
+    version: emulation.version,
     lookup,
     ways,
     clock,

@@ -1,6 +1,6 @@
 /**
  * DefaultStorageClass and DefaultIngressClass: set the default class on a claim or Ingress that names none. If several
- * classes are marked as default, the object is rejected.
+ * classes are marked as default, the newest one counts. Before Kubernetes 1.26, the object is rejected instead.
  */
 import type { PersistentVolumeClaim } from '../../../api/kinds/core/persistent-volume-claim.ts'
 import { persistentVolumeClaim as persistentVolumeClaims } from '../../../api/kinds/core/persistent-volume-claim.ts'
@@ -11,15 +11,18 @@ import { storageClass as storageClasses } from '../../../api/kinds/storage/stora
 import type { Lookup, StoredObject, StoredType } from '../../../api/model/lookup.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
+import type { Emulation } from '../../../api/versions/availability.ts'
+import { isAtLeast } from '../../../api/versions/emulated-version.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { refusal } from '../refusal.ts'
 
 interface Parts {
   readonly vendor: Vendor
   readonly lookup: Lookup
+  readonly emulation: Pick<Emulation, 'version'>
 }
 
-export function defaultStorageClass({ vendor, lookup }: Parts): Control<PersistentVolumeClaim> {
+export function defaultStorageClass({ vendor, lookup, emulation }: Parts): Control<PersistentVolumeClaim> {
   const marks = ['storageclass', 'storageclass.beta'].map((domain) => vendorKey(vendor, 'is-default-class', domain))
   const older = vendorKey(vendor, 'storage-class', 'volume.beta')
   return {
@@ -34,6 +37,7 @@ export function defaultStorageClass({ vendor, lookup }: Parts): Control<Persiste
       if (spec.storageClassName !== undefined || metadata.annotations?.[older] !== undefined) return undefined
       const name = theDefault({
         lookup,
+        emulation,
         type: storageClasses,
         marks,
         request,
@@ -44,7 +48,7 @@ export function defaultStorageClass({ vendor, lookup }: Parts): Control<Persiste
   }
 }
 
-export function defaultIngressClass({ vendor, lookup }: Parts): Control<Ingress> {
+export function defaultIngressClass({ vendor, lookup, emulation }: Parts): Control<Ingress> {
   const marks = [vendorKey(vendor, 'is-default-class', 'ingressclass')]
   const older = vendorKey(vendor, 'ingress.class')
   return {
@@ -55,6 +59,7 @@ export function defaultIngressClass({ vendor, lookup }: Parts): Control<Ingress>
       if (spec.ingressClassName !== undefined || metadata.annotations?.[older] !== undefined) return undefined
       const name = theDefault({
         lookup,
+        emulation,
         type: ingressClasses,
         marks,
         request,
@@ -65,22 +70,29 @@ export function defaultIngressClass({ vendor, lookup }: Parts): Control<Ingress>
   }
 }
 
-interface Search {
-  readonly lookup: Lookup
+interface Search extends Pick<Parts, 'lookup' | 'emulation'> {
   /** Type of the classes. */
   readonly type: StoredType<ApiObject>
   /** Annotations that mark a class as default. One suffices. */
   readonly marks: readonly string[]
   readonly request: AdmissionRequest
-  /** Error text after the number of default classes, if there are several. */
+  /** Error text after the number of default classes, if there are several and the version rejects that. */
   readonly several: string
 }
 
-function theDefault({ lookup, type, marks, request, several }: Search): string | undefined {
+function theDefault({ lookup, emulation, type, marks, request, several }: Search): string | undefined {
   const isMarked = ({ object: { metadata } }: StoredObject) =>
     marks.some((mark) => metadata.annotations?.[mark] === 'true')
-  const [found, ...others] = lookup.list(type, { namespace: undefined }).filter(isMarked)
-  if (others.length > 0) throw refusal(request, `Internal error occurred: ${others.length + 1} ${several}`)
+  const [found, ...others] = lookup.list(type, { namespace: undefined }).filter(isMarked).sort(newestFirst)
+  if (others.length > 0 && !isAtLeast(emulation.version, '1.26'))
+    throw refusal(request, `Internal error occurred: ${others.length + 1} ${several}`)
   if (found !== undefined) request.dependOn?.(found)
   return found?.object.metadata.name
+}
+
+/** Orders classes of the same age by name. */
+function newestFirst({ object: { metadata: a } }: StoredObject, { object: { metadata: b } }: StoredObject): number {
+  const [ageOfA, ageOfB] = [a.creationTimestamp ?? '', b.creationTimestamp ?? '']
+  if (ageOfA !== ageOfB) return ageOfA > ageOfB ? -1 : 1
+  return (a.name ?? '') < (b.name ?? '') ? -1 : 1
 }
