@@ -6,7 +6,7 @@ import { serve } from '../support/in-process.ts'
 
 const at = (version: string) => [`--emulated-version=${version}`, '--disable-admission-plugins=ServiceAccount']
 const newer = at('1.36')
-const older = at('1.23')
+const older = [...at('1.23'), '--allow-version-downgrade']
 const server = await serve({ after }, newer)
 const pods = '/api/v1/namespaces/default/pods'
 const merge = { 'content-type': 'application/merge-patch+json' }
@@ -83,4 +83,51 @@ test('server-side apply at a lower version works on an object with newer fields'
   assert.equal(answer.body.metadata.labels.app, 'x')
   await server.restart(newer)
   assert.equal((await server.client().get(`${pods}/applied`)).body.spec.hostUsers, undefined)
+})
+
+async function minor(): Promise<string> {
+  return (await server.client().get('/version')).body.minor
+}
+
+test('without the flag, the version that the store records counts', async () => {
+  await server.restart(at('1.31').slice(1).concat('--allow-version-downgrade'))
+  assert.equal(await minor(), '36')
+  await server.restart(older)
+  await server.restart(older.slice(1))
+  assert.equal(await minor(), '23')
+})
+
+test('a higher version raises the record', async () => {
+  await server.restart(at('1.29'))
+  await server.restart(at('1.29').slice(1))
+  assert.equal(await minor(), '29')
+  await server.restart(newer)
+})
+
+test('a lower version is rejected with the affected kinds and their numbers', async () => {
+  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'same' }, data: { a: 'b' } }
+  await server.client().send('/api/v1/namespaces/default/configmaps', { method: 'POST', body })
+  await assert.rejects(server.restart(at('1.23')), (error: Error) => {
+    assert.match(
+      error.message,
+      /is at Kubernetes 1\.36, and --emulated-version=1\.23 is lower: this affects (.*, )?1 pods(, .*)? with fields/,
+    )
+    assert.doesNotMatch(error.message, /configmaps/)
+    assert.match(error.message, /--allow-version-downgrade/)
+    return true
+  })
+  await server.restart(newer.slice(1))
+  assert.equal(await minor(), '36', 'the rejected start changed nothing')
+})
+
+test('a store of a later Kubernetes version than this program knows is rejected', async () => {
+  await server.stop()
+  const { store } = server
+  const key = 'meta/emulated-version'
+  const { revision, value } = (await store.get(key))!
+  const changed = await store.commit({ key, expected: revision, value: Buffer.from('1.99') })
+  assert.equal(changed.outcome, 'committed')
+  await assert.rejects(server.restart(newer), /at Kubernetes "1\.99".* only 1\.23 to 1\.36/)
+  await server.store.commit({ key, expected: (await server.store.get(key))!.revision, value })
+  await server.restart(newer)
 })

@@ -108,7 +108,11 @@ async function serveWith(t: Ending, flags: readonly string[], run: Run): Promise
     restart: async (next = flags) => {
       await stop()
       output = ''
-      running = await start(port, next, store)
+      running = await start(port, next, store).catch((error: unknown) => {
+        // A failed start closes the store.
+        store = store.reopened()
+        throw error
+      })
     },
   }
 }

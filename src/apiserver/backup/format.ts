@@ -28,6 +28,8 @@ export interface BackupHeader {
   readonly created: string
   /** Version of the program that wrote the backup. */
   readonly program: string
+  /** Kubernetes version of the store. Unset in backups of programs that emulated only 1.23. */
+  readonly kubernetesVersion?: string
 }
 
 /** Summary of the contents of a backup. */
@@ -196,7 +198,7 @@ export class BackupReader {
 }
 
 function readHeader(value: JsonObject): BackupHeader {
-  const { format, profile, revision, created, program } = value
+  const { format, profile, revision, created, program, kubernetesVersion } = value
   if (typeof format === 'number' && format > backupFormat)
     throw new BackupError(
       `the backup has format ${format}, and this program reads format ${backupFormat}: use the program version that created it (${String(program)}) or a newer one`,
@@ -206,9 +208,11 @@ function readHeader(value: JsonObject): BackupHeader {
     typeof profile === 'string' &&
     Number.isSafeInteger(revision) &&
     typeof created === 'string' &&
-    typeof program === 'string'
+    typeof program === 'string' &&
+    (kubernetesVersion === undefined || typeof kubernetesVersion === 'string')
   if (!isSound) throw new BackupError('the backup is damaged: its header is invalid')
-  return { format, profile, revision: revision as number, created, program }
+  const version = kubernetesVersion === undefined ? {} : { kubernetesVersion }
+  return { format, profile, revision: revision as number, created, program, ...version }
 }
 
 function readEntry(payload: Buffer): Entry {

@@ -6,6 +6,7 @@
 import { kindsOfVersion } from '../../api/kinds/of-version.ts'
 import type { User } from '../../api/model/user.ts'
 import type { CertifiedKey } from '../../api/pki/authority.ts'
+import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import type { QuotaActivity } from '../../apiserver/admission/quota/activity.ts'
 import type { LegacyToken } from '../../apiserver/authn/service-account/claims.ts'
 import { beginStart } from '../../base/concurrency/time-slice.ts'
@@ -16,7 +17,7 @@ import type { LocalNodes } from '../../cluster/node-port/local-nodes.ts'
 import type { StoreError } from '../../storage/store/store.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import { openBackend } from './backend.ts'
-import type { AssemblyContext, Environment } from './environment.ts'
+import type { Environment, FoundationContext } from './environment.ts'
 import { openFoundation } from './foundation.ts'
 import { openFrontend } from './frontend.ts'
 
@@ -42,6 +43,8 @@ export interface ApiServer {
   readonly quotaActivity: QuotaActivity
   /** Log, metrics and readiness notes of the control loops, shown in the server's log, `/metrics` and `/readyz`. */
   readonly loopRecords: LoopRecords
+  /** The Kubernetes version that the server emulates. */
+  readonly emulatedVersion: EmulatedVersion
   /** Simulated nodes of this process, which the server may reach on loopback addresses. */
   readonly localNodes: LocalNodes
   /**
@@ -58,15 +61,20 @@ export async function startApiServer(options: ServerOptions, environment: Enviro
   using _start = beginStart()
   await using opened = new AsyncDisposableStack()
   const stopping = new AbortController().signal
-  const kinds = environment.kinds ?? kindsOfVersion(options.emulatedVersion)
   const defaults = { clock: systemClock, defaultLimits: false, defaultStorageClass: false, stopping }
-  const server = await assemble(options, { ...defaults, ...environment, kinds, opened })
+  const server = await assemble(options, { ...defaults, ...environment, opened })
   const owned = opened.move()
   return Object.assign(server, { stop: () => owned.disposeAsync() })
 }
 
-async function assemble(options: ServerOptions, context: AssemblyContext): Promise<Omit<ApiServer, 'stop'>> {
-  const foundation = await openFoundation(options, context)
+/** The environment of a server. The emulated version determines the kinds unless they are given. */
+type ServerContext = FoundationContext & Pick<Environment, 'kinds'>
+
+async function assemble(given: ServerOptions, environment: ServerContext): Promise<Omit<ApiServer, 'stop'>> {
+  const foundation = await openFoundation(given, environment)
+  const { emulatedVersion } = foundation
+  const options = { ...given, emulatedVersion }
+  const context = { ...environment, kinds: environment.kinds ?? kindsOfVersion(emulatedVersion) }
   const backend = await openBackend(options, foundation, context)
   const { url, advertised, inProcess } = await openFrontend(options, backend, context)
   const { caches, failed, loopRecords, certificates, accountTokens } = backend
@@ -87,6 +95,7 @@ async function assemble(options: ServerOptions, context: AssemblyContext): Promi
     quotaActivity: backend.quotaActivity,
     loopRecords,
     localNodes: backend.localNodes,
+    emulatedVersion,
     failed,
   }
 }

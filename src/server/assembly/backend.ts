@@ -22,7 +22,7 @@ import { ownWritesIn } from '../admission/admission-writes.ts'
 import { ownerTypesIn, servedTypesIn } from '../admission/admitted-types.ts'
 import { ScheduledBackups } from '../backup/scheduled-backups.ts'
 import { emulationFrom } from '../flags/emulation.ts'
-import type { ServerOptions } from '../flags/options.ts'
+import type { EmulatedOptions, ServerOptions } from '../flags/options.ts'
 import type { Reloading } from '../flags/reloading.ts'
 import { isSpoken } from '../flags/runtime-config.ts'
 import { openAccess } from '../identity/authorization.ts'
@@ -62,7 +62,7 @@ function openState(options: ServerOptions, foundation: Foundation, context: Asse
 }
 
 /** Opens the store caches, the catalogue of served types and access control. */
-export async function openBackend(options: ServerOptions, foundation: Foundation, context: AssemblyContext) {
+export async function openBackend(options: EmulatedOptions, foundation: Foundation, context: AssemblyContext) {
   const { log, clock, kinds, opened, worker } = context
   const { vendor, metrics, audited, authorities, frontProxy } = foundation
   const state = openState(options, foundation, context)
@@ -149,7 +149,7 @@ interface ApiParts
 }
 
 /** Opens the catalogue, access control and admission in this order, because each depends on the previous one. */
-async function openApi(options: ServerOptions, parts: ApiParts) {
+async function openApi(options: EmulatedOptions, parts: ApiParts) {
   const vendor = vendorOf(options.profile)
   const { catalogue, lookup, ways, registry } = await openCatalogue(options, {
     ...parts,

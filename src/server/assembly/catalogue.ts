@@ -24,7 +24,7 @@ import type { Caches } from '../../storage/cache/caches.ts'
 import type { Store } from '../../storage/store/store.ts'
 import { continueTokenKey } from '../certificates/shared-keys.ts'
 import { emulationFrom } from '../flags/emulation.ts'
-import type { ServerOptions } from '../flags/options.ts'
+import type { EmulatedOptions } from '../flags/options.ts'
 import { servedBy } from '../flags/runtime-config.ts'
 import { servicePools } from '../flags/service-pools.ts'
 import type { AccountTokens } from '../identity/service-account-tokens.ts'
@@ -62,7 +62,7 @@ export interface OpenCatalogue {
   readonly registry: RegistryParts
 }
 
-export async function openCatalogue(options: ServerOptions, parts: CatalogueParts): Promise<OpenCatalogue> {
+export async function openCatalogue(options: EmulatedOptions, parts: CatalogueParts): Promise<OpenCatalogue> {
   const { store, caches, clock, kinds, accountTokens, authenticateToken, components, access, accounting } = parts
   const vendor = vendorOf(options.profile)
   const emulation = emulationFrom(options)

@@ -20,7 +20,7 @@ export interface Environment {
   readonly hooks?: RequestHooks
   /** Authenticator that runs after all others. */
   readonly authenticator?: Authenticator
-  /** Kinds to serve. Defaults to all built-in kinds. */
+  /** Kinds to serve. Defaults to the built-in kinds of the emulated version. */
   readonly kinds?: readonly Kind[]
   /** Whether the server creates a LimitRange in the namespace `default`. Defaults to false. */
   readonly defaultLimits?: boolean
@@ -47,3 +47,6 @@ export type AssemblyContext = Environment &
     /** Closes opened resources. */
     readonly opened: AsyncDisposableStack
   }
+
+/** The environment before the emulated version, and with it the kinds, is known. */
+export type FoundationContext = Omit<AssemblyContext, 'kinds'>

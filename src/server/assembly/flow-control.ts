@@ -11,7 +11,7 @@ import { limitInFlight, shareFairly } from '../../apiserver/http/steps/limit-req
 import type { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
 import { UsageError } from '../../base/flags/flags.ts'
 import type { Clock } from '../../base/time/clock.ts'
-import type { ServerOptions } from '../flags/options.ts'
+import type { EmulatedOptions } from '../flags/options.ts'
 
 interface FlowControlParts {
   readonly catalogue: Catalogue
@@ -21,7 +21,10 @@ interface FlowControlParts {
 }
 
 /** Call this before the caches are loaded. */
-export function openFlowControl(options: ServerOptions, { catalogue, lookup, clock, metrics }: FlowControlParts): Step {
+export function openFlowControl(
+  options: EmulatedOptions,
+  { catalogue, lookup, clock, metrics }: FlowControlParts,
+): Step {
   const { priorityAndFairness, profile, requestTimeout } = options
   const limits = {
     readOnly: shareOf(options.maxRequests, options),
@@ -38,6 +41,6 @@ export function openFlowControl(options: ServerOptions, { catalogue, lookup, clo
 }
 
 /** Returns one worker's equal share of a server-wide limit. 0 means no limit and stays 0. */
-function shareOf(limit: number, { workers }: ServerOptions): number {
+function shareOf(limit: number, { workers }: EmulatedOptions): number {
   return Math.ceil(limit / workers)
 }

@@ -12,19 +12,20 @@ import { openReloading } from '../flags/reloading.ts'
 import { openFrontProxy } from '../identity/front-proxy.ts'
 import { readIdentity } from '../identity/identity.ts'
 import { openAccountTokens, readGivenKeys, settleKeys } from '../identity/service-account-tokens.ts'
+import { settleEmulatedVersion } from '../store/emulated-version.ts'
 import { claimProfile } from '../store/profile.ts'
 import { openStore } from '../store/store.ts'
 import { openAudit } from '../telemetry/audit.ts'
 import { openMetrics } from '../telemetry/metrics.ts'
 import { openEarlyPort, openWaitingPort } from './early-port.ts'
-import type { AssemblyContext } from './environment.ts'
+import type { FoundationContext } from './environment.ts'
 import { followNodeClient } from './ways-to-nodes.ts'
 
 /** The opened foundation of a server. */
 export type Foundation = Awaited<ReturnType<typeof openFoundation>>
 
 /** Opens the files named by flags, the store, keys and certificates. */
-export async function openFoundation(options: ServerOptions, context: AssemblyContext) {
+export async function openFoundation(options: ServerOptions, context: FoundationContext) {
   const { log, clock, opened, worker, stopping, store: givenStore } = context
   const vendor = vendorOf(options.profile)
   const reloading = openReloading(log)
@@ -43,6 +44,8 @@ export async function openFoundation(options: ServerOptions, context: AssemblyCo
   const storeParts = { log, clock, metrics: metrics.store, providedStore: givenStore, worker, stopping }
   const { store, raw, failed, notice } = await openStore(options, storeParts)
   opened.defer(() => store.close())
+  // A new store has no profile yet, so the version must be settled first.
+  const emulatedVersion = worker?.emulatedVersion ?? (await settleEmulatedVersion(store, options))
   await claimProfile(store, options.profile)
   await shareAuthority(options, store, systemClock)
   const certificateParts = { clock: systemClock, store, log, authorities, reloading, worker, opened }
@@ -57,6 +60,7 @@ export async function openFoundation(options: ServerOptions, context: AssemblyCo
   const accountTokens = openAccountTokens(options, await settleKeys(givenKeys, options, store))
   return {
     vendor,
+    emulatedVersion,
     reloading,
     authorities,
     denied,

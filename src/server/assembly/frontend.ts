@@ -14,7 +14,7 @@ import { serveConsole } from '../../tools/console/console.ts'
 import { makeBackup } from '../backup/make-backup.ts'
 import type { Certificates } from '../certificates/certificates.ts'
 import { emulationFrom } from '../flags/emulation.ts'
-import type { ServerOptions } from '../flags/options.ts'
+import type { EmulatedOptions, ServerOptions } from '../flags/options.ts'
 import { spokenBy } from '../flags/runtime-config.ts'
 import { allMetrics } from '../telemetry/metrics.ts'
 import { openTracing } from '../telemetry/tracing.ts'
@@ -31,7 +31,7 @@ import { startOwnService } from './upkeep.ts'
 
 /** Opens the pipeline that handles every request. `advertisedHost` is known once the server listens. */
 async function openPipeline(
-  options: ServerOptions,
+  options: EmulatedOptions,
   backend: Backend,
   context: AssemblyContext & { readonly advertisedHost: () => string },
 ): Promise<Handling> {
@@ -84,7 +84,7 @@ async function openPipeline(
 }
 
 /** Opens the request pipeline, the port and the in-process transport. */
-export async function openFrontend(options: ServerOptions, backend: Backend, context: AssemblyContext) {
+export async function openFrontend(options: EmulatedOptions, backend: Backend, context: AssemblyContext) {
   const { log, opened, worker } = context
   const { identity, metrics, readiness, certificates, aggregation } = backend
   const handling = await openPipeline(options, backend, { ...context, advertisedHost: () => advertised.host })

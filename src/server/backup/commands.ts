@@ -5,6 +5,7 @@
  */
 import { homedir } from 'node:os'
 import { version } from '../../api/model/version.ts'
+import { oldestVersion } from '../../api/versions/emulated-version.ts'
 import { BackupError } from '../../apiserver/backup/backup-error.ts'
 import { openBackup, readContents, writeBackupFile } from '../../apiserver/backup/backup-file.ts'
 import { type CheckReport, checkPages, type Fault } from '../../apiserver/backup/check.ts'
@@ -113,7 +114,7 @@ export async function restore(options: OptionsOf<typeof restoreFlags>, terminal:
   }
   const revision = await fill(options, { load, pages: () => reader.pages(), ttlMs: options.eventTtl }, terminal)
   terminal.print(
-    `restored ${contentsText(reader.contents!)} of ${header.created}; profile ${header.profile}, revision ${revision}`,
+    `restored ${contentsText(reader.contents!)} of ${header.created}; profile ${header.profile}, Kubernetes ${header.kubernetesVersion ?? oldestVersion}, revision ${revision}`,
   )
 }
 
@@ -179,9 +180,11 @@ async function decryptedBy(encryptionProviderConfig: string, store: Store): Prom
 
 async function checkBackup(file: string, terminal: Terminal): Promise<boolean> {
   const reader = await openBackup(file)
-  const { created, profile, revision, program } = reader.header
+  const { created, profile, revision, program, kubernetesVersion = oldestVersion } = reader.header
   const report = await checkAll(reader.pages(), terminal)
-  terminal.print(`backup of ${created} by orch ${program}; profile ${profile}, revision ${revision}`)
+  terminal.print(
+    `backup of ${created} by orch ${program}; profile ${profile}, Kubernetes ${kubernetesVersion}, revision ${revision}`,
+  )
   terminal.print(contentsText(reader.contents!))
   for (const [type, count] of Object.entries(reader.contents!.types)) terminal.print(`  ${count}\t${type}`)
   terminal.print(reportText(report))

@@ -5,6 +5,7 @@ import { BackupError } from '../../apiserver/backup/backup-error.ts'
 import { type BackupContents, backupFormat, writeBackup } from '../../apiserver/backup/format.ts'
 import { snapshotOf } from '../../apiserver/backup/snapshot.ts'
 import type { Store } from '../../storage/store/store.ts'
+import { emulatedVersionOf } from '../store/emulated-version.ts'
 import { profileKey } from '../store/profile.ts'
 import { withAuthorities } from './authorities.ts'
 
@@ -25,6 +26,7 @@ export async function* makeBackup({ store, dataDir }: BackupSource): AsyncGenera
     revision,
     created: new Date().toISOString(),
     program: version,
+    kubernetesVersion: await emulatedVersionOf(store),
   }
   return yield* writeBackup(header, dataDir === undefined ? pages() : withAuthorities(pages(), dataDir))
 }

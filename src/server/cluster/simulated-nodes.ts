@@ -22,7 +22,10 @@ import type { UpOptions } from '../flags/up.ts'
 import { agentOf, ownNodeNames, ownNodes } from '../simulation/own-nodes.ts'
 import { openLocalNodePort } from './local-node-port.ts'
 
-type NodeServer = Pick<ApiServer, 'transport' | 'clock' | 'localNodes' | 'signingAuthority' | 'loopRecords'>
+type NodeServer = Pick<
+  ApiServer,
+  'emulatedVersion' | 'transport' | 'clock' | 'localNodes' | 'signingAuthority' | 'loopRecords'
+>
 
 export interface SimulatedNodeParts {
   readonly within: (transport: Transport) => Transport
@@ -49,7 +52,7 @@ export function simulatedNodes(
       ...(volumeDirectory === undefined ? {} : { volumeDirectory }),
       nodes: ownNodes(ownNodeNames(options.nodes), {
         capacity: options.nodeCapacity,
-        kubernetesVersion: options.emulatedVersion,
+        kubernetesVersion: server.emulatedVersion,
         port: () => port.number,
       }),
       vendor,

@@ -5,7 +5,7 @@
 
 import { type ProfileName, profileNames } from '../../api/model/vendor.ts'
 import { newestVersion, oldestVersion } from '../../api/versions/emulated-version.ts'
-import { flag, UsageError } from '../../base/flags/flags.ts'
+import { flag, ifGiven, toggle, UsageError } from '../../base/flags/flags.ts'
 import { readEmulatedVersion } from './emulated-version.ts'
 import { featureGateHelp } from './feature-gates.ts'
 import { readPairs } from './pairs.ts'
@@ -19,12 +19,17 @@ export const apiFlags = {
     read: readProfile,
     help: `vendor names to serve: ${profileNames.join(' or ')}; kubectl and client-go need kubernetes. A store keeps the profile it was created with`,
   }),
-  emulatedVersion: flag({
-    name: 'emulated-version',
-    value: 'VERSION',
-    default: oldestVersion,
-    read: readEmulatedVersion,
-    help: `Kubernetes version whose API the server emulates, from ${oldestVersion} to ${newestVersion}, such as 1.29 or kube=1.29`,
+  emulatedVersion: ifGiven(
+    flag({
+      name: 'emulated-version',
+      value: 'VERSION',
+      read: readEmulatedVersion,
+      help: `Kubernetes version whose API the server emulates, from ${oldestVersion} to ${newestVersion}, such as 1.29 or kube=1.29; defaults to the version that the store records, and to ${oldestVersion} for a new store`,
+    }),
+  ),
+  allowVersionDowngrade: toggle({
+    name: 'allow-version-downgrade',
+    help: 'accept an --emulated-version that is lower than the version of the store; parts of objects that the lower version does not have are hidden, and dropped when the objects are written',
   }),
   runtimeConfig: flag({
     name: 'runtime-config',

@@ -3,13 +3,13 @@ import { kindsOfVersion } from '../../api/kinds/of-version.ts'
 import { availabilityParts } from '../../api/schema/availability-parts.ts'
 import type { Emulation } from '../../api/versions/availability.ts'
 import { enabledGates, gatesNamedBy } from './feature-gates.ts'
-import type { ServerOptions } from './options.ts'
+import type { EmulatedOptions } from './options.ts'
 
 /** Returns the version and its gates. Throws UsageError for a gate that cannot be set. */
 export function emulationFrom({
   emulatedVersion: version,
   featureGates,
-}: Pick<ServerOptions, 'emulatedVersion' | 'featureGates'>): Emulation {
+}: Pick<EmulatedOptions, 'emulatedVersion' | 'featureGates'>): Emulation {
   const named = () => gatesNamedBy(availabilityParts(kindsOfVersion(version)))
   return { version, gates: enabledGates(featureGates, { version, namedGates: named }) }
 }

@@ -1,4 +1,5 @@
 /** All flags of the server, grouped as in the help, and the frozen options parsed from them. */
+import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import { flag, type OptionsOf, text } from '../../base/flags/flags.ts'
 import { admissionFlags } from './admission.ts'
 import { apiFlags } from './api.ts'
@@ -58,3 +59,6 @@ export const serverFlags = {
 
 /** Parsed values of the API server's flags. */
 export type ServerOptions = OptionsOf<typeof serverFlags>
+
+/** The same with the Kubernetes version that the server emulates, which the store may determine. */
+export type EmulatedOptions = ServerOptions & { readonly emulatedVersion: EmulatedVersion }

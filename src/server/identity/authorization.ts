@@ -23,7 +23,7 @@ import { errorFields, type Log } from '../../base/telemetry/log.ts'
 import { messageOf } from '../../base/text/errors.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { AuthorizationMode } from '../flags/authorization.ts'
-import type { ServerOptions } from '../flags/options.ts'
+import type { EmulatedOptions } from '../flags/options.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 import type { Reloading } from '../flags/reloading.ts'
 
@@ -44,7 +44,7 @@ interface Opened extends Access {
 }
 
 /** Opens authorization. Call this before the caches are loaded, so that it sees all changes. */
-export async function openAccess(options: ServerOptions, parts: AccessParts): Promise<Opened> {
+export async function openAccess(options: EmulatedOptions, parts: AccessParts): Promise<Opened> {
   using opened = new DisposableStack()
   const policy = new Policy(parts.lookup)
   const making = { ...parts, options, policy, opened }
@@ -64,7 +64,7 @@ export async function openAccess(options: ServerOptions, parts: AccessParts): Pr
 }
 
 interface Making extends AccessParts {
-  readonly options: ServerOptions
+  readonly options: EmulatedOptions
   readonly policy: Policy
   readonly opened: DisposableStack
 }
@@ -83,16 +83,16 @@ const files = [
   {
     mode: 'ABAC',
     flag: 'authorization-policy-file',
-    file: (options: ServerOptions) => options.authorizationPolicyFile,
+    file: (options: EmulatedOptions) => options.authorizationPolicyFile,
   },
   {
     mode: 'Webhook',
     flag: 'authorization-webhook-config-file',
-    file: (options: ServerOptions) => options.authorizationWebhookConfigFile,
+    file: (options: EmulatedOptions) => options.authorizationWebhookConfigFile,
   },
 ] as const
 
-function refuseUnusedFiles(options: ServerOptions): void {
+function refuseUnusedFiles(options: EmulatedOptions): void {
   for (const { mode, flag, file } of files) {
     const isFileSet = file(options) !== ''
     const used = options.authorizationMode.includes(mode)

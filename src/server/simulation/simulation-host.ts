@@ -23,7 +23,7 @@ import { RequestServer } from './request-server.ts'
 
 export type SimulationServer = Pick<
   ApiServer,
-  'transport' | 'clock' | 'localNodes' | 'signingAuthority' | 'loopRecords'
+  'emulatedVersion' | 'transport' | 'clock' | 'localNodes' | 'signingAuthority' | 'loopRecords'
 >
 
 export interface SimulationParts {
@@ -119,8 +119,8 @@ class SimulationHost {
   }
 
   #begin(): Life {
-    const { signingAuthority } = this.#server
-    const { nodes, nodeCapacity: capacity, emulatedVersion: kubernetesVersion, profile, verbosity } = this.#options
+    const { signingAuthority, emulatedVersion: kubernetesVersion } = this.#server
+    const { nodes, nodeCapacity: capacity, profile, verbosity } = this.#options
     const heapMb = this.#parts.heapMb ?? heapLimitMb(nodes)
     const heartbeat = new Int32Array(new SharedArrayBuffer(4))
     const workerData: SimulationData = {

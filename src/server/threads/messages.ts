@@ -1,5 +1,6 @@
 /** Messages between the supervisor and its workers, and the start data of a worker. */
 import type { MessagePort } from 'node:worker_threads'
+import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import type { Exposition } from '../../base/telemetry/exposition.ts'
 import type { MetricSnapshot } from '../../base/telemetry/metric-sums.ts'
 import type { NodeAddress } from '../../cluster/node-port/local-nodes.ts'
@@ -44,8 +45,8 @@ export type NodeMessage =
 /** A message from the supervisor to a worker. */
 export type ToWorker =
   | NodeMessage
-  /** All dependencies of the worker are available. */
-  | { readonly type: 'start' }
+  /** All dependencies of the worker are available. All workers emulate the version of the first one. */
+  | { readonly type: 'start'; readonly emulatedVersion: EmulatedVersion | undefined }
   /** The server is about to stop and is not ready from now on. */
   | { readonly type: 'stopping' }
   /** Finish running requests and exit. */
@@ -58,7 +59,7 @@ export type ToWorker =
 /** A message from a worker to the supervisor. */
 export type ToSupervisor =
   | NodeMessage
-  | { readonly type: 'ready'; readonly url: string }
+  | { readonly type: 'ready'; readonly url: string; readonly emulatedVersion: EmulatedVersion }
   /** The worker has stopped listening. */
   | { readonly type: 'closed' }
   /** The worker could not start. */

@@ -2,6 +2,7 @@
  * The place of a server among the workers of its process (`--workers`): its index, its store and the combined metrics.
  */
 
+import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import type { WorkerConnections } from '../../apiserver/transport/worker-evictions.ts'
 import type { Exposing } from '../../base/telemetry/exposition.ts'
 import type { Metric } from '../../base/telemetry/metrics.ts'
@@ -15,6 +16,8 @@ export interface WorkerContext {
   /** Index from 0. */
   readonly index: number
   readonly store: StoreAccess
+  /** The version that the first worker emulates. Undefined for the first worker, which settles it. */
+  readonly emulatedVersion: EmulatedVersion | undefined
   /** How workers share the bytes of objects. */
   readonly sharing: Sharing
   /** Shared counters of limits that apply to all workers together. */

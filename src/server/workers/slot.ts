@@ -5,6 +5,7 @@
 
 import { getHeapStatistics } from 'node:v8'
 import { Worker } from 'node:worker_threads'
+import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import { UsageError } from '../../base/flags/flags.ts'
 import type { Log } from '../../base/telemetry/log.ts'
 import { messageOf } from '../../base/text/errors.ts'
@@ -21,6 +22,12 @@ export interface SlotOptions extends Pick<WorkerData, Given> {
   readonly log: Log
   readonly metrics: WorkerMetrics
   readonly nodes: SharedNodes
+  readonly version: SharedVersion
+}
+
+/** The version that all workers emulate. The first worker settles it, and replacements keep it. */
+export interface SharedVersion {
+  settled: EmulatedVersion | undefined
 }
 
 /** A worker that ran for this long did not fail at its start. */
@@ -76,7 +83,7 @@ export class Slot {
     const life = this.#life!
     // `stop` was called before the thread existed.
     if (this.#stopping) await life.thread.terminate()
-    this.#tell(life, { type: 'start' })
+    this.#tell(life, { type: 'start', emulatedVersion: this.#options.version.settled })
     this.#watch(life)
     const url = await life.ready.promise
     life.isReady = true
@@ -153,8 +160,10 @@ export class Slot {
   }
 
   #receive(life: Life, message: ToSupervisor): void {
-    if (message.type === 'ready') life.ready.resolve(message.url)
-    else if (message.type === 'closed') life.closed.resolve()
+    if (message.type === 'ready') {
+      this.#options.version.settled = message.emulatedVersion
+      life.ready.resolve(message.url)
+    } else if (message.type === 'closed') life.closed.resolve()
     else if (message.type === 'failed') life.why = message.why
     else if ('metrics' in message) this.#options.metrics.receive(life.thread, message)
     else this.#options.nodes.receive(life.thread, message)

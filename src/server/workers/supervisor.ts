@@ -18,7 +18,7 @@ import type { ServerOptions } from '../flags/options.ts'
 import { choosePort } from './port.ts'
 import { SharedNodes } from './shared-nodes.ts'
 import { openSharedStore, type SharedStore, type SharedStoreDependencies } from './shared-store.ts'
-import { Slot } from './slot.ts'
+import { type SharedVersion, Slot } from './slot.ts'
 import { WorkerMetrics } from './worker-metrics.ts'
 
 export interface Supervisor {
@@ -54,7 +54,8 @@ export async function startSupervisor(
     backups: new Int32Array(new SharedArrayBuffer(4 * options.workers)),
     connections: countingMemory(options.workers),
   }
-  const together = { metrics: new WorkerMetrics(), nodes: new SharedNodes(), channel: randomUUID(), limits }
+  const version: SharedVersion = { settled: undefined }
+  const together = { metrics: new WorkerMetrics(), nodes: new SharedNodes(), channel: randomUUID(), limits, version }
   const slots = Array.from(
     { length: options.workers },
     (_, index) => new Slot({ ...givenFlags, index, port, shared, log, ...together }),

@@ -4,6 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { parentPort } from 'node:worker_threads'
+import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import type { Exposition } from '../../base/telemetry/exposition.ts'
 import { errorFields, type Log, openLog } from '../../base/telemetry/log.ts'
 import { type MetricSnapshot, snapshotOf } from '../../base/telemetry/metric-sums.ts'
@@ -62,7 +63,7 @@ class Worker {
   }
 
   obey(message: ToWorker): void {
-    if (message.type === 'start') void this.#start()
+    if (message.type === 'start') void this.#start(message.emulatedVersion)
     else if (message.type === 'stopping') this.#stopping.abort()
     else if (message.type === 'stop') void this.#stop()
     else if (message.type === 'drain') this.#drain.resolve()
@@ -72,27 +73,27 @@ class Worker {
     else if (message.type === 'exposition') this.#waiting.get(message.id)?.(message.exposition)
   }
 
-  async #start(): Promise<void> {
+  async #start(emulatedVersion: EmulatedVersion | undefined): Promise<void> {
     setInterval(() => Atomics.add(this.#data.heartbeat, 0, 1), heartbeatMs).unref()
     try {
-      this.#starting = this.#run()
+      this.#starting = this.#run(emulatedVersion)
       const { server } = await this.#starting
       void server.failed.then(() => setTimeout(() => process.exit(1), lostMs).unref())
-      this.#tell({ type: 'ready', url: server.url })
+      this.#tell({ type: 'ready', url: server.url, emulatedVersion: server.emulatedVersion })
     } catch (error) {
       this.#tell({ type: 'failed', why: explainFailure(error) })
       this.#ended.resolve()
     }
   }
 
-  async #run(): Promise<RunningServer> {
+  async #run(emulatedVersion: EmulatedVersion | undefined): Promise<RunningServer> {
     const { index, port, console } = this.#data
     const { options, up } = this.#line
     const own = { securePort: port, ...(index === 0 ? {} : { adminKubeconfig: '' }) }
     const line = { options: { ...options, ...own }, up: up && { ...up, ...own } }
     const running = await startServerWithLoops(line, {
       log: this.#log,
-      worker: this.#place(),
+      worker: this.#place(emulatedVersion),
       stopping: this.#stopping.signal,
       console: console && new ConsoleAccess(console, systemClock),
     })
@@ -110,12 +111,13 @@ class Worker {
     this.#ended.resolve()
   }
 
-  #place(): WorkerContext {
+  #place(emulatedVersion: EmulatedVersion | undefined): WorkerContext {
     const { index, store, channel, limits } = this.#data
     const counting = { memory: limits.connections, channel, index }
     return {
       index,
       store,
+      emulatedVersion,
       limits,
       counting,
       sharing: { channel, index },

@@ -103,7 +103,10 @@ test('after restoring a backup of a running server, old revisions are expired an
     seen = terminal.lines.join('\n')
   })
   try {
-    assert.match(seen, /restored [\d,]+ entries, .* sha256 [0-9a-f]{64} of .*; profile orch, revision \d+/)
+    assert.match(
+      seen,
+      /restored [\d,]+ entries, .* sha256 [0-9a-f]{64} of .*; profile orch, Kubernetes 1\.23, revision \d+/,
+    )
     assert.equal(restored.ca, authority)
     assert.deepEqual(await names(restored.client), ['kept', 'later'])
     // A backup does not include the history.

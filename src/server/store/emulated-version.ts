@@ -1,0 +1,88 @@
+/**
+ * The Kubernetes version of a store. The store records the version that its servers emulate, so that a new release of
+ * this program changes nothing by itself. A higher `--emulated-version` raises the record. A lower one needs the
+ * consent of the administrator, because it hides parts of objects and drops them when the objects are written.
+ */
+import {
+  type EmulatedVersion,
+  emulatedVersions,
+  minorOf,
+  newestVersion,
+  oldestVersion,
+} from '../../api/versions/emulated-version.ts'
+import { UsageError } from '../../base/flags/flags.ts'
+import type { Entry, Store } from '../../storage/store/store.ts'
+import type { ServerOptions } from '../flags/options.ts'
+import { profileKey } from './profile.ts'
+
+/** Store key of the emulated version. A store with a profile but without this key is at the oldest version. */
+const emulatedVersionKey = 'meta/emulated-version'
+
+/** The version of a new store. */
+const versionOfNewStores = oldestVersion
+
+type VersionFlags = Pick<ServerOptions, 'emulatedVersion' | 'allowVersionDowngrade' | 'profile'>
+
+/** Number of times that other servers may change the record meanwhile. */
+const maxAttempts = 10
+
+/**
+ * Returns the version to emulate and records it. Must be called before the profile of a new store is recorded. Throws
+ * UsageError if the version is lower than the record and the flags do not allow that.
+ */
+export async function settleEmulatedVersion(store: Store, flags: VersionFlags): Promise<EmulatedVersion> {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const entry = await store.get(emulatedVersionKey)
+    const isNew = entry === undefined && (await store.get(profileKey)) === undefined
+    const recorded = isNew ? undefined : recordedVersion(entry)
+    const version = flags.emulatedVersion ?? recorded ?? versionOfNewStores
+    if (recorded !== undefined && minorOf(version) < minorOf(recorded) && !flags.allowVersionDowngrade)
+      throw await downgradeRefusal(store, { version, recorded, profile: flags.profile })
+    if (version === (recorded ?? oldestVersion)) return version
+    const expected = entry?.revision ?? 0
+    const result = await store.commit({ key: emulatedVersionKey, expected, value: Buffer.from(version) })
+    if (result.outcome === 'committed') return version
+  }
+  throw new UsageError('other servers keep changing the Kubernetes version of the store; try again')
+}
+
+/** Returns the version that a store records. */
+export async function emulatedVersionOf(store: Pick<Store, 'get'>): Promise<string> {
+  const entry = await store.get(emulatedVersionKey)
+  return entry === undefined ? oldestVersion : Buffer.from(entry.value).toString()
+}
+
+function recordedVersion(entry: Entry | undefined): EmulatedVersion {
+  if (entry === undefined) return oldestVersion
+  const text = Buffer.from(entry.value).toString()
+  const version = emulatedVersions.find((known) => known === text)
+  if (version !== undefined) return version
+  throw new UsageError(
+    `the store is at Kubernetes ${JSON.stringify(text)}, and this program emulates only ${oldestVersion} to ${newestVersion}: use the release of this program that served the store`,
+  )
+}
+
+interface Downgrade {
+  readonly version: EmulatedVersion
+  readonly recorded: EmulatedVersion
+  readonly profile: ServerOptions['profile']
+}
+
+async function downgradeRefusal(store: Store, { version, recorded, profile }: Downgrade): Promise<UsageError> {
+  const { countAffected } = await import('./version-downgrade.ts')
+  const { withNewerFields, ofNewerKinds } = await countAffected(store, { version, profile })
+  const parts = [
+    listing(withNewerFields, `with fields that ${version} does not have`),
+    listing(ofNewerKinds, `of kinds that ${version} does not have`),
+  ].filter((part) => part !== '')
+  const affected = parts.length === 0 ? 'no stored object has newer parts' : `this affects ${parts.join(', and ')}`
+  return new UsageError(
+    `the store is at Kubernetes ${recorded}, and --emulated-version=${version} is lower: ${affected}. Start with --emulated-version=${recorded}, or add --allow-version-downgrade to hide newer fields and kinds; a field is dropped when its object is written`,
+  )
+}
+
+/** Returns the counts as text, such as `2 pods, 1 jobs.batch with fields that …`. */
+function listing(counts: ReadonlyMap<string, number>, which: string): string {
+  if (counts.size === 0) return ''
+  return `${[...counts].map(([type, count]) => `${count} ${type}`).join(', ')} ${which}`
+}

@@ -1,0 +1,82 @@
+/** Counts the stored objects that a lower Kubernetes version would show without some of their parts, or not at all. */
+import { parseOwnJson } from '../../api/codec/json.ts'
+import { HeaderReader, storedJson, UnreadableValue } from '../../api/codec/stored.ts'
+import { allKinds } from '../../api/kinds/all.ts'
+import { kindsOfVersion } from '../../api/kinds/of-version.ts'
+import { type ProfileName, type Vendor, vendorOf } from '../../api/model/vendor.ts'
+import { decode } from '../../api/schema/decode.ts'
+import type { Kind } from '../../api/schema/kind.ts'
+import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
+import { typeOfKey } from '../../apiserver/backup/format.ts'
+import { prefixOf } from '../../storage/cache/caches.ts'
+import type { Entry, Store } from '../../storage/store/store.ts'
+
+/** Numbers of objects by type, such as `pods` or `jobs.batch`. */
+export interface AffectedObjects {
+  readonly withNewerFields: ReadonlyMap<string, number>
+  readonly ofNewerKinds: ReadonlyMap<string, number>
+}
+
+const pageEntries = 500
+
+/** Reads all stored objects and counts those with parts that the version does not have. */
+export async function countAffected(
+  store: Store,
+  { version, profile }: { readonly version: EmulatedVersion; readonly profile: ProfileName },
+): Promise<AffectedObjects> {
+  const counts = new AffectedCounts(version, vendorOf(profile))
+  let after: string | undefined
+  for (;;) {
+    const range = { prefix: 'objects/', limit: pageEntries, count: false, ...(after !== undefined && { after }) }
+    const { entries, remaining } = await store.list(range)
+    for (const entry of entries) counts.add(entry)
+    after = entries.at(-1)?.key
+    if (remaining === 0 || after === undefined) return counts
+  }
+}
+
+class AffectedCounts implements AffectedObjects {
+  readonly withNewerFields = new Map<string, number>()
+  readonly ofNewerKinds = new Map<string, number>()
+  readonly #vendor: Vendor
+  readonly #headers = new HeaderReader()
+  /** The stored kinds of the version and of all versions, by key prefix. */
+  readonly #kinds: ReadonlyMap<string, Kind>
+  readonly #known: ReadonlySet<string>
+
+  constructor(version: EmulatedVersion, vendor: Vendor) {
+    this.#vendor = vendor
+    this.#kinds = new Map(kindsOfVersion(version).map((kind) => [keyPrefixOf(kind), kind.conversion?.stored ?? kind]))
+    this.#known = new Set(allKinds.map(keyPrefixOf))
+  }
+
+  add(entry: Entry): void {
+    const prefix = entry.key.split('/', 3).join('/').concat('/')
+    const kind = this.#kinds.get(prefix)
+    if (kind !== undefined && this.#hasNewerFields(kind, entry)) count(this.withNewerFields, entry.key)
+    if (kind === undefined && this.#known.has(prefix)) count(this.ofNewerKinds, entry.key)
+  }
+
+  /** False for unreadable objects, which no version shows. */
+  #hasNewerFields(kind: Kind, { key, value }: Entry): boolean {
+    try {
+      if (this.#headers.read(key, value).version === undefined) return false
+    } catch (error) {
+      if (error instanceof UnreadableValue) return false
+      throw error
+    }
+    const { json } = storedJson(value, '0', Buffer.allocUnsafe)
+    return decode(kind.schema, parseOwnJson(json), { vendor: this.#vendor }).unknown.length > 0
+  }
+}
+
+function keyPrefixOf({ group, plural, conversion }: Kind): string {
+  return conversion === undefined
+    ? prefixOf(group, plural)
+    : prefixOf(conversion.stored.group, conversion.stored.plural)
+}
+
+function count(counts: Map<string, number>, key: string): void {
+  const type = typeOfKey(key)
+  if (type !== undefined) counts.set(type, (counts.get(type) ?? 0) + 1)
+}
