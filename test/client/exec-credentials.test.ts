@@ -124,7 +124,10 @@ test('plugin output without a kind is accepted in both versions, but the API ver
 })
 
 test('a plugin that is missing, fails or prints invalid output is reported without its output', async () => {
-  assert.match(await refusal({ command: 'no-such-binary', installHint: 'install it' }), /it does not exist\n\ninstall it/)
+  assert.match(
+    await refusal({ command: 'no-such-binary', installHint: 'install it' }),
+    /it does not exist\n\ninstall it/,
+  )
   const failing = plugin('canary', 'exit 3')
   assert.match(await refusal({ command: failing }), /failed with exit code 3/)
   const wrong: [string, RegExp][] = [

@@ -118,7 +118,10 @@ test('a missing backend Service is reported in the status and in responses to cl
   for (const asked of ['/apis/a.example.com/v1/things', '/apis/a.example.com/v1/namespaces/x/things/y']) {
     const refused = await client.get(asked)
     assert.deepEqual([refused.status, refused.body.reason], [503, 'ServiceUnavailable'])
-    assert.match(refused.body.message, /cannot reach the backend of the APIService "v1\.a\.example\.com": service "s" not found/)
+    assert.match(
+      refused.body.message,
+      /cannot reach the backend of the APIService "v1\.a\.example\.com": service "s" not found/,
+    )
   }
   assert.equal((await client.get('/apis/a.example.com/v2/things')).status, 404)
   await client.delete(`${path}/v1.a.example.com`)

@@ -205,7 +205,12 @@ describe("etcd's HTTP/2 client with individual frames", { timeout: 60_000 }, () 
     ],
     ['a truncated header', frame('headers', endHeaders, 1, Buffer.of(0, 5, 97)), /header block is truncated/, true],
     ['an endless length', frame('headers', endHeaders, 1, Buffer.alloc(9, 255)), /a length is too long/, true],
-    ['a truncated Huffman code', frame('headers', endHeaders, 1, Buffer.of(0, 0x81, 0)), /Huffman-coded header is truncated/, true],
+    [
+      'a truncated Huffman code',
+      frame('headers', endHeaders, 1, Buffer.of(0, 0x81, 0)),
+      /Huffman-coded header is truncated/,
+      true,
+    ],
     [
       'the Huffman end symbol in a string',
       frame('headers', endHeaders, 1, Buffer.of(0, 0x84, 255, 255, 255, 255)),

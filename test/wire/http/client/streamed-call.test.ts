@@ -177,7 +177,10 @@ test('the timeout no longer applies once the response head has arrived', async (
   const silent = await raw(() => {
     isAsked = true
   })
-  const late = assert.rejects(call(silent, { timeoutMs: 50 }), { fault: 'timeout', message: 'no response within 50 ms' })
+  const late = assert.rejects(call(silent, { timeoutMs: 50 }), {
+    fault: 'timeout',
+    message: 'no response within 50 ms',
+  })
   await soon(() => isAsked)
   t.mock.timers.tick(50)
   await late
