@@ -152,7 +152,7 @@ test('an invalid manager command line is reported in one line', async (t) => {
     [[`--cluster-signing-cert-file=${pki}/ca.crt`], /must be specified together/],
     [
       [`--cluster-signing-cert-file=${pki}/ca.crt`, `--cluster-signing-key-file=${pki}/serving.key`],
-      /not that of the certificate/,
+      /does not match the certificate/,
     ],
     [
       [`--cluster-signing-cert-file=${pki}/serving.crt`, `--cluster-signing-key-file=${pki}/serving.key`],

@@ -70,7 +70,7 @@ test('an ephemeral server removes the files left by a killed ephemeral server', 
   assert.equal(dataDirectories(killed.process.pid).length, 1)
   const file = join(directory, 'admin')
   const next = start('orch', ['apiserver', '--ephemeral', `--admin-kubeconfig=${file}`], 'ignore')
-  await untilTrue(async () => next.output().includes('keeps nothing'))
+  await untilTrue(async () => next.output().includes('stores nothing'))
   assert.deepEqual(dataDirectories(killed.process.pid), [])
   assert.ok(existsSync(file))
   next.process.kill('SIGTERM')
@@ -82,7 +82,7 @@ test('an ephemeral server stops when its parent exits', async () => {
   const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] })
   let output = ''
   parent.stdout.on('data', (chunk: Buffer) => (output += chunk))
-  await untilTrue(async () => output.includes('keeps nothing'))
+  await untilTrue(async () => output.includes('stores nothing'))
   const pid = Number(output.split('\n')[0])
   after(() => tryToKill(pid))
   parent.kill('SIGKILL')

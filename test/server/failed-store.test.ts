@@ -80,7 +80,7 @@ test('a server whose store thread has exited becomes unready, logs the reason an
   const client = server.client()
   assert.equal((await client.post(configMaps, objectNamed('before'))).status, 201)
   server.process.kill('SIGWINCH')
-  await assertEnds(server, client, /the store thread has ended/)
+  await assertEnds(server, client, /the store thread has exited/)
   await server.restart()
   assert.equal((await server.client().get(`${configMaps}/before`)).status, 200)
 })

@@ -120,7 +120,7 @@ test('if the trace collector is unreachable, spans are dropped and nothing else 
 test('the server does not start with an invalid tracing file', async (t) => {
   for (const [rest, expected] of [
     ['samplingRatePerMillion: 2000000\n', /samplingRatePerMillion must be a whole number from 0 to 1000000/],
-    ['endpoint: "ftp://x"\n', /endpoint must be HOST:PORT or a URL/],
+    ['endpoint: "ftp://x"\n', /endpoint must be HOST:PORT or the URL/],
     ['rate: 1\n', /"rate" is not known/],
   ] as const) {
     const { code, errors } = await startFailing(t, (directory) => [

@@ -38,7 +38,7 @@ async function faultOf(kind: Kind, from: number): Promise<string | undefined> {
   const config = configurationOf(shown.body)
   const first = await apply(kind, config, 'a')
   // What nobody could own is not applied at all.
-  if (first.status === 422 && /leaves out the key/.test(first.body.message)) return undefined
+  if (first.status === 422 && /omits the key/.test(first.body.message)) return undefined
   const second = await apply(kind, config, 'b')
   const bare = { apiVersion: config.apiVersion!, kind: config.kind!, metadata: { name: shown.body.metadata.name } }
   const takenBack = await apply(kind, bare, 'a')

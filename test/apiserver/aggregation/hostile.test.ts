@@ -28,7 +28,7 @@ function upgradeHead(path: string, ...lines: readonly string[]): string {
 
 const refusals: readonly (readonly [path: string, status: number, message: RegExp])[] = [
   ['redirect', 502, /redirect \(302\), which is not forwarded/],
-  ['hang?timeout=1s', 504, /gave no answer within \d+ ms/],
+  ['hang?timeout=1s', 504, /returned no response within \d+ ms/],
   ['reset', 503, /the connection was closed/],
   ['huge-head', 503, /not valid HTTP/],
   ['odd-status', 502, /the status 999/],

@@ -344,11 +344,11 @@ describe('an unavailable etcd', { timeout: 300_000, concurrency: true }, () => {
     assert.equal(nowhere.code, 1, nowhere.said)
     assert.match(nowhere.said, /^orch: .*no usable etcd member: .*ECONNREFUSED.*check that it is running/m)
     assert.equal(stranger.code, 1, stranger.said)
-    assert.match(stranger.said, /^orch: .*certificate is not accepted.*check that it runs/m)
+    assert.match(stranger.said, /^orch: .*certificate is not trusted.*check that it is running/m)
     for (const { said, ended } of [nowhere, stranger]) {
       assert.doesNotMatch(said, /\n\s+at /)
       // Its log names the reason for waiting long before it gives up.
-      const [, told] = /^(\S+) warning waiting for etcd: .*(?:ECONNREFUSED|not accepted).*check that it runs/.exec(
+      const [, told] = /^(\S+) warning waiting for etcd: .*(?:ECONNREFUSED|not accepted).*check that it is running/.exec(
         said,
       )!
       assert.ok(Date.parse(told!) < ended - deadlineMs / 2, said)

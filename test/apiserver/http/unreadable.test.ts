@@ -79,7 +79,7 @@ async function assertServes(server: Served): Promise<void> {
   assert.match(damaged.body.message, /configmaps "b" cannot be read: .*checksum; delete it, or restore it/)
   assert.equal((await client.put(`${path}/b`, { metadata: { name: 'b' } })).status, 500)
   assert.equal((await client.post(path, { metadata: { name: 'b' } })).status, 409)
-  assert.match((await client.get(`${path}/d`)).body.message, /only a newer version of this program reads/)
+  assert.match((await client.get(`${path}/d`)).body.message, /only a newer version of this program can read/)
   assert.equal((await client.delete(`${path}/d`)).status, 500)
   assert.equal(
     (await client.post('/api/v1/namespaces/default/secrets', { metadata: { generateName: 's-' } })).status,

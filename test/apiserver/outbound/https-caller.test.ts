@@ -278,7 +278,7 @@ test('a cancelled or timed-out call ends immediately, and its connection is not 
   })
   const call = { destination: to(served, authority), path: '/', body: '{}', timeoutMs: 10_000 }
   await assert.rejects(caller.post({ ...call, signal: stop.signal }), /abandoned/)
-  await assert.rejects(caller.post({ ...call, timeoutMs: 200 }), /no complete answer within 200 ms/)
+  await assert.rejects(caller.post({ ...call, timeoutMs: 200 }), /no complete response within 200 ms/)
   assert.equal(await post(call.destination), 200)
   assert.deepEqual([served.connections(), served.requests()], [3, 3])
 })

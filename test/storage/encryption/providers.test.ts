@@ -83,7 +83,7 @@ const refused: [Json, RegExp][] = [
   [configured([{ aesgcm: { keys: [{ name: 'a', secret: 'not base64!' }] } }]), /keys\[0\]\.secret: must be base64$/],
   [configured([{ secretbox: { keys: [{ name: 'a', secret: 'c2hvcnQ=' }] } }]), /of 32 bytes, not 5/],
   [configured([{ identity: {} }], ['*']), /without wildcards/],
-  [configured([{ identity: {} }], ['secrets', 'secrets']), /named twice/],
+  [configured([{ identity: {} }], ['secrets', 'secrets']), /specified twice/],
 ]
 refused.push(
   [

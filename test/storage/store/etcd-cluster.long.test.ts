@@ -152,7 +152,7 @@ describe('etcd store on three members that crash and restart', { timeout: 300_00
     const cases: [Partial<EtcdOptions>, RegExp][] = [
       [{ endpoints: [`https://127.0.0.1:${port}`] }, /ECONNREFUSED/],
       [{ tls: { ...stranger, ca } }, /handshake failed: .*certificate/],
-      [{ tls: { ca: stranger.ca, cert, key } }, /certificate is not accepted/],
+      [{ tls: { ca: stranger.ca, cert, key } }, /certificate is not trusted/],
       [{ tls: { ca } }, /handshake failed: .*certificate/],
       [{ endpoints: plain }, /no usable etcd member/],
       [{ endpoints: [silent.endpoint] }, /no usable etcd member|before the deadline/],

@@ -151,10 +151,10 @@ describe('workers on etcd', { timeout }, () => {
     const store = await workers.connect(lost.resolve)
     const start = await store.revision()
     const { signal } = new AbortController()
-    const watching = assert.rejects(drain(store.watch({ prefix: '', after: start, signal })), /watches etcd has ended/)
+    const watching = assert.rejects(drain(store.watch({ prefix: '', after: start, signal })), /watches etcd has exited/)
     await workers.endHub()
     await watching
-    assert.match((await lost.promise).message, /watches etcd has ended/)
+    assert.match((await lost.promise).message, /watches etcd has exited/)
   })
 
   it('workers continue without a gap after etcd was disconnected', async () => {

@@ -319,7 +319,7 @@ describe("the embedded store's thread", () => {
       const dead = worker.terminate()
       const commit = store.commit({ key: 'a', expected: 0, value: bytes('1') })
       // The commit was sent before the crash was noticed, or not at all. It is ambiguous only in the first case.
-      await assert.rejects(commit, refusal(/store thread has ended/))
+      await assert.rejects(commit, refusal(/store thread has exited/))
       await dead
       await watching
       await assert.rejects(store.commit({ key: 'a', expected: 0, value: bytes('1') }), refusal(/store thread/))

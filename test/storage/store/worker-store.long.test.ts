@@ -185,11 +185,11 @@ describe('workers that share one store', () => {
   prove("if the store's owner exits, every watch ends and every commit fails", async ({ stores, endOwner }) => {
     const { signal } = new AbortController()
     const watching = stores.map((store) =>
-      assert.rejects(drain(store.watch({ prefix: '', after: store.revision(), signal })), /store thread has ended/),
+      assert.rejects(drain(store.watch({ prefix: '', after: store.revision(), signal })), /store thread has exited/),
     )
     await endOwner()
     await Promise.all(watching)
-    for (const store of stores) await assert.rejects(put(store, 'a', 'x', 0), /store thread has ended/)
+    for (const store of stores) await assert.rejects(put(store, 'a', 'x', 0), /store thread has exited/)
   })
 })
 

@@ -41,7 +41,7 @@ const rows: readonly Row[] = [
     name: 'odd-node',
     signerName: nodeClient,
     commonName: 'n1',
-    expected: [/would fail once approved: the common name/, /would fail once approved: usages must be exactly/],
+    expected: [/would fail once approved: the subject common name/, /would fail once approved: usages must be exactly/],
   },
   {
     name: 'foreign',

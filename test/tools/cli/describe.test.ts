@@ -236,7 +236,7 @@ test('describe node shows pods and their resource requests', async () => {
 
 test('describe ingress shows the endpoints of its backends', async () => {
   const { stdout } = await orchctl(['describe', 'ingress', 'ing'], { env })
-  assert.match(stdout, /^ +\/x +web:http \(<there is no such service>\)$/m)
+  assert.match(stdout, /^ +\/x +web:http \(<service not found>\)$/m)
   const service = {
     metadata: { name: 'web' },
     spec: {

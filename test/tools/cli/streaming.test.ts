@@ -178,10 +178,10 @@ test('cp works with a server that cannot close a single stream', async () => {
 test('cp retries broken connections up to --retries times', async () => {
   front.breaks = 2
   const failed = await run(['cp', 'web:v4.txt', 'again.txt', '-c', 'app', '--retries=1'])
-  assert.deepEqual([failed.code, failed.stderr.match(/copying again/g)?.length], [1, 1])
+  assert.deepEqual([failed.code, failed.stderr.match(/retrying/g)?.length], [1, 1])
   front.breaks = 2
   const done = await run(['cp', 'web:v4.txt', 'again.txt', '-c', 'app', '--retries=2'])
-  assert.deepEqual([done.code, done.stderr.match(/copying again/g)?.length], [0, 2], done.stderr)
+  assert.deepEqual([done.code, done.stderr.match(/retrying/g)?.length], [0, 2], done.stderr)
   assert.equal(readFileSync(join(directory, 'again.txt'), 'utf8'), readFileSync(join(directory, 'v4.txt'), 'utf8'))
 })
 

@@ -82,7 +82,7 @@ export const changing: Part = {
     r('history', 'cm one --limit=1 --no-headers', { stdout: /^\d+ +\S+Z +\S+admin +\S+ +update +\S+.*\n$/ }),
     r('history', 'deploy/web --no-headers', {
       stdout: /^(?!.*\.status\.).* created\n$/s,
-      stderr: /^Changes of the status are not shown: \d+\. Use --all to show them\.\n$/,
+      stderr: /^\d+ status changes are hidden\. Use --all to show them\.\n$/,
     }),
     r('history', 'deploy/web --no-headers --all', { stdout: /\.status\.replicas/, stderr: '' }),
     r('history', 'cm', { stderr: /specify one object/, code: 1 }),
