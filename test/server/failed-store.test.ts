@@ -31,7 +31,7 @@ async function assertEnds(server: ServerHandle, client: HttpClient, why: RegExp)
     () => client.get('/readyz'),
     ({ status }) => status === 503,
   )
-  assert.match(ready.text, /\[-\]store failed: nothing can be written any more/)
+  assert.match(ready.text, /\[-\]store failed: writes are no longer possible/)
   assert.match(ready.text, why)
   assert.equal((await client.get('/livez')).status, 200)
   assert.equal((await client.get(`${configMaps}/before`)).status, 200)

@@ -120,7 +120,7 @@ export async function endStore(fragile: ServerHandle, end: () => void): Promise<
     (ready) => ready.status !== 200,
   )
   assert.equal(status, 503)
-  assert.match(text, /store failed: nothing can be written any more: the store thread has ended/)
+  assert.match(text, /store failed: writes are no longer possible: the store thread has exited/)
   await exit
   client.close()
   await writing.stop()

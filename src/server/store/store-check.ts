@@ -17,7 +17,7 @@ export async function checkStore(
   caches: Caches,
   failure: Error | undefined,
 ): Promise<string | undefined> {
-  if (failure !== undefined) return `the store no longer accepts writes: ${failure.message}`
+  if (failure !== undefined) return `writes are no longer possible: ${failure.message}`
   if (caches.fault !== undefined) return caches.fault
   const { promise: late, resolve } = Promise.withResolvers<string>()
   const timer = setTimeout(() => resolve('the store does not respond'), patienceMs)

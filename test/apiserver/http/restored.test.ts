@@ -31,7 +31,7 @@ test('two servers recover after their etcd is restored from a backup', { timeout
   const oldVersion = Number(old.metadata.resourceVersion)
   const watching = [one, two].map((client) => eventsUntilEnd(client, oldVersion))
 
-  const reasons = [one, two].map((client) => reasonNotReady(client, /went back in time/))
+  const reasons = [one, two].map((client) => reasonNotReady(client, /revision went back/))
   await cluster.restore()
   await Promise.all(reasons)
   for (const client of [one, two]) await untilTrue(() => isReady(client))
