@@ -145,7 +145,7 @@ test('an invalid manager command line is reported in one line', async (t) => {
   const wrong: readonly (readonly [readonly string[], RegExp])[] = [
     [
       ['--controllers=*,tokencleane'],
-      /unknown control loop "tokencleane"; did you mean tokencleaner\? Known are: .*bootstrapsigner, /,
+      /unknown control loop "tokencleane"; did you mean tokencleaner\? Known loops are: .*bootstrapsigner, /,
     ],
     [['--controllers=-nothing'], /unknown control loop "nothing"/],
     [['--leader-elect-lease-duration=5s'], /longer than the renew deadline/],

@@ -293,7 +293,12 @@ test('malformed Protobuf messages are rejected with a reason', async () => {
     ['a negative length', sealed('12ffffffffffffffffff01'), 400, /a length prefix extends past the end of the message/],
     ['an endless varint', sealed(`18${'ff'.repeat(20)}`), 400, /varint|wire type/],
     ['invalid UTF-8', sealed('1206 0a04 0a02c328'), 400, /metadata\.name: field 1 is not UTF-8/],
-    ['endless nesting', sealed(`12ffff0f${deep.subarray(0, 1000).toString('hex')}`), 400, /extends past the end of the message/],
+    [
+      'endless nesting',
+      sealed(`12ffff0f${deep.subarray(0, 1000).toString('hex')}`),
+      400,
+      /extends past the end of the message/,
+    ],
     [
       'too many values',
       writeDocument(

@@ -102,6 +102,6 @@ test('an unknown loop name is rejected with a list of known names', () => {
     assert.throws(() => selectLoops(loops, ['*', word]), {
       name: 'UsageError',
       message:
-        '--controllers: unknown control loop "chery"; did you mean cherry? Known are: apple, berry, cherry, date',
+        '--controllers: unknown control loop "chery"; did you mean cherry? Known loops are: apple, berry, cherry, date',
     })
 })

@@ -126,7 +126,11 @@ const rows: readonly Row[] = [
   { args: ['get', 'cm', '-o', 'xml'], stderr: /^error: --output: "xml" is not one of wide, json, yaml, name/, code: 1 },
   { args: ['get', 'cm', '--chunk-size=-1'], stderr: /^error: --chunk-size: "-1" is not/, code: 1 },
   { args: ['get', 'cm', '--wach'], stderr: /^error: unknown flag --wach; did you mean --watch\?/, code: 1 },
-  { args: ['help', 'bogus'], stderr: /^error: unknown command "bogus"; known commands are (?!.*did you mean)/, code: 1 },
+  {
+    args: ['help', 'bogus'],
+    stderr: /^error: unknown command "bogus"; known commands are (?!.*did you mean)/,
+    code: 1,
+  },
   { args: ['gett', 'cm'], stderr: /^error: unknown command "gett"; did you mean get\?/, code: 1 },
   {
     args: ['alpha', 'x'],
