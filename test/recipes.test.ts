@@ -48,8 +48,8 @@ const noticing: { readonly [file: string]: readonly string[] } = {
   'test/server/flags.test.ts': ['docs/flags.md lists all flags'],
   'test/server/start.test.ts': ['the error for an invalid flag suggests'],
   'test/server/greeting.test.ts': ['recipe: the greeting begins'],
-  'test/api/cel/language.test.ts': ['recipe: blank texts', 'has a row in this file', 'is listed in docs/cel.md'],
-  'test/apiserver/admission/require-owner.test.ts': ['recipe: the admission control rejects'],
+  'test/api/cel/language.test.ts': ['recipe: blank texts', 'has a test row in this file', 'is listed in docs/cel.md'],
+  'test/apiserver/admission/require-owner.test.ts': ['recipe: the admission plugin rejects'],
   'test/apiserver/authn/visitor.test.ts': ['recipe: a request header authenticates'],
   'test/base/telemetry/recorded.test.ts': ['recipe: wrong credentials are counted'],
 }

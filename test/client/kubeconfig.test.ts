@@ -109,7 +109,7 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
   [
     'names an unknown context',
     config({}, {}, { 'current-context': 'z' }),
-    /wrong: context was not found for specified context: z; there is "[^"]+"/,
+    /wrong: context was not found for specified context: z; known are "[^"]+"/,
   ],
   ['names an unknown cluster', config({}, {}, { clusters: [] }), /wrong: no server found for cluster "c"$/],
   ['has an object in place of a list', config({}, {}, { users: {} }), /wrong: users is not a list of objects$/],
@@ -125,7 +125,11 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
     /cluster "c": server is not an address such as https/,
   ],
   ['has a number as token', config({ server }, { token: 5 }), /user "u": token is not a string$/],
-  ['names a missing file', config({ server }, { tokenFile: 'none' }), /user "u": tokenFile names .*none, which is not/],
+  [
+    'names a missing file',
+    config({ server }, { tokenFile: 'none' }),
+    /user "u": tokenFile names .*none, which does not exist/,
+  ],
   [
     'has a certificate without a key',
     config({ server }, { 'client-certificate-data': base64(one.certificate) }),
@@ -134,12 +138,12 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
   [
     'has a key that does not match its certificate',
     config({ server }, { 'client-certificate-data': base64(one.certificate), 'client-key-data': base64(two.key) }),
-    /user "u": client-certificate and client-key are not a certificate and its key/,
+    /user "u": client-certificate and client-key are not a PEM certificate and its key/,
   ],
   [
     'has an invalid CA',
     config({ server, 'certificate-authority-data': 'secret' }, {}),
-    /certificate-authority is not a cert/,
+    /certificate-authority is not a PEM cert/,
   ],
   [
     'has a plugin without an API version',

@@ -363,7 +363,7 @@ test('a full disk is reported and does not kill the server with a signal', async
   mkdirSync(join(directory, 'data'))
   writeFileSync(join(directory, 'filler'), Buffer.alloc(1536 * 1024))
   const { code, said } = await failedStart([`--data-dir=${directory}/data`, '--admin-kubeconfig=', '--secure-port=0'])
-  assert.match(said, /no room in .*data: \d+ bytes are free/)
+  assert.match(said, /not enough space in .*data: \d+ bytes are free/)
   assert.equal(code, 1)
 })
 

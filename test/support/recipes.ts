@@ -219,7 +219,7 @@ const control: Recipe = {
       import { test } from 'node:test'
       import { serve } from '../../support/in-process.ts'
 
-      test('recipe: the admission control rejects a ConfigMap without an owner', async (t) => {
+      test('recipe: the admission plugin rejects a ConfigMap without an owner', async (t) => {
         const client = (await serve(t, ['--enable-admission-plugins=RequireOwner'])).client()
         const path = '/api/v1/namespaces/default/configmaps'
         const rejected = await client.post(path, { metadata: { name: 'a' } })
@@ -339,11 +339,11 @@ test('recipe: the page shows a greeting', { timeout }, async () => {
 
 /** The recipes by their names in the table of CONTRIBUTING.md. */
 export const recipes: { readonly [name: string]: Recipe } = {
-  'an admission control': control,
+  'an admission plugin': control,
   'a control loop': loop,
   'a flag': flag,
   'an authenticator, authorizer': authenticator,
-  'a page of the console': consolePage,
+  'a console page': consolePage,
   'a metric': metric,
   'a CEL function': celFunction,
 }

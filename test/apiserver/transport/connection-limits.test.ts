@@ -29,7 +29,10 @@ async function connect(t: TestContext, server: Served, token: string): Promise<T
   t.after(() => socket.destroy())
   socket.on('error', () => socket.destroy())
   socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`)
-  const text = await Promise.race([once(socket, 'data').then(String), once(socket, 'close').then(() => '')])
+  // `once` rejects if the server resets the connection.
+  const text = await Promise.race([once(socket, 'data').then(String), once(socket, 'close').then(() => '')]).catch(
+    () => '',
+  )
   return text === '' || text.startsWith('HTTP/1.1 429 ') ? undefined : socket.resume()
 }
 
@@ -245,7 +248,7 @@ async function openStranger(t: TestContext, server: Served): Promise<TLSSocket |
   const isAnswered = await Promise.race([
     once(socket, 'data').then(() => true),
     once(socket, 'close').then(() => false),
-  ])
+  ]).catch(() => false)
   return isAnswered ? socket.resume() : undefined
 }
 

@@ -210,11 +210,11 @@ export const reading: Part = {
       code: 1,
     }),
     r('get', 'namespaces --user nobody', {
-      stderr: /auth info "nobody" does not exist; there is "[\w-]+"\n$/,
+      stderr: /auth info "nobody" does not exist; known are "[\w-]+"\n$/,
       code: 1,
     }),
     r('get', 'namespaces --cluster nowhere', {
-      stderr: /no server found for cluster "nowhere"; there is "[\w-]+"\n$/,
+      stderr: /no server found for cluster "nowhere"; known are "[\w-]+"\n$/,
       code: 1,
     }),
     r('get', '--raw /nothing', {
