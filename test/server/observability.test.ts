@@ -121,7 +121,7 @@ test('the server does not start with an invalid tracing file', async (t) => {
   for (const [rest, expected] of [
     ['samplingRatePerMillion: 2000000\n', /samplingRatePerMillion must be a whole number from 0 to 1000000/],
     ['endpoint: "ftp://x"\n', /endpoint must be HOST:PORT or the URL/],
-    ['rate: 1\n', /"rate" is not known/],
+    ['rate: 1\n', /"rate" is unknown; known fields are/],
   ] as const) {
     const { code, errors } = await startFailing(t, (directory) => [
       `--tracing-config-file=${configuration(directory, rest)}`,

@@ -52,7 +52,7 @@ test('acknowledged writes survive when workers, the store or threads exit', { ti
   await t.test('if the store thread exits, the server exits with a reason', async () => {
     const acknowledged = await endStore(fragile, () => end('hub'))
     assert.equal(fragile.process.exitCode, 1)
-    assert.equal(countOf(fragile.output(), /the store is no longer writable; stopping/g), 1)
+    assert.equal(countOf(fragile.output(), /the store is no longer writable, stopping the server/g), 1)
     await fragile.restart()
     await assertAllThere(fragile, acknowledged)
   })

@@ -265,7 +265,7 @@ test('webhooks are called for custom kinds, all subresources and connect request
 test('patches that a webhook must not return', async () => {
   const cases: [unknown, number, RegExp][] = [
     [[{ op: 'replace', path: '/metadata/namespace', value: 'free' }], 400, /namespace/],
-    [[{ op: 'replace', path: '/kind', value: 'Secret' }], 500, /something else/],
+    [[{ op: 'replace', path: '/kind', value: 'Secret' }], 500, /must not change the kind/],
     [[{ op: 'add', path: '/data', value: 'text' }], 500, /cannot apply the patch/],
     [[{ op: 'remove', path: '/none' }], 500, /cannot apply the patch/],
     [{ op: 'add' }, 500, /cannot apply the patch/],
