@@ -31,7 +31,7 @@ const refusals: readonly (readonly [path: string, status: number, message: RegEx
   ['hang?timeout=1s', 504, /returned no response within \d+ ms/],
   ['reset', 503, /the connection was closed/],
   ['huge-head', 503, /not valid HTTP/],
-  ['odd-status', 502, /the status 999/],
+  ['odd-status', 502, /status 999/],
   ['uninvited-switch', 502, /unexpected protocol switch/],
 ]
 

@@ -63,8 +63,8 @@ async function assertServes(server: Served): Promise<void> {
     ['a', 'c'],
   )
   const warning = String(list.headers.warning)
-  assert.match(warning, /configmaps\/default\/b is left out: the stored value does not match its checksum/)
-  assert.match(warning, /configmaps\/default\/d is left out: .* format 9, which only a newer version/)
+  assert.match(warning, /configmaps\/default\/b is omitted: the stored value does not match its checksum/)
+  assert.match(warning, /configmaps\/default\/d is omitted: .* format 9, which only a newer version/)
   assert.equal((await client.get('/api/v1/secrets')).headers.warning, undefined)
   const ready = await client.get('/readyz?verbose')
   assert.equal(ready.status, 200)
