@@ -74,8 +74,8 @@ for (const [version, pairs, message] of [
   ['1.29', 'ApiListChunking=true', /unrecognized feature gate: ApiListChunking.*did you mean APIListChunking\?/],
   ['1.33', 'APIListChunking=true', /unrecognized feature gate: APIListChunking/],
   ['1.29', 'APIListChunking=false', /cannot set feature gate APIListChunking to false, feature is locked to true/],
-  ['1.26', 'HPAContainerMetrics=true', /alpha in Kubernetes 1\.26, and alpha features are not built/],
-  ['1.28', 'AllAlpha=true', /alpha features are not built/],
+  ['1.26', 'HPAContainerMetrics=true', /alpha in Kubernetes 1\.26, and alpha features are not implemented/],
+  ['1.28', 'AllAlpha=true', /alpha features are not implemented/],
   ['1.28', 'KubeletTracing=false', /implements only KubeletTracing=true/],
 ] as const)
   test(`--feature-gates=${pairs} is rejected at ${version}`, () => {

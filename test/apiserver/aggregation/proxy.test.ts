@@ -231,7 +231,7 @@ test('an unavailable backend returns 503 until it recovers, and other requests a
   await backend.stop()
   const dead = await client.get(`${root}/echo`)
   assert.deepEqual([dead.status, dead.body.reason], [503, 'ServiceUnavailable'])
-  assert.match(dead.body.message, /backend of the APIService "v1\.a\.example\.com" cannot be reached: .*refused|cut/)
+  assert.match(dead.body.message, /cannot reach the backend of the APIService "v1\.a\.example\.com": .*refused|cut/)
   assert.equal(dead.headers['retry-after'], undefined)
   await isAvailable('FailedDiscoveryCheck')
   assert.equal((await condition()).status, 'False')
