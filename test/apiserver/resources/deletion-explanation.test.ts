@@ -43,7 +43,7 @@ test('the explanation of a pending deletion has reasons and times, and shows onl
   const status = await ask('owner')
   assert.equal(status.since, deletionTimestamp)
   assert.deepEqual(status.reasons, [
-    { finalizer: 'foregroundDeletion', message: 'the garbage collector deletes its dependents first; 1 block it' },
+    { finalizer: 'foregroundDeletion', message: 'the garbage collector deletes its dependents first; 1 of them block the deletion' },
   ])
   assert.equal(status.dependentCount, 2)
   assert.deepEqual(
@@ -85,7 +85,7 @@ test('the explanation of a pending deletion has reasons and times, and shows onl
   const config = `--kubeconfig=${served.directory}/admin.kubeconfig`
   const { stderr } = await orchctl(['delete', 'configmap', 'owner', '--cascade=foreground', '--timeout=3s', config])
   assert.match(stderr, /^waiting for configmap "owner", which has been terminating since \S+Z:$/m)
-  assert.match(stderr, /^ {2}finalizer foregroundDeletion: .*1 block it$/m)
-  assert.match(stderr, /^ {2}dependent ConfigMap "child", which blocks it, held by example\.com\/hold$/m)
+  assert.match(stderr, /^ {2}finalizer foregroundDeletion: .*1 of them block the deletion$/m)
+  assert.match(stderr, /^ {2}dependent ConfigMap "child", which blocks the deletion.* example\.com\/hold$/m)
   assert.equal(stderr.match(/^waiting for/gm)?.length, 1)
 })

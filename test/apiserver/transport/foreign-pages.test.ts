@@ -69,7 +69,7 @@ test('a write from a page with another origin is rejected', async () => {
     const { status, body, isStored } = await create(headers)
     const shown = JSON.stringify(headers)
     assert.deepEqual([status, body.reason, isStored], [403, 'Forbidden', false], shown)
-    assert.match(body.message, /page of (?:the|another) origin.*--cors-allowed-origins/, shown)
+    assert.match(body.message, /page from (?:the|another) origin.*--cors-allowed-origins/, shown)
   }
 })
 
