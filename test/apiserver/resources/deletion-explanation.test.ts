@@ -43,7 +43,10 @@ test('the explanation of a pending deletion has reasons and times, and shows onl
   const status = await ask('owner')
   assert.equal(status.since, deletionTimestamp)
   assert.deepEqual(status.reasons, [
-    { finalizer: 'foregroundDeletion', message: 'the garbage collector deletes its dependents first; 1 of them block the deletion' },
+    {
+      finalizer: 'foregroundDeletion',
+      message: 'the garbage collector deletes its dependents first; 1 of them block the deletion',
+    },
   ])
   assert.equal(status.dependentCount, 2)
   assert.deepEqual(
