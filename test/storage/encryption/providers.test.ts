@@ -81,7 +81,7 @@ const refused: [Json, RegExp][] = [
   [configured([{ aesgcm: { keys: [] } }]), /providers\[0\]\.aesgcm\.keys/],
   [configured([{ aesgcm: { keys: [{ name: 'a:b', secret }] } }]), /keys\[0\]\.name/],
   [configured([{ aesgcm: { keys: [{ name: 'a', secret: 'not base64!' }] } }]), /keys\[0\]\.secret: must be base64$/],
-  [configured([{ secretbox: { keys: [{ name: 'a', secret: 'c2hvcnQ=' }] } }]), /of 32 bytes, not 5/],
+  [configured([{ secretbox: { keys: [{ name: 'a', secret: 'c2hvcnQ=' }] } }]), /32 bytes, not 5/],
   [configured([{ identity: {} }], ['*']), /without wildcards/],
   [configured([{ identity: {} }], ['secrets', 'secrets']), /specified twice/],
 ]
