@@ -1,14 +1,18 @@
 /** Runs an object through the rules of its kind, as a create or an update does, without a server. */
 
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
+import { kindsOfVersion } from '../../../src/api/kinds/of-version.ts'
 import type { FieldError } from '../../../src/api/model/field-error.ts'
 import type { ApiObject } from '../../../src/api/model/object.ts'
 import { apiVersionOf, vendorOf } from '../../../src/api/model/vendor.ts'
 import { defaultColumns } from '../../../src/api/schema/columns.ts'
+import type { RuleContext } from '../../../src/api/schema/context.ts'
 import type { Kind } from '../../../src/api/schema/kind.ts'
 import { normalizeSliced } from '../../../src/api/schema/normalize.ts'
 import type { Allocator } from '../../../src/api/schema/reservations.ts'
-import { defaultGates, type Gates } from '../../../src/api/versions/feature-gates.ts'
+import { type EmulatedVersion, oldestVersion } from '../../../src/api/versions/emulated-version.ts'
+import { defaultGatesOf, type Gates } from '../../../src/api/versions/feature-gates.ts'
+import { isSameKind } from '../../../src/apiserver/registry/catalogue/served.ts'
 import {
   mayAllocate,
   type ObjectToValidate,
@@ -38,25 +42,28 @@ const noPools: Allocator = { pools: [], maxValues: 0, draw: () => undefined, ref
 /** What a write goes through beside the kind itself. */
 export interface Ways {
   readonly subresource: string
+  readonly version: EmulatedVersion
   readonly gates: Gates
   readonly allocator: Allocator
 }
 
 export function createBy(kind: Kind, sent: JsonObject, ways: Partial<Ways> = {}): Outcome {
-  return writeBy({ kind, object: completed(kind, sent), previous: undefined }, ways)
+  return writeBy({ kind, sent, previous: undefined }, ways)
 }
 
 export function updateBy(kind: Kind, previous: ApiObject, sent: JsonObject, ways: Partial<Ways> = {}): Outcome {
-  return writeBy({ kind, object: completed(kind, sent), previous }, ways)
+  return writeBy({ kind, sent, previous }, ways)
 }
 
 /** The steps of a write that are the kind's own, as `apiserver/registry/writes/write-steps.ts` runs them. */
 function writeBy(
-  judged: ObjectToValidate,
-  { subresource = '', gates = defaultGates(), allocator = noPools }: Partial<Ways>,
+  { kind: anyKind, sent, previous }: { kind: Kind; sent: JsonObject; previous: ApiObject | undefined },
+  { subresource = '', version = oldestVersion, gates = defaultGatesOf(version), allocator = noPools }: Partial<Ways>,
 ): Outcome {
-  const { kind, object, previous } = judged
-  const context = { ...ruleContext, subresource, gates }
+  const kind = kindsOfVersion(version).find((each) => isSameKind(each, anyKind)) ?? anyKind
+  const context = { ...ruleContext, subresource, version, gates }
+  const object = completed(kind, sent, context)
+  const judged: ObjectToValidate = { kind, object, previous }
   prepareByRules(judged, context)
   const refused = mayAllocate(judged, context) ? allocated(kind, object, { previous, allocator }) : []
   if (refused.length > 0) return { object, faults: errorTexts(refused) }
@@ -84,10 +91,9 @@ export function cellsOf(kind: Kind, object: ApiObject): Json[] {
   return columns.map(({ cell }) => cell(object, ruleContext.now, ruleContext.vendor))
 }
 
-function completed(kind: Kind, sent: JsonObject): ApiObject {
-  const { vendor } = ruleContext
-  const apiVersion = apiVersionOf(vendor, kind.group, kind.version)
-  return runToCompletion(normalizeSliced({ kind, apiVersion, context: ruleContext }, sent)).object
+function completed(kind: Kind, sent: JsonObject, context: RuleContext): ApiObject {
+  const apiVersion = apiVersionOf(context.vendor, kind.group, kind.version)
+  return runToCompletion(normalizeSliced({ kind, apiVersion, context }, sent)).object
 }
 
 function errorTexts(errors: readonly FieldError[]): string[] {

@@ -4,13 +4,15 @@
  * grace period to stop the pod, which later delete requests can only shorten.
  */
 
-import { defined } from '../../json/json.ts'
+import { defined, sameJson } from '../../json/json.ts'
 import { at, child, type FieldError, forbidden, invalid } from '../../model/field-error.ts'
 import { checkDnsSubdomain } from '../../model/names.ts'
 import type { Vendor } from '../../model/vendor.ts'
-import type { PrepareContext, RuleContext } from '../../schema/context.ts'
+import { emulationOf, type PrepareContext, type RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field } from '../../schema/schema.ts'
+import { isAtLeast } from '../../versions/emulated-version.ts'
+import { beginGeneration } from '../generation.ts'
 import { keep, specAndStatus } from '../spec-and-status.ts'
 import type { Container } from './types/container.ts'
 import {
@@ -52,7 +54,10 @@ export const pod = defineKind({
     fillDefaults: fillPod,
     newStatus: ({ spec = {} }) => ({ phase: 'Pending', qosClass: qosClassOf(spec) }),
     prepareForCreate: prepareNew,
-    prepareForUpdate: ({ spec }, _, context) => resetGated(spec, 'spec', context),
+    prepareForUpdate: (next, previous, context) => {
+      resetGated(next.spec, 'spec', context)
+      countPodGeneration(next, previous, context)
+    },
     validate: checkPod,
     validateCreate: checkNew,
     validateUpdate: checkUpdate,
@@ -105,6 +110,7 @@ function requestLimits({ resources }: Container): void {
 
 function prepareNew(object: Pod, context: PrepareContext): void {
   const { vendor } = context
+  if (isAtLeast(emulationOf(context).version, '1.33')) beginGeneration(object)
   const spec = object.spec ?? {}
   const annotations = { ...object.metadata.annotations }
   resetGated(spec, 'spec', context)
@@ -133,6 +139,14 @@ function keepAllButEphemeralContainers(next: Pod, previous: Pod, context: Prepar
   resetGated(next.spec, 'spec', context)
   keep(next, previous, 'status')
   next.metadata = { ...previous.metadata }
+  countPodGeneration(next, previous, context)
+}
+
+/** Pods have a generation since 1.33. An older pod gets one when its spec changes. */
+function countPodGeneration(next: Pod, previous: Pod, context: PrepareContext): void {
+  const { generation = 0 } = previous.metadata
+  if (!isAtLeast(emulationOf(context).version, '1.33')) return
+  if (!sameJson(next.spec, previous.spec)) next.metadata.generation = generation + 1
 }
 
 function checkPod({ metadata, spec = {} }: Pod, { vendor, subresource }: RuleContext): FieldError[] {
