@@ -47,7 +47,7 @@ test('paged lists under load return exact snapshots', { timeout: 600_000 }, asyn
   const { writes, gets, lists } = recorder
   const written = outcomes(writes).acknowledged - before
   const log = await readLog(recorder, start)
-  // A paged list shows the state of its first page. Other tests check how recent that is.
+  // Every page of a list shows the state at the time of its first page. Other tests check how recent that state is.
   const faults = checkHistory({ log, start, writes, gets, lists: lists.map(anytime), watches: [] })
   report(t, { lists: lists.length, gone, written, seed })
   assert.deepEqual(faults.slice(0, 10), [], `${faults.length} faults; repeat with ORCH_TEST_SEED=${seed}`)

@@ -142,7 +142,7 @@ export const seeds: readonly Seed[] = [
   seed(
     '__proto__ is lost',
     { file: 'src/api/json/json.ts', find: "if (key === '__proto__') {", replace: "if (key === '__proto__ ') {" },
-    { test: 'test/apiserver/http/first-light.test.ts', expected: '__proto__ and similar names' },
+    { test: 'test/apiserver/http/basic-requests.test.ts', expected: '__proto__ and similar names' },
   ),
   {
     bug: 'a merge patch changes the prototype of all objects',

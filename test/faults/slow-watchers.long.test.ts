@@ -1,7 +1,6 @@
 /**
- * Half of the watches stop reading during many writes. The others receive everything, the slow ones are closed, and
- * memory grows only by a limited backlog. With `ORCH_LONG=1`: two hundred watches, five hundred writes of 2 kB a
- * second.
+ * Half of the watches stop reading under a heavy write load. The others receive every event, the slow ones are closed,
+ * and memory grows by at most the backlog limit. With `ORCH_LONG=1`: 200 watches and 500 writes of 2 kB per second.
  */
 import assert from 'node:assert/strict'
 import { on, once } from 'node:events'

@@ -51,7 +51,7 @@ function ours({ supportedFlags }: Program, flag: string): Flag<unknown> | undefi
   return Object.values(supportedFlags).find(({ name }) => name === flag)
 }
 
-test('every Kubernetes flag is accepted, or rejected with one sentence', () => {
+test('every Kubernetes flag is either accepted or rejected with a one-sentence reason', () => {
   for (const program of programs) {
     const flags = flagsOf(program)
     const without = flags.filter(

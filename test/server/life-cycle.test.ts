@@ -177,7 +177,7 @@ async function stoppedWhileItWaits(args: readonly string[], asked: Promise<unkno
   await Promise.race([asked, ended])
   child.kill('SIGTERM')
   const [code] = await ended
-  return [code, /start cancelled/.test(text) ? 'given up' : text]
+  return [code, /startup canceled/.test(text) ? 'given up' : text]
 }
 
 test('SIGTERM while the server waits for etcd cancels startup', { timeout: 120_000 }, async (t) => {

@@ -65,7 +65,7 @@ test('replacing the serving certificate takes effect', { timeout: 300_000 }, asy
   copyFileSync(third!.certificateFile, certificate)
   await until(
     async () => server.output(),
-    (log) => /cannot use a changed file; .*the key in .*tls\.key does not match/.test(log),
+    (log) => /cannot load a changed file; .*the key in .*tls\.key does not match/.test(log),
   )
   assert.equal(await shownName(t, server.port), 'CN=second')
   writeFileSync(certificate, 'canary')

@@ -24,7 +24,7 @@ describeAsOne('several workers on etcd behave like one server', {
   keepsHistory: true,
 })
 
-test('acknowledged writes survive however workers on etcd exit', { timeout }, async (t) => {
+test('acknowledged writes survive every kind of worker exit with etcd as the store', { timeout }, async (t) => {
   const { flags } = await startOn(t)
   const { server: fragile, end } = await startFragile(t, flags)
   const beside = await startServer(t, flags)

@@ -28,7 +28,7 @@ interface Allocating<T> extends Holding<T> {
   readonly allocate: (next: T, previous: T | undefined, allocator: Allocator) => FieldError[]
 }
 
-/** A kind whose objects name the values themselves. */
+/** A kind whose objects list the values to reserve in their own fields. */
 interface Asking<T> extends Holding<T> {
   /** Returns the error for a value that another object holds. */
   readonly refusal: (reservation: Reservation) => FieldError

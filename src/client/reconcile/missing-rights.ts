@@ -68,5 +68,8 @@ export class MissingRights {
  */
 export function isMissingRight(error: unknown): error is StatusError | ApiError {
   if (!(error instanceof StatusError || error instanceof ApiError) || error.code !== 403) return false
-  return /\bcannot \S|attempting to grant/.test(error.message) && !/\badmission (control|plugin|webhook)\b/.test(error.message)
+  return (
+    /\bcannot \S|attempting to grant/.test(error.message) &&
+    !/\badmission (control|plugin|webhook)\b/.test(error.message)
+  )
 }

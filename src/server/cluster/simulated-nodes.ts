@@ -61,7 +61,7 @@ export function simulatedNodes(
       nodeObjects: context.informer(kinds.Node),
       clientOf: nodeClients((user) => within(server.transport(user)), vendor),
       ...(stages === undefined ? {} : { stages }),
-      onError: (error) => context.log.warn('a simulated node failed to write an event or a volume', errorFields(error)),
+      onError: (error) => context.log.warn('cannot write events or volumes of a simulated node', errorFields(error)),
     })
     return simulation
   }

@@ -68,7 +68,7 @@ export const clusterLoopFlags = {
     value: 'N',
     default: '0.1',
     read: readDecimal,
-    help: 'number of nodes that are not ready from which pods are evicted per second, in each zone',
+    help: 'number of unready nodes per second whose pods are evicted, in each zone',
   }),
   secondaryNodeEvictionRate: flag({
     name: 'secondary-node-eviction-rate',
@@ -82,7 +82,7 @@ export const clusterLoopFlags = {
     value: 'N',
     default: '0.55',
     read: readDecimal,
-    help: 'share of nodes not ready at which a zone counts as unhealthy; at least 3 nodes must not be ready',
+    help: 'share of unready nodes at which a zone counts as unhealthy, with at least 3 unready nodes',
   }),
   largeClusterSizeThreshold: flag({
     name: 'large-cluster-size-threshold',

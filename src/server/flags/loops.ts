@@ -92,7 +92,7 @@ export function controllersFlag(fallback: string): Flag<readonly string[]> {
     value: 'NAMES',
     default: fallback,
     read: list,
-    help: `control loops to run, separated by commas; * selects the loops that are on by default, NAME enables a loop, -NAME disables it: ${loopNames.join(', ')}`,
+    help: `control loops to run, separated by commas; * selects the loops that are on by default, NAME enables a loop, -NAME disables it; available: ${loopNames.join(', ')}`,
   })
 }
 

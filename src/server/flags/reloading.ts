@@ -28,7 +28,7 @@ export function openReloading(log: Log): Reloading {
           log.info('reloaded a changed file', { flag: `--${flag}`, files: files.join(' ') })
         } catch (error) {
           const message = messageOf(error)
-          log.error('cannot use a changed file; its previous content stays in use', { error: message })
+          log.error('cannot load a changed file; keeping its previous content', { error: message })
         }
       }),
     close: () => followed.close(),

@@ -87,7 +87,7 @@ function tokensOf(file: string, { reloading, log }: Pick<IdentityParts, 'reloadi
 function readTokenFile(file: string, log: Log): TokenUsers {
   const csv = readFlagFile('token-auth-file', file)
   const skipped = (line: number) =>
-    log.warn('skipped a line without a token', { flag: '--token-auth-file', file, line })
+    log.warn('skipped a line of the token file that has no token', { flag: '--token-auth-file', file, line })
   try {
     return readTokens(csv, skipped)
   } catch (error) {

@@ -101,8 +101,8 @@ function startNode(options: NodeAgentOptions, around: Around) {
   const { name, nodeIp: address, capacity, nodeLabels: labels, taints } = options
   const podRange = options.podCidr || rangeOfName(name)
   const client = new Client(credentials.transport.send, { userAgent: vendor.nodeAgent })
-  const onError = (error: unknown) =>
-    log.warn('node agent lost its watch or failed to write an event', errorFields(error))
+  const onError = (error: unknown) => log.warn('watch failed; will resume', errorFields(error))
+  const onWriteError = (error: unknown) => log.warn('cannot write events or volumes of the node', errorFields(error))
   const podInformer = new Informer(client, kinds.Pod, {
     selection: { fieldSelector: `spec.nodeName=${name}` },
     onError,
@@ -115,10 +115,10 @@ function startNode(options: NodeAgentOptions, around: Around) {
     vendor,
     clock,
     volumeDirectory: directory,
-    onError,
+    onError: onWriteError,
     ...(stages === undefined ? {} : { stages }),
   })
-  void podInformer.synced.then((isSynced) => (isSynced ? simulation.removeLeftovers() : undefined)).catch(onError)
+  void podInformer.synced.then((isSynced) => (isSynced ? simulation.removeLeftovers() : undefined)).catch(onWriteError)
   const records = { log, clock, metrics: new WorkQueueMetrics(), missingRights: new MissingRights(log) }
   return { simulation, loops: startLoops([simulation.heartbeats, simulation.pods], records) }
 }

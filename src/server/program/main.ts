@@ -116,7 +116,7 @@ async function unlessStopped<T>(starting: Promise<T>, { log, stopping }: StartCo
     return await starting
   } catch (error) {
     if (!stopping.aborted) throw error
-    log.info('start cancelled', { error: messageOf(error) })
+    log.info('startup canceled', { error: messageOf(error) })
     return undefined
   }
 }

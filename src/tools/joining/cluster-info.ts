@@ -107,7 +107,7 @@ export function verified(data: Data, token: Token): { vendor: Vendor; kubeconfig
   const vendor = profileNames.map(vendorOf).find((each) => isSignedWith(signingKeyOf(each, token), content, signature))
   if (vendor === undefined)
     throw new JoinError(
-      'the cluster-info signature does not match the token: the token is wrong, or the connection is intercepted',
+      'the cluster-info signature does not match the token: the token is wrong, or the connection is being intercepted',
     )
   return { vendor, kubeconfig }
 }

@@ -146,7 +146,7 @@ test('client certificates from several CAs are accepted', { timeout: 300_000 }, 
       put(pem)
       await until(
         async () => server.output().slice(before),
-        (text) => / error cannot use a changed file; its previous content stays in use .*--client-ca-file: /.test(text),
+        (text) => / error cannot load a changed file; keeping its previous content .*--client-ca-file: /.test(text),
       )
       assert.equal((await authenticatedUser(server, { certificate: good })).status, 201, name)
       assert.equal((await authenticatedUser(server, { certificate: other })).status, 401, name)

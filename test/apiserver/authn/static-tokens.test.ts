@@ -94,7 +94,7 @@ test('changes to the token file take effect', { timeout: 300_000 }, async (t) =>
   put(`,nobody,uid\n${tokens}${secret},named,\n`)
   await server.stop()
   await server.restart()
-  assert.match(server.output(), /skipped a line without a token .*tokens\.csv" line=1\n/)
+  assert.match(server.output(), /skipped a line of the token file that has no token .*tokens\.csv" line=1\n/)
   assert.deepEqual([(await bob()).user, (await authenticatedUser(server, { token: secret })).user], ['bob', 'named'])
   assert.ok(!server.output().includes(secret), 'a token is in the log')
   assert.ok(!(await server.client().get('/metrics')).text.includes(secret), 'a token is in the metrics')

@@ -9,7 +9,7 @@ const beta = ['1.27', '1.28', '1.29', '1.30', '1.31', '1.32']
 const stable = ['1.30', '1.31', '1.32', '1.33', '1.34', '1.35', '1.36']
 
 for (const emulated of emulatedVersions)
-  test(`version ${emulated} serves its formats`, async (t) => {
+  test(`version ${emulated} serves the discovery formats of that release`, async (t) => {
     const client = (await serve(t, [`--emulated-version=${emulated}`])).client()
     for (const [format, versions] of [
       ['v2beta1', beta],

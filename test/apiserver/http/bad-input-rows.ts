@@ -145,7 +145,10 @@ export const apiServers: Rows = {
   },
   'CVE-2024-7598: objects created while their namespace is being deleted': {
     coveredBy: [
-      ['cluster/controllers/namespace.test.ts', 'no object created during the deletion of its namespace remains'],
+      [
+        'cluster/controllers/namespace.test.ts',
+        'objects created while their namespace is being deleted are deleted too',
+      ],
     ],
   },
   'CVE-2021-29923: addresses with leading zeros': {
@@ -337,7 +340,7 @@ export const identity: Rows = {
 export const runtime: Rows = {
   '__proto__ and similar names in data': {
     here: ['javascript'],
-    coveredBy: [['apiserver/http/first-light.test.ts', '__proto__ and similar names are ordinary keys']],
+    coveredBy: [['apiserver/http/basic-requests.test.ts', '__proto__ and similar names are ordinary keys']],
   },
   '__proto__ and similar names in labels and names': { here: ['javascript', 'objects'] },
   'CVE-2021-4279, CVE-2025-64718: paths of patches that reach a prototype': {
@@ -372,7 +375,10 @@ export const runtime: Rows = {
     here: ['expansion'],
     coveredBy: [
       ['apiserver/http/hostile-bodies.test.ts', 'hostile bodies'],
-      ['apiserver/http/ways-in.test.ts', 'a patch cannot nest an object more deeply than a request body can'],
+      [
+        'apiserver/http/every-write-method.test.ts',
+        'a patch cannot nest an object more deeply than a request body can',
+      ],
     ],
   },
   'numbers that cannot be represented': {
@@ -393,7 +399,9 @@ export const runtime: Rows = {
   },
   'lone surrogates': {
     here: ['javascript'],
-    coveredBy: [['apiserver/http/ways-in.test.ts', 'every write method rejects text with unpaired surrogates']],
+    coveredBy: [
+      ['apiserver/http/every-write-method.test.ts', 'every write method rejects text with unpaired surrogates'],
+    ],
   },
   'characters that look alike': {
     here: ['javascript'],
@@ -554,6 +562,8 @@ export const requests: Rows = {
   },
   'paths in volumes': { here: ['volumes'] },
   'CVE-2026-33413, 33343, 73499, CVE-2023-32082, CVE-2021-28235: the access control of etcd': {
-    coveredBy: [['apiserver/http/restored.test.ts', 'two servers recover after their etcd is restored from a backup']],
+    coveredBy: [
+      ['apiserver/http/restored-etcd.test.ts', 'two servers recover after their etcd is restored from a backup'],
+    ],
   },
 }

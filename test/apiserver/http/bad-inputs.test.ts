@@ -1,6 +1,6 @@
 /**
  * A table of bad inputs and their expected responses, from the known faults of such servers. Longer series have their
- * own files (hostile-bodies, -headers, -paths, -queries, ways-in). `bad-input-rows.ts` lists all kinds and where they
+ * own files (hostile-bodies, -headers, -paths, -queries, every-write-method). `bad-input-rows.ts` lists all kinds and where they
  * are tested. Prints the number of inputs and of wrong responses.
  */
 import assert from 'node:assert/strict'

@@ -120,7 +120,7 @@ test('conditions report the objects that block the deletion of a namespace', asy
   await gone(client, 'held')
 })
 
-test('no object created during the deletion of its namespace remains', async (t) => {
+test('objects created while their namespace is being deleted are deleted too', async (t) => {
   const { client } = await begin(t)
   for (const name of ['r1', 'r2', 'r3', 'r4', 'r5', 'r6']) {
     await createNamespace(client, name)

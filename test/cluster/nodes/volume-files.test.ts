@@ -1,4 +1,4 @@
-/** Contents of volumes: atomic files, the downward API, limits and the lifetime of tokens. */
+/** Contents of volumes: atomic updates, the downward API, size limits and token lifetimes. */
 import assert from 'node:assert/strict'
 import { lstatSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -83,7 +83,7 @@ test('the downward API returns fields and resources of the pod', () => {
   assert.equal(amount('limits.cpu', '1', 'none'), undefined)
 })
 
-test('a memory-backed emptyDir is limited by its size limit, its containers and its node', async () => {
+test('a memory-backed emptyDir is limited by its sizeLimit, the memory limits of containers and the node memory', async () => {
   const limit = (emptyDir: object, memory = '1Gi', spec = pod.spec!) =>
     emptyDirLimit({ name: 'v', emptyDir }, spec, memory)
   const mebi = 1024n * 1024n

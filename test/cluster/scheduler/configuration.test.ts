@@ -62,7 +62,7 @@ test('plugins can be disabled and enabled at one or all extension points', () =>
   assert.deepEqual([bare.filters.length, bare.scores.length, bare.preempts], [0, 0, false])
 })
 
-test('MostAllocated prefers the node with the highest utilization that fits the pod', () => {
+test('MostAllocated prefers the most utilized node that has room for the pod', () => {
   const pluginConfig = [{ name: 'NodeResourcesFit', args: { scoringStrategy: { type: 'MostAllocated' } } }]
   const plugins = { score: { disabled: [{ name: '*' }], enabled: [{ name: 'NodeResourcesFit' }] } }
   const [profile] = readConfiguration(file({ profiles: [{ plugins, pluginConfig }] })).profiles

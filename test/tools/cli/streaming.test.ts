@@ -80,7 +80,7 @@ test('the output of a remote command cannot control the terminal, except for col
 test('exec reports errors from the server and from the command', async () => {
   assert.match(
     (await run(['exec', 'web', '-c', 'nope', '--', 'x'])).stderr,
-    /^error: container nope not found in pod web, which has: app/,
+    /^error: container nope not found in pod web; its containers are: app/,
   )
   assert.match(
     (await run(['exec', 'refusing', '--', 'x'])).stderr,

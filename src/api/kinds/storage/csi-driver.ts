@@ -124,7 +124,7 @@ export const csiDriver = defineKind({
     plural: 'csidrivers',
     scope: 'Cluster',
   },
-  doc: "A Container Storage Interface driver. The object has the driver's name.",
+  doc: 'A Container Storage Interface driver. The name of the object is the name of the driver.',
   fields,
   rules: {
     prepareForUpdate: countChanges,

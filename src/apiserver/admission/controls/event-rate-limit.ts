@@ -76,7 +76,7 @@ export function configuredEventRateLimit(parts: Parts, configuration: Json): Con
 const eventTypes: readonly StoredType<Event>[] = [events, { group: 'events', plural: 'events' }]
 
 function tooFast({ type }: Limit) {
-  return tooManyRequests(`EventRateLimit: the limit of type ${type} is exceeded; try again later`)
+  return tooManyRequests(`EventRateLimit: the ${type} limit has been exceeded; try again later`)
 }
 
 function keyOf({ type }: Limit, { namespace, user, object }: AdmissionRequest<Event>): string {

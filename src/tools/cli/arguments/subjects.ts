@@ -55,7 +55,7 @@ export const chunkSizeFlag = flag({
   value: 'NUMBER',
   default: '500',
   read: readCount,
-  help: 'number of objects per list request; 0: all at once',
+  help: 'number of objects per list request; 0 for all at once',
 })
 
 export type SubjectOptions = Omit<OptionsOf<typeof subjectFlags>, 'kustomize'> & { readonly chunkSize?: number }

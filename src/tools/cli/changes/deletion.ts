@@ -20,7 +20,7 @@ export const deletionFlags = {
     value: 'SECONDS',
     default: '-1',
     read: readSeconds,
-    help: "seconds to terminate gracefully; -1: the object's own grace period; 0 means 1 without --force",
+    help: "seconds to terminate gracefully; -1 for the object's own grace period; 0 means 1 without --force",
   }),
   wait: flag({ name: 'wait', default: 'true', read: readBoolean, help: 'wait until the objects are gone' }),
   timeout: flag({
@@ -28,7 +28,7 @@ export const deletionFlags = {
     value: 'TIME',
     default: '0',
     read: readTime,
-    help: 'maximum time to wait for each object; 0: one week',
+    help: 'maximum time to wait for each object; 0 for one week',
   }),
 }
 

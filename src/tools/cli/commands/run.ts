@@ -34,7 +34,7 @@ const flags = {
     value: 'PORT',
     default: '0',
     read: readCount,
-    help: 'container port; 0: none',
+    help: 'container port; 0 for none',
   }),
   expose: toggle({ name: 'expose', help: 'also create a service for --port' }),
   env: repeated({ name: 'env', value: 'NAME=VALUE', read: text, help: 'environment variable for the container' }),
@@ -73,7 +73,7 @@ const flags = {
     value: 'PORT',
     default: '0',
     read: readCount,
-    help: 'host port for --port; 0: none',
+    help: 'host port for --port; 0 for none',
   }),
   privileged: toggle({ name: 'privileged', help: 'run the container in privileged mode' }),
   overrides: flag({

@@ -31,7 +31,7 @@ const flags = {
     value: 'NUMBER',
     default: '-1',
     read: readWhole,
-    help: 'precondition: current number of replicas; -1: any',
+    help: 'precondition: current number of replicas; -1 for any',
   }),
   resourceVersion: resourceVersionFlag,
   timeout: flag({
@@ -39,7 +39,7 @@ const flags = {
     value: 'TIME',
     default: '0',
     read: readTime,
-    help: 'maximum time to wait until the replicas exist; 0: do not wait',
+    help: 'maximum time to wait until the replicas exist; 0 to not wait',
   }),
   ...chosenBy,
   ...writeFlags,

@@ -159,7 +159,9 @@ export function chooseContainer(
   if (container !== '') {
     const found = all.find(({ name }) => name === container)
     if (found === undefined)
-      throw new UsageError(`container ${container} not found in pod ${podName}, which has: ${containerNames(pod)}`)
+      throw new UsageError(
+        `container ${container} not found in pod ${podName}; its containers are: ${containerNames(pod)}`,
+      )
     return found
   }
   const annotated = pod.metadata.annotations?.[defaultAnnotation] ?? ''

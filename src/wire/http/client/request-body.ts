@@ -20,7 +20,7 @@ export interface BodyOutcome {
   readonly onBreak: () => void
 }
 
-/** Returns the headers that define the length of a body in exactly one way: alternating names and values. */
+/** Returns the headers that delimit the body, as alternating names and values: either Content-Length or Transfer-Encoding, never both. */
 export function bodyFraming({ length }: StreamedBody): string[] {
   return length === undefined ? ['transfer-encoding', 'chunked'] : ['content-length', String(length)]
 }

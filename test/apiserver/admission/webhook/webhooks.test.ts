@@ -262,7 +262,7 @@ test('webhooks are called for custom kinds, all subresources and connect request
   await client.delete(`/apis/apiextensions.orch.io/v1/customresourcedefinitions/widgets.${group}`)
 })
 
-test('patches that a webhook must not return', async () => {
+test('forbidden patches from a webhook are rejected', async () => {
   const cases: [unknown, number, RegExp][] = [
     [[{ op: 'replace', path: '/metadata/namespace', value: 'free' }], 400, /namespace/],
     [[{ op: 'replace', path: '/kind', value: 'Secret' }], 500, /must not change the kind/],

@@ -28,10 +28,10 @@ export const pods: Part = {
   rows: [
     r('logs', 'idle a'),
     r('logs', 'idle', { stderr: 'Defaulted container "a" out of: a, b\n' }),
-    r('logs', 'idle -c c', { stderr: 'error: container c not found in pod idle, which has: a, b\n', code: 1 }),
+    r('logs', 'idle -c c', { stderr: 'error: container c not found in pod idle; its containers are: a, b\n', code: 1 }),
     r('logs', 'begun --all-containers -v=6', { stderr: /container=first[\s\S]*container=then/ }),
     r('logs', 'begun -c nope', {
-      stderr: 'error: container nope not found in pod begun, which has: then, first (init)\n',
+      stderr: 'error: container nope not found in pod begun; its containers are: then, first (init)\n',
       code: 1,
     }),
     r('logs', 'idle a --limit-bytes=-1', { stderr: 'error: --limit-bytes must be greater than 0\n', code: 1 }),

@@ -71,7 +71,7 @@ const successRule = s.object(
     }),
     succeededCount: field(2, s.int32(), { zeroValue: 'keep', doc: 'Minimum number of indexes that must succeed.' }),
   },
-  { name: 'SuccessPolicyRule', doc: 'A rule that declares a Job succeeded. At least one field is set.' },
+  { name: 'SuccessPolicyRule', doc: 'A rule for declaring a Job succeeded. At least one field must be set.' },
 )
 
 export const successPolicy = s.object(

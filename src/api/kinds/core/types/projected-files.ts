@@ -47,7 +47,7 @@ const mode = (tag: number) =>
 const optional = (tag: number) =>
   field(tag, s.boolean(), { zeroValue: 'keep', doc: 'Whether the object or its keys may be missing.' })
 const items = field(2, s.list(keyToPath), {
-  doc: 'Keys to project and their file paths. Unset projects every key to a file of the same name.',
+  doc: 'Keys to project and their file paths. If unset, every key is projected to a file of the same name.',
 })
 
 export const secretVolume = s.object(

@@ -49,7 +49,7 @@ export function daemonSetLoop(parts: DaemonSetParts): Loop {
       }),
       fromPods({ pods, ownerKind, expectations, adopters: (pod) => selecting.of(pod) }),
       fromNodes(parts),
-      // Revisions are only looked up. Their changes trigger nothing.
+      // Revisions are only looked up; changes to them trigger no reconciliation.
       fromInformer(revisions, () => []),
     ],
     reconcile: async (key, signal) => {

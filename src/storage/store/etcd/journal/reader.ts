@@ -42,7 +42,7 @@ interface KeyEntry {
   readonly value: Bytes | undefined
 }
 
-/** Number of revisions to search at a time for changes of one key. */
+/** Number of revisions to search at a time for changes to one key. */
 const window = { first: 1024, largest: 65_536 }
 const pageSize = 500
 const valuesAtOnce = 8

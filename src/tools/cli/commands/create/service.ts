@@ -47,7 +47,7 @@ export const createNodePortCommand = defineGenerator({
       value: 'PORT',
       default: '0',
       read: readCount,
-      help: 'port on the nodes; 0: assigned by the server',
+      help: 'port on the nodes; 0 to have the server assign one',
     }),
   },
   type: kinds.Service,

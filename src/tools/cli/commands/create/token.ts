@@ -19,7 +19,7 @@ const flags = {
     value: 'TIME',
     default: '0',
     read: readTime,
-    help: 'lifetime of the token, such as 1h; 0: set by the server',
+    help: 'lifetime of the token, such as 1h; 0 to let the server decide',
   }),
   boundKind: flag({
     name: 'bound-object-kind',

@@ -31,7 +31,7 @@ export const createDeploymentCommand = defineGenerator({
       value: 'PORT',
       default: '0',
       read: readCount,
-      help: 'port of the container, or of the first container if there are several images; 0: none',
+      help: 'port of the container, or of the first container if there are several images; 0 for none',
     }),
   },
   type: kinds.Deployment,

@@ -30,7 +30,7 @@ const flags = {
     value: 'NUMBER',
     default: '0',
     read: readWhole,
-    help: 'number of retries if the connection breaks while copying from a container; -1: no limit',
+    help: 'number of retries if the connection breaks while copying from a container; -1 for no limit',
   }),
   noPreserve: toggle({ name: 'no-preserve', help: 'do not preserve owner and permissions in the container' }),
   ...connectionFlags,

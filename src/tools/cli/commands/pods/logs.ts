@@ -44,7 +44,7 @@ const flags = {
     value: 'LINES',
     default: '-1',
     read: readWhole,
-    help: 'number of lines from the end; -1: all lines, or 10 with a selector',
+    help: 'number of lines from the end; -1 for all lines, or 10 with a selector',
   }),
   since: flag({
     name: 'since',
@@ -64,7 +64,7 @@ const flags = {
     value: 'NUMBER',
     default: '0',
     read: readWhole,
-    help: 'maximum number of bytes; 0: no limit',
+    help: 'maximum number of bytes; 0 for no limit',
   }),
   timestamps: toggle({ name: 'timestamps', help: 'prefix each line with its time' }),
   prefix: toggle({ name: 'prefix', help: 'prefix each line with its pod and container' }),

@@ -22,7 +22,7 @@ const flags = {
     value: 'PORT',
     default: '8001',
     read: readPort,
-    help: 'local port; 0: any free port',
+    help: 'local port; 0 for any free port',
   }),
   address: flag({
     name: 'address',
@@ -81,7 +81,7 @@ const flags = {
     value: 'PATTERN,...',
     default: '^/api/.*/pods/.*/exec,^/api/.*/pods/.*/attach',
     read: text,
-    help: 'regular expressions for rejected paths; they take precedence',
+    help: 'regular expressions for rejected paths; these override accepted paths',
   }),
   rejectMethods: flag({
     name: 'reject-methods',

@@ -25,7 +25,7 @@ const flags = {
     value: 'NUMBER',
     default: '0',
     read: readRevision,
-    help: 'revision to show; 0: list all revisions',
+    help: 'revision to show; 0 to list all revisions',
   }),
   ...workloadFlags,
   ...shownFlags,

@@ -23,7 +23,7 @@ const flags = {
     value: 'NUMBER',
     default: '0',
     read: readRevision,
-    help: 'revision to roll back to; 0: the previous revision',
+    help: 'revision to roll back to; 0 for the previous revision',
   }),
   ...workloadFlags,
   ...writeFlags,

@@ -17,8 +17,8 @@ export const setSubjectCommand = defineCommand({
     'orchctl set subject clusterrolebinding admins --serviceaccount=shop:robot',
   ],
   flags: {
-    user: repeated({ name: 'user', value: 'NAME', read: text, help: 'a user' }),
-    group: repeated({ name: 'group', value: 'NAME', read: text, help: 'a group' }),
+    user: repeated({ name: 'user', value: 'NAME', read: text, help: 'user to add' }),
+    group: repeated({ name: 'group', value: 'NAME', read: text, help: 'group to add' }),
     serviceAccount: repeated({
       name: 'serviceaccount',
       value: 'NAMESPACE:NAME',

@@ -10,7 +10,7 @@ import { QuotasPage } from './quotas.tsx'
 /** A page at `#/operations/<name>`. */
 export interface WorkPage {
   readonly name: string
-  /** Title in the side bar. */
+  /** Title in the sidebar. */
   readonly title: string
   /** Title in the palette. Defaults to the title. */
   readonly paletteTitle?: string
