@@ -6,6 +6,7 @@ import { readEmulatedVersion } from '../../src/server/flags/emulated-version.ts'
 import { emulationFrom } from '../../src/server/flags/emulation.ts'
 import { readPairs } from '../../src/server/flags/pairs.ts'
 import { startTestServer } from '../../src/testing/testing.ts'
+import { skewWarning } from '../../src/tools/cli/commands/version.ts'
 import { serve } from '../support/in-process.ts'
 import { startFailing } from '../support/start-failing.ts'
 
@@ -34,6 +35,27 @@ test('servers that emulate different versions can share a process', async () => 
   const [a, b] = [await versionOf(older), await versionOf(newer)]
   assert.deepEqual([a.minor, b.minor], ['23', '31'])
   assert.match(b.gitVersion, /^v1\.31\.14\+orch\./)
+})
+
+test('/version names the emulated version and the oldest compatible one since 1.33', async () => {
+  const documentAt = async (version: string) =>
+    (await serve({ after }, [`--emulated-version=${version}`])).client('admin-token').get('/version')
+  assert.equal((await documentAt('1.32')).body.emulationMinor, undefined)
+  const { emulationMajor, emulationMinor, minCompatibilityMinor } = (await documentAt('1.33')).body
+  assert.deepEqual([emulationMajor, emulationMinor, minCompatibilityMinor], ['1', '33', '32'])
+})
+
+test('orchctl version warns about a server that is too old or too new', () => {
+  for (const minor of ['22', '23', '29+', '37']) assert.equal(skewWarning({ major: '1', minor }), undefined)
+  for (const [major, minor] of [
+    ['1', '21'],
+    ['1', '38+'],
+    ['2', '30'],
+  ] as const)
+    assert.match(
+      skewWarning({ major, minor })!,
+      new RegExp(`server \\(${major}\\.${minor.replace('+', '\\+')}\\) exceeds`),
+    )
 })
 
 test('a test server emulates the version set in its options', async () => {

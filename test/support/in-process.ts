@@ -7,7 +7,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { kindsOfVersion } from '../../src/api/kinds/of-version.ts'
 import type { Kind } from '../../src/api/schema/kind.ts'
 import { parseFlags } from '../../src/base/flags/flags.ts'
 import { openLog } from '../../src/base/telemetry/log.ts'
@@ -25,9 +24,6 @@ import { HttpClient } from './http-client.ts'
 import { openMemoryStore, saveInitialContent } from './initial-store.ts'
 import { type Ending, noNodes, type Served, tokens } from './server.ts'
 import { openTestLog } from './test-log.ts'
-
-/** The kinds of the specification. */
-const allKinds = kindsOfVersion('1.23')
 
 export interface InProcess {
   readonly server: ApiServer
@@ -189,17 +185,21 @@ export const embedded = async (): Promise<void> => {}
 
 /** `prepare` gets the data directory before the server opens it. The server then uses the embedded store. */
 export async function startInProcess(
-  kinds: readonly Kind[] = allKinds,
+  kinds?: readonly Kind[],
   flags: readonly string[] = [],
   prepare?: (data: string) => Promise<void>,
 ): Promise<InProcess> {
   const directory = newDirectory()
   await prepare?.(join(directory, 'data'))
   const options = parseFlags(serverFlags, [...flagsFor(directory), '--admin-kubeconfig=', ...flags])
-  const way = [...flags, ...kinds.map(({ kind }) => kind)].join(' ')
+  const way = [...flags, ...(kinds ?? []).map(({ kind }) => kind)].join(' ')
   const store = await openMemoryStore(way)
   const isElsewhere = prepare !== undefined || !isInMemory(options)
-  const server = await startApiServer(options, { log: openTestLog(), kinds, ...(isElsewhere ? {} : { store }) })
+  const server = await startApiServer(options, {
+    log: openTestLog(),
+    ...(kinds && { kinds }),
+    ...(isElsewhere ? {} : { store }),
+  })
   await saveInitialContent(way, store)
   const ca = readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')
   const port = Number(new URL(server.url).port)

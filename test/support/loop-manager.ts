@@ -63,6 +63,7 @@ export async function openLoopServer(t: Ending, flags: readonly string[] = []) {
           userAgent: account ?? 'manager',
         }),
       vendor,
+      emulation: server.emulation,
       clock,
       records: server.loopRecords,
       options: { quotaSyncMs: 60_000, ...options },

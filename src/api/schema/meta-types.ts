@@ -227,10 +227,17 @@ export const apiResourceList = s.object(
 
 const always = (doc: string) => field(0, s.string(), { zeroValue: 'write', doc })
 
+/** Fields that Kubernetes added together with its own emulated versions. */
+const sinceEmulation = (doc: string) => field(0, s.string(), { since: '1.33', doc })
+
 export const versionInfo = s.object(
   {
     major: always('Major version of the API level.'),
     minor: always('Minor version of the API level.'),
+    emulationMajor: sinceEmulation('Major version that the server emulates.'),
+    emulationMinor: sinceEmulation('Minor version that the server emulates.'),
+    minCompatibilityMajor: sinceEmulation('Major version of the oldest servers that may share the store.'),
+    minCompatibilityMinor: sinceEmulation('Minor version of the oldest servers that may share the store.'),
     gitVersion: always('API level, followed by the version of the server.'),
     gitCommit: always('Git commit from which the server was built.'),
     gitTreeState: always('Whether the build matched the commit exactly (`clean`).'),

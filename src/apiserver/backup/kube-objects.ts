@@ -9,17 +9,21 @@ import { open } from '../../api/codec/protobuf/envelope.ts'
 import { readMessage } from '../../api/codec/protobuf/read.ts'
 import { encodeStored } from '../../api/codec/stored.ts'
 import { isObject, type JsonObject } from '../../api/json/json.ts'
+import { allKinds } from '../../api/kinds/all.ts'
 import { ApiError } from '../../api/model/api-error.ts'
 import { type ApiObject, asObject } from '../../api/model/object.ts'
 import { apiVersionOf, groupName, type Vendor } from '../../api/model/vendor.ts'
 import { type Kind, orderOf } from '../../api/schema/kind.ts'
 import { decodeStoredSliced, normalizeSliced } from '../../api/schema/normalize.ts'
+import { derivation } from '../../api/schema/of-version.ts'
+import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import { runToCompletion } from '../../base/concurrency/time-slice.ts'
 import { prefixOf } from '../../storage/cache/caches.ts'
 import { reservationKey } from '../../storage/cache/reservations.ts'
 import type { Entry } from '../../storage/store/store.ts'
 import { WireError } from '../../wire/protobuf/protobuf-wire.ts'
 import { serveKind } from '../registry/catalogue/served.ts'
+import { headerVersion } from '../registry/reads/other-versions.ts'
 import { definitionInV1 } from './kube-definition.ts'
 
 /** An entry of the other server's etcd. */
@@ -44,21 +48,31 @@ const definitionKind = 'CustomResourceDefinition'
 const protobuf = Buffer.from('k8s\0')
 const encrypted = 'k8s:enc:'
 
+/** Vendor names and Kubernetes version of the store. */
+export interface MigrationTarget {
+  readonly vendor: Vendor
+  readonly version: EmulatedVersion
+}
+
 /** Reason why an object cannot be converted. */
 class Unconvertible extends Error {}
 
 export class KubeObjects {
   readonly #vendor: Vendor
+  readonly #version: EmulatedVersion
   readonly #byType = new Map<string, Kind>()
   /** Keyed by the storage path, such as `shop.example.com/carts`. */
   readonly #defined: ReadonlyMap<string, Defined>
 
-  constructor(vendor: Vendor, kinds: readonly Kind[], defined: readonly Defined[]) {
+  /** Reads the API versions of all Kubernetes versions, because a newer server keeps what an older one stored. */
+  constructor({ vendor, version }: MigrationTarget, defined: readonly Defined[]) {
     this.#vendor = vendor
+    this.#version = version
     this.#defined = new Map(defined.map((each) => [`${each.group}/${each.plural}`, each]))
-    for (const kind of kinds)
+    const derived = derivation(version)
+    for (const kind of allKinds)
       if (!kind.lifecycle.virtual)
-        this.#byType.set(`${apiVersionOf(vendor, kind.group, kind.version)} ${kind.kind}`, kind)
+        this.#byType.set(`${apiVersionOf(vendor, kind.group, kind.version)} ${kind.kind}`, derived.kind(kind))
   }
 
   /** `place` is the key without the other server's prefix, such as `pods/default/web`. */
@@ -101,13 +115,17 @@ export class KubeObjects {
   }
 
   #builtInEntries(kind: Kind, document: JsonObject, revision: number): Entry[] {
-    const served = (each: Kind) => serveKind(each, { vendor: this.#vendor }, [])
+    const served = (each: Kind) => serveKind(each, { vendor: this.#vendor, version: this.#version }, [])
     const stored = kind.conversion?.stored ?? kind
     const version = { ...served(kind), stored: stored === kind ? undefined : served(stored) }
     const { object: complete } = runToCompletion(normalizeSliced(version, document))
     const object = runToCompletion(decodeStoredSliced(version, complete))
     const key = keyOf(stored.group, stored.plural, object)
-    const header = { labels: object.metadata.labels, fields: stored.views.selectable?.(object) }
+    const header = {
+      labels: object.metadata.labels,
+      fields: stored.views.selectable?.(object),
+      version: headerVersion(this.#version),
+    }
     const value = encodeStored(key, { object, order: orderOf(stored), header })
     const held = stored.reservations?.reservationsOf(object) ?? []
     const reservations = held.map((reservation) => ({

@@ -2,10 +2,10 @@
  * Reads a kube-apiserver's etcd at one revision as entries for a store with the profile `kubernetes`. The etcd is never
  * written. Skipped keys are counted by reason, with one example each.
  */
-import { kindsOfVersion } from '../../api/kinds/of-version.ts'
 import { vendorOf } from '../../api/model/vendor.ts'
-import { oldestVersion } from '../../api/versions/emulated-version.ts'
+import { type EmulatedVersion, oldestVersion } from '../../api/versions/emulated-version.ts'
 import type { Entry } from '../../storage/store/store.ts'
+import { emulatedVersionKey } from '../registry/reads/other-versions.ts'
 import { type Defined, definedBy, definitionsPlace, type ForeignEntry, KubeObjects } from './kube-objects.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -29,23 +29,35 @@ export class KubeSnapshot implements Snapshot {
   readonly leftBehind = new Map<string, LeftBehind>()
   readonly #reader: ForeignReader
   readonly #prefix: string
+  readonly #version: EmulatedVersion
   readonly #vendor = vendorOf('kubernetes')
 
-  /** `prefix` is the key prefix of the other server, such as `/registry/`. */
-  constructor(reader: ForeignReader, prefix: string) {
+  /** `prefix` is the key prefix of the other server, such as `/registry/`, and `version` its Kubernetes version. */
+  constructor(
+    reader: ForeignReader,
+    { prefix, version }: { readonly prefix: string; readonly version: EmulatedVersion },
+  ) {
     this.#reader = reader
     this.#prefix = prefix
+    this.#version = version
     this.revision = reader.revision
   }
 
   async *pages(): AsyncGenerator<readonly Entry[]> {
     this.leftBehind.clear()
-    yield [{ key: 'meta/profile', revision: 1, value: Buffer.from('kubernetes') }]
-    const objects = new KubeObjects(this.#vendor, kindsOfVersion(oldestVersion), await this.#definitions())
+    yield [{ key: 'meta/profile', revision: 1, value: Buffer.from('kubernetes') }, ...this.#versionRecord()]
+    const target = { vendor: this.#vendor, version: this.#version }
+    const objects = new KubeObjects(target, await this.#definitions())
     for await (const page of this.#reader.pages(this.#prefix)) {
       const entries = page.flatMap((entry) => this.#convert(objects, entry))
       if (entries.length > 0) yield entries
     }
+  }
+
+  /** A store without a record is at the oldest version. */
+  #versionRecord(): Entry[] {
+    if (this.#version === oldestVersion) return []
+    return [{ key: emulatedVersionKey, revision: 1, value: Buffer.from(this.#version) }]
   }
 
   #convert(objects: KubeObjects, entry: ForeignEntry): readonly Entry[] {
@@ -77,5 +89,5 @@ const ownRecord = 'a server-internal record, which orch manages itself'
  * Skips allocation records, which follow from the objects, and leases of API servers, which the running servers write.
  */
 function isOwnRecord(place: string): boolean {
-  return place.startsWith('ranges/') || place.startsWith('masterleases/')
+  return ['ranges/', 'masterleases/', 'peerserverleases/'].some((prefix) => place.startsWith(prefix))
 }

@@ -5,6 +5,7 @@
 
 import type { ApiObject } from '../../api/model/object.ts'
 import type { Vendor } from '../../api/model/vendor.ts'
+import type { Availability, Emulation } from '../../api/versions/availability.ts'
 import type { Log } from '../../base/telemetry/log.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { EventRecorder } from '../../client/informers/event-recorder.ts'
@@ -19,8 +20,8 @@ import type { PodRanges } from './nodes/node-ipam.ts'
 import type { NodeHealthOptions } from './nodes/node-lifecycle.ts'
 import type { LegacyTokenOf } from './service-account-secret.ts'
 
-/** An entry of the table: the loop's name, service account and factory. */
-export interface ControlLoop {
+/** An entry of the table: the versions that have the loop, its name, service account and factory. */
+export interface ControlLoop extends Availability {
   /** Name of the loop in `--controllers`. */
   readonly name: string
   /** Whether `*` includes the loop. Defaults to true. */
@@ -60,6 +61,8 @@ export interface LoopContext {
   /** Returns an informer for a selection of objects. Loops with the same selection share one informer. */
   readonly informer: <T extends ApiObject>(type: ResourceType<T>, selection?: Selection) => Informer<T>
   readonly vendor: Vendor
+  /** The Kubernetes version of the API server, and the feature gates. */
+  readonly emulation: Emulation
   readonly clock: Clock
   readonly log: Log
   readonly options: LoopOptions

@@ -5,6 +5,7 @@
 
 import type { ApiObject } from '../../api/model/object.ts'
 import type { Vendor } from '../../api/model/vendor.ts'
+import { type Emulation, isAvailable } from '../../api/versions/availability.ts'
 import { errorFields, type Log } from '../../base/telemetry/log.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { EventRecorder } from '../../client/informers/event-recorder.ts'
@@ -18,6 +19,8 @@ export interface ManagerParts {
   /** Returns a client for a service account in the system namespace, or for the manager if no account is given. */
   readonly clientAs: (account?: string) => Client
   readonly vendor: Vendor
+  /** Selects the loops of the version. Loops of other versions do not run. */
+  readonly emulation: Emulation
   readonly clock: Clock
   readonly options: LoopOptions
   /** Number of objects reconciled in parallel, by loop name. Defaults to the number in the table. */
@@ -30,15 +33,17 @@ export function startControlLoops(chosen: readonly ControlLoop[], parts: Manager
   const { log } = parts.records
   const informer = sharedInformers(parts.clientAs(), log)
   const recorders: EventRecorder[] = []
-  const loops = chosen.flatMap((entry) => {
-    const recorder = recorderOf(entry, parts)
-    recorders.push(recorder)
-    const newLoop = makeLoop(entry, parts, { recorder, informer })
-    if (!('notRunning' in newLoop)) return [newLoop]
-    const fields = { loop: entry.name, reason: newLoop.notRunning }
-    if (newLoop.isUsual !== true) log.warn('control loop not started', fields)
-    return []
-  })
+  const loops = chosen
+    .filter((entry) => isAvailable(entry, parts.emulation))
+    .flatMap((entry) => {
+      const recorder = recorderOf(entry, parts)
+      recorders.push(recorder)
+      const newLoop = makeLoop(entry, parts, { recorder, informer })
+      if (!('notRunning' in newLoop)) return [newLoop]
+      const fields = { loop: entry.name, reason: newLoop.notRunning }
+      if (newLoop.isUsual !== true) log.warn('control loop not started', fields)
+      return []
+    })
   const running = startLoops(loops, parts.records)
   return {
     firstPass: running.firstPass,
@@ -51,10 +56,10 @@ export function startControlLoops(chosen: readonly ControlLoop[], parts: Manager
 
 function makeLoop(
   { name, account, syncs, make }: ControlLoop,
-  { clientAs, vendor, clock, options, concurrency, records: { log } }: ManagerParts,
+  { clientAs, vendor, emulation, clock, options, concurrency, records: { log } }: ManagerParts,
   shared: Pick<LoopContext, 'recorder' | 'informer'>,
 ): ReturnType<ControlLoop['make']> {
-  const newLoop = make({ client: clientAs(account), vendor, clock, log, options, ...shared })
+  const newLoop = make({ client: clientAs(account), vendor, emulation, clock, log, options, ...shared })
   const atOnce = concurrency?.get(name) ?? syncs?.default
   return 'notRunning' in newLoop || atOnce === undefined
     ? newLoop

@@ -6,6 +6,7 @@
 import { kindsOfVersion } from '../../api/kinds/of-version.ts'
 import type { User } from '../../api/model/user.ts'
 import type { CertifiedKey } from '../../api/pki/authority.ts'
+import type { Emulation } from '../../api/versions/availability.ts'
 import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import type { QuotaActivity } from '../../apiserver/admission/quota/activity.ts'
 import type { LegacyToken } from '../../apiserver/authn/service-account/claims.ts'
@@ -15,6 +16,7 @@ import type { LoopRecords } from '../../client/reconcile/loop.ts'
 import type { Transport as ClientTransport } from '../../client/requests/transport.ts'
 import type { LocalNodes } from '../../cluster/node-port/local-nodes.ts'
 import type { StoreError } from '../../storage/store/store.ts'
+import { emulationFrom } from '../flags/emulation.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import { openBackend } from './backend.ts'
 import type { Environment, FoundationContext } from './environment.ts'
@@ -45,6 +47,8 @@ export interface ApiServer {
   readonly loopRecords: LoopRecords
   /** The Kubernetes version that the server emulates. */
   readonly emulatedVersion: EmulatedVersion
+  /** The emulated version with the enabled feature gates. */
+  readonly emulation: Emulation
   /** Simulated nodes of this process, which the server may reach on loopback addresses. */
   readonly localNodes: LocalNodes
   /**
@@ -96,6 +100,7 @@ async function assemble(given: ServerOptions, environment: ServerContext): Promi
     loopRecords,
     localNodes: backend.localNodes,
     emulatedVersion,
+    emulation: emulationFrom(options),
     failed,
   }
 }

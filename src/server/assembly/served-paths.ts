@@ -2,7 +2,7 @@
 
 import { version } from '../../api/model/version.ts'
 import type { Emulation } from '../../api/versions/availability.ts'
-import { releaseOf } from '../../api/versions/emulated-version.ts'
+
 import type { Aggregation } from '../../apiserver/aggregation/aggregation.ts'
 import type { PathHandler } from '../../apiserver/http/dispatch.ts'
 import { openApiPaths } from '../../apiserver/http/openapi/openapi-paths.ts'
@@ -66,7 +66,7 @@ export function servedPaths(parts: PathParts): PathHandler[] {
       passOn: (exchange, place) => aggregation.handleOpenApi(exchange, place),
     }),
     ...(hasDiscovery ? [issuerDiscovery(issuer, keysAt)] : []),
-    rootPaths({ version, api: releaseOf(parts.emulation.version) }, listed),
+    rootPaths({ version, api: parts.emulation.version }, listed),
     unknownPath,
   ]
 }

@@ -1,5 +1,6 @@
 /** `orch migrate`: copies a store into an empty one. The source may be the etcd of a kube-apiserver. */
 
+import { type EmulatedVersion, oldestVersion } from '../../api/versions/emulated-version.ts'
 import { KubeSnapshot } from '../../apiserver/backup/kube-snapshot.ts'
 import { revisionAbove } from '../../apiserver/backup/load.ts'
 import { type Snapshot, snapshotOf } from '../../apiserver/backup/snapshot.ts'
@@ -26,7 +27,11 @@ export async function migrate(options: MigrateOptions, terminal: Terminal): Prom
   assertOneStore(options, ['data-dir', 'etcd-servers'])
   if (options.fromKubernetes && from.dataDir !== '')
     throw new UsageError('--from-kubernetes requires --from-etcd-servers')
-  await using source = options.fromKubernetes ? await ofKubernetes(from) : await ofStore(from, terminal)
+  if (!options.fromKubernetes && options.emulatedVersion !== undefined)
+    throw new UsageError('--emulated-version requires --from-kubernetes: other copies keep the version of the store')
+  await using source = options.fromKubernetes
+    ? await ofKubernetes(from, options.emulatedVersion ?? oldestVersion)
+    : await ofStore(from, terminal)
   const { snapshot, id } = source
   const now = Date.now()
   const load = { id: `${id} ${snapshot.revision}`, above: revisionAbove(snapshot.revision, now, now) }
@@ -59,13 +64,13 @@ async function ofStore(place: StorePlace, terminal: Terminal): Promise<Source> {
   }
 }
 
-async function ofKubernetes(place: StorePlace): Promise<Source> {
+async function ofKubernetes(place: StorePlace, version: EmulatedVersion): Promise<Source> {
   const { EtcdReader } = await import('../../storage/store/etcd/read-only.ts')
   const { endpoints, tls } = etcdOf(place)
   const reader = await EtcdReader.open({ endpoints, tls })
   const { etcdPrefix } = place
   const prefix = etcdPrefix.endsWith('/') ? etcdPrefix : `${etcdPrefix}/`
-  const snapshot = new KubeSnapshot(reader, prefix)
+  const snapshot = new KubeSnapshot(reader, { prefix, version })
   return {
     id: `${endpoints.join(',')}${prefix}`,
     snapshot: { revision: snapshot.revision, pages: () => snapshot.pages() },

@@ -114,6 +114,7 @@ function startTable(
         userAgent: vendor.managers.loops ?? account ?? managerUser.name,
       }),
     vendor,
+    emulation: server.emulation,
     clock: server.clock,
     records: server.loopRecords,
     concurrency: concurrencyOf(options),

@@ -1,7 +1,9 @@
 /** Flags of the commands that back up, restore, check and migrate stores, and of scheduled backups. */
 
 import { profileNames } from '../../api/model/vendor.ts'
-import { type Flags, flag, type OptionsOf, oneOf, text, toggle, UsageError } from '../../base/flags/flags.ts'
+import { newestVersion, oldestVersion } from '../../api/versions/emulated-version.ts'
+import { type Flags, flag, ifGiven, type OptionsOf, oneOf, text, toggle, UsageError } from '../../base/flags/flags.ts'
+import { readEmulatedVersion } from './emulated-version.ts'
 import { readPrefix, readServers, readTtl } from './store.ts'
 import { readTime } from './values.ts'
 
@@ -132,6 +134,14 @@ export const migrateFlags = {
     name: 'from-kubernetes',
     help: 'treat --from-etcd-servers as etcd members that a kube-apiserver uses',
   }),
+  emulatedVersion: ifGiven(
+    flag({
+      name: 'emulated-version',
+      value: 'VERSION',
+      read: readEmulatedVersion,
+      help: `with --from-kubernetes: Kubernetes version of that kube-apiserver, from ${oldestVersion} to ${newestVersion}, which the copy records; defaults to ${oldestVersion}`,
+    }),
+  ),
   ...placeFlags,
   eventTtl,
 }

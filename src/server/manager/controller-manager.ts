@@ -1,6 +1,6 @@
 /**
  * `orch controller-manager`: the control loops in a separate process, which connects to an API server over TLS like any
- * other client. It learns the names of API groups and keys from that server. Of several managers only the leader works,
+ * other client. It learns the names of API groups, keys and the Kubernetes version from that server. Of several managers only the leader works,
  * which is the holder of a Lease. A manager that loses the Lease exits because it cannot know what the new leader is
  * doing.
  */
@@ -9,6 +9,8 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Vendor } from '../../api/model/vendor.ts'
 import { selfSignedCertificate } from '../../api/pki/self-signed-certificate.ts'
+import type { Emulation } from '../../api/versions/availability.ts'
+import { defaultGatesOf } from '../../api/versions/feature-gates.ts'
 import { UsageError } from '../../base/flags/flags.ts'
 import { Exposer } from '../../base/telemetry/exposition.ts'
 import type { Log } from '../../base/telemetry/log.ts'
@@ -37,7 +39,7 @@ import { openReloading } from '../flags/reloading.ts'
 import { readSchedulerSettings } from '../flags/scheduler-configuration.ts'
 import { AccountTokens } from './account-tokens.ts'
 import { runElected } from './election.ts'
-import { learnVendor } from './learn-vendor.ts'
+import { learnVendor, learnVersion } from './learn-vendor.ts'
 import { openSecurePort } from './secure-port.ts'
 import { type FileOptions, readSigningFiles } from './signing-files.ts'
 
@@ -134,6 +136,12 @@ interface ManagerParts {
   readonly log: Log
 }
 
+/** Group names and Kubernetes version of the API server. */
+interface ServedApi {
+  readonly vendor: Vendor
+  readonly emulation: Emulation
+}
+
 class Manager {
   readonly exposer: Exposer
   readonly lost: Promise<void>
@@ -166,9 +174,11 @@ class Manager {
     const { options, log } = this.#parts
     const { signal } = this.#stopping
     const vendor = await learnVendor(this.#client, log, signal)
-    if (vendor === undefined) return
+    const version = await learnVersion(this.#client, log, signal)
+    if (vendor === undefined || version === undefined) return
     this.#vendor = vendor
-    if (!options.leaderElect) return await this.#workUntil(vendor, signal)
+    const api = { vendor, emulation: { version, gates: defaultGatesOf(version) } }
+    if (!options.leaderElect) return await this.#workUntil(api, signal)
     const election = {
       client: this.#client,
       clock: systemClock,
@@ -176,13 +186,13 @@ class Manager {
       timing: timingOf(options),
       lease: { namespace: options.resourceNamespace, name: options.resourceName },
     }
-    const isLost = await runElected(election, (term) => this.#start(vendor, term), signal)
+    const isLost = await runElected(election, (term) => this.#start(api, term), signal)
     this.#leads = false
     if (isLost) onLost()
   }
 
-  async #workUntil(vendor: Vendor, signal: AbortSignal): Promise<void> {
-    const running = this.#start(vendor, { signal, mayGoOn: () => !signal.aborted })
+  async #workUntil(api: ServedApi, signal: AbortSignal): Promise<void> {
+    const running = this.#start(api, { signal, mayGoOn: () => !signal.aborted })
     await new Promise<void>((resolve) => {
       signal.addEventListener('abort', () => resolve(), { once: true })
       if (signal.aborted) resolve()
@@ -190,7 +200,7 @@ class Manager {
     await running.stop()
   }
 
-  #start(vendor: Vendor, term: Term): RunningLoops {
+  #start({ vendor, emulation }: ServedApi, term: Term): RunningLoops {
     this.#leads = true
     const { options, chosen, files, scheduler, log } = this.#parts
     const { issueTokenOf, ...signing } = files
@@ -202,6 +212,7 @@ class Manager {
           userAgent: vendor.managers.loops ?? account ?? 'kube-controller-manager',
         }),
       vendor,
+      emulation,
       clock: systemClock,
       concurrency: concurrencyOf(options as { [option: string]: unknown }),
       records: { log, metrics: this.#workQueues, missingRights: new MissingRights(log) },

@@ -10,13 +10,11 @@ import {
   newestVersion,
   oldestVersion,
 } from '../../api/versions/emulated-version.ts'
+import { emulatedVersionKey } from '../../apiserver/registry/reads/other-versions.ts'
 import { UsageError } from '../../base/flags/flags.ts'
 import type { Entry, Store } from '../../storage/store/store.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import { profileKey } from './profile.ts'
-
-/** Store key of the emulated version. A store with a profile but without this key is at the oldest version. */
-const emulatedVersionKey = 'meta/emulated-version'
 
 /** The version of a new store. */
 const versionOfNewStores = oldestVersion

@@ -2,6 +2,7 @@
  * Migration between stores: from the embedded store to etcd and back, only revisions change. An interrupted migration
  * resumes, foreign keys are preserved, and the etcd of a kube-apiserver is served unchanged.
  */
+
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,6 +11,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
+import type { EmulatedVersion } from '../../../src/api/versions/emulated-version.ts'
 import { parseFlags } from '../../../src/base/flags/flags.ts'
 import { check } from '../../../src/server/backup/commands.ts'
 import { migrate } from '../../../src/server/backup/migrate.ts'
@@ -152,27 +154,54 @@ function withoutNothing(value: AnyObject): AnyObject {
   return Object.fromEntries(kept.map(([key, each]) => [key, withoutNothing(each)]))
 }
 
-test('data that kube-apiserver 1.23 wrote to etcd is served completely', { timeout: 120_000 }, async () => {
-  const snapshot = join(directory, 'snapshot.db')
-  writeFileSync(snapshot, gunzipSync(readFileSync(join(data, 'kube-etcd-1.23.db.gz'))))
-  const restored = join(directory, 'kube')
+interface KubeData {
+  readonly version: EmulatedVersion
+  /** The number of objects to compare. */
+  readonly objects: number
+}
+
+const kubeData: readonly KubeData[] = [
+  { version: '1.23', objects: 230 },
+  // The components of another control plane are not served, and six objects are of types that are not built yet.
+  { version: '1.36', objects: 240 },
+]
+
+/** Types of 1.36 that are not built yet, and ComponentStatus, which is not stored. */
+const notCompared =
+  /^(resource\.k8s\.io\/v1\/|admissionregistration\.k8s\.io\/v1\/validatingadmissionpolic|v1\/componentstatuses$)/
+
+for (const expected of kubeData)
+  test(`data that kube-apiserver ${expected.version} wrote to etcd is served completely`, { timeout: 120_000 }, () =>
+    assertServedCompletely(expected),
+  )
+
+async function assertServedCompletely({ version, objects: expectedCount }: KubeData) {
+  const snapshot = join(directory, `snapshot-${version}.db`)
+  writeFileSync(snapshot, gunzipSync(readFileSync(join(data, `kube-etcd-${version}.db.gz`))))
+  const restored = join(directory, `kube-${version}`)
   await promisify(execFile)('etcdctl', ['snapshot', 'restore', snapshot, '--data-dir', restored], {
     env: { ...process.env, ETCDCTL_API: '3' },
   })
   const kube = await startEtcdOn(restored)
   let lines: string[] = []
   const server = await startInProcess(undefined, ['--profile=kubernetes'], async (dataDir) => {
-    lines = await migrateBy('--from-kubernetes', `--from-etcd-servers=${kube.endpoint}`, `--data-dir=${dataDir}`)
+    const from = ['--from-kubernetes', `--emulated-version=${version}`]
+    lines = await migrateBy(...from, `--from-etcd-servers=${kube.endpoint}`, `--data-dir=${dataDir}`)
   }).finally(() => kube.stop())
   try {
-    assert.deepEqual(lines.slice(1), [
-      'not copied: 2 keys such as /registry/ranges/serviceips: a server-internal record, which orch manages itself',
-    ])
+    assert.deepEqual(
+      lines.filter((line) => line.includes('server-internal')),
+      [
+        `not copied: 2 keys such as /registry/${version === '1.23' ? 'ranges/serviceips' : 'peerserverleases/apiserver-wlv32tlttr4jl3gtroqexyxapa'}: a server-internal record, which orch manages itself`,
+      ],
+    )
     const types: { [type: string]: AnyObject[] } = JSON.parse(
-      gunzipSync(readFileSync(join(data, 'kube-objects-1.23.json.gz'))).toString(),
+      gunzipSync(readFileSync(join(data, `kube-objects-${version}.json.gz`))).toString(),
     )
     let compared = 0
-    for (const [type, objects] of Object.entries(types)) {
+    for (const [type, objects] of Object.entries(types).filter(
+      ([type]) => version === '1.23' || !notCompared.test(type),
+    )) {
       const { status, body } = await server.client.get(`/${type.startsWith('v1/') ? 'api' : 'apis'}/${type}`)
       assert.equal(status, 200, type)
       const found = new Map<string, AnyObject>(body.items.map((item: AnyObject) => [item.metadata.uid, item]))
@@ -183,7 +212,7 @@ test('data that kube-apiserver 1.23 wrote to etcd is served completely', { timeo
         compared++
       }
     }
-    assert.equal(compared, 230)
+    assert.equal(compared, expectedCount)
     const changed = await server.client.send('/api/v1/namespaces/default/services/shop', {
       method: 'PATCH',
       headers: { 'content-type': 'application/merge-patch+json' },
@@ -194,4 +223,4 @@ test('data that kube-apiserver 1.23 wrote to etcd is served completely', { timeo
   } finally {
     await server.stop()
   }
-})
+}

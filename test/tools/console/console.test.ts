@@ -141,6 +141,7 @@ describe('the console in a browser', () => {
     page = await browser.open(link!)
     await page.getByText('orch-admin').waitFor()
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.getByText('Kubernetes 1.23').waitFor()
     assert.match(page.url(), /#\/$/)
     await goTo(page, '#/operations/access')
     assert.doesNotMatch(page.url(), /link=/)

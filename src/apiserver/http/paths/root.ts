@@ -4,7 +4,8 @@ import { jsonDocument } from '../../../api/codec/json.ts'
 import type { JsonObject } from '../../../api/json/json.ts'
 import { noSuchPath } from '../../../api/model/api-error.ts'
 import { versionInfo } from '../../../api/schema/meta-types.ts'
-import type { ReleaseVersion } from '../../../api/versions/emulated-version.ts'
+import { derivation } from '../../../api/schema/of-version.ts'
+import { type EmulatedVersion, isAtLeast, minorOf, releaseOf } from '../../../api/versions/emulated-version.ts'
 import { buildInfo } from '../../../base/text/build-info.ts'
 import { notAllowed, type PathHandler } from '../dispatch.ts'
 import { sendBytes, sendPageNotFound } from '../response/responses.ts'
@@ -13,7 +14,7 @@ export interface VersionInfo {
   /** Version of this program. */
   readonly version: string
   /** Version of the Kubernetes API that the server implements. */
-  readonly api: ReleaseVersion
+  readonly api: EmulatedVersion
 }
 
 /** Serves `/` and `/version`. */
@@ -23,19 +24,27 @@ export function rootPaths(info: VersionInfo, paths: () => readonly string[]): Pa
     '/version': () => versionDocument(info),
     '/version/': () => versionDocument(info),
   }
+  const versionSchema = derivation(info.api).schema(versionInfo)
   return (exchange, { path, verb }) => {
     const answer = Object.hasOwn(answers, path) ? answers[path] : undefined
     if (answer === undefined) return false
     if (verb !== 'get' && (path !== '/' || verb !== 'head')) throw notAllowed()
-    return sendBytes(exchange, 200, jsonDocument(answer(), versionInfo))
+    return sendBytes(exchange, 200, jsonDocument(answer(), versionSchema))
   }
 }
 
 function versionDocument({ version, api }: VersionInfo): JsonObject {
+  const { major, minor, patch } = releaseOf(api)
   return {
-    major: api.major,
-    minor: api.minor,
-    gitVersion: `v${api.major}.${api.minor}.${api.patch}+orch.${version}`,
+    major,
+    minor,
+    ...(isAtLeast(api, '1.33') && {
+      emulationMajor: major,
+      emulationMinor: minor,
+      minCompatibilityMajor: major,
+      minCompatibilityMinor: String(minorOf(api) - 1),
+    }),
+    gitVersion: `v${major}.${minor}.${patch}+orch.${version}`,
     gitCommit: buildInfo.commit,
     gitTreeState: buildInfo.treeState,
     buildDate: '1970-01-01T00:00:00Z',

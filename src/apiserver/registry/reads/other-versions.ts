@@ -21,6 +21,9 @@ import { runToCompletion } from '../../../base/concurrency/time-slice.ts'
 import { messageOf } from '../../../base/text/errors.ts'
 import type { OtherVersionReader } from '../../../storage/cache/cached-object.ts'
 
+/** Store key of the emulated version. A store with a profile but without this key is at the oldest version. */
+export const emulatedVersionKey = 'meta/emulated-version'
+
 /** Returns the version as the header of a stored object names it. The oldest version is omitted. */
 export function headerVersion(version: EmulatedVersion | undefined): EmulatedVersion | undefined {
   return version === oldestVersion ? undefined : version

@@ -2,6 +2,7 @@
 
 import type { JsonObject } from '../../../api/json/json.ts'
 import { version } from '../../../api/model/version.ts'
+import { minorOf, newestVersion, oldestVersion } from '../../../api/versions/emulated-version.ts'
 import { flag, type OptionsOf, oneOf, toggle } from '../../../base/flags/flags.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { connectionFlags } from '../connection/connection-flags.ts'
@@ -36,8 +37,25 @@ export const versionCommand = defineCommand({
       // Prints the client version even if the server is unreachable.
       context.out(await print(versions, options.output))
     }
+    const warning = versions.serverVersion && skewWarning(versions.serverVersion)
+    if (warning !== undefined) context.err(`${warning}\n`)
   },
 })
+
+/** Number of minor versions by which a server may differ from the versions that this program knows, as for kubectl. */
+const maxSkew = 1
+
+/** Returns the warning of kubectl if the server is too old or too new for this program. */
+export function skewWarning({ major, minor }: JsonObject): string | undefined {
+  // The minor version may have a suffix, such as `29+`.
+  const number = Number.parseInt(String(minor), 10)
+  if (Number.isNaN(number)) return undefined
+  const isSupported =
+    String(major) === '1' && number >= minorOf(oldestVersion) - maxSkew && number <= minorOf(newestVersion) + maxSkew
+  if (isSupported) return undefined
+  const server = escapeLine(`${major}.${minor}`)
+  return `WARNING: version difference between client (${oldestVersion} to ${newestVersion}) and server (${server}) exceeds the supported minor version skew of +/-${maxSkew}`
+}
 
 interface Versions extends JsonObject {
   clientVersion: JsonObject

@@ -26,6 +26,7 @@ export function HealthPage() {
   return (
     <>
       <PageHead title="Overview">
+        <ServerVersion />
         <Uptime scrape={scrapes.at(-1)} />
       </PageHead>
       <Checks />
@@ -119,6 +120,14 @@ function Single({ title, name, scrapes, unit = shortNumber }: SingleProps) {
       <Chart title={title} unit={unit} lines={[{ name: title, colour: 'c1', values }]} />
     </Card>
   )
+}
+
+/** The Kubernetes version that the server emulates. */
+function ServerVersion() {
+  const { client } = useConsoleContext()
+  const result = useAsked((signal) => client.read<{ major: string; minor: string }>('/version', { signal }), [])
+  if (result.state !== 'done') return null
+  return <span class="sub">Kubernetes {displayText(`${result.value.major}.${result.value.minor}`, 20)}</span>
 }
 
 function Uptime({ scrape }: { readonly scrape: Scrape | undefined }) {
