@@ -9,7 +9,7 @@
 import type { Sliced } from '../../base/concurrency/time-slice.ts'
 import { defined, type JsonObject } from '../json/json.ts'
 import type { FieldError, FieldPath } from '../model/field-error.ts'
-import { checkDnsSubdomain, type NameCheck } from '../model/names.ts'
+import { checkDnsSubdomain } from '../model/names.ts'
 import type { ApiObject, ObjectMeta } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
 import type { Verb } from '../model/verb.ts'
@@ -62,11 +62,14 @@ export interface KindNames {
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
   readonly scope: Scope
-  /** The group name in error responses for invalid objects, if clients expect an older group. */
-  readonly faultGroup?: string
+  /** The group name in error responses for invalid objects, if clients expect an older group, until a version. */
+  readonly faultGroup?: { readonly name: string; readonly until: KubeVersion }
   /** Validates object names. Defaults to DNS subdomains. */
-  readonly nameFormat?: NameCheck
+  readonly nameFormat?: NameFormat
 }
+
+/** Validates an object name: returns what is wrong with it. */
+export type NameFormat = (name: string, context?: RuleContext) => string[]
 
 /** Preparation and validation of writes, beyond the schema. */
 export interface KindRules<T> {
@@ -143,6 +146,8 @@ export interface KindLife<T> {
 export interface KindViews<T> {
   /** The table columns. Defaults to name and creation time. */
   readonly columns?: readonly Column<T>[]
+  /** The first version whose field selectors support `selectable`. If unset, every version supports it. */
+  readonly selectableSince?: KubeVersion
   /** Returns the conditions of an object's table row, such as completion. */
   readonly rowConditions?: (object: T) => readonly RowCondition[]
   /** Annotations that table rows omit because only older clients need them. */
@@ -209,7 +214,7 @@ export type KindOrigin = 'built-in' | 'custom'
 /** A kind as used by the rest of the server: names at the top level, all groups present, rules for any object. */
 export interface Kind extends KindNames, KindAvailability {
   readonly origin: KindOrigin
-  readonly nameFormat: NameCheck
+  readonly nameFormat: NameFormat
   readonly doc: string
   readonly schema: ObjectSchema
   readonly rules: KindRules<ApiObject>

@@ -7,7 +7,7 @@
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import type { Vendor } from '../model/vendor.ts'
 import { type Availability, exists } from '../versions/availability.ts'
-import { type EmulatedVersion, isAtLeast } from '../versions/emulated-version.ts'
+import { type EmulatedVersion, isAtLeast, type KubeVersion } from '../versions/emulated-version.ts'
 import type { Kind } from './kind.ts'
 import type { AnySchema, Field, Fields, ObjectSchema, Schema, StringSchema } from './schema.ts'
 
@@ -164,13 +164,20 @@ class Derivation {
   }
 
   #views({ views }: Kind): Kind['views'] {
-    const { columns, subresources } = views
+    const { columns, subresources, selectableSince } = views
     const changes: { -readonly [K in keyof Kind['views']]?: Kind['views'][K] } = {}
     if (columns?.some((column) => !this.#exists(column)))
       changes.columns = columns.filter((column) => this.#exists(column))
     const derived = subresources && this.#subresources(subresources)
     if (derived !== undefined && derived !== subresources) changes.subresources = derived
-    return Object.keys(changes).length === 0 ? views : { ...views, ...changes }
+    if (Object.keys(changes).length === 0 && !this.#lacksSelectors(selectableSince)) return views
+    const { selectable, ...rest } = views
+    const keepsSelectors = selectable !== undefined && !this.#lacksSelectors(selectableSince)
+    return { ...rest, ...(keepsSelectors && { selectable }), ...changes }
+  }
+
+  #lacksSelectors(since: KubeVersion | undefined): boolean {
+    return since !== undefined && !isAtLeast(this.version, since)
   }
 
   #subresources(all: NonNullable<Kind['views']['subresources']>): NonNullable<Kind['views']['subresources']> {

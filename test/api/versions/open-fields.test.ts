@@ -7,8 +7,29 @@ import { allKinds } from '../../../src/api/kinds/all.ts'
 import type { Field, Schema } from '../../../src/api/schema/schema.ts'
 import { homeOf } from '../../../src/apiserver/http/openapi/group-version.ts'
 
+/** Network and storage. */
+const builtForNetworkAndStorage = [
+  'core.v1.CSIPersistentVolumeSource.nodeExpandSecretRef',
+  'core.v1.LoadBalancerIngress.ipMode',
+  'core.v1.PersistentVolumeClaimSpec.volumeAttributesClassName',
+  'core.v1.PersistentVolumeClaimStatus.allocatedResourceStatuses',
+  'core.v1.PersistentVolumeClaimStatus.currentVolumeAttributesClassName',
+  'core.v1.PersistentVolumeClaimStatus.modifyVolumeStatus',
+  'core.v1.PersistentVolumeSpec.volumeAttributesClassName',
+  'core.v1.PersistentVolumeStatus.lastPhaseTransitionTime',
+  'core.v1.ServiceSpec.trafficDistribution',
+  'discovery.v1.EndpointHints.forNodes',
+  'discovery.v1beta1.EndpointHints.forNodes',
+  'networking.v1.NetworkPolicy.status',
+  'storage.v1.CSIDriverSpec.nodeAllocatableUpdatePeriodSeconds',
+  'storage.v1.CSIDriverSpec.preventPodSchedulingIfMissing',
+  'storage.v1.CSIDriverSpec.seLinuxMount',
+  'storage.v1.CSIDriverSpec.serviceAccountTokenInSecrets',
+  'storage.v1.VolumeError.errorCode',
+]
+
 /** Fields whose defaults, validation and update rules are built, such as `core.v1.PodSpec.hostUsers`. */
-const built: ReadonlySet<string> = new Set([])
+const built: ReadonlySet<string> = new Set([...builtForNetworkAndStorage])
 
 const page = join(import.meta.dirname, '../../../docs/fields-without-rules.md')
 

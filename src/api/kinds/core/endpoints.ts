@@ -2,13 +2,18 @@
  * Endpoints: the addresses behind the Service of the same name. A subset contains every combination of its addresses
  * and ports. Addresses that are not ready are in a separate list.
  */
+
 import { at, child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'
 import { checkReachableAddress } from '../../model/ip-address.ts'
 import { checkDnsLabel, checkDnsSubdomain, checkQualifiedName } from '../../model/names.ts'
+import { ipWarnings } from '../../model/strict-ip.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
+import { emulationOf } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
+import { isAtLeast } from '../../versions/emulated-version.ts'
 import { objectReference } from './types/references.ts'
+import { type Located, strictIpFaults } from './types/strict-values.ts'
 
 const addressFields = {
   ip: field(1, s.string(), {
@@ -90,6 +95,16 @@ export const endpoints = defineKind({
   },
   doc: 'Addresses and ports of the pods behind the Service of the same name.',
   fields,
+  rules: {
+    validateCreate: (next, context) => strictIpFaults({ next: addressesOf(next) }, context),
+    validateUpdate: (next, previous, context) =>
+      strictIpFaults({ next: addressesOf(next), previous: addressesOf(previous) }, context),
+    warnings: (next, _, context) =>
+      isAtLeast(emulationOf(context).version, '1.33')
+        ? addressesOf(next).flatMap(([path, ip]) => ipWarnings(path, ip))
+        : [],
+  },
+  deprecated: { since: '1.33', instead: { group: 'discovery', version: 'v1', kind: 'EndpointSlice' } },
   lifecycle: {
     createOnUpdate: true,
   },
@@ -97,6 +112,14 @@ export const endpoints = defineKind({
     columns,
   },
 })
+
+function addressesOf({ subsets = [] }: Endpoints): Located[] {
+  return subsets.flatMap((each, i) =>
+    (['addresses', 'notReadyAddresses'] as const).flatMap((name) =>
+      (each[name] ?? []).map(({ ip = '' }, j): Located => [`subsets[${i}].${name}[${j}].ip`, ip]),
+    ),
+  )
+}
 
 function checkSubset({ addresses = [], notReadyAddresses = [], ports = [] }: Subset, path: FieldPath): FieldError[] {
   const unnamed = ports.length < 2 ? [] : [...ports.entries()].filter(([, { name = '' }]) => name === '')

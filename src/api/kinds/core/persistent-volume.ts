@@ -3,17 +3,22 @@
  * The volume source and node affinity are immutable once set.
  */
 import { posix } from 'node:path'
-import { type Json, sameJson } from '../../json/json.ts'
+import { defined, type Json, sameJson } from '../../json/json.ts'
 import { at, child, type FieldError, forbidden, invalid, notSupported, required } from '../../model/field-error.ts'
+import { timestamp } from '../../model/object.ts'
 import { parseQuantity, quantitySign } from '../../model/quantity.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
+import { emulationOf, type PrepareContext, type RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
+import { isAtLeast } from '../../versions/emulated-version.ts'
 import { immutableField } from '../immutable.ts'
-import { plainStatus, specAndStatus } from '../spec-and-status.ts'
+import { keep, plainStatus, specAndStatus } from '../spec-and-status.ts'
 import { abbreviateModes } from './types/access-modes.ts'
+import { oldLabels } from './types/old-labels.ts'
 import { type PersistentVolumeSpec, persistentVolumeSpec, sourceNames } from './types/persistent-volume-spec.ts'
+import { persistentVolumeWarnings } from './types/persistent-volume-warnings.ts'
 import type { ResourceList } from './types/resource-list.ts'
 import { isStorageSize } from './types/resource-names.ts'
 import { fitsInterface } from './types/volumes/block-devices.ts'
@@ -54,6 +59,14 @@ const columns: readonly Column<PersistentVolume>[] = [
   column('Status', 'Lifecycle phase of the volume.', phaseOf),
   column('Claim', 'Namespace and name of the claim that the volume is bound to.', ({ spec }) => claimOf(spec ?? {})),
   column('StorageClass', 'StorageClass of the volume.', (object, _, vendor) => classOf(object, vendor)),
+  {
+    ...column(
+      'VolumeAttributesClass',
+      'VolumeAttributesClass of the volume.',
+      ({ spec }: PersistentVolume) => spec?.volumeAttributesClassName ?? '<unset>',
+    ),
+    since: '1.29',
+  },
   column('Reason', 'Machine-readable reason for a failure.', ({ status }) => status?.reason ?? ''),
   ageColumn,
   column('VolumeMode', 'Volume mode: Filesystem or Block.', ({ spec }) => spec?.volumeMode ?? '<unset>', 1),
@@ -76,18 +89,26 @@ export const persistentVolume = defineKind({
       spec.persistentVolumeReclaimPolicy ??= 'Retain'
       spec.volumeMode ??= 'Filesystem'
     },
-    newStatus: () => ({ phase: 'Pending' }),
+    newStatus: (_, context) => ({
+      phase: 'Pending',
+      ...(recordsTransitions(context) && { lastPhaseTransitionTime: currentTime(context) }),
+    }),
     validate: (object, { vendor }) => [
       ...checkCapacity(object.spec?.capacity),
       ...checkRecycling(object.spec ?? {}),
       ...checkPortal(object),
       ...checkMountAnnotation(object, vendor),
     ],
-    validateUpdate: ({ spec: next = {} }, { spec: previous = {} }) => [
+    validateUpdate: ({ spec: next = {} }, { spec: previous = {} }, context) => [
       ...checkSameSource(next, previous),
       ...immutableField('spec.volumeMode', next.volumeMode, previous.volumeMode),
-      ...(previous.nodeAffinity ? immutableField('spec.nodeAffinity', next.nodeAffinity, previous.nodeAffinity) : []),
+      ...(previous.nodeAffinity ? checkSameNodes(next, previous, context) : []),
+      ...(previous.volumeAttributesClassName !== undefined && next.volumeAttributesClassName === undefined
+        ? [forbidden('spec.volumeAttributesClassName', 'update from non-nil value to nil is forbidden')]
+        : []),
     ],
+    warnings: (object, _, context) =>
+      isAtLeast(emulationOf(context).version, '1.26') ? persistentVolumeWarnings(object, context.vendor) : [],
   }),
   lifecycle: {
     deleteAnswers: 'object',
@@ -95,10 +116,36 @@ export const persistentVolume = defineKind({
   views: {
     columns,
     subresources: {
-      status: plainStatus,
+      status: { ...plainStatus, prepareForUpdate: keepSpecAndRecordTransition },
     },
   },
 })
+
+function recordsTransitions(context: RuleContext): boolean {
+  return emulationOf(context).gates.has('PersistentVolumeLastPhaseTransitionTime')
+}
+
+function currentTime({ now }: PrepareContext): string {
+  return timestamp(now)
+}
+
+/** Sets the transition time when the phase changes, unless the client sets it. */
+function keepSpecAndRecordTransition(
+  next: PersistentVolume,
+  previous: PersistentVolume,
+  context: PrepareContext,
+): void {
+  keep(next, previous, 'spec')
+  if (!recordsTransitions(context)) return
+  next.status ??= {}
+  const { status } = next
+  const { phase, lastPhaseTransitionTime: before } = previous.status ?? {}
+  if (status.phase !== phase) {
+    if (status.lastPhaseTransitionTime === undefined || status.lastPhaseTransitionTime === before)
+      status.lastPhaseTransitionTime = currentTime(context)
+  } else if (status.lastPhaseTransitionTime === undefined && before !== undefined)
+    status.lastPhaseTransitionTime = before
+}
 
 function phaseOf({ metadata, status }: PersistentVolume): string {
   return metadata.deletionTimestamp === undefined ? (status?.phase ?? '') : 'Terminating'
@@ -172,6 +219,29 @@ function checkSameSource(next: PersistentVolumeSpec, previous: PersistentVolumeS
   const grown = added && previous.csi && !previous.csi.controllerExpandSecretRef
   const same = sameJson(sourceOf(grown ? { ...next, csi } : next), sourceOf(previous))
   return same ? [] : [forbidden('spec', 'the volume source may not change after creation')]
+}
+
+/** Since 1.25, a deprecated node label may be replaced by its successor. */
+function checkSameNodes(
+  { nodeAffinity: next }: PersistentVolumeSpec,
+  { nodeAffinity: previous }: PersistentVolumeSpec,
+  context: RuleContext,
+): FieldError[] {
+  const path = 'spec.nodeAffinity'
+  if (!isAtLeast(emulationOf(context).version, '1.25')) return immutableField(path, next, previous)
+  const labels = oldLabels(context.vendor)
+  const termsBefore = previous?.required?.nodeSelectorTerms ?? []
+  const terms = next?.required?.nodeSelectorTerms?.map((term, i) => ({
+    ...term,
+    matchExpressions: term.matchExpressions?.map((expression, j) => {
+      const before = termsBefore[i]?.matchExpressions?.[j]?.key ?? ''
+      return labels.get(before) === expression.key ? { ...expression, key: before } : expression
+    }),
+  }))
+  const undone = next?.required && { ...next, required: defined({ ...next.required, nodeSelectorTerms: terms }) }
+  return sameJson(undone, previous)
+    ? []
+    : [invalid(path, next, 'field is immutable, except that a deprecated label can be replaced')]
 }
 
 function sourceOf(spec: PersistentVolumeSpec): Json {

@@ -2,15 +2,17 @@
  * Service: a stable name and address for a set of pods. The server reserves cluster IPs and node ports for one Service
  * at a time: see `reservations`.
  */
-import { checkDns1035Label } from '../../model/names.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
+import { emulationOf, type RuleContext } from '../../schema/context.ts'
 import { defineKind } from '../../schema/kind.ts'
 import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 import { allocateAddresses, heldAddresses } from './types/service-addresses.ts'
+import { checkServiceName } from './types/service-name.ts'
 import { allocatePorts, heldPorts } from './types/service-ports.ts'
-import { checkOneProtocol, checkService } from './types/service-rules.ts'
+import { checkBalancerStatus, checkOneProtocol, checkService, checkSpelling } from './types/service-rules.ts'
 import { type Service, serviceFields } from './types/service-spec.ts'
 import { checkUpdate, prepareUpdate } from './types/service-update.ts'
+import { serviceWarnings } from './types/service-warnings.ts'
 
 const columns: readonly Column<Service>[] = [
   nameColumn,
@@ -35,7 +37,7 @@ export const service = defineKind({
     shortNames: ['svc'],
     categories: ['all'],
     scope: 'Namespaced',
-    nameFormat: checkDns1035Label,
+    nameFormat: checkServiceName,
   },
   doc: 'A stable name and address for a set of pods.',
   fields: serviceFields,
@@ -47,11 +49,20 @@ export const service = defineKind({
     },
     prepareForUpdate: prepareUpdate,
     validate: checkService,
-    validateCreate: ({ spec = {} }) => checkOneProtocol(spec, undefined),
-    validateUpdate: (next, previous, { subresource }) =>
-      subresource === 'status'
-        ? []
-        : [...checkUpdate(next, previous), ...checkOneProtocol(next.spec ?? {}, previous.spec ?? {})],
+    fillDefaults: fillModes,
+    validateCreate: (object, context) => [
+      ...checkOneProtocol(object.spec ?? {}, undefined),
+      ...checkSpelling(object, undefined, context),
+    ],
+    validateUpdate: (next, previous, context) =>
+      context.subresource === 'status'
+        ? checkBalancerStatus(next, previous, context)
+        : [
+            ...checkUpdate(next, previous),
+            ...checkOneProtocol(next.spec ?? {}, previous.spec ?? {}),
+            ...checkSpelling(next, previous, context),
+          ],
+    warnings: serviceWarnings,
   }),
   reservations: {
     reservationsOf: ({ spec = {} }) => [...heldAddresses(spec), ...heldPorts(spec)],
@@ -66,9 +77,17 @@ export const service = defineKind({
   },
   views: {
     columns,
+    selectable: ({ spec = {} }) => ({ 'spec.clusterIP': spec.clusterIP ?? '', 'spec.type': spec.type ?? '' }),
+    selectableSince: '1.31',
     subresources: { status: plainStatus },
   },
 })
+
+/** Since 1.29, an address of a load balancer has a mode. */
+function fillModes({ spec, status }: Service, context: RuleContext): void {
+  if (spec?.type !== 'LoadBalancer' || !emulationOf(context).gates.has('LoadBalancerIPMode')) return
+  for (const each of status?.loadBalancer?.ingress ?? []) if (each.ip) each.ipMode ??= 'VIP'
+}
 
 function externalAddresses({ spec = {}, status }: Service): string {
   const { type, externalIPs = [], externalName = '' } = spec

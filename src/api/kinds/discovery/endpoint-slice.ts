@@ -13,13 +13,17 @@ import {
   required,
   tooMany,
 } from '../../model/field-error.ts'
+import { parseIp } from '../../model/ip-range.ts'
 import { checkDnsLabel, checkDnsSubdomain, checkQualifiedName } from '../../model/names.ts'
+import { checkCanonicalIp, ipWarnings } from '../../model/strict-ip.ts'
 import { vendorKey } from '../../model/vendor.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
-import type { PrepareContext } from '../../schema/context.ts'
+import { emulationOf, type PrepareContext, type RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
+import { type EmulatedVersion, isAtLeast } from '../../versions/emulated-version.ts'
 import { repeatedAt } from '../core/types/repeated.ts'
+import type { Located } from '../core/types/strict-values.ts'
 import { countsGeneration } from '../generation.ts'
 import { immutableField } from '../immutable.ts'
 import { joinSome } from '../join-some.ts'
@@ -111,10 +115,36 @@ export const endpointSlice = defineKind({
     *validate({ endpoints = [], ports = [], addressType: type = '' }) {
       return [...checkAddressType(type), ...(yield* checkEndpoints(endpoints, type)), ...checkPorts(ports)]
     },
-    validateUpdate: (next, previous) => immutableField('addressType', next.addressType, previous.addressType),
+    validateCreate: (next, context) => checkSpelling(next, undefined, context),
+    validateUpdate: (next, previous, context) => [
+      ...immutableField('addressType', next.addressType, previous.addressType),
+      ...checkSpelling(next, previous, context),
+    ],
+    warnings: (next, _, context) => warningsFor(next, emulationOf(context).version),
   }),
   views: { columns },
 })
+
+/** Requires canonical addresses, except those that the stored slice already has. */
+function checkSpelling(next: EndpointSlice, previous: EndpointSlice | undefined, context: RuleContext): FieldError[] {
+  if (next.addressType === 'FQDN' || !emulationOf(context).gates.has('StrictIPCIDRValidation')) return []
+  const stored = new Set(previous === undefined ? [] : addressesOf(previous).map(([, ip]) => ip))
+  return addressesOf(next)
+    .filter(([, ip]) => !stored.has(ip) && parseIp(ip) !== undefined)
+    .flatMap(([path, ip]) => checkCanonicalIp(ip).map((fault) => invalid(path, ip, fault)))
+}
+
+function warningsFor(slice: EndpointSlice, version: EmulatedVersion): string[] {
+  if (slice.addressType === 'FQDN')
+    return isAtLeast(version, '1.27') ? ['addressType: endpoints of type FQDN are deprecated'] : []
+  return isAtLeast(version, '1.33') ? addressesOf(slice).flatMap(([path, ip]) => ipWarnings(path, ip)) : []
+}
+
+function addressesOf({ endpoints = [] }: EndpointSlice): Located[] {
+  return endpoints.flatMap(({ addresses = [] }, i) =>
+    addresses.map((ip, j): Located => [`endpoints[${i}].addresses[${j}]`, ip]),
+  )
+}
 
 /** The parts whose changes increment the generation. Labels are included because they assign the slice to a Service. */
 function generationFields({ metadata, endpoints, ports }: EndpointSlice) {

@@ -2,12 +2,21 @@
  * Ingress: routes external HTTP requests to Services by host and path. The ingress class names the responsible
  * controller, which reports the external addresses in `status`.
  */
+
 import { type FieldError, invalid } from '../../model/field-error.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
+import { emulationOf, type RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
-import { ingressLoadBalancerStatus, loadBalancerStatus } from '../core/types/load-balancer-status.ts'
+import { isAtLeast } from '../../versions/emulated-version.ts'
+import {
+  balancerIps,
+  ingressLoadBalancerStatus,
+  loadBalancerStatus,
+  loadBalancerWarnings,
+} from '../core/types/load-balancer-status.ts'
+import { strictIpFaults } from '../core/types/strict-values.ts'
 import { joinSome } from '../join-some.ts'
 import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 import { ingressSpec } from './types/ingress-spec.ts'
@@ -48,14 +57,20 @@ export const ingress = defineKind({
     plural: 'ingresses',
     shortNames: ['ing'],
     scope: 'Namespaced',
-    faultGroup: 'extensions',
+    faultGroup: { name: 'extensions', until: '1.29' },
   },
   doc: 'Rules that route external HTTP requests to Services by host and path.',
   fields,
   rules: specAndStatus<Ingress>({
     newStatus: () => ({ loadBalancer: {} }),
     generation: ({ spec }) => spec,
-    validateCreate: (object, { vendor }) => checkOneClass(object, vendor),
+    validateCreate: (object, context) => checkOneClass(object, context),
+    validateUpdate: (next, previous, context) =>
+      strictIpFaults(
+        { next: balancerIps(next.status?.loadBalancer), previous: balancerIps(previous.status?.loadBalancer) },
+        context,
+      ),
+    warnings: warningsFor,
   }),
   views: {
     columns,
@@ -71,15 +86,32 @@ function hostsOf({ spec }: Ingress): string {
   return joinSome(hosts, { max: maxHosts, total: rules.length }) || '*'
 }
 
+function classKey(vendor: Vendor): string {
+  return vendorKey(vendor, 'ingress.class')
+}
+
+function warningsFor({ metadata, spec, status }: Ingress, _: Ingress | undefined, context: RuleContext): string[] {
+  if (context.subresource === 'status') return loadBalancerWarnings(status?.loadBalancer, context)
+  const key = classKey(context.vendor)
+  const isOldStyle = Object.hasOwn(metadata.annotations ?? {}, key) && spec?.ingressClassName === undefined
+  return isOldStyle && isAtLeast(emulationOf(context).version, '1.24')
+    ? [`annotation "${key}" is deprecated; use spec.ingressClassName instead`]
+    : []
+}
+
 function addressesOf({ status }: Ingress): string {
   const points = status?.loadBalancer?.ingress ?? []
   return [...new Set(points.flatMap(({ ip, hostname }) => ip || hostname || []))].sort().join()
 }
 
-/** Rejects an Ingress that sets both the legacy class annotation and `ingressClassName`. */
-function checkOneClass({ metadata, spec }: Ingress, vendor: Vendor): FieldError[] {
-  const key = vendorKey(vendor, 'ingress.class')
+/** Rejects an Ingress whose class annotation and class field differ. Before 1.24, only one of them could be set. */
+function checkOneClass({ metadata, spec }: Ingress, context: RuleContext): FieldError[] {
+  const key = classKey(context.vendor)
   const annotation = metadata.annotations?.[key]
   if (annotation === undefined || spec?.ingressClassName === undefined) return []
+  if (isAtLeast(emulationOf(context).version, '1.24'))
+    return annotation === spec.ingressClassName
+      ? []
+      : [invalid(`annotations.${key}`, annotation, 'must equal `ingressClassName` if both are set')]
   return [invalid(`annotations.${key}`, annotation, 'can not be set when the class field is also set')]
 }

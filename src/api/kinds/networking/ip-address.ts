@@ -1,4 +1,8 @@
-/** IPAddress: an IP address that an object has allocated. Its rules are not built yet. */
+/** IPAddress: an IP address that an object has allocated. */
+import { sameJson } from '../../json/json.ts'
+import { child, type FieldError, invalid, required } from '../../model/field-error.ts'
+import { checkDnsSubdomain, checkPathSegment } from '../../model/names.ts'
+import { checkCanonicalIp } from '../../model/strict-ip.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
@@ -40,13 +44,40 @@ export const ipAddress = defineKind({
     plural: 'ipaddresses',
     shortNames: ['ip'],
     scope: 'Cluster',
+    nameFormat: checkCanonicalIp,
   },
   since: '1.33',
   doc: 'An IP address that an object has allocated. The name is the address in its canonical form.',
   fields,
+  rules: {
+    validate: checkParent,
+    validateUpdate: ({ spec: next }, { spec: previous }) =>
+      sameJson(next?.parentRef, previous?.parentRef)
+        ? []
+        : [invalid(parentPath, next?.parentRef, 'field is immutable')],
+  },
   views: {
     columns: [nameColumn, column('ParentRef', 'Object that allocated the address.', parentOf), ageColumn],
   },
 })
+
+const parentPath = 'spec.parentRef'
+
+/** The group may be empty, because Services belong to the core group. */
+function checkParent({ spec }: IPAddress): FieldError[] {
+  if (spec?.parentRef === undefined) return [required(parentPath)]
+  const { group = '', namespace = '', ...names } = spec.parentRef
+  return [
+    ...(group === '' ? [] : checkDnsSubdomain(group)).map((fault) => invalid(child(parentPath, 'group'), group, fault)),
+    ...(['resource', 'name'] as const).flatMap((key) => {
+      const { [key]: value = '' } = names
+      const place = child(parentPath, key)
+      return value === '' ? [required(place)] : checkPathSegment(value).map((fault) => invalid(place, value, fault))
+    }),
+    ...(namespace === '' ? [] : checkPathSegment(namespace)).map((fault) =>
+      invalid(child(parentPath, 'namespace'), namespace, fault),
+    ),
+  ]
+}
 
 export const ipAddressV1beta1 = defineVersion(ipAddress, { version: 'v1beta1', fields, since: '1.31', optIn: true })

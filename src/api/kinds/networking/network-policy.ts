@@ -5,14 +5,19 @@
 
 import { at, child, type FieldError, type FieldPath, invalid, notSupported } from '../../model/field-error.ts'
 import { checkPortName } from '../../model/names.ts'
+import { rangeWarnings } from '../../model/strict-ip.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
+import { emulationOf } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
+import { isAtLeast } from '../../versions/emulated-version.ts'
 import { checkPortNumber } from '../core/types/handlers.ts'
+import { type Located, strictRangeFaults } from '../core/types/strict-values.ts'
 import { countsGeneration } from '../generation.ts'
 import { conditions } from '../meta/condition.ts'
 import { labelSelector } from '../meta/label-selector.ts'
 import { selectorText } from '../meta/selecting.ts'
+import { plainStatus } from '../spec-and-status.ts'
 import { networkPolicyPeer } from './types/peer.ts'
 
 const policyTypes = ['Egress', 'Ingress']
@@ -109,12 +114,21 @@ export const networkPolicy = defineKind({
     plural: 'networkpolicies',
     shortNames: ['netpol'],
     scope: 'Namespaced',
-    faultGroup: 'extensions',
+    faultGroup: { name: 'extensions', until: '1.29' },
   },
   doc: 'Network traffic that the selected pods may send and receive.',
   fields,
-  rules: countsGeneration(({ spec }: NetworkPolicy) => spec),
+  rules: countsGeneration(({ spec }: NetworkPolicy) => spec, {
+    validateCreate: (next, context) => strictRangeFaults({ next: rangesOf(next) }, context),
+    validateUpdate: (next, previous, context) =>
+      strictRangeFaults({ next: rangesOf(next), previous: rangesOf(previous) }, context),
+    warnings: (next, _, context) =>
+      isAtLeast(emulationOf(context).version, '1.33')
+        ? rangesOf(next).flatMap(([path, text]) => rangeWarnings(path, text))
+        : [],
+  }),
   views: {
+    subresources: { status: { ...plainStatus, since: '1.24', until: '1.28', gate: 'NetworkPolicyStatus' } },
     columns: [
       nameColumn,
       column(
@@ -126,6 +140,20 @@ export const networkPolicy = defineKind({
     ],
   },
 })
+
+/** Returns the IP ranges of all rules, with their paths. */
+function rangesOf({ spec }: NetworkPolicy): Located[] {
+  const rules = [
+    ...(spec?.ingress ?? []).map(({ from = [] }, i) => [`spec.ingress[${i}].from`, from] as const),
+    ...(spec?.egress ?? []).map(({ to = [] }, i) => [`spec.egress[${i}].to`, to] as const),
+  ]
+  return rules.flatMap(([path, peers]) =>
+    peers.flatMap(({ ipBlock: { cidr = '', except = [] } = {} }, i): Located[] => [
+      [`${path}[${i}].ipBlock.cidr`, cidr],
+      ...except.map((text, j): Located => [`${path}[${i}].ipBlock.except[${j}]`, text]),
+    ]),
+  )
+}
 
 type Port = InferFields<typeof portFields>
 

@@ -1,4 +1,10 @@
-/** ServiceCIDR: IP ranges from which Services get their cluster IPs. Its rules are not built yet. */
+/**
+ * ServiceCIDR: IP ranges from which Services get their cluster IPs. A range cannot change, but a range of the other
+ * family can be added.
+ */
+import { at, type FieldError, invalid, required } from '../../model/field-error.ts'
+import { parseRange } from '../../model/ip-range.ts'
+import { checkCanonicalRange } from '../../model/strict-ip.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
@@ -31,7 +37,11 @@ export const serviceCidr = defineKind({
   since: '1.33',
   doc: 'IP ranges from which Services get their cluster IPs.',
   fields,
-  rules: specAndStatus<ServiceCIDR>({ newStatus: () => ({}) }),
+  rules: specAndStatus<ServiceCIDR>({
+    newStatus: () => ({}),
+    validate: ({ spec }) => checkRanges(spec?.cidrs ?? []),
+    validateUpdate: ({ spec }, { spec: before }) => checkSameRanges(spec?.cidrs ?? [], before?.cidrs ?? []),
+  }),
   views: {
     columns: [
       nameColumn,
@@ -41,6 +51,28 @@ export const serviceCidr = defineKind({
     subresources: { status: plainStatus },
   },
 })
+
+const path = 'spec.cidrs'
+const maxRanges = 2
+
+function checkRanges(ranges: readonly string[]): FieldError[] {
+  if (ranges.length === 0) return [required(path, 'at least one range is required')]
+  if (ranges.length > maxRanges) return [invalid(path, ranges, `may only hold up to ${maxRanges} values`)]
+  const families = ranges.flatMap((text) => parseRange(text)?.family ?? [])
+  return [
+    ...ranges.flatMap((text, i) => checkCanonicalRange(text).map((fault) => invalid(at(path, i), text, fault))),
+    ...(new Set(families).size === families.length
+      ? []
+      : [invalid(path, ranges, 'may specify no more than one range for each IP family')]),
+  ]
+}
+
+/** Rejects changes, except that a single range gets a second one. */
+function checkSameRanges(next: readonly string[], previous: readonly string[]): FieldError[] {
+  const isExtended = previous.length === 1 && next.length === maxRanges
+  if (next.length !== previous.length && !isExtended) return [invalid(path, next, 'field is immutable')]
+  return previous.flatMap((text, i) => (next[i] === text ? [] : [invalid(at(path, i), next[i], 'field is immutable')]))
+}
 
 export const serviceCidrV1beta1 = defineVersion(serviceCidr, {
   version: 'v1beta1',

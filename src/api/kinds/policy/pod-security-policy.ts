@@ -17,6 +17,7 @@ import {
 import { checkDnsSubdomain } from '../../model/names.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { column, nameColumn } from '../../schema/columns.ts'
+import type { RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { checkSeccompProfile, isAppArmorProfile } from '../core/types/pod-annotations.ts'
@@ -195,7 +196,7 @@ export const podSecurityPolicy = defineKind({
     plural: 'podsecuritypolicies',
     shortNames: ['psp'],
     scope: 'Cluster',
-    faultGroup: 'extensions',
+    faultGroup: { name: 'extensions', until: '1.29' },
   },
   doc: 'Security settings that pods may request. Deprecated.',
   fields,
@@ -238,7 +239,7 @@ function dropUnoffered(spec: Spec): void {
   delete spec.allowedProcMountTypes
 }
 
-function checkSpec(value: Spec, path: FieldPath): FieldError[] {
+function checkSpec(value: Spec, path: FieldPath, context: RuleContext): FieldError[] {
   const { volumes = [], allowedHostPaths = [], allowedCSIDrivers: drivers = [] } = value
   const { allowedUnsafeSysctls: allowed = [], forbiddenSysctls: banned = [] } = value
   const paths = { allowed: child(path, 'allowedUnsafeSysctls'), banned: child(path, 'forbiddenSysctls') }
@@ -250,7 +251,7 @@ function checkSpec(value: Spec, path: FieldPath): FieldError[] {
     ...checkEscalation(value, child(path, 'defaultAllowPrivilegeEscalation')),
     ...checkHostPaths(allowedHostPaths, child(path, 'allowedHostPaths')),
     ...drivers.flatMap(({ name = '' }, i) =>
-      checkDriverName(name, child(at(child(path, 'allowedCSIDrivers.allowedCSIDriver'), i), 'name')),
+      checkDriverName(name, child(at(child(path, 'allowedCSIDrivers.allowedCSIDriver'), i), 'name'), context),
     ),
     ...checkSysctlPatterns(allowed, paths.allowed),
     ...checkSysctlPatterns(banned, paths.banned),

@@ -1,10 +1,20 @@
 /** CSIDriver: a Container Storage Interface driver and its requirements. */
 
 import { type Json, sameJson } from '../../json/json.ts'
-import { at, child, duplicate, type FieldError, type FieldPath, notSupported } from '../../model/field-error.ts'
+import {
+  at,
+  child,
+  duplicate,
+  type FieldError,
+  type FieldPath,
+  invalid,
+  notSupported,
+} from '../../model/field-error.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
+import { emulationOf, type RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type Infer, s } from '../../schema/schema.ts'
+import { isAtLeast } from '../../versions/emulated-version.ts'
 import { repeatedAt } from '../core/types/repeated.ts'
 import { checkTokenLife } from '../core/types/token-life.ts'
 import { immutableField } from '../immutable.ts'
@@ -89,13 +99,24 @@ const spec = s.object(
   {
     name: 'CSIDriverSpec',
     doc: 'Specification of a CSIDriver: its capabilities and requirements.',
-    fill: (value) => {
+    fill: (value, context) => {
+      if (emulationOf(context).gates.has('SELinuxMountReadWriteOncePod')) value.seLinuxMount ??= false
       if (value.volumeLifecycleModes === undefined || value.volumeLifecycleModes.length === 0)
         value.volumeLifecycleModes = ['Persistent']
     },
-    check: ({ volumeLifecycleModes: modes = [], tokenRequests = [] }, path) => [
+    check: ({ volumeLifecycleModes: modes = [], tokenRequests = [], ...spec }, path) => [
       ...checkModes(modes, child(path, 'volumeLifecycleModes')),
       ...checkTokenRequests(tokenRequests, child(path, 'tokenRequests')),
+      ...checkPeriod(spec.nodeAllocatableUpdatePeriodSeconds, child(path, 'nodeAllocatableUpdatePeriodSeconds')),
+      ...(spec.serviceAccountTokenInSecrets !== undefined && tokenRequests.length === 0
+        ? [
+            invalid(
+              child(path, 'serviceAccountTokenInSecrets'),
+              spec.serviceAccountTokenInSecrets,
+              'may only be set together with tokenRequests',
+            ),
+          ]
+        : []),
     ],
   },
 )
@@ -128,10 +149,18 @@ export const csiDriver = defineKind({
   fields,
   rules: {
     prepareForUpdate: countChanges,
-    validateUpdate: ({ spec: next = {} }, { spec: previous = {} }) =>
-      (['attachRequired', 'fsGroupPolicy', 'podInfoOnMount', 'volumeLifecycleModes'] as const).flatMap((name) =>
+    validateUpdate: ({ spec: next = {} }, { spec: previous = {} }, context) =>
+      (changesFreely(context) ? immutableNames : [...immutableNames, ...formerlyImmutableNames]).flatMap((name) =>
         immutableField(child('spec', name), next[name], previous[name]),
       ),
+    warnings: ({ spec = {} }, _, context) =>
+      emulationOf(context).gates.has('CSIServiceAccountTokenSecrets') &&
+      spec.tokenRequests?.length &&
+      spec.serviceAccountTokenInSecrets === undefined
+        ? [
+            'spec.serviceAccountTokenInSecrets: not set; set it to true if the driver supports it, to keep tokens out of logs',
+          ]
+        : [],
   },
   lifecycle: {
     needsVersion: true,
@@ -169,15 +198,36 @@ export const csiDriver = defineKind({
   },
 })
 
-/** Increments the generation only for changes that nodes must apply. A new object has no generation. */
-function countChanges(next: CSIDriver, previous: CSIDriver): void {
-  const asked = ({ spec }: CSIDriver) => [spec?.tokenRequests ?? [], spec?.requiresRepublish ?? false] as Json
-  if (sameJson(asked(next), asked(previous))) return
+const immutableNames = ['attachRequired', 'volumeLifecycleModes'] as const
+const formerlyImmutableNames = ['fsGroupPolicy', 'podInfoOnMount'] as const
+
+/** Since 1.29, most fields of a driver may change. */
+function changesFreely(context: RuleContext): boolean {
+  return isAtLeast(emulationOf(context).version, '1.29')
+}
+
+/**
+ * Increments the generation for changes to the spec. Before 1.29, only changes that nodes must apply count. A new object
+ * has no generation.
+ */
+function countChanges(next: CSIDriver, previous: CSIDriver, context: RuleContext): void {
+  const counted = ({ spec = {} }: CSIDriver): Json =>
+    changesFreely(context)
+      ? (spec as Json)
+      : [spec.tokenRequests ?? [], spec.requiresRepublish ?? false, spec.seLinuxMount ?? null]
+  if (sameJson(counted(next), counted(previous))) return
   next.metadata.generation = (previous.metadata.generation ?? 0) + 1
 }
 
 function checkModes(modes: readonly string[], path: FieldPath): FieldError[] {
   return modes.filter((mode) => !lifecycleModes.includes(mode)).map((mode) => notSupported(path, mode, lifecycleModes))
+}
+
+const minUpdatePeriodSeconds = 10
+
+function checkPeriod(seconds: number | undefined, path: FieldPath): FieldError[] {
+  if (seconds === undefined || seconds >= minUpdatePeriodSeconds) return []
+  return [invalid(path, seconds, `must be greater than or equal to ${minUpdatePeriodSeconds} seconds`)]
 }
 
 /** Reports a repeated audience without validating the rest of the entry. */

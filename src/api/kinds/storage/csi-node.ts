@@ -1,6 +1,6 @@
 /** CSINode: the Container Storage Interface drivers installed on a node. The object has the name of the node. */
 
-import { sameJson } from '../../json/json.ts'
+import { defined, sameJson } from '../../json/json.ts'
 import {
   at,
   child,
@@ -13,8 +13,10 @@ import {
 } from '../../model/field-error.ts'
 import { checkQualifiedName } from '../../model/names.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
+import { emulationOf, type RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
+import { isAtLeast } from '../../versions/emulated-version.ts'
 import { repeatedAt } from '../core/types/repeated.ts'
 import { checkDriverName } from '../core/types/volumes/storage-systems.ts'
 import { byName } from '../list-keys.ts'
@@ -89,8 +91,8 @@ export const csiNode = defineKind({
   doc: 'Container Storage Interface drivers installed on the node of the same name.',
   fields,
   rules: {
-    validateUpdate: ({ spec: next }, { spec: previous }) =>
-      checkSameDrivers(next?.drivers ?? [], previous?.drivers ?? []),
+    validateUpdate: ({ spec: next }, { spec: previous }, context) =>
+      checkSameDrivers(next?.drivers ?? [], previous?.drivers ?? [], context),
   },
   lifecycle: {
     needsVersion: true,
@@ -108,9 +110,13 @@ export const csiNode = defineKind({
   },
 })
 
-function checkDriver({ name = '', nodeID = '', topologyKeys = [] }: Driver, path: FieldPath): FieldError[] {
+function checkDriver(
+  { name = '', nodeID = '', topologyKeys = [] }: Driver,
+  path: FieldPath,
+  context: RuleContext,
+): FieldError[] {
   return [
-    ...checkDriverName(name, child(path, 'name')),
+    ...checkDriverName(name, child(path, 'name'), context),
     ...(nodeID.length > maxNodeIdLength
       ? [invalid(child(path, 'nodeID'), nodeID, `must be ${maxNodeIdLength} characters or less`)]
       : []),
@@ -135,12 +141,17 @@ function checkNames(drivers: readonly Driver[], path: FieldPath): FieldError[] {
   return [...repeatedAt(names)].map((i) => duplicate(child(at(path, i), 'name'), names[i]!))
 }
 
-/** Drivers can be added and removed but not changed. */
-function checkSameDrivers(next: readonly Driver[], previous: readonly Driver[]): FieldError[] {
+/** Drivers can be added and removed. Of an existing driver, only the volume limits may change, if the gate allows it. */
+function checkSameDrivers(next: readonly Driver[], previous: readonly Driver[], context: RuleContext): FieldError[] {
+  const { version, gates } = emulationOf(context)
+  const mayChangeLimits = gates.has('MutableCSINodeAllocatableCount')
   const stored = new Map(previous.map((each) => [each.name, each]))
   return next.flatMap((each, i) => {
     const before = stored.get(each.name)
-    const isChanged = before !== undefined && !sameJson(each, before)
-    return isChanged ? [invalid(at('spec.drivers', i), each, 'field is immutable')] : []
+    if (before === undefined) return []
+    const after = mayChangeLimits ? { ...each, allocatable: before.allocatable } : each
+    if (sameJson(defined(after), before)) return []
+    const path = isAtLeast(version, '1.33') ? 'spec.drivers' : at('spec.drivers', i)
+    return [invalid(path, each, 'field is immutable')]
   })
 }

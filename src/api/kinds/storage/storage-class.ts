@@ -4,17 +4,18 @@
  */
 
 import { sameJson } from '../../json/json.ts'
-import { type FieldError, forbidden, invalid, notSupported, tooLong } from '../../model/field-error.ts'
-import { checkQualifiedName } from '../../model/names.ts'
+import { type FieldError, forbidden, invalid, notSupported } from '../../model/field-error.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
+import { emulationOf, type RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
-import { checkTopologyTerms, topologySelectorTerm } from '../core/types/topology-selector.ts'
+import { isAtLeast } from '../../versions/emulated-version.ts'
+import { oldLabelWarnings } from '../core/types/old-labels.ts'
+import { checkTopologyTerms, topologyLabels, topologySelectorTerm } from '../core/types/topology-selector.ts'
 import { immutableField } from '../immutable.ts'
+import { checkParameters, checkProvisioner } from './types/class-rules.ts'
 
-const maxParameters = 512
-const maxParameterBytes = 256 * 1024
 const reclaimPolicies = ['Delete', 'Retain']
 
 const fields = {
@@ -93,17 +94,16 @@ export const storageClass = defineKind({
   fields,
   rules: {
     validate: (object) => [
-      ...checkProvisioner(object.provisioner ?? ''),
-      ...checkParameters(object.parameters ?? {}),
+      ...checkProvisioner(object.provisioner ?? '', 'provisioner'),
+      ...checkParameters(object.parameters ?? {}, { needsOne: false }),
       ...checkReclaimPolicy(object.reclaimPolicy ?? ''),
       ...checkTopologyTerms(object.allowedTopologies, 'allowedTopologies'),
     ],
-    validateUpdate: (next, previous) => [
-      ...(['parameters', 'provisioner', 'reclaimPolicy'] as const).flatMap((name) =>
-        sameJson(next[name], previous[name]) ? [] : [forbidden(name, `updates to ${name} are forbidden.`)],
-      ),
-      ...immutableField('volumeBindingMode', next.volumeBindingMode, previous.volumeBindingMode),
-    ],
+    validateUpdate: checkUpdate,
+    warnings: ({ allowedTopologies = [] }, _, { vendor, version }) =>
+      version !== undefined && isAtLeast(version, '1.24')
+        ? oldLabelWarnings(topologyLabels(allowedTopologies, 'allowedTopologies'), vendor)
+        : [],
   },
   lifecycle: {
     deleteAnswers: 'object',
@@ -113,19 +113,19 @@ export const storageClass = defineKind({
   },
 })
 
-function checkProvisioner(name: string): FieldError[] {
-  if (name === '') return []
-  return checkQualifiedName(name.toLowerCase()).map((fault) => invalid('provisioner', name, fault))
-}
+const immutableNames = ['parameters', 'provisioner', 'reclaimPolicy'] as const
 
-function checkParameters(parameters: { readonly [key: string]: string }): FieldError[] {
-  const path = 'parameters'
-  const keys = Object.keys(parameters)
-  if (keys.length > maxParameters) return [tooLong(path, maxParameters)]
-  const bytes = keys.reduce((sum, key) => sum + Buffer.byteLength(key) + Buffer.byteLength(parameters[key]!), 0)
+/** Since 1.36, all immutable fields report the same cause. */
+function checkUpdate(next: StorageClass, previous: StorageClass, context: RuleContext): FieldError[] {
+  const isUniform = isAtLeast(emulationOf(context).version, '1.36')
+  const changed = immutableNames.filter((name) => !sameJson(next[name], previous[name]))
   return [
-    ...(keys.includes('') ? [invalid(path, '', 'field can not be empty.')] : []),
-    ...(bytes > maxParameterBytes ? [tooLong(path, maxParameterBytes)] : []),
+    ...changed.map((name) =>
+      isUniform
+        ? invalid(name, next[name], 'field is immutable')
+        : forbidden(name, `updates to ${name} are forbidden.`),
+    ),
+    ...immutableField('volumeBindingMode', next.volumeBindingMode, previous.volumeBindingMode),
   ]
 }
 

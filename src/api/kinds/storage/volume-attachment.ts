@@ -15,6 +15,7 @@ import {
 } from '../../model/field-error.ts'
 import { checkDnsSubdomain } from '../../model/names.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
+import type { RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { inlineVolumeSpec, type PersistentVolumeSpec } from '../core/types/persistent-volume-spec.ts'
@@ -78,8 +79,10 @@ const volumeError = s.object(
   {
     name: 'VolumeError',
     doc: 'An error from an attach or detach operation.',
-    check: ({ message = '' }, path) =>
-      Buffer.byteLength(message) > maxMessageLength ? [tooLong(child(path, 'message'), maxMessageLength)] : [],
+    check: ({ message = '', errorCode = 0 }, path) => [
+      ...(Buffer.byteLength(message) > maxMessageLength ? [tooLong(child(path, 'message'), maxMessageLength)] : []),
+      ...(errorCode < 0 ? [invalid(child(path, 'errorCode'), errorCode, 'must be greater than or equal to 0')] : []),
+    ],
   },
 )
 
@@ -154,11 +157,11 @@ function checkSource({ persistentVolumeName: name, inlineVolumeSpec: inline }: S
 }
 
 /** Validates immutable names only on creation. */
-function checkNames({ spec = {} }: VolumeAttachment): FieldError[] {
+function checkNames({ spec = {} }: VolumeAttachment, context: RuleContext): FieldError[] {
   const { attacher = '', source: { persistentVolumeName: name } = {} } = spec
   const faults = name === undefined ? [] : checkDnsSubdomain(name)
   return [
-    ...checkDriverName(attacher, 'spec.attacher'),
+    ...checkDriverName(attacher, 'spec.attacher', context),
     ...faults.map((fault) => invalid('spec.source.persistentVolumeName', name, fault)),
   ]
 }

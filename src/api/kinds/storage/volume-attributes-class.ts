@@ -1,10 +1,15 @@
-/** VolumeAttributesClass: parameters of a volume that can change during its lifetime. Its rules are not built yet. */
+/**
+ * VolumeAttributesClass: parameters of a volume that can change during its lifetime. A class itself is immutable.
+ */
+import { sameJson } from '../../json/json.ts'
+import { forbidden } from '../../model/field-error.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
+import { checkParameters, checkProvisioner } from './types/class-rules.ts'
 
 const fields = {
-  driverName: field(2, s.string(), { zeroValue: 'write', doc: 'Name of the CSI driver. Immutable.' }),
+  driverName: field(2, s.string(), { required: true, zeroValue: 'write', doc: 'Name of the CSI driver. Immutable.' }),
   parameters: field(3, s.map(s.string()), {
     doc: 'Parameters that the CSI driver applies to volumes in the class. Immutable.',
   }),
@@ -24,6 +29,17 @@ export const volumeAttributesClass = defineKind({
   since: '1.34',
   doc: 'A class of volume parameters that can change during the lifetime of a volume.',
   fields,
+  rules: {
+    validate: ({ driverName = '', parameters = {} }) => [
+      ...checkProvisioner(driverName, 'driverName'),
+      ...checkParameters(parameters, { needsOne: true }),
+    ],
+    validateUpdate: (next, previous) =>
+      (['driverName', 'parameters'] as const).flatMap((name) =>
+        sameJson(next[name], previous[name]) ? [] : [forbidden(name, `updates to ${name} are forbidden.`)],
+      ),
+  },
+  lifecycle: { deleteAnswers: 'object' },
   views: {
     columns: [
       nameColumn,

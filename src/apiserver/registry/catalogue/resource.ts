@@ -8,7 +8,7 @@ import { type ApiError, notFound, serviceUnavailable, unreadable } from '../../.
 import { type ApiObject, timestamp } from '../../../api/model/object.ts'
 import { groupName, type Vendor } from '../../../api/model/vendor.ts'
 import type { Kind, ShownAs } from '../../../api/schema/kind.ts'
-import type { EmulatedVersion } from '../../../api/versions/emulated-version.ts'
+import { type EmulatedVersion, isAtLeast, oldestVersion } from '../../../api/versions/emulated-version.ts'
 import type { Gates } from '../../../api/versions/feature-gates.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import type { Caches } from '../../../storage/cache/caches.ts'
@@ -187,8 +187,10 @@ export function notFoundError(resource: Resource, namespace: string, name: strin
 }
 
 /** Returns the kind as used in errors. For a view such as Scale, this is the kind of the view. */
-export function kindRef({ kind, vendor }: Resource): { group: string; kind: string } {
-  return { group: kind.faultGroup ?? groupName(vendor, kind.group), kind: kind.kind }
+export function kindRef({ kind, vendor, version = oldestVersion }: Resource): { group: string; kind: string } {
+  const { faultGroup } = kind
+  const isEarlier = faultGroup !== undefined && !isAtLeast(version, faultGroup.until)
+  return { group: isEarlier ? faultGroup.name : groupName(vendor, kind.group), kind: kind.kind }
 }
 
 /** Maximum time that a read waits for a cache that lags behind the store. */

@@ -51,7 +51,7 @@ type Faults = readonly FieldError[]
 /** Returns the validations in order. The caller may yield between them. */
 export function validations({ kind, object, previous }: ObjectToValidate, context: RuleContext): Validation[] {
   const isLast = previous === undefined && kind.rules.metadataLast?.(context) === true
-  const metadata = () => validateMetadata(kind, object.metadata, context.vendor)
+  const metadata = () => validateMetadata(kind, object.metadata, context)
   return [
     () => (isLast ? undefined : metadata()),
     () => previous && validateMetadataUpdate(object.metadata, previous.metadata),

@@ -12,9 +12,11 @@ import {
   required,
 } from '../../../api/model/field-error.ts'
 import { checkFinalizerDomain, checkFinalizerForm } from '../../../api/model/finalizers.ts'
+import type { NameCheck } from '../../../api/model/names.ts'
 import { asPrefix, checkDnsLabel, checkPathSegment, checkStoredName } from '../../../api/model/names.ts'
 import { type ApiObject, copyWithout, type ObjectMeta, type OwnerReference } from '../../../api/model/object.ts'
 import type { Vendor } from '../../../api/model/vendor.ts'
+import type { RuleContext } from '../../../api/schema/context.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
 import { checkAnnotations, checkLabels } from '../../../api/selectors/label-rules.ts'
 
@@ -39,17 +41,17 @@ export function systemMetadata(sent: ObjectMeta, creationTimestamp: string): Obj
 }
 
 /** Validates the metadata of a new or changed object. */
-export function validateMetadata(kind: NamedBy, metadata: ObjectMeta, vendor: Vendor | undefined): FieldError[] {
+export function validateMetadata(kind: NamedBy, metadata: ObjectMeta, context?: RuleContext): FieldError[] {
   const { generation = 0, labels, annotations, ownerReferences, finalizers } = metadata
   // Uses spread instead of push, because very long lists exceed the limit of call arguments.
   return [
-    ...validateName(kind, metadata),
+    ...validateName(kind, metadata, context),
     ...validateNamespace(metadata),
     ...(generation < 0 ? [invalid('metadata.generation', generation, 'must be greater than or equal to 0')] : []),
     ...(labels ? checkLabels(labels, 'metadata.labels') : []),
     ...(annotations ? checkAnnotations(annotations, 'metadata.annotations') : []),
     ...(ownerReferences ? validateOwners(ownerReferences) : []),
-    ...(finalizers ? validateFinalizers(finalizers, kind.lifecycle.plainFinalizers ? undefined : vendor) : []),
+    ...(finalizers ? validateFinalizers(finalizers, kind.lifecycle.plainFinalizers ? undefined : context?.vendor) : []),
   ]
 }
 
@@ -61,18 +63,23 @@ const anyKind: NamedBy = { nameFormat: checkPathSegment, lifecycle: { plainFinal
 /** Validates the metadata of an embedded object, which may be of any kind and need not have a name. */
 export function validateInnerMetadata(metadata: ObjectMeta, path: FieldPath): FieldError[] {
   const named = metadata.name ? metadata : { ...metadata, name: 'unnamed' }
-  return validateMetadata(anyKind, named, undefined).map((fault) => ({
+  return validateMetadata(anyKind, named).map((fault) => ({
     ...fault,
     path: `${path}${fault.path.slice('metadata'.length)}`,
   }))
 }
 
-function validateName(kind: NamedBy, { name = '', generateName: prefix = '' }: ObjectMeta): FieldError[] {
+function validateName(
+  kind: NamedBy,
+  { name = '', generateName: prefix = '' }: ObjectMeta,
+  context: RuleContext | undefined,
+): FieldError[] {
+  const format = (text: string) => kind.nameFormat(text, context)
   const errors: FieldError[] = []
   if (prefix !== '')
-    errors.push(...asPrefix(kind.nameFormat)(prefix).map((text) => invalid('metadata.generateName', prefix, text)))
+    errors.push(...asPrefix(format)(prefix).map((text) => invalid('metadata.generateName', prefix, text)))
   if (name === '') errors.push(required('metadata.name', 'name or generateName is required'))
-  else errors.push(...nameFaults(kind, name).map((text) => invalid('metadata.name', name, text)))
+  else errors.push(...nameFaults(format, name).map((text) => invalid('metadata.name', name, text)))
   return errors
 }
 
@@ -82,8 +89,8 @@ function validateNamespace({ namespace }: ObjectMeta): FieldError[] {
   return checkDnsLabel(namespace).map((text) => invalid('metadata.namespace', namespace, text))
 }
 
-function nameFaults(kind: NamedBy, name: string): string[] {
-  const faults = kind.nameFormat(name)
+function nameFaults(format: NameCheck, name: string): string[] {
+  const faults = format(name)
   return faults.length > 0 ? faults : [...checkPathSegment(name), ...checkStoredName(name)]
 }
 

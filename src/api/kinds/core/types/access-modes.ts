@@ -1,5 +1,6 @@
 /** Access modes: how a volume may be mounted. Volumes offer modes and claims request them. */
 import { type FieldError, type FieldPath, forbidden, notSupported } from '../../../model/field-error.ts'
+import { emulationOf, type RuleContext } from '../../../schema/context.ts'
 import { s } from '../../../schema/schema.ts'
 
 export const accessModes = s.list(s.string())
@@ -9,19 +10,20 @@ const shortNames = new Map([
   ['ReadWriteOnce', 'RWO'],
   ['ReadOnlyMany', 'ROX'],
   ['ReadWriteMany', 'RWX'],
+  ['ReadWriteOncePod', 'RWOP'],
 ])
 
-/** Not supported yet: access by a single pod. */
+/** Access by a single pod. Requires the feature gate of the same name. */
 const single = 'ReadWriteOncePod'
 
-const supported = [...shortNames.keys()].sort()
-
 /** Errors name the list, not the element, because clients expect that path. */
-export function checkAccessModes(modes: readonly string[] = [], path: FieldPath): FieldError[] {
-  const shared = modes.includes(single) && modes.some((mode) => shortNames.has(mode))
+export function checkAccessModes(modes: readonly string[] = [], path: FieldPath, context: RuleContext): FieldError[] {
+  const allowsSingle = emulationOf(context).gates.has(single)
+  const supported = [...shortNames.keys()].filter((mode) => allowsSingle || mode !== single).sort()
+  const isShared = modes.includes(single) && modes.some((mode) => mode !== single && shortNames.has(mode))
   return [
-    ...modes.filter((mode) => !shortNames.has(mode)).map((mode) => notSupported(path, mode, supported)),
-    ...(shared ? [forbidden(path, `may not use ${single} with other access modes`)] : []),
+    ...modes.filter((mode) => !supported.includes(mode)).map((mode) => notSupported(path, mode, supported)),
+    ...(isShared ? [forbidden(path, `may not use ${single} with other access modes`)] : []),
   ]
 }
 

@@ -2,9 +2,11 @@
 
 import { sameJson } from '../../../json/json.ts'
 import { at, child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
-import { checkDnsSubdomain } from '../../../model/names.ts'
+import { checkDnsLabel, checkDnsSubdomain } from '../../../model/names.ts'
 import { quantitySign } from '../../../model/quantity.ts'
+import { emulationOf, type RuleContext } from '../../../schema/context.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { isAtLeast } from '../../../versions/emulated-version.ts'
 import { labelSelector } from '../../meta/label-selector.ts'
 import { accessModes, checkAccessModes } from './access-modes.ts'
 import { typedLocalObjectReference, typedObjectReference } from './local-references.ts'
@@ -56,21 +58,23 @@ export const persistentVolumeClaimSpec = s.object(fields, {
   check: checkClaim,
 })
 
-function checkClaim(spec: PersistentVolumeClaimSpec, path: FieldPath): FieldError[] {
+function checkClaim(spec: PersistentVolumeClaimSpec, path: FieldPath, context: RuleContext): FieldError[] {
   const { accessModes: modes = [], storageClassName: className = '', dataSource, dataSourceRef } = spec
+  const attributesClass = spec.volumeAttributesClassName || undefined
   const modesPath = child(path, 'accessModes')
   return [
     ...(modes.length === 0 ? [required(modesPath, 'at least 1 access mode is required')] : []),
-    ...checkAccessModes(modes, modesPath),
+    ...checkAccessModes(modes, modesPath, context),
     ...checkStorage(spec, at(child(path, 'resources'), 'storage')),
     ...(className === '' ? [] : checkDnsSubdomain(className)).map((text) =>
       invalid(child(path, 'storageClassName'), className, text),
     ),
-    ...(dataSource ? checkDataSource(dataSource, child(path, 'dataSource')) : []),
-    ...(dataSourceRef ? checkDataSource(dataSourceRef, child(path, 'dataSourceRef')) : []),
-    ...(dataSource && dataSourceRef && !sameJson(dataSource, dataSourceRef)
-      ? [invalid(path, 'dataSource', 'must match dataSourceRef')]
-      : []),
+    ...(dataSource ? checkDataSource(dataSource, child(path, 'dataSource'), context) : []),
+    ...(dataSourceRef ? checkDataSource(dataSourceRef, child(path, 'dataSourceRef'), context) : []),
+    ...checkOneSource(spec, path),
+    ...(attributesClass ? checkDnsSubdomain(attributesClass) : []).map((text) =>
+      invalid(child(path, 'volumeAttributesClassName'), attributesClass, text),
+    ),
   ]
 }
 
@@ -80,15 +84,28 @@ function checkStorage({ resources }: PersistentVolumeClaimSpec, path: FieldPath)
   return quantitySign(size) > 0 ? [] : [invalid(path, resources!.requests!.storage, 'must be greater than zero')]
 }
 
-type DataSource = NonNullable<PersistentVolumeClaimSpec['dataSource']>
+type DataSource = NonNullable<PersistentVolumeClaimSpec['dataSource' | 'dataSourceRef']>
+
+/** Both fields name the same object. A reference to another namespace excludes `dataSource`. */
+function checkOneSource({ dataSource, dataSourceRef }: PersistentVolumeClaimSpec, path: FieldPath): FieldError[] {
+  if (!dataSource || !dataSourceRef) return []
+  const { namespace, ...reference } = dataSourceRef
+  if (namespace) return [invalid(path, 'dataSource', 'may not be specified when dataSourceRef.namespace is specified')]
+  return sameJson(dataSource, reference) ? [] : [invalid(path, 'dataSource', 'must match dataSourceRef')]
+}
 
 /** Without an API group, the only valid kind is PersistentVolumeClaim. */
-function checkDataSource({ name = '', kind = '', apiGroup = '' }: DataSource, path: FieldPath): FieldError[] {
+function checkDataSource(source: DataSource, path: FieldPath, context: RuleContext): FieldError[] {
+  const { name = '', kind = '', apiGroup = '' } = source
+  const namespace = 'namespace' in source ? source.namespace : undefined
+  const checksGroup = apiGroup !== '' && isAtLeast(emulationOf(context).version, '1.29')
   return [
     ...(name === '' ? [required(child(path, 'name'))] : []),
     ...(kind === '' ? [required(child(path, 'kind'))] : []),
     ...(apiGroup === '' && kind !== 'PersistentVolumeClaim'
       ? [invalid(path, kind, 'must be PersistentVolumeClaim when `apiGroup` is empty')]
       : []),
+    ...(checksGroup ? checkDnsSubdomain(apiGroup) : []).map((text) => invalid(child(path, 'apiGroup'), apiGroup, text)),
+    ...(namespace ? checkDnsLabel(namespace) : []).map((text) => invalid(child(path, 'namespace'), namespace, text)),
   ]
 }

@@ -16,12 +16,21 @@ export function agreeOnDataSources(
   previous: PersistentVolumeClaimSpec | undefined,
   context: PrepareContext,
 ): void {
-  if (previous?.dataSource === undefined && !isClaimOrSnapshot(spec.dataSource, context)) delete spec.dataSource
-  if (!emulationOf(context).gates.has('AnyVolumeDataSource')) return
-  const source = spec.dataSource ?? spec.dataSourceRef
-  if (source === undefined) return
-  spec.dataSource ??= source
-  spec.dataSourceRef ??= source
+  const { gates } = emulationOf(context)
+  if (!gates.has('CrossNamespaceVolumeDataSource')) dropForeignSource(spec, previous)
+  const isInUse = previous?.dataSource !== undefined || (previous?.dataSourceRef ?? spec.dataSourceRef) !== undefined
+  if (!isInUse && !isClaimOrSnapshot(spec.dataSource, context)) delete spec.dataSource
+  if (!gates.has('AnyVolumeDataSource')) return
+  if (spec.dataSource !== undefined) spec.dataSourceRef ??= spec.dataSource
+  else if (spec.dataSourceRef !== undefined && !spec.dataSourceRef.namespace) {
+    const { namespace: _, ...source } = spec.dataSourceRef
+    spec.dataSource = source
+  }
+}
+
+/** Drops a reference to another namespace unless the stored claim already has a reference. */
+function dropForeignSource(spec: PersistentVolumeClaimSpec, previous: PersistentVolumeClaimSpec | undefined): void {
+  if (spec.dataSourceRef?.namespace && previous?.dataSourceRef === undefined) delete spec.dataSourceRef
 }
 
 function isClaimOrSnapshot(source: PersistentVolumeClaimSpec['dataSource'], { vendor }: RuleContext): boolean {

@@ -1,8 +1,12 @@
 /** LoadBalancerStatus: external addresses of a Service or an Ingress, reported by the load balancer controller. */
-import { child, type FieldError, type FieldPath, invalid } from '../../../model/field-error.ts'
+import { child, type FieldError, type FieldPath, forbidden, invalid, notSupported } from '../../../model/field-error.ts'
 import { parseIp } from '../../../model/ip-range.ts'
 import { checkDnsSubdomain } from '../../../model/names.ts'
+import { ipWarnings } from '../../../model/strict-ip.ts'
+import { emulationOf, type RuleContext } from '../../../schema/context.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { isAtLeast } from '../../../versions/emulated-version.ts'
+import type { Located } from './strict-values.ts'
 
 const portFields = {
   port: field(1, s.int32(), { zeroValue: 'write', doc: 'Number of the port.' }),
@@ -28,11 +32,12 @@ const pointFields = {
 }
 
 type Point = Pick<InferFields<typeof pointFields>, 'ip' | 'hostname'>
+type ServicePoint = InferFields<typeof pointFields>
 
 const point = s.object(pointFields, {
   name: 'LoadBalancerIngress',
   doc: 'An external address of a load balancer.',
-  check: checkPoint,
+  check: (value, path) => [...checkPoint(value, path), ...checkMode(value, child(path, 'ipMode'))],
 })
 
 export const loadBalancerStatus = s.object(
@@ -60,6 +65,31 @@ export const ingressLoadBalancerStatus = s.object(
   { ingress: field(1, s.list(ingressPoint), { doc: 'External addresses of the load balancer.' }) },
   { name: 'networking.v1.IngressLoadBalancerStatus', doc: "Observed status of an Ingress's load balancer." },
 )
+
+const ipModes = ['Proxy', 'VIP']
+
+function checkMode({ ip = '', ipMode }: ServicePoint, path: FieldPath): FieldError[] {
+  if (ipMode === undefined) return []
+  if (ip === '') return [forbidden(path, 'may not be specified when `ip` is not set')]
+  return ipModes.includes(ipMode) ? [] : [notSupported(path, ipMode, ipModes)]
+}
+
+interface Status {
+  readonly ingress?: readonly Point[]
+}
+
+/** Returns the addresses of the load balancer, with their paths. */
+export function balancerIps({ ingress = [] }: Status = {}): Located[] {
+  return ingress.flatMap(({ ip = '' }, i): Located[] => {
+    return ip === '' ? [] : [[`status.loadBalancer.ingress[${i}].ip`, ip]]
+  })
+}
+
+/** Returns warnings for addresses that are not in canonical form, since 1.33. */
+export function loadBalancerWarnings(status: Status | undefined, context: RuleContext): string[] {
+  if (!isAtLeast(emulationOf(context).version, '1.33')) return []
+  return balancerIps(status).flatMap(([path, ip]) => ipWarnings(path, ip))
+}
 
 function checkPoint({ ip = '', hostname = '' }: Point, path: FieldPath): FieldError[] {
   const isAddress = hostname !== '' && parseIp(hostname) !== undefined

@@ -32,8 +32,7 @@ export const typedObjectReference = s.object(
     ...typedReferenceFields,
     namespace: field(4, s.string(), {
       zeroValue: 'keep',
-      gate: 'CrossNamespaceVolumeDataSource',
-      doc: 'Namespace of the referenced object. Unset means the same namespace.',
+      doc: 'Namespace of the referenced object. Requires the CrossNamespaceVolumeDataSource feature gate.',
     }),
   },
   { name: 'core.v1.TypedObjectReference', doc: 'A reference to an object of any kind.' },

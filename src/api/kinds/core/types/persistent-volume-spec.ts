@@ -4,7 +4,9 @@
  */
 import { child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../model/names.ts'
+import { emulationOf, type RuleContext } from '../../../schema/context.ts'
 import { field, type Infer, inlined, s } from '../../../schema/schema.ts'
+import { isAtLeast } from '../../../versions/emulated-version.ts'
 import { accessModes, checkAccessModes } from './access-modes.ts'
 import { nodeSelector } from './node-selector.ts'
 import { objectReference, secretReference } from './references.ts'
@@ -107,7 +109,7 @@ const csi = s.object(
       doc: 'Secret that the CSI driver uses to publish the volume to a pod.',
     }),
     controllerExpandSecretRef: field(9, fullSecret, { doc: 'Secret that the CSI driver uses to expand the volume.' }),
-    nodeExpandSecretRef: field(10, secretReference(), {
+    nodeExpandSecretRef: field(10, fullSecret, {
       since: '1.25',
       gate: 'CSINodeExpandSecret',
       doc: 'Secret that the CSI driver uses to expand the volume on a node.',
@@ -116,22 +118,35 @@ const csi = s.object(
   {
     name: 'CSIPersistentVolumeSource',
     doc: 'A volume managed by a CSI driver.',
-    check: (source, path) => [
-      ...checkDriverName(source.driver ?? '', child(path, 'driver')),
-      ...(['controllerPublishSecretRef', 'nodePublishSecretRef', 'controllerExpandSecretRef'] as const).flatMap(
-        (name) => checkSecret(source[name] ?? {}, path, name),
-      ),
+    check: (source, path, context) => [
+      ...checkDriverName(source.driver ?? '', child(path, 'driver'), context),
+      ...validatedSecrets.flatMap((name) => checkSecret(source[name] ?? {}, child(path, name), context)),
     ],
   },
 )
 
-/** An invalid namespace is reported next to the reference, not inside it, because clients expect that path. */
-function checkSecret({ name, namespace }: Infer<typeof fullSecret>, path: FieldPath, reference: string): FieldError[] {
-  const nameFaults = name ? checkDnsLabel(name) : []
-  const namespaceFaults = namespace ? checkDnsLabel(namespace) : []
+const validatedSecrets = [
+  'controllerPublishSecretRef',
+  'nodePublishSecretRef',
+  'controllerExpandSecretRef',
+  'nodeExpandSecretRef',
+] as const
+
+/**
+ * Since 1.25, the name may be a subdomain. Before, it had to be a label, and an invalid namespace was reported next to
+ * the reference instead of inside it.
+ */
+function checkSecret(
+  { name, namespace }: Infer<typeof fullSecret>,
+  path: FieldPath,
+  context: RuleContext,
+): FieldError[] {
+  const isRelaxed = isAtLeast(emulationOf(context).version, '1.25')
+  const checkName = isRelaxed ? checkDnsSubdomain : checkDnsLabel
+  const namespacePath = child(isRelaxed ? path : path.slice(0, path.lastIndexOf('.')), 'namespace')
   return [
-    ...nameFaults.map((fault) => invalid(child(child(path, reference), 'name'), name, fault)),
-    ...namespaceFaults.map((fault) => invalid(child(path, 'namespace'), namespace, fault)),
+    ...(name ? checkName(name) : []).map((fault) => invalid(child(path, 'name'), name, fault)),
+    ...(namespace ? checkDnsLabel(namespace) : []).map((fault) => invalid(namespacePath, namespace, fault)),
   ]
 }
 
@@ -243,13 +258,14 @@ export const persistentVolumeSpec = s.object(
     doc: 'Specification of a PersistentVolume.',
     choice: { among: sourceNames, noun: 'volume type' },
     fill: ({ capacity }) => roundResources(capacity),
-    check: (spec, path) => {
+    check: (spec, path, context) => {
       const { storageClassName: name, nodeAffinity } = spec
       const nameFaults = name ? checkDnsSubdomain(name) : []
       return [
-        ...checkAccessModes(spec.accessModes, child(path, 'accessModes')),
+        ...checkAccessModes(spec.accessModes, child(path, 'accessModes'), context),
         ...nameFaults.map((fault) => invalid(child(path, 'storageClassName'), name, fault)),
         ...(isLocal(spec) && !nodeAffinity ? [nodesNeeded(path)] : []),
+        ...checkAttributesClass(spec, path),
       ]
     },
   },
@@ -261,10 +277,24 @@ export type PersistentVolumeSpec = Infer<typeof persistentVolumeSpec>
 export const inlineVolumeSpec: typeof persistentVolumeSpec = {
   ...persistentVolumeSpec,
   leavesUnjudged: () => ['nodeAffinity', 'persistentVolumeReclaimPolicy', 'volumeMode'],
-  check: (spec, path) => [
-    ...checkAccessModes(spec.accessModes, child(path, 'accessModes')),
+  check: (spec, path, context) => [
+    ...checkAccessModes(spec.accessModes, child(path, 'accessModes'), context),
     ...(isLocal(spec) ? [nodesNeeded(path)] : []),
   ],
+}
+
+/** Only CSI drivers support classes of volume attributes. */
+function checkAttributesClass(
+  { volumeAttributesClassName: name, csi }: { volumeAttributesClassName?: string; csi?: unknown },
+  path: FieldPath,
+): FieldError[] {
+  if (name === undefined) return []
+  const place = child(path, 'volumeAttributesClassName')
+  return [
+    ...(name === '' ? [required(place, 'an empty string is disallowed')] : []),
+    ...(name === '' ? [] : checkDnsSubdomain(name)).map((fault) => invalid(place, name, fault)),
+    ...(csi ? [] : [required(child(path, 'csi'), 'has to be specified when using volumeAttributesClassName')]),
+  ]
 }
 
 function isLocal(spec: { readonly [source: string]: unknown }): boolean {

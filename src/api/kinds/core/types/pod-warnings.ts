@@ -2,6 +2,7 @@
 import { at, child, type FieldPath } from '../../../model/field-error.ts'
 import { parseQuantity } from '../../../model/quantity.ts'
 import { type Vendor, vendorKey } from '../../../model/vendor.ts'
+import { oldLabelWarnings } from './old-labels.ts'
 import { seccompContainerKey, seccompPodKey } from './pod-annotations.ts'
 import { allContainers } from './pod-containers.ts'
 import type { PodSpec } from './pod-spec.ts'
@@ -20,7 +21,7 @@ type Annotations = { readonly [key: string]: string }
 export function podWarnings({ spec = {}, annotations }: PodParts, place: FieldPath, vendor: Vendor): string[] {
   const path = child(place, 'spec')
   return [
-    ...labelWarnings(spec, path, vendor),
+    ...oldLabelWarnings(labelUses(spec, path), vendor),
     ...annotationWarnings(spec, annotations ?? {}, { path: child(place, 'metadata.annotations'), vendor }),
     ...(spec.volumes ?? []).flatMap((one, i) => volumeWarnings(one, at(child(path, 'volumes'), i))),
     ...repeated(spec.hostAliases?.map(({ ip = '' }) => ip) ?? []).map(
@@ -39,26 +40,6 @@ export function podWarnings({ spec = {}, annotations }: PodParts, place: FieldPa
     ]),
     ...fractionWarnings(spec.overhead ?? {}, child(path, 'overhead')),
   ]
-}
-
-/** Returns deprecated node labels and their replacements. */
-function oldLabels(vendor: Vendor): Map<string, string> {
-  return new Map([
-    [vendorKey(vendor, 'arch', 'beta'), vendorKey(vendor, 'arch')],
-    [vendorKey(vendor, 'os', 'beta'), vendorKey(vendor, 'os')],
-    [vendorKey(vendor, 'region', 'failure-domain.beta'), vendorKey(vendor, 'region', 'topology')],
-    [vendorKey(vendor, 'zone', 'failure-domain.beta'), vendorKey(vendor, 'zone', 'topology')],
-    [vendorKey(vendor, 'instance-type', 'beta'), vendorKey(vendor, 'instance-type', 'node')],
-  ])
-}
-
-function labelWarnings(spec: PodSpec, path: FieldPath, vendor: Vendor): string[] {
-  const uses = labelUses(spec, path)
-  if (uses.length === 0) return []
-  const old = oldLabels(vendor)
-  return uses
-    .filter(([label]) => old.has(label))
-    .map(([label, where]) => `${where}: ${label} is deprecated; use "${old.get(label)}" instead`)
 }
 
 /** Annotations that fields have replaced, with the advice for each. */

@@ -115,7 +115,7 @@ function isQuotaHugePages(name: string): boolean {
 }
 
 /** Whether the resource is standard, as opposed to advertised by a node. */
-function isNative(name: string, vendor: Vendor): boolean {
+export function isNative(name: string, vendor: Vendor): boolean {
   return !name.includes('/') || isVendorKey(vendor, name)
 }
 

@@ -1,12 +1,23 @@
 /** Validation of Services, except for addresses (see service-addresses.ts). Reports all errors at once. */
-import { at, child, duplicate, type FieldError, forbidden, invalid, required } from '../../../model/field-error.ts'
+import {
+  at,
+  child,
+  duplicate,
+  type FieldError,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+} from '../../../model/field-error.ts'
 import { checkReachableAddress } from '../../../model/ip-address.ts'
 import { parseRange } from '../../../model/ip-range.ts'
 import { checkDnsLabel, checkDnsSubdomain, checkQualifiedName, type NameCheck } from '../../../model/names.ts'
 import { vendorKey } from '../../../model/vendor.ts'
-import type { RuleContext } from '../../../schema/context.ts'
+import { emulationOf, type RuleContext } from '../../../schema/context.ts'
 import { checkLabels } from '../../../selectors/label-rules.ts'
+import { isAtLeast } from '../../../versions/emulated-version.ts'
 import { checkPort, checkPortNumber } from './handlers.ts'
+import { balancerIps } from './load-balancer-status.ts'
 import { checkAddresses } from './service-addresses.ts'
 import {
   isHeadless,
@@ -16,11 +27,14 @@ import {
   type Service,
   type ServicePort,
   type ServiceSpec,
+  takesExternalTraffic,
 } from './service-spec.ts'
+import { type Located, strictIpFaults, strictRangeFaults } from './strict-values.ts'
 
 type Annotations = { readonly [key: string]: string }
 
-export function checkService({ metadata, spec = {} }: Service, { vendor }: RuleContext): FieldError[] {
+export function checkService({ metadata, spec = {} }: Service, context: RuleContext): FieldError[] {
+  const { vendor } = context
   const sourceRanges = vendorKey(vendor, 'load-balancer-source-ranges', 'service.beta')
   return [
     ...checkType(spec, vendor.nodeAgent),
@@ -29,9 +43,10 @@ export function checkService({ metadata, spec = {} }: Service, { vendor }: RuleC
     ...checkAffinity(spec),
     ...checkAddresses(spec),
     ...checkEach('spec.externalIPs', spec.externalIPs ?? [], checkReachableAddress),
-    ...checkSourceRanges(spec, metadata.annotations ?? {}, sourceRanges),
+    ...checkSourceRanges(spec, { annotations: metadata.annotations ?? {}, key: sourceRanges }, context),
     ...checkBalancer(spec),
-    ...checkTraffic(spec),
+    ...checkTraffic(spec, context),
+    ...checkDistribution(spec, context),
   ]
 }
 
@@ -140,8 +155,8 @@ const onlyBalancers = "may only be used when `type` is 'LoadBalancer'"
 /** Checks the ranges in the field, or else in the annotation that the field replaced. */
 function checkSourceRanges(
   { type, loadBalancerSourceRanges: ranges = [] }: ServiceSpec,
-  annotations: Annotations,
-  key: string,
+  { annotations, key }: { readonly annotations: Annotations; readonly key: string },
+  context: RuleContext,
 ): FieldError[] {
   const annotation = annotations[key]
   if (ranges.length === 0 && annotation === undefined) return []
@@ -151,10 +166,61 @@ function checkSourceRanges(
   const rangesText = ranges.length > 0 ? `[${ranges.join(' ')}]` : annotation
   return [
     ...(type === 'LoadBalancer' ? [] : [forbidden(path, onlyBalancers)]),
-    ...(none || texts.every((text) => parseRange(text.trim()) !== undefined)
+    ...(none
       ? []
-      : [invalid(path, rangesText, 'must be a list of IP ranges. For example, 10.240.0.0/24,10.250.0.0/24')]),
+      : isAtLeast(emulationOf(context).version, '1.33') && ranges.length > 0
+        ? checkEach(path, ranges, (text) => (isRange(text) ? [] : ['must be an IP range in CIDR notation']))
+        : texts.every(isRange)
+          ? []
+          : [invalid(path, rangesText, 'must be a list of IP ranges. For example, 10.240.0.0/24,10.250.0.0/24')]),
   ]
+}
+
+function isRange(text: string): boolean {
+  return parseRange(text.trim()) !== undefined
+}
+
+/** Reports addresses and ranges that are not spelled strictly, except those of the stored Service. */
+export function checkSpelling(next: Service, previous: Service | undefined, context: RuleContext): FieldError[] {
+  return [
+    ...strictIpFaults({ next: addressesOf(next), previous: previous && addressesOf(previous) }, context),
+    ...strictRangeFaults({ next: rangesOf(next), previous: previous && rangesOf(previous) }, context),
+  ]
+}
+
+function addressesOf({ spec = {} }: Service): Located[] {
+  const clusterIPs = isHeadless(spec) || !isInCluster(spec) ? [] : (spec.clusterIPs ?? [])
+  return [
+    ...clusterIPs.map((ip, i): Located => [at('spec.clusterIPs', i), ip]),
+    ...(spec.externalIPs ?? []).map((ip, i): Located => [at('spec.externalIPs', i), ip]),
+  ]
+}
+
+function rangesOf({ spec = {} }: Service): Located[] {
+  return (spec.loadBalancerSourceRanges ?? []).map((text, i) => [at('spec.LoadBalancerSourceRanges', i), text.trim()])
+}
+
+/** Checks a status: only type LoadBalancer has addresses, except those that the stored Service already has. */
+export function checkBalancerStatus(next: Service, previous: Service, context: RuleContext): FieldError[] {
+  const { gates, version } = emulationOf(context)
+  const mayKeep = (previous.status?.loadBalancer?.ingress ?? []).length > 0
+  const isAnyType = !isAtLeast(version, '1.29') || gates.has('AllowServiceLBStatusOnNonLB') || mayKeep
+  const isForeign = next.spec?.type !== 'LoadBalancer' && (next.status?.loadBalancer?.ingress ?? []).length > 0
+  if (isForeign && !isAnyType)
+    return [forbidden('status.loadBalancer.ingress', "may only be used when `spec.type` is 'LoadBalancer'")]
+  return strictIpFaults(
+    { next: balancerIps(next.status?.loadBalancer), previous: balancerIps(previous.status?.loadBalancer) },
+    context,
+  )
+}
+
+const sameTopology = ['PreferSameZone', 'PreferSameNode']
+
+function checkDistribution({ trafficDistribution: value }: ServiceSpec, context: RuleContext): FieldError[] {
+  if (value === undefined) return []
+  const hasSame = emulationOf(context).gates.has('PreferSameTrafficDistribution')
+  const values = ['PreferClose', ...(hasSame ? sameTopology : [])]
+  return values.includes(value) ? [] : [notSupported('spec.trafficDistribution', value, values)]
 }
 
 function checkBalancer({ type, allocateLoadBalancerNodePorts, loadBalancerClass: name }: ServiceSpec): FieldError[] {
@@ -171,10 +237,10 @@ function checkBalancer({ type, allocateLoadBalancerNodePorts, loadBalancerClass:
 
 const healthPort = 'spec.healthCheckNodePort'
 
-function checkTraffic(spec: ServiceSpec): FieldError[] {
+function checkTraffic(spec: ServiceSpec, context: RuleContext): FieldError[] {
   const { externalTrafficPolicy: policy, healthCheckNodePort: port = 0 } = spec
   return [
-    ...(isOnNodes(spec) ? [] : checkNoPolicy(policy)),
+    ...(takesExternalTraffic(spec, context) ? [] : checkNoPolicy(policy)),
     ...(needsHealthCheck(spec) ? checkPortNumber(port, healthPort) : checkNoHealthPort(port)),
   ]
 }
@@ -182,7 +248,7 @@ function checkTraffic(spec: ServiceSpec): FieldError[] {
 function checkNoPolicy(policy = ''): FieldError[] {
   return policy === ''
     ? []
-    : [invalid('spec.externalTrafficPolicy', policy, "may only be set when `type` is 'NodePort' or 'LoadBalancer'")]
+    : [invalid('spec.externalTrafficPolicy', policy, 'may only be set for services that receive external traffic')]
 }
 
 function checkNoHealthPort(port: number): FieldError[] {

@@ -1,7 +1,9 @@
 /** Fields of a Service, and properties that follow from its type. Validation is in service-rules.ts. */
 
+import { emulationOf, type RuleContext } from '../../../schema/context.ts'
 import type { ObjectOf } from '../../../schema/kind.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { isAtLeast } from '../../../versions/emulated-version.ts'
 import { mergedBy } from '../../list-keys.ts'
 import { conditions } from '../../meta/condition.ts'
 import { loadBalancerStatus } from './load-balancer-status.ts'
@@ -117,7 +119,6 @@ const specFields = {
   }),
   internalTrafficPolicy: field(22, s.oneOf('Cluster', 'Local'), {
     zeroValue: 'keep',
-    default: 'Cluster',
     doc: 'Routing of traffic from pods: Cluster (any pod) or Local (pods on the same node). Defaults to Cluster.',
   }),
   trafficDistribution: field(23, s.string(), {
@@ -136,7 +137,7 @@ const serviceSpec = s.object(specFields, {
   doc: 'Specification of a Service.',
   fill: fillSpec,
   // If the type allows no policy, its value is not validated further.
-  leavesUnjudged: (spec) => (isOnNodes(spec) ? [] : ['externalTrafficPolicy']),
+  leavesUnjudged: (spec) => (isOnNodes(spec) || (spec.externalIPs ?? []).length > 0 ? [] : ['externalTrafficPolicy']),
 })
 
 const serviceStatus = s.object(
@@ -162,12 +163,26 @@ export type Service = ObjectOf<typeof serviceFields>
 
 const threeHours = 10800
 
-function fillSpec(spec: ServiceSpec): void {
+function fillSpec(spec: ServiceSpec, context: RuleContext): void {
+  fillInternalPolicy(spec, context)
   if (spec.sessionAffinity === 'None') delete spec.sessionAffinityConfig
   if (spec.sessionAffinity === 'ClientIP' && spec.sessionAffinityConfig?.clientIP?.timeoutSeconds === undefined)
     spec.sessionAffinityConfig = { clientIP: { timeoutSeconds: threeHours } }
-  if (isOnNodes(spec)) spec.externalTrafficPolicy ??= 'Cluster'
+  if (takesExternalTraffic(spec, context)) spec.externalTrafficPolicy ||= 'Cluster'
   if (spec.type === 'LoadBalancer') spec.allocateLoadBalancerNodePorts ??= true
+}
+
+/** Since 1.24, Services of type ExternalName have no internal traffic policy. */
+function fillInternalPolicy(spec: ServiceSpec, context: RuleContext): void {
+  if (isInCluster(spec) || !isAtLeast(emulationOf(context).version, '1.24')) spec.internalTrafficPolicy ??= 'Cluster'
+  else delete spec.internalTrafficPolicy
+}
+
+/** Whether the Service receives traffic from outside. Since 1.26, external addresses count too. */
+export function takesExternalTraffic(spec: ServiceSpec, context: RuleContext): boolean {
+  if (isOnNodes(spec)) return true
+  const { type, externalIPs = [] } = spec
+  return type === 'ClusterIP' && externalIPs.length > 0 && isAtLeast(emulationOf(context).version, '1.26')
 }
 
 /** Whether the Service belongs to the cluster, as opposed to an external host name. */

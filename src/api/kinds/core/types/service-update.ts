@@ -2,16 +2,24 @@
 
 import { sameJson } from '../../../json/json.ts'
 import { type FieldError, forbidden, invalid } from '../../../model/field-error.ts'
+import type { RuleContext } from '../../../schema/context.ts'
 import { checkAddressUpdate } from './service-addresses.ts'
-import { isInCluster, isOnNodes, needsHealthCheck, type Service, type ServiceSpec } from './service-spec.ts'
+import {
+  isInCluster,
+  isOnNodes,
+  needsHealthCheck,
+  type Service,
+  type ServiceSpec,
+  takesExternalTraffic,
+} from './service-spec.ts'
 
 /** Completes an update from the stored Service. Mutates `next`. */
-export function prepareUpdate(next: Service, previous: Service): void {
+export function prepareUpdate(next: Service, previous: Service, context: RuleContext): void {
   const after = next.spec ?? {}
   const before = previous.spec ?? {}
   keepAllocated(after, before)
   normalizeAddresses(after, before)
-  dropByType(after, before)
+  dropByType(after, before, context)
   next.status = { ...previous.status }
   // Only type LoadBalancer has a load balancer, so other types get an empty status.
   if (after.type !== 'LoadBalancer') next.status.loadBalancer = {}
@@ -47,7 +55,7 @@ function normalizeAddresses(next: ServiceSpec, previous: ServiceSpec): void {
 }
 
 /** Removes values that the new type does not use, unless the client changed them and so intends to set them. */
-function dropByType(next: ServiceSpec, previous: ServiceSpec): void {
+function dropByType(next: ServiceSpec, previous: ServiceSpec, context: RuleContext): void {
   const isDropped = (needs: (spec: ServiceSpec) => boolean) => needs(previous) && !needs(next)
   const drop = (...names: (keyof ServiceSpec)[]) => {
     for (const name of names) if (sameJson(next[name] ?? null, previous[name] ?? null)) delete next[name]
@@ -60,7 +68,7 @@ function dropByType(next: ServiceSpec, previous: ServiceSpec): void {
     for (const port of next.ports ?? []) delete port.nodePort
   if (isDropped(needsHealthCheck)) drop('healthCheckNodePort')
   if (isDropped(({ type }) => type === 'LoadBalancer')) drop('allocateLoadBalancerNodePorts', 'loadBalancerClass')
-  if (isDropped(isOnNodes)) drop('externalTrafficPolicy')
+  if (isDropped((spec) => takesExternalTraffic(spec, context))) drop('externalTrafficPolicy')
 }
 
 function nodePorts({ ports = [] }: ServiceSpec): Set<number> {

@@ -4,6 +4,7 @@
 import { at, child, duplicate, type FieldError, type FieldPath, required } from '../../../model/field-error.ts'
 import { field, type Infer, s } from '../../../schema/schema.ts'
 import { checkLabelKey } from '../../../selectors/label-rules.ts'
+import type { LabelUse } from './old-labels.ts'
 import { repeatedAt } from './repeated.ts'
 
 const requirement = s.object(
@@ -30,6 +31,15 @@ export const topologySelectorTerm = s.object(
 )
 
 type Term = Infer<typeof topologySelectorTerm>
+
+/** Returns the label keys in the terms, with their paths. */
+export function topologyLabels(terms: readonly Term[], path: FieldPath): LabelUse[] {
+  return terms.flatMap(({ matchLabelExpressions = [] }, i) =>
+    matchLabelExpressions.map(({ key = '' }, j): LabelUse => {
+      return [key, child(at(child(at(path, i), 'matchLabelExpressions'), j), 'key')]
+    }),
+  )
+}
 
 /** Rejects empty terms and equivalent terms. */
 export function checkTopologyTerms(terms: readonly Term[] = [], path: FieldPath): FieldError[] {

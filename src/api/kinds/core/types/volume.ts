@@ -78,8 +78,8 @@ const csi = s.object(
   {
     name: 'CSIVolumeSource',
     doc: 'A volume that a CSI driver creates for one pod.',
-    check: ({ driver = '', nodePublishSecretRef: secret }, path) => [
-      ...systems.checkDriverName(driver, child(path, 'driver')),
+    check: ({ driver = '', nodePublishSecretRef: secret }, path, context) => [
+      ...systems.checkDriverName(driver, child(path, 'driver'), context),
       ...(secret ? checkSecretName(secret.name, path) : []),
     ],
   },

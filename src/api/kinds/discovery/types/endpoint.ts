@@ -5,6 +5,7 @@
 import {
   at,
   child,
+  duplicate,
   type FieldError,
   type FieldPath,
   invalid,
@@ -14,10 +15,11 @@ import {
 } from '../../../model/field-error.ts'
 import { checkReachableAddress } from '../../../model/ip-address.ts'
 import { formatIp, type IpFamily, parseIp } from '../../../model/ip-range.ts'
-import { checkDnsLabel, checkDnsSubdomain } from '../../../model/names.ts'
+import { checkDnsLabel, checkDnsSubdomain, type NameCheck } from '../../../model/names.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { checkLabels } from '../../../selectors/label-rules.ts'
 import { objectReference } from '../../core/types/references.ts'
+import { repeatedAt } from '../../core/types/repeated.ts'
 
 const maxAddresses = 100
 const maxTopology = 16
@@ -50,6 +52,8 @@ const node = s.object(
   { name: 'ForNode', doc: 'A node that should use the endpoint.' },
 )
 
+const maxHints = 8
+
 export const hints = s.object(
   {
     forZones: field(1, s.list(zone), { doc: 'Zones that should use the endpoint.' }),
@@ -59,7 +63,14 @@ export const hints = s.object(
       doc: 'Nodes that should use the endpoint, at most 8.',
     }),
   },
-  { name: 'EndpointHints', doc: 'Hints about the zones that should use an endpoint.' },
+  {
+    name: 'EndpointHints',
+    doc: 'Hints about the zones that should use an endpoint.',
+    check: ({ forZones, forNodes }, path) => [
+      ...checkHints(forZones, child(path, 'forZones'), () => []),
+      ...checkHints(forNodes, child(path, 'forNodes'), checkDnsSubdomain),
+    ],
+  },
 )
 
 /** The first fields of all versions. The fields after them differ. */
@@ -99,6 +110,20 @@ export const endpoint = s.object(endpointFields, {
   name: 'Endpoint',
   doc: 'An endpoint of a Service.',
 })
+
+function checkHints(
+  hints: readonly { readonly name?: string }[] = [],
+  path: FieldPath,
+  check: NameCheck,
+): FieldError[] {
+  if (hints.length > maxHints) return [tooMany(path, hints.length, maxHints)]
+  const names = hints.map(({ name = '' }) => name)
+  const repeated = repeatedAt(names)
+  return names.flatMap((name, i) => {
+    const place = child(at(path, i), 'name')
+    return repeated.has(i) ? [duplicate(place, name)] : check(name).map((fault) => invalid(place, name, fault))
+  })
+}
 
 /** Validates an endpoint whose addresses have the given type: IPv4, IPv6 or FQDN. */
 export function checkEndpoint(value: Endpoint, path: FieldPath, type: string): FieldError[] {

@@ -1,9 +1,12 @@
 /** IngressBackend: the destination of requests, either a Service port or an object of another kind. */
+
 import { child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
-import { checkDns1035Label, checkPortName } from '../../../model/names.ts'
+import { checkPortName } from '../../../model/names.ts'
+import type { RuleContext } from '../../../schema/context.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { checkPortNumber } from '../../core/types/handlers.ts'
 import { typedLocalObjectReference } from '../../core/types/local-references.ts'
+import { checkServiceName } from '../../core/types/service-name.ts'
 import { checkTypedReference } from './typed-reference.ts'
 
 const portFields = {
@@ -37,15 +40,15 @@ export const ingressBackend = s.object(backendFields, {
   check: checkBackend,
 })
 
-function checkBackend({ resource, service }: Backend, path: FieldPath): FieldError[] {
+function checkBackend({ resource, service }: Backend, path: FieldPath, context: RuleContext): FieldError[] {
   if (resource && service) return [invalid(path, '', 'cannot set both resource and service backends')]
   if (resource) return checkTypedReference(resource, child(path, 'resource'))
-  return service ? checkService(service, path) : [invalid(path, '', 'resource or service backend is required')]
+  return service ? checkService(service, path, context) : [invalid(path, '', 'resource or service backend is required')]
 }
 
-function checkService({ name = '', port = {} }: Service, path: FieldPath): FieldError[] {
+function checkService({ name = '', port = {} }: Service, path: FieldPath, context: RuleContext): FieldError[] {
   const place = child(path, 'service.name')
-  const nameFaults = name === '' ? [] : checkDns1035Label(name)
+  const nameFaults = name === '' ? [] : checkServiceName(name, context)
   return [
     ...(name === '' ? [required(place)] : []),
     ...nameFaults.map((fault) => invalid(place, name, fault)),

@@ -10,8 +10,9 @@ import {
 } from '../../../../model/field-error.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../../model/names.ts'
 import { isVendorKey } from '../../../../model/vendor.ts'
-import type { RuleContext } from '../../../../schema/context.ts'
+import { emulationOf, type RuleContext } from '../../../../schema/context.ts'
 import { field, type Schema, s } from '../../../../schema/schema.ts'
+import { isAtLeast } from '../../../../versions/emulated-version.ts'
 import { flag, fsType, readOnly, requiredText, secretRef, text } from './fields.ts'
 
 export const flocker = s.object(
@@ -124,7 +125,9 @@ function checkFlexOptions(
 const maxDriverNameLength = 63
 
 /** Checks the name of a CSI driver: a DNS subdomain that may contain upper-case letters. */
-export function checkDriverName(name: string, path: FieldPath): FieldError[] {
+export function checkDriverName(name: string, path: FieldPath, context: RuleContext): FieldError[] {
+  // Since 1.36, a missing name has no further errors.
+  if (name === '' && isAtLeast(emulationOf(context).version, '1.36')) return [required(path)]
   return [
     ...(name === '' ? [required(path)] : []),
     ...(name.length > maxDriverNameLength ? [tooLong(path, maxDriverNameLength)] : []),

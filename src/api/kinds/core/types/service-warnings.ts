@@ -1,0 +1,60 @@
+/** Warnings about valid Services that are probably mistakes or that use deprecated features. */
+
+import { ipWarnings, rangeWarnings } from '../../../model/strict-ip.ts'
+import { vendorKey } from '../../../model/vendor.ts'
+import { emulationOf, type RuleContext } from '../../../schema/context.ts'
+import { isAtLeast } from '../../../versions/emulated-version.ts'
+import { loadBalancerWarnings } from './load-balancer-status.ts'
+import { isHeadless, isInCluster, type Service, type ServiceSpec } from './service-spec.ts'
+
+/** Returns the warnings for a Service. Before 1.26, there are none. */
+export function serviceWarnings(service: Service, _: Service | undefined, context: RuleContext): string[] {
+  const { version } = emulationOf(context)
+  const { metadata, spec = {}, status } = service
+  if (!isAtLeast(version, '1.26')) return []
+  if (context.subresource === 'status') return loadBalancerWarnings(status?.loadBalancer, context)
+  const hints = vendorKey(context.vendor, 'topology-aware-hints', 'service')
+  return [
+    ...(isAtLeast(version, '1.27') && Object.hasOwn(metadata.annotations ?? {}, hints)
+      ? [`annotation ${hints} is deprecated; use ${vendorKey(context.vendor, 'topology-mode', 'service')} instead`]
+      : []),
+    ...addressWarnings(spec),
+    ...(isHeadless(spec) && isAtLeast(version, '1.32') ? headlessWarnings(spec) : []),
+    ...externalWarnings(spec, context),
+    ...(spec.trafficDistribution === 'PreferClose' && isAtLeast(version, '1.35')
+      ? ['spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone" instead']
+      : []),
+  ]
+}
+
+function addressWarnings(spec: ServiceSpec): string[] {
+  const isAllocated = isInCluster(spec) && !isHeadless(spec)
+  const { clusterIPs = [], externalIPs = [], loadBalancerIP = '', loadBalancerSourceRanges: ranges = [] } = spec
+  return [
+    ...(isAllocated ? clusterIPs : []).flatMap((ip, i) => ipWarnings(`spec.clusterIPs[${i}]`, ip)),
+    ...externalIPs.flatMap((ip, i) => ipWarnings(`spec.externalIPs[${i}]`, ip)),
+    ...ipWarnings('spec.loadBalancerIP', loadBalancerIP),
+    ...ranges.flatMap((range, i) => rangeWarnings(`spec.loadBalancerSourceRanges[${i}]`, range.trim())),
+  ]
+}
+
+function headlessWarnings({ loadBalancerIP, externalIPs = [], sessionAffinity = 'None' }: ServiceSpec): string[] {
+  return [
+    ...(loadBalancerIP ? ['spec.loadBalancerIP has no effect on headless services'] : []),
+    ...(externalIPs.length > 0 ? ['spec.externalIPs has no effect on headless services'] : []),
+    ...(sessionAffinity === 'None' ? [] : ['spec.sessionAffinity has no effect on headless services']),
+  ]
+}
+
+function externalWarnings(spec: ServiceSpec, context: RuleContext): string[] {
+  const { externalIPs = [], externalName, type } = spec
+  if (type === 'ExternalName')
+    return externalIPs.length > 0 ? ['spec.externalIPs has no effect on services of type "ExternalName"'] : []
+  const warnsOfExternalIps = isAtLeast(emulationOf(context).version, '1.36') && !isHeadless(spec)
+  return [
+    ...(externalIPs.length > 0 && warnsOfExternalIps
+      ? ['spec.externalIPs is deprecated and has no effect in some clusters']
+      : []),
+    ...(externalName ? ['spec.externalName has an effect only on services of type "ExternalName"'] : []),
+  ]
+}
