@@ -119,6 +119,13 @@ const behaviours: { readonly [name: string]: Behaviour } = {
     response.writeHead(200, [...many, 'vary', 'accept', 'vary', 'accept-encoding']).end('{}')
   },
   hang: () => {},
+  // Responds before the body of the request, and reports whether it gets all of it.
+  early: (request, response) => {
+    response.end('{}')
+    request.on('end', () => process.send?.({ body: 'whole' }))
+    request.socket.on('close', () => request.complete || process.send?.({ body: 'cut' }))
+    request.resume()
+  },
   reset: ({ socket }) => void socket.destroy(),
   'broken-off': (_, response) => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' })

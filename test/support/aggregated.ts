@@ -31,12 +31,15 @@ interface Report {
   readonly port?: number
   readonly sent?: number
   readonly smuggled?: string
+  readonly body?: 'whole' | 'cut'
 }
 
 export class AggregatedServer {
   readonly calls: BackendCall[] = []
   /** Bytes received on a connection that should not have been reused. */
   readonly smuggled: string[] = []
+  /** How the bodies of requests ended to which it responded early. */
+  readonly bodies: ('whole' | 'cut')[] = []
   /** Number of sent megabytes of a huge response. */
   sent: number | undefined
   readonly group: string
@@ -72,7 +75,8 @@ export class AggregatedServer {
   async start(): Promise<void> {
     const child = fork(join(import.meta.dirname, 'aggregated-program.ts'), [this.group, this.version])
     this.#child = child
-    child.on('message', ({ call, sent, smuggled }: Report) => {
+    child.on('message', ({ call, sent, smuggled, body }: Report) => {
+      if (body !== undefined) this.bodies.push(body)
       if (call !== undefined) this.calls.push(call)
       if (smuggled !== undefined) this.smuggled.push(smuggled)
       if (sent !== undefined) this.sent = sent

@@ -10,9 +10,18 @@ const lingerMs = 30_000
 /** Resolves when both streams are closed. */
 export async function joinStreams(one: Duplex, other: Duplex): Promise<void> {
   const closed = [closedAfter(one, other), closedAfter(other, one)]
-  one.pipe(other)
-  other.pipe(one)
+  copy(one, other)
+  copy(other, one)
   await Promise.all(closed)
+}
+
+/** Writes one chunk at a time, because each that waits would need memory of its own. Sockets join small chunks. */
+function copy(from: Duplex, to: Duplex): void {
+  from.on('data', (chunk: Buffer) => {
+    from.pause()
+    to.write(chunk, () => from.resume())
+  })
+  from.on('end', () => to.end())
 }
 
 /** Resolves when `side` is closed, and then closes `other`. */

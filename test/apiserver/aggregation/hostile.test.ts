@@ -62,6 +62,25 @@ test('bytes that follow a backend response are discarded', async () => {
   assert.match((await client.get(`${root}/echo`)).text, /"method":"GET"/)
 })
 
+test('a request ends with its response, and the backend does not mistake a part of its body for the whole', async () => {
+  const socket = await openSocket(server, 'http/1.1')
+  socket.write(
+    [`POST ${root}/early HTTP/1.1`, 'Host: a', bearer, 'Transfer-Encoding: chunked', '', '5', 'begin', ''].join('\r\n'),
+  )
+  await new Promise((done) => socket.once('data', done))
+  // The rest is discarded, and the connection stays usable.
+  socket.write(`3\r\nend\r\n0\r\n\r\nGET ${root}/echo HTTP/1.1\r\nHost: a\r\n${bearer}\r\nConnection: close\r\n\r\n`)
+  assert.deepEqual(statusesOf(await untilClosed(socket)), [200])
+  await untilTrue(async () => backend.bodies.length > 0)
+  assert.deepEqual(backend.bodies, ['cut'])
+  // A client that keeps its request open does not keep the connection to the backend open.
+  const slow = await openSocket(server, 'http/1.1')
+  slow.write([`POST ${root}/early HTTP/1.1`, 'Host: a', bearer, 'Content-Length: 100', '', 'begin'].join('\r\n'))
+  await untilTrue(async () => backend.bodies.length > 1)
+  assert.deepEqual(backend.bodies, ['cut', 'cut'])
+  slow.destroy()
+})
+
 test('a huge backend response is read only as fast as the client reads it', async () => {
   const socket = await openSocket(server, 'http/1.1')
   socket.write([`GET ${root}/huge HTTP/1.1`, 'Host: a', bearer, '', ''].join('\r\n'))

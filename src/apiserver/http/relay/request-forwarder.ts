@@ -76,13 +76,20 @@ export class RequestForwarder {
   }
 
   async #pass(exchange: Exchange, target: ProxyTarget): Promise<void> {
-    const answer = await this.#ask(exchange, target)
-    const { upgrade } = exchange.transport
-    if (answer.switched === undefined || upgrade === undefined) await passAnswer(exchange, target, answer)
-    else await tunnel(exchange, { ...answer, switched: answer.switched }, upgrade)
+    const body = relayedBody(exchange)
+    try {
+      const answer = await this.#ask(exchange, target, body)
+      const { upgrade } = exchange.transport
+      if (answer.switched === undefined || upgrade === undefined) await passAnswer(exchange, target, answer)
+      else await tunnel(exchange, { ...answer, switched: answer.switched }, upgrade)
+    } finally {
+      // The rest of a body is discarded after the response, so the backend must not mistake what it got for the whole.
+      // A client that keeps its request open must not keep the connection to the backend open either.
+      body?.stream.destroy()
+    }
   }
 
-  async #ask(exchange: Exchange, target: ProxyTarget): Promise<RelayedAnswer> {
+  async #ask(exchange: Exchange, target: ProxyTarget, body: RelayedRequest['body']): Promise<RelayedAnswer> {
     const { transport, user } = exchange
     const { clock, identityHeaders } = this.#parts
     const leftMs = exchange.deadline - clock.monotonic() - reserveMs
@@ -103,7 +110,7 @@ export class RequestForwarder {
           // If this server records no trace, the client's trace headers pass unchanged.
           added: isTraced ? exchange.traceHeaders : {},
         }),
-        body: relayedBody(exchange),
+        body,
         upgrade: transport.upgrade?.protocols,
         isEndless: isLongRunning(exchange.info),
         timeoutMs: Math.max(1, Math.min(leftMs, target.timeoutMs ?? maxTimeoutMs)),
@@ -226,7 +233,8 @@ async function passBody(exchange: Exchange, body: Readable, parts: AsyncIterable
       if (exchange.disconnected) return
       if (chunk.length === 0) continue
       exchange.sentBytes += chunk.length
-      await transport.write(chunk)
+      // Waits until the chunk is sent. Meanwhile the body joins small ones, each of which would need memory of its own.
+      await transport.pass(chunk)
     }
     transport.end()
     exchange.complete = true

@@ -1,25 +1,35 @@
 /**
- * The body of a response as a stream. It reads ahead of its reader by a limited amount. A truncated body ends with an
- * error. Destroying the stream ends the call.
+ * The body of a response as a stream. It reads ahead of its reader by a limited amount. The stream itself buffers nothing,
+ * because it would hold each part separately. `ByteQueue` limits the memory. A truncated body ends with an error.
+ * Destroying the stream ends the call.
  */
 import { Readable } from 'node:stream'
+import { ByteQueue } from '../../../base/collections/byte-queue.ts'
+
+/** Number of buffered bytes at which the call stops reading. */
+const maxBufferedBytes = 64 * 1024
 
 /** The body of a response that is still being received. */
 export class AnswerStream extends Readable {
   readonly #onAbandoned: () => void
-  #isFull = false
+  readonly #buffered = new ByteQueue()
+  /** Whether the reader has asked for more. */
+  #isWanted = false
+  #isComplete = false
+  /** Whether the end has been pushed. */
+  #isEnded = false
   #onRoom: (() => void) | undefined
 
   /** `onAbandoned` is called when the stream is destroyed. */
   constructor(onAbandoned: () => void) {
-    super()
+    super({ highWaterMark: 0 })
     this.#onAbandoned = onAbandoned
     // The reader of the stream notices a truncated body.
     this.on('error', () => {})
   }
 
   get mayGrow(): boolean {
-    return !this.#isFull
+    return this.#buffered.size < maxBufferedBytes
   }
 
   /** Calls `onRoom` once, when the reader needs more data. */
@@ -28,18 +38,39 @@ export class AnswerStream extends Readable {
   }
 
   add(bytes: Buffer): void {
-    this.#isFull = !this.push(bytes)
+    this.#buffered.add(bytes)
+    this.#handOver()
+  }
+
+  /** The whole body has been added. */
+  complete(): void {
+    this.#isComplete = true
+    this.#handOver()
   }
 
   override _read(): void {
-    this.#isFull = false
+    this.#isWanted = true
+    this.#handOver()
+    if (!this.mayGrow) return
     const onRoom = this.#onRoom
     this.#onRoom = undefined
     onRoom?.()
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    this.#buffered.clear()
     this.#onAbandoned()
     callback(error)
+  }
+
+  /** Pushes the buffered data if the reader has asked for more, and then the end. */
+  #handOver(): void {
+    if (this.#isWanted && this.#buffered.size > 0) {
+      this.#isWanted = false
+      for (const part of this.#buffered.takeParts()) this.push(part)
+    }
+    if (!this.#isComplete || this.#isEnded || this.#buffered.size > 0) return
+    this.#isEnded = true
+    this.push(null)
   }
 }

@@ -1,6 +1,7 @@
 /** Opens connections for HTTP/1.1, with TLS or without. A connection is verified before anything is sent. */
 import type { Socket } from 'node:net'
 import type { ConnectionOptions, TLSSocket } from 'node:tls'
+import { readFairly } from '../fair-reading.ts'
 
 /** Checks the server after the handshake. Returns why it is not trusted; undefined if it is. */
 export type ServerVerifier = (socket: TLSSocket, options: ConnectionOptions) => Error | undefined
@@ -70,6 +71,7 @@ function ready<S extends Socket>(
         socket.destroy(fault)
         return
       }
+      readFairly(socket)
       // The listener for errors stays: the owner of the connection adds its own in a later microtask.
       resolve(socket)
     })

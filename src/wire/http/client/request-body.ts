@@ -41,9 +41,10 @@ export function sendBody(socket: Writable, body: StreamedBody, { onSent, onBreak
     sent += chunk.length
     if (sent > (length ?? sent)) breakOff()
     // An empty chunk would end the body.
-    else if (chunk.length > 0 && !write(socket, chunk)) {
+    else if (chunk.length > 0) {
+      // One part at a time, because each would need memory of its own. Meanwhile the source joins small parts.
       stream.pause()
-      socket.once('drain', () => stream.resume())
+      write(socket, chunk, () => stream.resume())
     }
   }
   const onEnd = () => {
@@ -64,15 +65,14 @@ export function sendBody(socket: Writable, body: StreamedBody, { onSent, onBreak
   }
 }
 
-function writeBytes(socket: Writable, chunk: Buffer): boolean {
-  return socket.write(chunk)
+function writeBytes(socket: Writable, chunk: Buffer, onWritten: () => void): void {
+  socket.write(chunk, onWritten)
 }
 
-function writeChunk(socket: Writable, chunk: Buffer): boolean {
+function writeChunk(socket: Writable, chunk: Buffer, onWritten: () => void): void {
   socket.cork()
   socket.write(`${chunk.length.toString(16)}\r\n`, 'latin1')
   socket.write(chunk)
-  const hasRoom = socket.write('\r\n', 'latin1')
+  socket.write('\r\n', 'latin1', onWritten)
   socket.uncork()
-  return hasRoom
 }

@@ -59,11 +59,11 @@ class AnswerInParts implements AnswerReceiver {
   }
 
   onComplete(): void {
-    this.#body.push(null)
+    this.#body.complete()
   }
 
   onSwitched(head: AnswerHead, connection: SwitchedConnection): void {
-    this.#body.push(null)
+    this.#body.complete()
     this.#deliver(head, connection)
   }
 

@@ -122,6 +122,19 @@ test('a stream of many small chunks is not rejected because of its framing overh
   assert.equal((await buffer((await call(server)).body)).length, count)
 })
 
+test('small parts of a response are joined while its reader is behind', async () => {
+  const count = 30_000
+  const server = await raw(
+    (socket) => void socket.end(`${ok}transfer-encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(count)}0\r\n\r\n`),
+  )
+  const { body } = await call(server)
+  await soon(() => server.sockets[0]!.destroyed)
+  const parts: Buffer[] = []
+  for await (const part of body as AsyncIterable<Buffer>) parts.push(part)
+  assert.equal(Buffer.concat(parts).toString(), 'a'.repeat(count))
+  assert.ok(parts.length < 100, `${parts.length} parts`)
+})
+
 test('chunk framing without data is limited in a stream', async () => {
   const server = await raw(
     (socket) =>

@@ -5,7 +5,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { after, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { readFairly } from '../../../src/apiserver/transport/fair-reading.ts'
+import { readFairly } from '../../../src/wire/http/fair-reading.ts'
 
 const bytes = 8 * 2 ** 20
 /** The limit, and the rest of the read that exceeds it. */
@@ -74,4 +74,22 @@ test('a paused connection delivers nothing until it is resumed', async () => {
   socket.resume()
   await read
   assert.equal(counts.total, bytes)
+})
+
+test('small chunks are joined while the reader of a connection is behind, in order and until the end', async () => {
+  const client = connect(port, '127.0.0.1')
+  const [socket] = (await once(server, 'connection')) as [Socket]
+  readFairly(socket)
+  const count = 50_000
+  // Each TLS record is pushed separately.
+  for (let i = 0; i < count; i++) socket.push(Buffer.from([i % 256]))
+  client.end('the end')
+  const chunks: Buffer[] = []
+  for await (const chunk of socket as AsyncIterable<Buffer>) chunks.push(chunk)
+  const expected = Buffer.concat([
+    Buffer.from(Array.from({ length: count }, (_, i) => i % 256)),
+    Buffer.from('the end'),
+  ])
+  assert.ok(Buffer.concat(chunks).equals(expected))
+  assert.ok(chunks.length < 100, `${chunks.length} chunks`)
 })

@@ -1,0 +1,38 @@
+/** A request body is sent at the pace of a slow server. */
+import assert from 'node:assert/strict'
+import { PassThrough, Writable } from 'node:stream'
+import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { sendBody } from '../../../../src/wire/http/client/request-body.ts'
+import { soon } from '../../../support/until.ts'
+
+for (const [framing, length] of [
+  ['a chunked body', undefined],
+  ['a body of known length', 5000],
+] as const)
+  test(`${framing} has one part in the buffer of the connection, however small its parts are`, async () => {
+    const accept: (() => void)[] = []
+    let received = ''
+    const socket = new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        received += chunk
+        accept.push(done)
+      },
+    })
+    const stream = new PassThrough()
+    let isSent = false
+    sendBody(
+      socket,
+      { stream, length, isWhole: () => true },
+      { onSent: () => (isSent = true), onBreak: () => assert.fail() },
+    )
+    for (let i = 0; i < 5000; i++) stream.write('a')
+    stream.end()
+    for (let i = 0; i < 10; i++) await setImmediate()
+    assert.ok(socket.writableLength < 10, `${socket.writableLength} bytes`)
+    await soon(() => {
+      accept.shift()?.()
+      return isSent && socket.writableLength === 0
+    })
+    assert.equal(received, length === undefined ? `${'1\r\na\r\n'.repeat(5000)}0\r\n\r\n` : 'a'.repeat(length))
+  })
