@@ -109,8 +109,9 @@ export class KindCache {
 
   /** Adds an object that was read from the store, or notes that it does not exist. */
   admit(key: string, entry: Entry | undefined): void {
-    if (!this.#partial?.advance(key, entry?.revision ?? 0)) return
-    if (entry !== undefined) this.#loadInto({ objects: this.#objects, unreadable: this.#unreadable }, entry)
+    if (entry === undefined) this.#partial?.miss(key)
+    else if (this.#partial?.advance(key, entry.revision))
+      this.#loadInto({ objects: this.#objects, unreadable: this.#unreadable }, entry)
   }
 
   /** Applies a change while the cache is loaded in the background. It produces no event, because there are no watchers. */

@@ -3,10 +3,17 @@
  * not missing: reading it throws 503, and so does reading all objects. So no reader mistakes an object for absent.
  */
 import { serviceUnavailable } from '../../api/model/api-error.ts'
+import { BoundedMap } from '../../base/collections/bounded-map.ts'
+import { isKey } from '../store/key.ts'
+
+/** Clients can ask for any number of objects that do not exist, so only the latest are remembered. */
+const maxAbsent = 10_000
 
 export class PartialObjects {
-  /** The revision of the last known state by key. 0 if the object did not exist. */
+  /** The revision of the last known state by key. */
   readonly #known = new Map<string, number>()
+  /** Keys of objects that did not exist when they were requested. */
+  readonly #absent = new BoundedMap<string, true>(maxAbsent)
   readonly #loaded = Promise.withResolvers<void>()
 
   /** Resolves when the cache is loaded. */
@@ -19,7 +26,7 @@ export class PartialObjects {
   }
 
   knows(key: string): boolean {
-    return this.#known.has(key)
+    return this.#known.has(key) || this.#absent.has(key) || !isKey(key)
   }
 
   /** Records a state of an object. Returns false if a later one is known. */
@@ -27,7 +34,13 @@ export class PartialObjects {
     const known = this.#known.get(key)
     if (known !== undefined && known >= revision) return false
     this.#known.set(key, revision)
+    this.#absent.delete(key)
     return true
+  }
+
+  /** Records that an object does not exist, unless a state of it is known. */
+  miss(key: string): void {
+    if (!this.#known.has(key)) this.#absent.set(key, true)
   }
 
   assertKnown(key: string): void {

@@ -16,11 +16,14 @@ import {
  * reaches a backend.
  */
 export function assertKey(key: Key): void {
-  const fits = key.length > 0 && key.length <= maxKeyBytes && Buffer.byteLength(key) <= maxKeyBytes
+  if (!isKey(key)) throw new StoreError(`invalid key: ${JSON.stringify(shorten(key, 100))}`)
+}
+
+/** Whether a store may have this key. */
+export function isKey(text: string): boolean {
+  const fits = text.length > 0 && text.length <= maxKeyBytes && Buffer.byteLength(text) <= maxKeyBytes
   // Lone surrogates all encode to the same UTF-8 bytes, so two such keys could collide.
-  if (!fits || key.includes('\0') || !key.isWellFormed()) {
-    throw new StoreError(`invalid key: ${JSON.stringify(shorten(key, 100))}`)
-  }
+  return fits && !text.includes('\0') && text.isWellFormed()
 }
 
 /** Checks a write before it reaches a backend. Throws StoreError. */

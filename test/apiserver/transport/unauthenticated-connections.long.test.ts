@@ -100,7 +100,7 @@ test('excess authenticated connections are rejected and logged until others clos
     )
   assert.ok(watches.length >= 100, `${watches.length}`)
   assert.ok(refused > 0)
-  assert.match(server.output(), /connections are open; rejecting new connections: raise the limit of open files/)
+  assert.match(server.output(), /connections are open; rejecting new connections: raise the open-file limit/)
   assert.ok(watches.every((socket) => !socket.closed))
   for (const socket of watches) socket.destroy()
   assert.equal(await ask(t, server, '/readyz'), 200)

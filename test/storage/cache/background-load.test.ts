@@ -124,3 +124,15 @@ test('the loaded cache has every object once, with the changes made meanwhile', 
   )
   assert.equal(widgets.get(`${prefix}none`), undefined)
 })
+
+test('a name that is too long for the store belongs to no object, and few absent objects are remembered', async (t) => {
+  const { caches, widgets } = await started(t)
+  const long = `${prefix}${'n'.repeat(100_000)}`
+  await caches.fetch(widgets, long)
+  assert.equal(widgets.get(long), undefined)
+  const absent = Array.from({ length: 12_000 }, (_, i) => `${prefix}none-${i}`)
+  for (const key of absent) await caches.fetch(widgets, key)
+  const remembered = absent.filter((key) => widgets.knows(key))
+  assert.ok(remembered.length > 0 && remembered.length <= 10_000, `${remembered.length}`)
+  assert.equal(widgets.get(absent.at(-1)!), undefined)
+})
