@@ -31,6 +31,7 @@ const common = {
   vendor: vendorOf('orch'),
   clock: systemClock,
   version: 'v1',
+  sendsSelectors: true,
   post: ask(100),
   onFailure: () => {},
 } as const

@@ -18,6 +18,7 @@ import { daemonSet } from './apps/daemon-set.ts'
 import { deployment } from './apps/deployment.ts'
 import { replicaSet } from './apps/replica-set.ts'
 import { statefulSet } from './apps/stateful-set.ts'
+import { selfSubjectReview, selfSubjectReviewV1beta1 } from './authentication/self-subject-review.ts'
 import { tokenReview } from './authentication/token-review.ts'
 import { selfSubjectAccessReview } from './authorization/self-subject-access-review.ts'
 import { selfSubjectRulesReview } from './authorization/self-subject-rules-review.ts'
@@ -117,6 +118,8 @@ export const allKinds: readonly Kind[] = [
   statefulSet,
   eventV1,
   eventV1beta1,
+  selfSubjectReview,
+  selfSubjectReviewV1beta1,
   tokenReview,
   localSubjectAccessReview,
   selfSubjectAccessReview,

@@ -212,5 +212,5 @@ function qualified(resource: ResourceRef): string {
 }
 
 function detailsOf(group: string, kind: string, name: string): StatusDetails {
-  return { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind }
+  return { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), ...(kind === '' ? {} : { kind }) }
 }

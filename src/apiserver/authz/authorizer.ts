@@ -7,6 +7,7 @@ import {
   unauthenticatedUsers,
 } from '../../api/model/user.ts'
 import type { Traced } from '../../base/telemetry/tracing/trace-context.ts'
+import type { RequestSelectors } from './request-selectors.ts'
 
 /** A request for a resource. */
 export interface ResourceAttributes {
@@ -18,6 +19,8 @@ export interface ResourceAttributes {
   readonly subresource: string
   readonly namespace: string
   readonly name: string
+  /** Returns the selectors that restrict the request. Undefined if it has none. */
+  readonly selectors?: (() => RequestSelectors) | undefined
 }
 
 /** A request for a non-resource path such as `/healthz`. */

@@ -7,18 +7,21 @@
 import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
 import { tooManyRequests } from '../../api/model/api-error.ts'
 import { apiVersionOf, type Vendor } from '../../api/model/vendor.ts'
+import type { Requirement } from '../../api/selectors/label-selector.ts'
 import { TtlCache } from '../../base/collections/ttl-cache.ts'
 import type { Traced, TraceHeaders } from '../../base/telemetry/tracing/trace-context.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { NoFreeConnection } from '../../wire/http/https-json.ts'
 import type { Mode } from './access.ts'
-import type { Decision, Question } from './authorizer.ts'
+import type { Decision, Question, ResourceAttributes } from './authorizer.ts'
 
 export interface WebhookParts {
   readonly vendor: Vendor
   readonly clock: Clock
   /** Version of SubjectAccessReview. */
   readonly version: 'v1' | 'v1beta1'
+  /** Whether reviews contain the selectors of the request. */
+  readonly sendsSelectors: boolean
   /** How long positive and other responses are cached. */
   readonly authorizedTtlMs: number
   readonly unauthorizedTtlMs: number
@@ -35,7 +38,7 @@ export function webhook(parts: WebhookParts): Mode {
   const answers = new TtlCache<Decision>(parts.clock)
   return {
     authorizer: (question) => {
-      const spec = specOf(question, parts.version)
+      const spec = specOf(question, parts)
       const key = JSON.stringify(spec)
       return answers.get(key, async () => {
         const value = await call(parts, spec, question.trace)
@@ -82,11 +85,11 @@ function decisionOf(answer: Json, apiVersion: string): Decision {
 
 const maxReason = 1000
 
-function specOf({ user, attributes }: Question, version: WebhookParts['version']): JsonObject {
+function specOf({ user, attributes }: Question, { version, sendsSelectors }: WebhookParts): JsonObject {
   const { name, uid, groups, extra } = user
   return {
     ...(attributes.resource
-      ? { resourceAttributes: resourceOf(attributes) }
+      ? { resourceAttributes: { ...resourceOf(attributes), ...(sendsSelectors ? selectorsOf(attributes) : {}) } }
       : { nonResourceAttributes: { path: attributes.path, verb: attributes.verb } }),
     user: name,
     // v1beta1 uses another name.
@@ -96,7 +99,33 @@ function specOf({ user, attributes }: Question, version: WebhookParts['version']
   }
 }
 
-function resourceOf(attributes: Extract<Question['attributes'], { resource: true }>): JsonObject {
+/** Returns the selectors as requirements. Label requirements that compare numbers have no such form. */
+function selectorsOf({ selectors }: ResourceAttributes): JsonObject {
+  if (selectors === undefined) return {}
+  const { fields, labels } = selectors()
+  const fieldSelector = fields.map(({ path, equal, value }) => ({
+    key: path,
+    operator: equal ? 'In' : 'NotIn',
+    values: [value],
+  }))
+  const labelSelector = labels.flatMap(labelRequirement)
+  return {
+    ...(fieldSelector.length === 0 ? {} : { fieldSelector: { requirements: fieldSelector } }),
+    ...(labelSelector.length === 0 ? {} : { labelSelector: { requirements: labelSelector } }),
+  }
+}
+
+const labelOperators = { in: 'In', notin: 'NotIn', exists: 'Exists', absent: 'DoesNotExist' } as const
+
+function labelRequirement(requirement: Requirement): JsonObject[] {
+  if (requirement.op === 'gt' || requirement.op === 'lt') return []
+  const { key, op } = requirement
+  return [
+    { key, operator: labelOperators[op], ...('values' in requirement ? { values: [...requirement.values] } : {}) },
+  ]
+}
+
+function resourceOf(attributes: ResourceAttributes): JsonObject {
   const { namespace, verb, group, version, plural, subresource, name } = attributes
   const all = { namespace, verb, group, version, resource: plural, subresource, name }
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''))

@@ -17,6 +17,7 @@ import type { Vendor } from '../../api/model/vendor.ts'
 import type { KindOf } from '../../api/schema/kind.ts'
 import type { Access } from '../authz/access.ts'
 import type { Decision, PathAttributes, ResourceAttributes } from '../authz/authorizer.ts'
+import { selectorsOfReview } from '../authz/request-selectors.ts'
 import type { Endpoint, EndpointRequest } from '../registry/catalogue/endpoint.ts'
 
 export interface ReviewParts {
@@ -61,8 +62,15 @@ export function userOf({ user = '', uid = '', groups = [], extra = {} }: Subject
 }
 
 async function decide({ access }: ReviewParts, user: User, question: Question) {
-  const decision = await access().authorizer({ user, attributes: attributesOf(question) })
-  return statusOf(decision)
+  const { resourceAttributes: asked } = question
+  const selectors = asked === undefined || !hasSelectors(asked) ? undefined : selectorsOfReview(asked)
+  const attributes = attributesOf(question)
+  const restricted = selectors === undefined ? attributes : { ...attributes, selectors: () => selectors }
+  return statusOf(await access().authorizer({ user, attributes: restricted }), selectors?.errors ?? [])
+}
+
+function hasSelectors({ fieldSelector, labelSelector }: NonNullable<Question['resourceAttributes']>): boolean {
+  return fieldSelector !== undefined || labelSelector !== undefined
 }
 
 /** Returns the attributes of the action. Exactly one of the two fields is set. */
@@ -73,12 +81,13 @@ export function attributesOf(question: Question): ResourceAttributes | PathAttri
   return { resource: true, verb, group, version, plural: resource, subresource, namespace, name }
 }
 
-function statusOf({ verdict, reason }: Decision) {
+function statusOf({ verdict, reason }: Decision, errors: readonly string[]) {
   const why = reason()
   return {
     allowed: verdict === 'allow',
     ...(verdict === 'deny' ? { denied: true } : {}),
     ...(why === '' ? {} : { reason: why }),
+    ...(errors.length === 0 ? {} : { evaluationError: errors.join('; ') }),
   }
 }
 

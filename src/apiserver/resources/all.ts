@@ -21,6 +21,7 @@ import { podConnections } from './pod-connections.ts'
 import { podEviction } from './pod-eviction.ts'
 import { podLog } from './pod-log.ts'
 import { rulesReview } from './rules-review.ts'
+import { type SelfSubjectReviewParts, selfSubjectReviews } from './self-subject-review.ts'
 import { type ServiceAccountTokenParts, serviceAccountToken } from './service-account-token.ts'
 import { serviceConnections } from './service-connections.ts'
 import { type TokenReviewParts, tokenReview } from './token-review.ts'
@@ -29,6 +30,7 @@ import { type WebhookPreviewParts, webhookPreview } from './webhook-preview.ts'
 export interface EndpointParts
   extends TokenReviewParts,
     ReviewParts,
+    SelfSubjectReviewParts,
     ServiceAccountTokenParts,
     AdmissionControlParts,
     AdmissionWebhookParts,
@@ -49,6 +51,7 @@ export function allEndpoints(parts: EndpointParts): Endpoint[] {
   const { lookup, ways, components } = parts
   return [
     tokenReview(parts),
+    ...selfSubjectReviews(parts),
     serviceAccountToken(parts),
     binding(parts),
     podBinding(parts),

@@ -1,28 +1,33 @@
 /**
  * `serviceaccounts/token`: issues a token for the account, with the requested audiences and lifetime, optionally bound
- * to a Pod or Secret. The token is not stored: it stays valid as long as the objects that it depends on exist.
+ * to a Pod, Secret or Node. The token is not stored: it stays valid as long as the objects that it depends on exist.
  */
 
+import { randomUUID } from 'node:crypto'
 import { type TokenRequest, tokenRequest } from '../../api/kinds/authentication/token-request.ts'
+import type { Node } from '../../api/kinds/core/node.ts'
+import { node as nodes } from '../../api/kinds/core/node.ts'
 import type { Pod } from '../../api/kinds/core/pod.ts'
 import { pod as pods } from '../../api/kinds/core/pod.ts'
 import type { Secret } from '../../api/kinds/core/secret.ts'
 import { secret as secrets } from '../../api/kinds/core/secret.ts'
 import { serviceAccount } from '../../api/kinds/core/service-account.ts'
-import { badRequest, conflict, notFound } from '../../api/model/api-error.ts'
+import { badRequest, conflict, invalidObject, notFound } from '../../api/model/api-error.ts'
+import { invalid } from '../../api/model/field-error.ts'
 import type { Lookup, StoredType } from '../../api/model/lookup.ts'
 import { timestamp } from '../../api/model/object.ts'
 import { volumeTokenSeconds } from '../../api/model/service-account.ts'
-import { type EmulatedVersion, isAtLeast } from '../../api/versions/emulated-version.ts'
+import type { Emulation } from '../../api/versions/availability.ts'
+import { isAtLeast } from '../../api/versions/emulated-version.ts'
 import type { Clock } from '../../base/time/clock.ts'
+import type { BoundTo, Holder } from '../authn/service-account/claims.ts'
 import type { TokenIssuer } from '../authn/service-account/issuer.ts'
 import type { Endpoint, EndpointRequest } from '../registry/catalogue/endpoint.ts'
 
 export interface ServiceAccountTokenParts {
   readonly lookup: Lookup
   readonly clock: Clock
-  /** The emulated Kubernetes version. */
-  readonly version: EmulatedVersion
+  readonly emulation: Emulation
   /** The default audiences of a token. */
   readonly audiences: readonly string[]
   readonly tokens: TokenPolicy
@@ -53,30 +58,60 @@ type Spec = NonNullable<TokenRequest['spec']>
 
 async function answer(parts: ServiceAccountTokenParts, request: EndpointRequest<TokenRequest>): Promise<TokenRequest> {
   const { object: sent, namespace, name, warn } = request
+  const { gates } = parts.emulation
+  assertName(parts, request)
   const storedObject = await parts.lookup.getLatest(serviceAccount, { namespace, name })
   if (storedObject === undefined) throw notFound({ group: '', plural: 'serviceaccounts' }, name)
+  assertUid(parts, request, storedObject.object.metadata.uid ?? '')
   const spec = completed(parts, sent.spec ?? {}, warn)
-  const bound = await boundObject(parts.lookup, request, spec.boundObjectRef)
+  const bound = await boundObject(parts, request, spec.boundObjectRef)
   const nowSeconds = Math.floor(parts.clock.now() / 1000)
   const lifeSeconds = spec.expirationSeconds
   const uid = storedObject.object.metadata.uid ?? ''
-  const wanted = { namespace, name, uid, bound, audiences: spec.audiences, nowSeconds }
+  const id = gates.has('ServiceAccountTokenJTI') ? randomUUID() : undefined
+  const wanted = { namespace, name, uid, bound, id, audiences: spec.audiences, nowSeconds }
   const life = isExtended(parts, spec, bound)
     ? { lifeSeconds: extendedSeconds, warnAfterSeconds: lifeSeconds }
     : { lifeSeconds }
   const token = await parts.tokens.issuer.issue({ ...wanted, ...life })
   const status = { token, expirationTimestamp: timestamp((nowSeconds + lifeSeconds) * 1000) }
-  return { ...sent, metadata: metadataOf(sent, request, parts), spec, status }
+  return { ...sent, metadata: metadataOf(request, parts, uid), spec, status }
 }
 
-/** Returns the metadata as sent. Since 1.24, it also has the name of the account and the time. */
+/** Returns the metadata as sent. Since 1.24, it also has the name of the account and the time, since 1.34 the UID. */
 function metadataOf(
-  { metadata }: TokenRequest,
-  { namespace, name }: EndpointRequest,
-  { version, clock }: ServiceAccountTokenParts,
+  { object: { metadata }, namespace, name }: EndpointRequest<TokenRequest>,
+  { emulation, clock }: ServiceAccountTokenParts,
+  uid: string,
 ): TokenRequest['metadata'] {
-  if (!isAtLeast(version, '1.24')) return metadata
-  return { name, namespace, creationTimestamp: timestamp(clock.now()), ...metadata }
+  if (!isAtLeast(emulation.version, '1.24')) return metadata
+  const ofAccount = isAtLeast(emulation.version, '1.34') ? { uid } : {}
+  return { name, namespace, ...ofAccount, creationTimestamp: timestamp(clock.now()), ...metadata }
+}
+
+/** Since 1.24, the name in the body must be that of the account. */
+function assertName({ emulation }: ServiceAccountTokenParts, { object, name }: EndpointRequest<TokenRequest>): void {
+  const { name: sent = '' } = object.metadata
+  if (!isAtLeast(emulation.version, '1.24') || sent === '' || sent === name) return
+  throw invalidObject(kindRef(object), name, [
+    invalid('metadata.name', sent, 'must match the service account name if specified'),
+  ])
+}
+
+function assertUid(
+  { emulation }: ServiceAccountTokenParts,
+  { object, name }: EndpointRequest<TokenRequest>,
+  uid: string,
+): void {
+  const { uid: sent = '' } = object.metadata
+  if (sent === '' || sent === uid || !emulation.gates.has('TokenRequestServiceAccountUIDValidation')) return
+  const { group, kind } = kindRef(object)
+  const why = `the UID in the token request (${sent}) does not match the UID of the service account (${uid})`
+  throw conflict({ group, plural: kind }, name, why)
+}
+
+function kindRef({ apiVersion, kind }: TokenRequest): { group: string; kind: string } {
+  return { group: apiVersion.slice(0, apiVersion.indexOf('/')), kind }
 }
 
 /** Returns the requested spec with the server's defaults and limits. */
@@ -93,37 +128,59 @@ function completed(parts: ServiceAccountTokenParts, spec: Spec, warn: EndpointRe
 }
 
 type Reference = NonNullable<Spec['boundObjectRef']>
-type Bound = { readonly kind: 'pod' | 'secret'; readonly name: string; readonly uid: string }
 
-type BindableType = StoredType<Pod> | StoredType<Secret>
+type Bindable =
+  | { readonly kind: 'pod'; readonly type: StoredType<Pod> }
+  | { readonly kind: 'secret'; readonly type: StoredType<Secret> }
+  | { readonly kind: 'node'; readonly type: StoredType<Node> }
 
-const bindable: { readonly [kind: string]: { readonly kind: Bound['kind']; readonly type: BindableType } } = {
-  Pod: { kind: 'pod', type: pods },
-  Secret: { kind: 'secret', type: secrets },
+/** The kinds that tokens can be bound to. */
+function bindableKinds({ gates }: Emulation): ReadonlyMap<string, Bindable> {
+  const always: [string, Bindable][] = [
+    ['Pod', { kind: 'pod', type: pods }],
+    ['Secret', { kind: 'secret', type: secrets }],
+  ]
+  const node: [string, Bindable] = ['Node', { kind: 'node', type: nodes }]
+  return new Map(gates.has('ServiceAccountTokenNodeBinding') ? [...always, node] : always)
 }
 
 async function boundObject(
-  lookup: Lookup,
+  { lookup, emulation }: ServiceAccountTokenParts,
   { namespace, name: account }: EndpointRequest,
   reference: Reference | undefined,
-): Promise<Bound | undefined> {
+): Promise<BoundTo | undefined> {
   if (reference === undefined) return undefined
   const { apiVersion = '', kind: kindName = '', name = '', uid: wanted = '' } = reference
-  const of = Object.hasOwn(bindable, kindName) && !apiVersion.includes('/') ? bindable[kindName] : undefined
+  const kinds = bindableKinds(emulation)
+  const of = apiVersion.includes('/') ? undefined : kinds.get(kindName)
   if (of === undefined) {
     const group = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`
-    throw badRequest(`cannot bind token to object of type ${group}, Kind=${kindName}: use a Pod or a Secret`)
+    throw badRequest(
+      `cannot bind token to object of type ${group}, Kind=${kindName}: use one of ${[...kinds.keys()].join(', ')}`,
+    )
   }
   if (name === '') throw badRequest('Name parameter required: set spec.boundObjectRef.name')
-  const storedObject = await lookup.getLatest(of.type, { namespace, name })
+  const storedObject = await lookup.getLatest<Pod | Secret | Node>(of.type, {
+    namespace: of.kind === 'node' ? '' : namespace,
+    name,
+  })
   if (storedObject === undefined) throw notFound({ group: '', plural: of.type.plural }, name)
-  if (of.kind === 'pod' && storedObject.object.spec?.serviceAccountName !== account)
+  if (of.kind === 'pod' && (storedObject.object as Pod).spec?.serviceAccountName !== account)
     throw badRequest(
       `cannot bind token for serviceaccount "${account}" to pod running with different serviceaccount name.`,
     )
   const { uid = '' } = storedObject.object.metadata
   if (wanted !== '' && wanted !== uid) throw conflict({ group: '', plural: kindName }, name, otherUid(wanted))
-  return { kind: of.kind, name, uid }
+  const node = of.kind === 'pod' && emulation.gates.has('ServiceAccountTokenPodNodeInfo')
+  return { kind: of.kind, name, uid, node: node ? await nodeOf(lookup, storedObject.object as Pod) : undefined }
+}
+
+/** Returns the node of a pod. Without a Node object, only its name is known. */
+async function nodeOf(lookup: Lookup, { spec }: Pod): Promise<Holder | undefined> {
+  const { nodeName: name = '' } = spec ?? {}
+  if (name === '') return undefined
+  const node = await lookup.getLatest(nodes, { namespace: '', name })
+  return { name, uid: node?.object.metadata.uid }
 }
 
 function otherUid(uid: string): string {
@@ -136,7 +193,7 @@ const extendedSeconds = 365 * 24 * 3600
 function isExtended(
   { tokens, audiences }: ServiceAccountTokenParts,
   spec: ReturnType<typeof completed>,
-  bound: Bound | undefined,
+  bound: BoundTo | undefined,
 ): boolean {
   const isOfVolume = bound?.kind === 'pod' && spec.expirationSeconds === volumeTokenSeconds
   return tokens.extendExpiration && isOfVolume && spec.audiences.every((one) => audiences.includes(one))

@@ -5,8 +5,8 @@
  */
 
 import { tokenReview as kind, type TokenReview } from '../../api/kinds/authentication/token-review.ts'
+import { userInfoOf } from '../../api/kinds/authentication/user-info.ts'
 import { badRequest } from '../../api/model/api-error.ts'
-import type { User } from '../../api/model/user.ts'
 import { type AuthenticationOutcome, type Authenticator, noHeaders } from '../authn/authenticator.ts'
 import type { Endpoint } from '../registry/catalogue/endpoint.ts'
 
@@ -41,19 +41,10 @@ function statusOf(outcome: AuthenticationOutcome, audiences: readonly string[], 
   if (outcome.result !== 'user') return invalid(outcome.result === 'refused' ? outcome.why : undefined)
   const meant = outcome.audiences ?? audiences.filter((one) => own.includes(one))
   if (meant.length === 0) return invalid(undefined)
-  return { authenticated: true, user: userInfo(outcome.user), audiences: [...meant] }
+  return { authenticated: true, user: userInfoOf(outcome.user), audiences: [...meant] }
 }
 
 function invalid(why: string | undefined) {
   const told = 'invalid bearer token'
   return { user: {}, error: why === undefined ? told : `[${told}, ${why}]` }
-}
-
-function userInfo({ name, uid, groups, extra }: User) {
-  return {
-    username: name,
-    ...(uid === '' ? {} : { uid }),
-    groups: [...groups],
-    ...(extra.size === 0 ? {} : { extra: Object.fromEntries(extra) }),
-  }
 }

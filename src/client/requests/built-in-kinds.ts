@@ -24,6 +24,7 @@ import type { daemonSet } from '../../api/kinds/apps/daemon-set.ts'
 import type { deployment } from '../../api/kinds/apps/deployment.ts'
 import type { replicaSet } from '../../api/kinds/apps/replica-set.ts'
 import type { statefulSet } from '../../api/kinds/apps/stateful-set.ts'
+import type { selfSubjectReview, selfSubjectReviewV1beta1 } from '../../api/kinds/authentication/self-subject-review.ts'
 import type { tokenRequest } from '../../api/kinds/authentication/token-request.ts'
 import type { tokenReview } from '../../api/kinds/authentication/token-review.ts'
 import type { selfSubjectAccessReview } from '../../api/kinds/authorization/self-subject-access-review.ts'
@@ -191,6 +192,18 @@ export type EventV1 = ObjectsOf<typeof eventV1>
 export const EventV1 = namespaced<EventV1>('events/v1', 'Event', 'events')
 export type EventV1beta1 = ObjectsOf<typeof eventV1beta1>
 export const EventV1beta1 = namespaced<EventV1beta1>('events/v1beta1', 'Event', 'events')
+export type SelfSubjectReview = ObjectsOf<typeof selfSubjectReview>
+export const SelfSubjectReview = clusterWide<SelfSubjectReview>(
+  'authentication/v1',
+  'SelfSubjectReview',
+  'selfsubjectreviews',
+)
+export type SelfSubjectReviewV1beta1 = ObjectsOf<typeof selfSubjectReviewV1beta1>
+export const SelfSubjectReviewV1beta1 = clusterWide<SelfSubjectReviewV1beta1>(
+  'authentication/v1beta1',
+  'SelfSubjectReview',
+  'selfsubjectreviews',
+)
 export type TokenReview = ObjectsOf<typeof tokenReview>
 export const TokenReview = clusterWide<TokenReview>('authentication/v1', 'TokenReview', 'tokenreviews')
 export type LocalSubjectAccessReview = ObjectsOf<typeof localSubjectAccessReview>

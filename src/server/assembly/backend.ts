@@ -164,7 +164,7 @@ async function openApi(options: EmulatedOptions, parts: ApiParts) {
   const { clock, accountTokens, identify, metrics, log, reloading } = parts
   parts.denied.follow(lookup)
   const identity = identify([
-    accountTokens.strategy({ lookup, clock, metrics: metrics.tokens }),
+    accountTokens.strategy({ lookup, clock, metrics: metrics.tokens, gates: emulationFrom(options).gates }),
     ...(options.enableBootstrapTokenAuth
       ? [bootstrapTokens({ vendor, lookup, clock, namespace: systemNamespace })]
       : []),

@@ -76,7 +76,7 @@ export async function openCatalogue(options: EmulatedOptions, parts: CataloguePa
   const ways = parts.waysFor(lookup)
   const endpoints = allEndpoints({
     vendor,
-    version: emulation.version,
+    emulation,
     lookup,
     ways,
     clock,

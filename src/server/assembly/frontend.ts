@@ -67,6 +67,7 @@ async function openPipeline(
   return handleRequests({
     vendor,
     authorizer,
+    gates: emulationFrom(options).gates,
     routes,
     metrics: metrics.requests,
     log,

@@ -2,6 +2,7 @@
 import { ApiError } from '../../api/model/api-error.ts'
 import type { User } from '../../api/model/user.ts'
 import type { Vendor } from '../../api/model/vendor.ts'
+import type { Gates } from '../../api/versions/feature-gates.ts'
 import type { Authorizer } from '../../apiserver/authz/authorizer.ts'
 import { dispatch, type Routes } from '../../apiserver/http/dispatch.ts'
 import { pipeline, type Step } from '../../apiserver/http/pipeline.ts'
@@ -39,6 +40,8 @@ export interface RequestHooks {
 export interface HandlingParts {
   readonly vendor: Vendor
   readonly authorizer: Authorizer
+  /** The enabled feature gates. */
+  readonly gates: Gates
   readonly routes: Routes
   readonly metrics: RequestMetrics
   readonly log: Log
@@ -94,7 +97,7 @@ export function handleRequests(parts: HandlingParts): Handling {
     parts.serveConsole,
     measureStep('authentication', authenticate),
     audit.open,
-    impersonate(authorizer, vendor),
+    impersonate(authorizer, vendor, parts.gates),
     hooks?.identified,
     parts.limitRequests,
     measureStep('authorization', authorize(authorizer, vendor)),

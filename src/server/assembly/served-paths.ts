@@ -65,7 +65,7 @@ export function servedPaths(parts: PathParts): PathHandler[] {
       published: () => aggregation.published(),
       passOn: (exchange, place) => aggregation.handleOpenApi(exchange, place),
     }),
-    ...(hasDiscovery ? [issuerDiscovery(issuer, keysAt)] : []),
+    ...(hasDiscovery ? [issuerDiscovery({ issuer, keysAt, emulation: parts.emulation })] : []),
     rootPaths({ version, api: parts.emulation.version }, listed),
     unknownPath,
   ]

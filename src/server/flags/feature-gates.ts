@@ -26,9 +26,16 @@ const actedOn: { readonly [name in FeatureGate]?: string } = {
   AggregatedDiscoveryEndpoint: 'clients can request all groups and resource types in one discovery document',
   AggregatedDiscoveryRemoveBetaType: 'the server does not serve the v2beta1 format of that document',
   AnyVolumeDataSource: 'PersistentVolumeClaims can be populated from objects of any kind',
+  AuthorizeNodeWithSelectors: 'a node agent reads only its own Node and the pods on it',
+  AuthorizeWithSelectors: 'authorizers see the field and label selectors of a request',
   APIListChunking: 'clients can request lists in pages with limit and continue',
+  ConstrainedImpersonation: 'permissions to impersonate can be limited to certain actions',
   CustomResourceValidationExpressions: 'the server enforces CEL rules in custom resource schemas',
   RecoverVolumeExpansionFailure: 'a PersistentVolumeClaim whose expansion failed can request less storage',
+  ServiceAccountTokenJTI: 'service account tokens have an ID, which users of the token get as an extra attribute',
+  ServiceAccountTokenNodeBinding: 'service account tokens can be bound to Nodes',
+  ServiceAccountTokenPodNodeInfo: 'service account tokens of pods name the node',
+  TokenRequestServiceAccountUIDValidation: 'a token request must name the UID of its account, if it names one',
   WatchList: 'a watch with sendInitialEvents=true sends the current objects first',
 }
 

@@ -23,6 +23,7 @@ import { errorFields, type Log } from '../../base/telemetry/log.ts'
 import { messageOf } from '../../base/text/errors.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { AuthorizationMode } from '../flags/authorization.ts'
+import { emulationFrom } from '../flags/emulation.ts'
 import type { EmulatedOptions } from '../flags/options.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 import type { Reloading } from '../flags/reloading.ts'
@@ -70,7 +71,7 @@ interface Making extends AccessParts {
 }
 
 const makers: { readonly [M in AuthorizationMode]: (making: Making) => Mode | Promise<Mode> } = {
-  Node: ({ vendor, lookup, options }) => nodeMode({ vendor, lookup, version: options.emulatedVersion }),
+  Node: ({ vendor, lookup, options }) => nodeMode({ vendor, lookup, emulation: emulationFrom(options) }),
   RBAC: ({ vendor, policy }) => ({ authorizer: rbac(policy, vendor), rulesOf: rbacRules(policy, vendor) }),
   ABAC: abacMode,
   Webhook: webhookMode,
@@ -120,6 +121,7 @@ async function webhookMode({ options, vendor, clock, log, reloading, opened }: M
     vendor,
     clock,
     version: options.authorizationWebhookVersion,
+    sendsSelectors: emulationFrom(options).gates.has('AuthorizeWithSelectors'),
     authorizedTtlMs: options.authorizationWebhookCacheAuthorizedTtl,
     unauthorizedTtlMs: options.authorizationWebhookCacheUnauthorizedTtl,
     post: (review, trace) => service.post(review, trace),

@@ -2,6 +2,7 @@
 
 import type { Lookup } from '../../api/model/lookup.ts'
 import { apiAudience, vendorOf } from '../../api/model/vendor.ts'
+import type { Gates } from '../../api/versions/feature-gates.ts'
 import type { Authenticator } from '../../apiserver/authn/authenticator.ts'
 import { serviceAccountTokens } from '../../apiserver/authn/service-account/authenticator.ts'
 import { TokenIssuer } from '../../apiserver/authn/service-account/issuer.ts'
@@ -84,7 +85,7 @@ export interface AccountTokens {
   readonly policy: TokenPolicy
   /** Audiences that a token must have one of. */
   readonly audiences: readonly string[]
-  strategy(parts: { lookup: Lookup; clock: Clock; metrics: TokenMetrics }): Authenticator
+  strategy(parts: { lookup: Lookup; clock: Clock; metrics: TokenMetrics; gates: Gates }): Authenticator
 }
 
 function issuersOf({ serviceAccountIssuer, profile }: ServerOptions): readonly string[] {
@@ -109,12 +110,13 @@ export function openAccountTokens(options: ServerOptions, keys: TokenKeys): Acco
       extendExpiration: options.serviceAccountExtendTokenExpiration,
     },
     audiences,
-    strategy: ({ lookup, clock, metrics }) =>
+    strategy: ({ lookup, clock, metrics, gates }) =>
       serviceAccountTokens({
         vendor,
         clock,
         audiences,
         metrics,
+        gates,
         signatures: new Signatures({ vendor, keys: keys.verifying, issuers }),
         holders: new TokenDependencies({ lookup, clock, lookupLegacy: options.serviceAccountLookup }),
         recency: new StalenessBound(lookup, clock),

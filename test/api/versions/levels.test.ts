@@ -51,7 +51,6 @@ const notBuilt = new Set([
   'admissionregistration.orch.io mutatingadmissionpolicybindings',
   'admissionregistration.orch.io validatingadmissionpolicies',
   'admissionregistration.orch.io validatingadmissionpolicybindings',
-  'authentication.orch.io selfsubjectreviews',
   'certificates.orch.io clustertrustbundles',
   'certificates.orch.io podcertificaterequests',
   'coordination.orch.io leasecandidates',

@@ -9,7 +9,7 @@ import { checkTokenLife } from '../core/types/token-life.ts'
 
 const boundObjectReference = s.object(
   {
-    kind: field(1, s.string(), { doc: 'Kind of the object: Pod or Secret.' }),
+    kind: field(1, s.string(), { doc: 'Kind of the object: Pod, Secret or, since Kubernetes 1.31, Node.' }),
     apiVersion: field(2, s.string(), { doc: 'API version of the object.' }),
     name: field(3, s.string(), { doc: 'Name of the object.' }),
     uid: field(4, s.string(), {
@@ -31,7 +31,7 @@ const specFields = {
     doc: 'Requested lifetime of the token in seconds, at least 600. Defaults to 3600. The server may shorten it.',
   }),
   boundObjectRef: field(3, boundObjectReference, {
-    doc: 'Pod or Secret in the same namespace to bind the token to. The token is invalid once that object is deleted.',
+    doc: 'Pod or Secret in the same namespace, or Node, to bind the token to. The token is invalid once that object is deleted.',
   }),
 }
 

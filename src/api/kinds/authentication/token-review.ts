@@ -4,18 +4,7 @@
  */
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
-
-const userInfo = s.object(
-  {
-    username: field(1, s.string(), { doc: 'Name that identifies the user.' }),
-    uid: field(2, s.string(), {
-      doc: 'Unique ID of the user. Another user with the same name has a different UID.',
-    }),
-    groups: field(3, s.list(s.string()), { doc: 'Groups that the user belongs to.' }),
-    extra: field(4, s.map(s.list(s.string())), { doc: 'Additional attributes of the user from the authenticator.' }),
-  },
-  { name: 'UserInfo', doc: 'Identity of an authenticated user.' },
-)
+import { userInfo } from './user-info.ts'
 
 const spec = s.object(
   {

@@ -1,8 +1,10 @@
 /** The fields and checks that all access reviews share. */
 
-import { type FieldError, invalid } from '../../model/field-error.ts'
+import { at, child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../model/field-error.ts'
+import { checkLabelValue } from '../../model/names.ts'
 import type { ObjectMeta } from '../../model/object.ts'
-import { field, type InferFields, s } from '../../schema/schema.ts'
+import { field, type Infer, type InferFields, s } from '../../schema/schema.ts'
+import { checkLabelKey } from '../../selectors/label-rules.ts'
 import { fieldSelectorRequirement, labelSelectorRequirement } from '../meta/label-selector.ts'
 
 const fieldSelectorAttributes = s.object(
@@ -76,13 +78,67 @@ export const questionFields = {
 
 export type Question = InferFields<typeof questionFields>
 
-export function checkQuestion({ resourceAttributes: resource, nonResourceAttributes: path }: Question): FieldError[] {
+export function checkQuestion(question: Question): FieldError[] {
+  const { fieldSelector, labelSelector } = question.resourceAttributes ?? {}
+  return [
+    ...checkTarget(question),
+    ...checkSelector(fieldSelector, 'spec.resourceAttributes.fieldSelector', checkFieldKey),
+    ...checkSelector(labelSelector, 'spec.resourceAttributes.labelSelector', checkLabelRequirement),
+  ]
+}
+
+/** Requires exactly one of the two fields. */
+function checkTarget({ resourceAttributes: resource, nonResourceAttributes: path }: Question): FieldError[] {
   if ((resource === undefined) !== (path === undefined)) return []
   const why =
     resource === undefined
       ? 'exactly one of nonResourceAttributes or resourceAttributes must be specified'
       : 'cannot be specified in combination with resourceAttributes'
   return [invalid(resource === undefined ? 'spec.resourceAttributes' : 'spec.nonResourceAttributes', null, why)]
+}
+
+type SelectorAttributes = Infer<typeof fieldSelectorAttributes> | Infer<typeof labelSelectorAttributes>
+type SelectorRequirement = NonNullable<SelectorAttributes['requirements']>[number]
+
+function checkSelector(
+  selector: SelectorAttributes | undefined,
+  path: FieldPath,
+  check: (requirement: SelectorRequirement, path: FieldPath) => FieldError[],
+): FieldError[] {
+  if (selector === undefined) return []
+  const { rawSelector = '', requirements = [] } = selector
+  const isEmpty = rawSelector === '' && requirements.length === 0
+  const list = child(path, 'requirements')
+  const both = 'cannot be specified together with requirements'
+  return [
+    ...(rawSelector !== '' && requirements.length > 0 ? [invalid(child(path, 'rawSelector'), rawSelector, both)] : []),
+    ...(isEmpty ? [required(list, 'specify requirements or rawSelector')] : []),
+    ...requirements.flatMap((each, i) => [...checkValues(each, at(list, i)), ...check(each, at(list, i))]),
+  ]
+}
+
+/** Accepts unknown operators, which later versions may define. */
+function checkValues({ operator = '', values = [] }: SelectorRequirement, path: FieldPath): FieldError[] {
+  const place = child(path, 'values')
+  const isMissing = (operator === 'In' || operator === 'NotIn') && values.length === 0
+  const isForbidden = (operator === 'Exists' || operator === 'DoesNotExist') && values.length > 0
+  return [
+    ...(isMissing ? [required(place, "must be specified when `operator` is 'In' or 'NotIn'")] : []),
+    ...(isForbidden ? [forbidden(place, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")] : []),
+  ]
+}
+
+function checkFieldKey({ key = '' }: SelectorRequirement, path: FieldPath): FieldError[] {
+  return key === '' ? [required(child(path, 'key'), 'must be specified')] : []
+}
+
+function checkLabelRequirement({ key = '', values = [] }: SelectorRequirement, path: FieldPath): FieldError[] {
+  return [
+    ...checkLabelKey(key, child(path, 'key')),
+    ...values.flatMap((value, i) =>
+      checkLabelValue(value).map((fault) => invalid(at(child(path, 'values'), i), value, fault)),
+    ),
+  ]
 }
 
 /** Rejects metadata such as a name or labels, which a review does not have. */

@@ -5,6 +5,7 @@
 
 import { serviceAccountGroups, serviceAccountName, type User } from '../../../api/model/user.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
+import type { Gates } from '../../../api/versions/feature-gates.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import { type AuthenticationOutcome, type Authenticator, type KnownUser, none, refused } from '../authenticator.ts'
 import { bearerToken } from '../bearer.ts'
@@ -23,6 +24,8 @@ export interface ServiceAccountParts {
   /** Accepted audiences. */
   readonly audiences: readonly string[]
   readonly metrics: TokenMetrics
+  /** The enabled feature gates. */
+  readonly gates: Gates
 }
 
 type Outcome = AuthenticationOutcome | Promise<AuthenticationOutcome>
@@ -57,12 +60,12 @@ interface CachedToken {
   readonly token: SignedToken | 'foreign'
 }
 
-function judgeOf({ vendor, clock, holders, recency, audiences: own, metrics }: ServiceAccountParts) {
+function judgeOf({ vendor, clock, holders, recency, audiences: own, metrics, gates }: ServiceAccountParts) {
   const users = new WeakMap<SignedToken, KnownUser>()
   const userOf = (token: SignedToken) => {
     const before = users.get(token)
     if (before !== undefined) return before
-    const outcome: KnownUser = { result: 'user', user: accountUser(token.claims, vendor) }
+    const outcome: KnownUser = { result: 'user', user: accountUser(token.claims, { vendor, gates }) }
     users.set(token, outcome)
     return outcome
   }
@@ -96,12 +99,23 @@ function refusedTo({ audiences }: TokenClaims, requestedAudiences: readonly stri
   return { result: 'refused', why: `token audiences [${named}] is invalid for the target audiences [${target}]` }
 }
 
-function accountUser({ namespace, account, pod }: TokenClaims, vendor: Vendor): User {
+/** The extra attributes name the token and the objects that it names. */
+function accountUser(
+  { namespace, account, pod, node, id }: TokenClaims,
+  { vendor, gates }: { readonly vendor: Vendor; readonly gates: Gates },
+): User {
+  const key = (name: string) => vendorKey(vendor, name, 'authentication')
+  const showsNode = gates.has(pod === undefined ? 'ServiceAccountTokenNodeBinding' : 'ServiceAccountTokenPodNodeInfo')
   const extra = new Map<string, readonly string[]>()
   if (pod !== undefined) {
-    extra.set(vendorKey(vendor, 'pod-name', 'authentication'), [pod.name])
-    extra.set(vendorKey(vendor, 'pod-uid', 'authentication'), [pod.uid ?? ''])
+    extra.set(key('pod-name'), [pod.name])
+    extra.set(key('pod-uid'), [pod.uid ?? ''])
   }
+  if (node !== undefined && showsNode) {
+    extra.set(key('node-name'), [node.name])
+    if (node.uid !== undefined) extra.set(key('node-uid'), [node.uid])
+  }
+  if (id !== undefined && gates.has('ServiceAccountTokenJTI')) extra.set(key('credential-id'), [`JTI=${id}`])
   const name = serviceAccountName(namespace, account.name)
   return { name, uid: account.uid ?? '', groups: serviceAccountGroups(namespace), extra }
 }

@@ -4,15 +4,18 @@
  * reads claims; other files check whether they still apply.
  */
 import type { Json, JsonObject } from '../../../api/json/json.ts'
-import { isObject } from '../../../api/json/json.ts'
+import { defined, isObject } from '../../../api/json/json.ts'
 import type { ObjectName } from '../../../api/model/lookup.ts'
 import { serviceAccountName } from '../../../api/model/user.ts'
 import { legacyTokenIssuer, type Vendor } from '../../../api/model/vendor.ts'
 
-/** An object that a token depends on, in the account's namespace. */
+/** An object that a token names: a node, or an object in the account's namespace. */
 export interface Holder {
   readonly name: string
-  /** Undefined for the Secret of a legacy token, which is identified by the token that it contains. */
+  /**
+   * Undefined for the Secret of a legacy token, which is identified by the token that it contains, and for the node of
+   * a pod if that Node does not exist.
+   */
   readonly uid: string | undefined
 }
 
@@ -21,6 +24,10 @@ export interface TokenClaims {
   readonly account: Holder
   readonly pod?: Holder | undefined
   readonly secret?: Holder | undefined
+  /** The node that the token is bound to, or the node of the pod. */
+  readonly node?: Holder | undefined
+  /** ID of the token (`jti`). Tokens of older versions have none. */
+  readonly id?: string | undefined
   /** Audiences; empty if the token names none and is thus valid for this server. */
   readonly audiences: readonly string[]
   /** Milliseconds since 1970. */
@@ -31,10 +38,20 @@ export interface TokenClaims {
   readonly legacy: boolean
 }
 
+/** The object that a token is bound to. A pod comes with its node. */
+export interface BoundTo {
+  readonly kind: 'pod' | 'secret' | 'node'
+  readonly name: string
+  readonly uid: string
+  readonly node?: Holder | undefined
+}
+
 export interface BoundToken extends ObjectName {
   readonly issuer: string
   readonly uid: string
-  readonly bound?: { readonly kind: 'pod' | 'secret'; readonly name: string; readonly uid: string } | undefined
+  readonly bound?: BoundTo | undefined
+  /** ID of the token. */
+  readonly id?: string | undefined
   readonly audiences: readonly string[]
   readonly nowSeconds: number
   readonly lifeSeconds: number
@@ -43,15 +60,17 @@ export interface BoundToken extends ObjectName {
 }
 
 export function boundClaims(vendor: Vendor, token: BoundToken): JsonObject {
-  const { namespace, name, uid, bound, nowSeconds, warnAfterSeconds } = token
+  const { namespace, name, uid, bound, id, nowSeconds, warnAfterSeconds } = token
   const holders: JsonObject = { namespace, serviceaccount: { name, uid } }
   if (bound !== undefined) holders[bound.kind] = { name: bound.name, uid: bound.uid }
+  if (bound?.node !== undefined) holders.node = defined({ ...bound.node })
   if (warnAfterSeconds !== undefined) holders.warnafter = nowSeconds + warnAfterSeconds
   return {
     aud: [...token.audiences],
     exp: nowSeconds + token.lifeSeconds,
     iat: nowSeconds,
     iss: token.issuer,
+    ...(id === undefined ? {} : { jti: id }),
     [vendor.keyDomain]: holders,
     nbf: nowSeconds,
     sub: serviceAccountName(namespace, name),
@@ -108,7 +127,7 @@ function readLegacy(vendor: Vendor, payload: JsonObject): TokenClaims | undefine
 function readBound(vendor: Vendor, payload: JsonObject): TokenClaims | undefined {
   const holders = payload[vendor.keyDomain]
   if (!isObject(holders)) return undefined
-  const { serviceaccount, pod, secret, warnafter } = holders
+  const { serviceaccount, pod, secret, node, warnafter } = holders
   const namespace = word(holders.namespace)
   const account = holder(serviceaccount)
   const until = seconds(payload.exp)
@@ -117,6 +136,8 @@ function readBound(vendor: Vendor, payload: JsonObject): TokenClaims | undefined
   const stale = warnafter === undefined ? until : seconds(warnafter)
   const bound = { pod: pod === undefined ? null : holder(pod), secret: secret === undefined ? null : holder(secret) }
   if (!namespace || account === undefined || until === undefined || audiences === undefined) return undefined
+  const ofNode = node === undefined ? null : nodeHolder(node)
+  if (ofNode === undefined) return undefined
   if (from === undefined || stale === undefined || bound.pod === undefined || bound.secret === undefined)
     return undefined
   return {
@@ -125,6 +146,8 @@ function readBound(vendor: Vendor, payload: JsonObject): TokenClaims | undefined
     audiences,
     pod: bound.pod ?? undefined,
     secret: bound.secret ?? undefined,
+    node: ofNode ?? undefined,
+    id: word(payload.jti),
     validFrom: from,
     validUntil: until,
     staleFrom: stale,
@@ -137,6 +160,12 @@ function holder(value: Json | undefined): { name: string; uid: string } | undefi
   const name = word(value.name)
   const uid = word(value.uid)
   return name && uid ? { name, uid } : undefined
+}
+
+/** The node of a pod may have no uid. */
+function nodeHolder(value: Json | undefined): Holder | undefined {
+  const name = isObject(value) ? word(value.name) : undefined
+  return isObject(value) && name ? { name, uid: word(value.uid) } : undefined
 }
 
 function word(value: Json | undefined): string | undefined {

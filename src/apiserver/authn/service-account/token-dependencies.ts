@@ -1,10 +1,12 @@
 /**
- * Checks that the objects that a token depends on still exist: its account and the pod or Secret that it is bound to.
+ * Checks that the objects that a token depends on still exist: its account and the pod, Secret or node that it is bound
+ * to. The node of a pod does not count.
  * Objects are compared by uid, so that a recreated object does not count; a legacy token is compared with the content
  * of its Secret. A terminating object counts as deleted, except for a pod, which needs its token until its grace period
  * ends.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
+import { node as nodes } from '../../../api/kinds/core/node.ts'
 import { pod as pods } from '../../../api/kinds/core/pod.ts'
 import type { Secret } from '../../../api/kinds/core/secret.ts'
 import { secret as secrets } from '../../../api/kinds/core/secret.ts'
@@ -12,6 +14,7 @@ import { serviceAccount as serviceAccounts } from '../../../api/kinds/core/servi
 import type { Lookup, StoredObject } from '../../../api/model/lookup.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
 import type { Clock } from '../../../base/time/clock.ts'
+import type { Holder } from './claims.ts'
 import type { SignedToken } from './signatures.ts'
 
 export interface HolderOptions {
@@ -21,7 +24,7 @@ export interface HolderOptions {
   readonly lookupLegacy: boolean
 }
 
-/** Checks that the account, pod and Secret of a token still exist. */
+/** Checks that the account, pod, Secret and node of a token still exist. */
 export class TokenDependencies {
   readonly #lookup: Lookup
   readonly #clock: Clock
@@ -38,11 +41,13 @@ export class TokenDependencies {
   /** Checks the cached objects. */
   exist(token: SignedToken): boolean {
     const { namespace, account, pod, secret, legacy } = token.claims
+    const node = boundNode(token)
     if (legacy && !this.#lookupLegacy) return true
     const dependencies = [
       this.#lookup.getCached(serviceAccounts, { namespace, name: account.name }),
       pod && this.#lookup.getCached(pods, { namespace, name: pod.name }),
       secret && this.#lookup.getCached(secrets, { namespace, name: secret.name }),
+      node && this.#lookup.getCached(nodes, { namespace: '', name: node.name }),
     ] as const
     const good = this.#good.get(token)
     if (good?.every((each, i) => each === dependencies[i])) return true
@@ -51,11 +56,13 @@ export class TokenDependencies {
 
   #judge(token: SignedToken, dependencies: readonly (StoredObject | undefined)[]): boolean {
     const { account, pod, secret, legacy } = token.claims
-    const [ofAccount, ofPod, ofSecret] = dependencies.map((each) => each?.object)
+    const node = boundNode(token)
+    const [ofAccount, ofPod, ofSecret, ofNode] = dependencies.map((each) => each?.object)
     const stands =
       isThere(ofAccount, account.uid) &&
       (pod === undefined || this.#isPodThere(ofPod, pod.uid)) &&
       (secret === undefined || isThere(ofSecret, secret.uid)) &&
+      (node === undefined || isThere(ofNode, node.uid)) &&
       (!legacy || holdsToken(ofSecret!, token.hash))
     // The end of a pod's grace period does not change the pod, so the result is not cached.
     if (stands && !ofPod?.metadata.deletionTimestamp) this.#good.set(token, dependencies)
@@ -66,6 +73,11 @@ export class TokenDependencies {
     const end = pod?.metadata.deletionTimestamp
     return pod?.metadata.uid === uid && (end === undefined || Date.parse(end) > this.#clock.now())
   }
+}
+
+/** Returns the node that the token is bound to. */
+function boundNode({ claims: { node, pod } }: SignedToken): Holder | undefined {
+  return pod === undefined ? node : undefined
 }
 
 function isThere(object: ApiObject | undefined, uid: string | undefined): boolean {

@@ -1,32 +1,34 @@
 /**
  * The Node mode: authorizes node agents, the users `system:node:<name>` in the group `system:nodes`. They have the
  * permissions of the role `system:node`, with restrictions: Secrets, ConfigMaps, claims, volumes, attachments and
- * tokens must be needed by pods on the node, and Leases and CSINodes must be the node's own. It never denies a request
+ * tokens must be needed by pods on the node, and Leases and CSINodes must be the node's own. Since 1.32 an agent reads
+ * only its own Node and the pods on it. It never denies a request
  * that another mode may allow.
  */
 import type { Lookup } from '../../../api/model/lookup.ts'
 import { nodesGroup, nodeUserPrefix, shownName, type User } from '../../../api/model/user.ts'
 import { groupName, type Vendor } from '../../../api/model/vendor.ts'
-import type { EmulatedVersion } from '../../../api/versions/emulated-version.ts'
+import type { Emulation } from '../../../api/versions/availability.ts'
 import { type Mode, noRules, type ToldRules } from '../access.ts'
 import { type Authorizer, allow, type Decision, noOpinion, type ResourceAttributes } from '../authorizer.ts'
 import { defaultRules } from '../rbac/defaults/all.ts'
 import { allows, ruleOf } from '../rbac/rule.ts'
 import { NodeGraph } from './graph.ts'
+import { because, type NodeJudge, nodeAccess, podAccess } from './node-and-pod-access.ts'
 
 /** Namespace of node heartbeat Leases. */
 const leaseNamespace = 'kube-node-lease'
 
 interface NodeModeParts {
   readonly vendor: Vendor
-  readonly version: EmulatedVersion
+  readonly emulation: Emulation
   readonly lookup: Lookup
 }
 
 /** The Node mode: a node agent may read objects that pods on its node use. */
-export function nodeMode({ vendor, version, lookup }: NodeModeParts): Mode {
+export function nodeMode({ vendor, emulation, lookup }: NodeModeParts): Mode {
   return {
-    authorizer: nodeAuthorizer(vendor, version, new NodeGraph(lookup, vendor)),
+    authorizer: nodeAuthorizer(vendor, emulation, new NodeGraph(lookup, vendor)),
     rulesOf: (user) => (nodeOf(user) === undefined ? noRules : untold),
   }
 }
@@ -37,9 +39,9 @@ const untold: ToldRules = {
   notes: ["a node's permissions depend on its pods and cannot be listed"],
 }
 
-function nodeAuthorizer(vendor: Vendor, version: EmulatedVersion, graph: NodeGraph): Authorizer {
-  const rules = defaultRules(vendor, version, 'system:node').map(ruleOf)
-  const judge = judgeOf(vendor, graph)
+function nodeAuthorizer(vendor: Vendor, emulation: Emulation, graph: NodeGraph): Authorizer {
+  const rules = defaultRules(vendor, emulation.version, 'system:node').map(ruleOf)
+  const judge = judgeOf(vendor, emulation, graph)
   return ({ user, attributes }) => {
     const node = nodeOf(user)
     if (node === undefined) return noOpinion
@@ -55,12 +57,10 @@ function nodeOf({ name, groups }: User): string | undefined {
   return name.startsWith(nodeUserPrefix) && groups.includes(nodesGroup) ? name.slice(nodeUserPrefix.length) : undefined
 }
 
-type Judge = (node: string, attributes: ResourceAttributes) => Decision | Promise<Decision>
-
 /** Returns the check for resources that are restricted per node; undefined for others. */
-function judgeOf(vendor: Vendor, graph: NodeGraph) {
-  const judges = new Map<string, Judge>()
-  const concerning = (fault: (attributes: ResourceAttributes) => string): Judge => {
+function judgeOf(vendor: Vendor, { gates }: Emulation, graph: NodeGraph) {
+  const judges = new Map<string, NodeJudge>()
+  const concerning = (fault: (attributes: ResourceAttributes) => string): NodeJudge => {
     return (node, attributes) => {
       const wrong = fault(attributes)
       if (wrong !== '') return because(wrong)
@@ -69,7 +69,7 @@ function judgeOf(vendor: Vendor, graph: NodeGraph) {
       return pending === undefined ? answer() : pending.then(answer)
     }
   }
-  const add = (group: string, plural: string, judge: Judge) =>
+  const add = (group: string, plural: string, judge: NodeJudge) =>
     judges.set(`${groupName(vendor, group)}/${plural}`, judge)
   add('core', 'secrets', concerning(notRead))
   add('core', 'configmaps', concerning(notRead))
@@ -83,12 +83,12 @@ function judgeOf(vendor: Vendor, graph: NodeGraph) {
   add('core', 'serviceaccounts', concerning(notToken))
   add('coordination', 'leases', (node, asked) => own(node, asked, leaseNamespace))
   add('storage', 'csinodes', (node, asked) => own(node, asked, ''))
+  if (gates.has('AuthorizeNodeWithSelectors')) {
+    add('core', 'nodes', nodeAccess)
+    add('core', 'pods', podAccess(concerning(() => '')))
+  }
   return (node: string, attributes: ResourceAttributes) =>
     judges.get(`${attributes.group}/${attributes.plural}`)?.(node, attributes)
-}
-
-function because(reason: string): Decision {
-  return { verdict: 'no opinion', reason: () => reason }
 }
 
 function related(graph: NodeGraph, node: string, { plural, namespace, name }: ResourceAttributes): Decision {

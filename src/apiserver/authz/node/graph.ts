@@ -64,6 +64,7 @@ export class NodeGraph {
   /** Whether the node needs the object. */
   concerns(node: string, plural: string, { namespace, name }: ObjectName): boolean {
     if (plural === 'volumeattachments') return this.#attachments.get(name) === node
+    if (plural === 'pods') return this.#pods.get(`${namespace}/${name}`)?.node === node
     if (plural === 'persistentvolumes') return this.#usesVolume(node, name)
     const wanted = thing(plural, namespace, name)
     if (this.#needed.get(wanted)?.has(node)) return true

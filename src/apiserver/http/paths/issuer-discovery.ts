@@ -4,7 +4,12 @@
  */
 import { stringifyJson } from '../../../api/codec/json.ts'
 import type { JsonObject } from '../../../api/json/json.ts'
+import { ApiError } from '../../../api/model/api-error.ts'
+import type { Emulation } from '../../../api/versions/availability.ts'
+import { isAtLeast } from '../../../api/versions/emulated-version.ts'
 import { notAllowed, type PathHandler } from '../dispatch.ts'
+import type { RequestHeaders } from '../request/headers.ts'
+import { acceptedType } from '../response/negotiate.ts'
 
 /** The paths that OpenID Connect clients request. */
 export const issuerPaths = { configuration: '/.well-known/openid-configuration', keys: '/openid/v1/jwks' }
@@ -23,8 +28,16 @@ export function isDiscoverable(issuer: string): boolean {
   return url?.protocol === 'https:' && url.search === '' && url.hash === '' && !issuer.endsWith('#')
 }
 
-/** `keysAt` returns the URL of the keys, which is known only once the server listens. */
-export function issuerDiscovery(issuer: PublicIssuer, keysAt: () => string): PathHandler {
+export interface IssuerDiscoveryParts {
+  readonly issuer: PublicIssuer
+  /** Returns the URL of the keys, which is known only once the server listens. */
+  readonly keysAt: () => string
+  readonly emulation: Emulation
+}
+
+/** Serves the documents of the token issuer. */
+export function issuerDiscovery({ issuer, keysAt, emulation }: IssuerDiscoveryParts): PathHandler {
+  const negotiates = isAtLeast(emulation.version, '1.24')
   let keys: Promise<Buffer> | undefined
   const published = () => {
     keys ??= issuer.publicKeys().then((set) => Buffer.from(stringifyJson(set)))
@@ -33,11 +46,18 @@ export function issuerDiscovery(issuer: PublicIssuer, keysAt: () => string): Pat
   return (exchange, { path, verb }) => {
     if (path !== issuerPaths.configuration && path !== issuerPaths.keys) return false
     if (verb !== 'get') throw notAllowed()
+    const mediaType = path === issuerPaths.keys ? 'application/jwk-set+json' : 'application/json'
+    if (negotiates) assertAccepted(exchange.headers, mediaType)
     exchange.setHeader('cache-control', 'public, max-age=3600')
-    if (path === issuerPaths.keys)
-      return published().then((body) => exchange.send(200, 'application/jwk-set+json', body))
-    return exchange.send(200, 'application/json', Buffer.from(stringifyJson(configuration(issuer, keysAt()))))
+    if (path === issuerPaths.keys) return published().then((body) => exchange.send(200, mediaType, body))
+    return exchange.send(200, mediaType, Buffer.from(stringifyJson(configuration(issuer, keysAt()))))
   }
+}
+
+function assertAccepted(headers: RequestHeaders, mediaType: string): void {
+  if (acceptedType(headers, [mediaType]) !== undefined) return
+  const message = `406: Not Acceptable\n\nAvailable representations: ${mediaType}`
+  throw new ApiError(406, 'NotAcceptable', message, {})
 }
 
 function configuration({ name, algorithms }: PublicIssuer, keysAt: string): JsonObject {

@@ -123,13 +123,20 @@ function notServed({ watch, vendor, protobuf }: NegotiationInput): ApiError {
 
 /** The client's preferred type among these, or the first one without a preference. Throws 406 if none is acceptable. */
 export function chooseType(headers: RequestHeaders, types: readonly string[]): string {
+  const type = acceptedType(headers, types)
+  if (type === undefined) throw notAcceptable(types)
+  return type
+}
+
+/** Like `chooseType`, but returns undefined if the client accepts none of the types. */
+export function acceptedType(headers: RequestHeaders, types: readonly string[]): string | undefined {
   const accept = headers.list('accept')
   const clauses = accept.trim() === '' ? [anything] : parseAccept(accept)
   for (const clause of clauses) {
     const type = types.find((candidate) => covers(clause.type, candidate))
     if (type !== undefined) return type
   }
-  throw notAcceptable(types)
+  return undefined
 }
 
 /** The format for errors: one that the client accepts, or else JSON. */

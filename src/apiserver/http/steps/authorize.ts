@@ -10,6 +10,7 @@ import { groupName, type Vendor } from '../../../api/model/vendor.ts'
 import { parseFieldSelector } from '../../../api/selectors/field-selector.ts'
 import type { AuditNotes } from '../../audit/record.ts'
 import type { Authorizer, Decision, PathAttributes, Question, ResourceAttributes } from '../../authz/authorizer.ts'
+import { selectorsIn } from '../../authz/request-selectors.ts'
 import type { Step } from '../pipeline.ts'
 import type { Exchange } from '../request/exchange.ts'
 import type { RequestInfo, ResourceInfo } from '../request/request-info.ts'
@@ -32,7 +33,7 @@ export function authorize(authorizer: Authorizer, vendor: Vendor): Step {
   }
   return (exchange) => {
     const { user, info } = exchange
-    const question = { user, attributes: attributesOf(info), trace: exchange }
+    const question = { user, attributes: requestAttributes(info), trace: exchange }
     const decision = authorizer(question)
     if (decision instanceof Promise) return decision.then((later) => judge(exchange, question, later))
     return judge(exchange, question, decision)
@@ -63,11 +64,19 @@ export function assertAllowed(authorizer: Authorizer, question: Question): void 
   if (decision.verdict !== 'allow') throw refusal(question, decision)
 }
 
-function attributesOf(info: RequestInfo): ResourceAttributes | PathAttributes {
+/** Returns what the authorizer has to allow. */
+export function requestAttributes(info: RequestInfo): ResourceAttributes | PathAttributes {
   if (!info.resource) return info
-  if (info.name === '') return info.query.size === 0 ? info : namedBySelector(info)
+  if (info.name === '') return info.query.size === 0 ? info : selectedBy(info)
   // A request for a namespace is authorized inside that namespace, so a role in the namespace can allow it.
   return info.plural === 'namespaces' && info.group === '' ? { ...info, namespace: info.name } : info
+}
+
+/** Adds the selectors of a list, watch or deletion of a collection. */
+function selectedBy(info: ResourceInfo): ResourceAttributes {
+  const selectors = selectorsIn(info.verb, info.query)
+  const attributes = namedBySelector(info)
+  return selectors === undefined ? attributes : { ...attributes, selectors }
 }
 
 /** A list or watch of a single name needs permission only for that name. */

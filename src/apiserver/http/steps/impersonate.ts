@@ -1,10 +1,11 @@
 /**
  * Impersonation: permitted users act as another user with `Impersonate-User`, optionally with `Impersonate-Group`
- * (repeatable), `Impersonate-Uid` and `Impersonate-Extra-<key>`. Each value is authorized separately. From this step
- * on, the request runs as the impersonated user. Only the log names both users.
+ * (repeatable), `Impersonate-Uid` and `Impersonate-Extra-<key>`. Each value is authorized separately. Since 1.36, the
+ * permission may be limited to certain actions (`constrained-impersonation.ts`). From this step on, the request runs as
+ * the impersonated user. Only the log names both users.
  */
 
-import { badRequest } from '../../../api/model/api-error.ts'
+import { ApiError, badRequest } from '../../../api/model/api-error.ts'
 import {
   anonymousName,
   authenticatedUsers,
@@ -15,37 +16,38 @@ import {
   unauthenticatedUsers,
 } from '../../../api/model/user.ts'
 import { groupName, type Vendor } from '../../../api/model/vendor.ts'
+import type { Gates } from '../../../api/versions/feature-gates.ts'
+import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 import { headerText } from '../../../wire/http/header-text.ts'
 import { decodeKey } from '../../authn/authenticating-proxy.ts'
 import type { Authorizer, ResourceAttributes } from '../../authz/authorizer.ts'
 import type { Step } from '../pipeline.ts'
-import type { Exchange } from '../request/exchange.ts'
 import type { RequestHeaders } from '../request/headers.ts'
-import { assertAllowed } from './authorize.ts'
+import { assertAllowed, requestAttributes } from './authorize.ts'
+import { type Alternative, constrainedAlternatives, type RequestedIdentity } from './constrained-impersonation.ts'
 
 const prefix = 'impersonate-'
 const extraPrefix = 'impersonate-extra-'
 
 /** Lets permitted users act as another user. */
-export function impersonate(authorizer: Authorizer, vendor: Vendor): Step {
+export function impersonate(authorizer: Authorizer, vendor: Vendor, gates: Gates): Step {
+  const modes = new ImpersonationModes(authorizer)
   return (exchange) => {
     if (!exchange.headers.hasPrefix(prefix) || exchange.headers.withPrefix(prefix).every(isUnset)) return
     const identity = readRequestedIdentity(exchange.headers)
-    return actAs(exchange, identity, { authorizer, rights: rightsNeeded(identity, vendor) })
+    const asked = { requester: exchange.user, target: requestAttributes(exchange.info), vendor }
+    const constrained = gates.has('ConstrainedImpersonation') ? constrainedAlternatives(identity, asked) : []
+    const legacy = { mode: 'legacy', permissions: rightsNeeded(identity, vendor) }
+    return modes.assertOneAllowed(exchange.user, [...constrained, legacy]).then(() => {
+      exchange.impersonator = exchange.user
+      exchange.user = userOf(identity)
+    })
   }
 }
 
 /** An empty user or UID counts as not sent. An empty group or extra value makes the impersonation incomplete. */
 function isUnset({ name, value }: { readonly name: string; readonly value: string }): boolean {
   return value === '' && (name === 'impersonate-user' || name === 'impersonate-uid')
-}
-
-/** The requested identity. */
-interface RequestedIdentity {
-  readonly name: string
-  readonly uid: string
-  readonly groups: readonly string[]
-  readonly extra: ReadonlyMap<string, readonly string[]>
 }
 
 function readRequestedIdentity(headers: RequestHeaders): RequestedIdentity {
@@ -103,16 +105,37 @@ const impersonation: ResourceAttributes = {
   name: '',
 }
 
-interface Rights {
-  readonly authorizer: Authorizer
-  readonly rights: readonly ResourceAttributes[]
-}
+/** Maximum number of users whose mode is remembered. */
+const maxRememberedUsers = 1000
 
-async function actAs(exchange: Exchange, identity: RequestedIdentity, { authorizer, rights }: Rights): Promise<void> {
-  const { user } = exchange
-  for (const attributes of rights) await assertAllowed(authorizer, { user, attributes })
-  exchange.impersonator = user
-  exchange.user = userOf(identity)
+/** Checks permissions to impersonate. The mode that last allowed a user something is tried first for that user. */
+class ImpersonationModes {
+  readonly #authorizer: Authorizer
+  readonly #lastModes = new BoundedMap<string, string>(maxRememberedUsers)
+
+  constructor(authorizer: Authorizer) {
+    this.#authorizer = authorizer
+  }
+
+  /** Throws the 403 of the first alternative unless one of them is allowed. */
+  async assertOneAllowed(user: User, alternatives: readonly Alternative[]): Promise<void> {
+    const key = JSON.stringify([user.name, user.uid, user.groups])
+    const last = this.#lastModes.use(key)
+    const isFirst = ({ mode }: Alternative) => mode === last
+    const inOrder = [...alternatives.filter(isFirst), ...alternatives.filter((each) => !isFirst(each))]
+    let firstError: unknown
+    for (const { mode, permissions } of inOrder) {
+      try {
+        for (const attributes of permissions) await assertAllowed(this.#authorizer, { user, attributes })
+        this.#lastModes.set(key, mode)
+        return
+      } catch (error) {
+        if (!(error instanceof ApiError && error.code === 403)) throw error
+        firstError ??= error
+      }
+    }
+    throw firstError
+  }
 }
 
 /** Adds the groups of service accounts, and either `system:authenticated` or `system:unauthenticated`. */

@@ -3,11 +3,14 @@
  * create. Then the endpoint produces the response.
  */
 
-import { invalidObject } from '../../../api/model/api-error.ts'
+import { badRequest, invalidObject } from '../../../api/model/api-error.ts'
 import { type ApiObject, asJson } from '../../../api/model/object.ts'
 import type { Verb } from '../../../api/model/verb.ts'
+import { emulationOf } from '../../../api/schema/context.ts'
+import { dropGatedFields } from '../../../api/schema/gated-fields.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
 import { validate } from '../../../api/schema/validate.ts'
+import { isAtLeast } from '../../../api/versions/emulated-version.ts'
 import type { Admission, AdmissionRequest } from '../../admission/admission.ts'
 import type { ObjectForms } from '../../admission/object-forms.ts'
 import type { Authorizer } from '../../authz/authorizer.ts'
@@ -106,17 +109,33 @@ function agreeOnPlainForm({ exchange, info, served, endpoint }: EndpointCall): v
   exchange.agreed = true
 }
 
-/** Reads and validates the body, in a type that the endpoint accepts. */
-async function readSent({ exchange, served, endpoint }: EndpointCall): Promise<ApiObject> {
+/**
+ * Reads and validates the body, in a type that the endpoint accepts. Since 1.24, the namespace of the request is that
+ * of the object.
+ */
+async function readSent({ exchange, info, served, endpoint }: EndpointCall): Promise<ApiObject> {
   const type = sentTypes(served, endpoint)[0]!
   const object = await readObjectBody(exchange, type, sentTypes(served, endpoint).slice(1))
   const { kind, context } = type
+  const emulation = emulationOf(context)
+  dropGatedFields(kind.schema, { object: asJson(object), previous: undefined }, { ...context, ...emulation })
+  if (isAtLeast(emulation.version, '1.24')) settleNamespace(object, info.namespace)
   const found = kind.rules.validate?.(object, context) ?? []
   const faults = Array.isArray(found) ? found : await exchange.timeSlice.run(found)
   const errors = [...validate(kind.schema, asJson(object), context), ...faults]
-  const name = kind.lifecycle.nameless ? '' : (object.metadata.name ?? '')
-  if (errors.length > 0) throw invalidObject({ group: type.group, kind: kind.kind }, name, errors)
+  const isNameless = kind.lifecycle.nameless === true
+  const shownKind = isNameless && isAtLeast(emulation.version, '1.24') ? '' : kind.kind
+  const name = isNameless ? '' : (object.metadata.name ?? '')
+  if (errors.length > 0) throw invalidObject({ group: type.group, kind: shownKind }, name, errors)
   return object
+}
+
+/** Sets the namespace of the object. Throws 400 if the object names another one. */
+function settleNamespace({ metadata }: ApiObject, namespace: string): void {
+  if (namespace === '') delete metadata.namespace
+  else if (!metadata.namespace) metadata.namespace = namespace
+  else if (metadata.namespace !== namespace)
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
 }
 
 interface SentObject {

@@ -1,0 +1,29 @@
+/** UserInfo: the identity of an authenticated user, as reviews return it. */
+import type { User } from '../../model/user.ts'
+import { field, type Infer, s } from '../../schema/schema.ts'
+
+export const userInfo = s.object(
+  {
+    username: field(1, s.string(), { doc: 'Name that identifies the user.' }),
+    uid: field(2, s.string(), {
+      doc: 'Unique ID of the user. Another user with the same name has a different UID.',
+    }),
+    groups: field(3, s.list(s.string()), { doc: 'Groups that the user belongs to.' }),
+    extra: field(4, s.map(s.list(s.string())), { doc: 'Additional attributes of the user from the authenticator.' }),
+  },
+  { name: 'authentication.v1.UserInfo', doc: 'Identity of an authenticated user.' },
+)
+
+export type UserInfo = Infer<typeof userInfo>
+
+/** Returns the identity of a user for a review. */
+export function userInfoOf({ name, uid, groups, extra }: User): UserInfo {
+  return {
+    username: name,
+    ...(uid === '' ? {} : { uid }),
+    groups: [...groups],
+    ...(extra.size === 0
+      ? {}
+      : { extra: Object.fromEntries([...extra].map(([key, values]) => [key, [...values]] as const)) }),
+  }
+}

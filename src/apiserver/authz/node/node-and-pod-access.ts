@@ -1,0 +1,44 @@
+/**
+ * Access of node agents to Nodes and Pods (`AuthorizeNodeWithSelectors`): an agent reads only its own Node and the pods
+ * on it, and lists pods only with a field selector on its node. The admission plugin NodeRestriction checks writes.
+ */
+import { allow, type Decision, noOpinion, type ResourceAttributes } from '../authorizer.ts'
+
+/** Decides about a request of the agent of a node. */
+export type NodeJudge = (node: string, attributes: ResourceAttributes) => Decision | Promise<Decision>
+
+/** An authorizer without a verdict, for a reason. */
+export function because(reason: string): Decision {
+  return { verdict: 'no opinion', reason: () => reason }
+}
+
+/** Decides about a Node. */
+export function nodeAccess(node: string, { verb, subresource, name }: ResourceAttributes): Decision {
+  if (subresource === 'status') return verb === 'update' || verb === 'patch' ? allow : noOpinion
+  if (subresource !== '') return noOpinion
+  if (['create', 'update', 'patch'].includes(verb)) return allow
+  if (!['get', 'list', 'watch'].includes(verb)) return noOpinion
+  if (name === node) return allow
+  const other = name === '' ? 'all nodes' : `'${name}'`
+  return because(`node '${node}' cannot read ${other}, only its own Node object`)
+}
+
+/** Decides about a Pod. `related` checks that the pod is bound to the node. */
+export function podAccess(related: NodeJudge): NodeJudge {
+  return (node, attributes) => {
+    const { verb, subresource } = attributes
+    if (subresource === 'status') return verb === 'update' || verb === 'patch' ? allow : noOpinion
+    if (subresource === 'eviction') return verb === 'create' ? allow : noOpinion
+    if (subresource !== '') return noOpinion
+    if (verb === 'create' || verb === 'delete') return allow
+    if (verb === 'get') return related(node, attributes)
+    return verb === 'list' || verb === 'watch' ? listedPods(node, attributes, related) : noOpinion
+  }
+}
+
+function listedPods(node: string, attributes: ResourceAttributes, related: NodeJudge): Decision | Promise<Decision> {
+  const fields = attributes.selectors?.().fields ?? []
+  if (fields.some(({ path, equal, value }) => path === 'spec.nodeName' && equal && value === node)) return allow
+  if (attributes.name !== '') return related(node, attributes)
+  return because('can only list/watch pods with spec.nodeName field selector')
+}

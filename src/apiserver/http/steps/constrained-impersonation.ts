@@ -1,0 +1,93 @@
+/**
+ * Constrained impersonation (`ConstrainedImpersonation`): permission to act as somebody, limited to certain actions. A
+ * mode needs two permissions: `impersonate-on:<mode>:<verb>` on the target of the request, and `impersonate:<mode>` on
+ * each part of the identity.
+ */
+import {
+  nodesGroup,
+  nodeUserPrefix,
+  readServiceAccount,
+  serviceAccountGroups,
+  type User,
+} from '../../../api/model/user.ts'
+import { groupName, type Vendor, vendorKey } from '../../../api/model/vendor.ts'
+import type { PathAttributes, ResourceAttributes } from '../../authz/authorizer.ts'
+
+/** The identity that a client asks for in its headers. */
+export interface RequestedIdentity {
+  readonly name: string
+  readonly uid: string
+  readonly groups: readonly string[]
+  readonly extra: ReadonlyMap<string, readonly string[]>
+}
+
+type Attributes = ResourceAttributes | PathAttributes
+
+/** A way to allow an impersonation: all permissions are needed. */
+export interface Alternative {
+  readonly mode: string
+  readonly permissions: readonly Attributes[]
+}
+
+interface Mode {
+  readonly name: string
+  readonly rights: readonly ResourceAttributes[]
+}
+
+/** Returns the alternatives that allow the request, the one to try first in front. */
+export function constrainedAlternatives(
+  identity: RequestedIdentity,
+  { requester, target, vendor }: { readonly requester: User; readonly target: Attributes; readonly vendor: Vendor },
+): Alternative[] {
+  return modesOf(identity, requester, vendor).map(({ name, rights }) => ({
+    mode: name,
+    permissions: [
+      { ...target, verb: `impersonate-on:${name}:${target.verb}` },
+      ...rights.map((right) => ({ ...right, verb: `impersonate:${name}` })),
+    ],
+  }))
+}
+
+/** Service accounts and nodes have modes of their own, which do not cover further groups or attributes. */
+function modesOf(identity: RequestedIdentity, requester: User, vendor: Vendor): Mode[] {
+  const right = rightIn(groupName(vendor, 'authentication'))
+  const { name } = identity
+  const account = readServiceAccount(name)
+  if (account !== undefined)
+    return isPlain(identity, serviceAccountGroups(account.namespace))
+      ? [{ name: 'serviceaccount', rights: [right({ plural: 'serviceaccounts', ...account })] }]
+      : []
+  if (!name.startsWith(nodeUserPrefix)) return [{ name: 'user-info', rights: identityRights(identity, right) }]
+  if (!isPlain(identity, [nodesGroup])) return []
+  const node = name.slice(nodeUserPrefix.length)
+  const isOwnNode = requester.extra.get(vendorKey(vendor, 'node-name', 'authentication'))?.[0] === node
+  const ofRequester = readServiceAccount(requester.name) !== undefined && isOwnNode
+  return [
+    ...(ofRequester ? [{ name: 'associated-node', rights: [right({ plural: 'nodes', name: '*' })] }] : []),
+    { name: 'arbitrary-node', rights: [right({ plural: 'nodes', name: node })] },
+  ]
+}
+
+/** Whether the identity has nothing besides its name and, perhaps, the groups that belong to the name. */
+function isPlain({ uid, groups, extra }: RequestedIdentity, ofName: readonly string[]): boolean {
+  return uid === '' && extra.size === 0 && groups.every((group) => ofName.includes(group))
+}
+
+type Right = (over: Partial<ResourceAttributes>) => ResourceAttributes
+
+function rightIn(group: string): Right {
+  const none = { version: 'v1', plural: '', subresource: '', namespace: '', name: '' }
+  return (over) => ({ resource: true, verb: 'impersonate', group, ...none, ...over })
+}
+
+/** Returns the permissions on each part of an identity that is neither a service account nor a node. */
+function identityRights({ name, uid, groups, extra }: RequestedIdentity, right: Right): ResourceAttributes[] {
+  return [
+    right({ plural: 'users', name }),
+    ...groups.map((each) => right({ plural: 'groups', name: each })),
+    ...[...extra].flatMap(([key, values]) =>
+      values.map((value) => right({ plural: 'userextras', subresource: key, name: value })),
+    ),
+    ...(uid === '' ? [] : [right({ plural: 'uids', name: uid })]),
+  ]
+}
