@@ -1,7 +1,7 @@
 /** Shared by kinds with a pod template: checks that selector and template match, warnings, and table columns. */
 import { at, child, type FieldError, type FieldPath, forbidden, invalid, notSupported } from '../model/field-error.ts'
-import type { Vendor } from '../model/vendor.ts'
 import { type Column, column } from '../schema/columns.ts'
+import type { RuleContext } from '../schema/context.ts'
 import type { PodSpec } from './core/types/pod-spec.ts'
 import type { PodTemplateSpec } from './core/types/pod-template-spec.ts'
 import { podWarnings } from './core/types/pod-warnings.ts'
@@ -73,9 +73,10 @@ export function checkSharedDisks(volumes: readonly Volume[] = [], path: FieldPat
 /** Returns warnings about the pod template of a changed object. */
 export function templateWarnings(
   template: PodTemplateSpec | undefined,
-  { path, vendor }: { path: FieldPath; vendor: Vendor },
+  path: FieldPath,
+  context: RuleContext,
 ): string[] {
-  return podWarnings({ spec: template?.spec, annotations: template?.metadata?.annotations }, path, vendor)
+  return podWarnings({ spec: template?.spec, annotations: template?.metadata?.annotations }, path, context)
 }
 
 /** Returns columns for container names and images, shown only in wide tables. */

@@ -142,6 +142,11 @@ export function checkEnvironmentName(name: string): string[] {
   return errors
 }
 
+/** Checks the name of an environment variable by the rules of later Kubernetes versions. */
+export function checkRelaxedEnvironmentName(name: string): string[] {
+  return /^[ -<>-~]+$/.test(name) ? [] : ["must consist only of printable ASCII characters other than '='"]
+}
+
 const ipv4WithZeros = /^[0-9]{1,9}(?:\.[0-9]{1,9}){3}(?:\/[0-9]{1,9})?$/
 
 /**

@@ -3,8 +3,8 @@ import type { TimeSlice } from '../../base/concurrency/time-slice.ts'
 import type { User } from '../model/user.ts'
 import type { Vendor } from '../model/vendor.ts'
 import type { Emulation } from '../versions/availability.ts'
-import { type EmulatedVersion, oldestVersion } from '../versions/emulated-version.ts'
-import { defaultGatesOf, type Gates } from '../versions/feature-gates.ts'
+import { type EmulatedVersion, isAtLeast, type KubeVersion, oldestVersion } from '../versions/emulated-version.ts'
+import { defaultGatesOf, type FeatureGate, type Gates } from '../versions/feature-gates.ts'
 
 /** Context for rules, besides the object itself. */
 export interface RuleContext {
@@ -24,6 +24,16 @@ export function emulationOf({ version = oldestVersion, gates = defaultGatesOf(ve
   return { version, gates }
 }
 
+/** Whether the emulated version is `version` or later. */
+export function isSince(version: KubeVersion, context: RuleContext): boolean {
+  return isAtLeast(emulationOf(context).version, version)
+}
+
+/** Whether the feature gate is enabled. */
+export function isEnabled(gate: FeatureGate, context: RuleContext): boolean {
+  return emulationOf(context).gates.has(gate)
+}
+
 /** Context for long-running rules, which must yield to other requests. */
 export interface JudgeContext extends RuleContext {
   readonly timeSlice: TimeSlice
@@ -38,6 +48,8 @@ export interface PrepareContext extends RuleContext {
   readonly own?: boolean
   /** The current time in milliseconds. */
   readonly now: number
+  /** Adds a warning to the response. */
+  readonly warn?: ((text: string) => void) | undefined
   /** Called for every field that is dropped because its feature gate is disabled. */
   readonly onDropped?: ((field: DroppedField) => void) | undefined
 }

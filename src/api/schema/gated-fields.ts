@@ -8,7 +8,7 @@ import { isObject, type Json, type JsonObject, own } from '../json/json.ts'
 import { at, child, type FieldPath } from '../model/field-error.ts'
 import { gateNames, isGateEnabled } from '../versions/availability.ts'
 import type { Gates } from '../versions/feature-gates.ts'
-import { emulationOf, type PrepareContext, type RuleContext } from './context.ts'
+import { emulationOf, isSince, type PrepareContext, type RuleContext } from './context.ts'
 import type { Field, Fields, ObjectSchema, Schema } from './schema.ts'
 
 /** Removes the fields of disabled features from `object`, in place, and reports them. */
@@ -18,23 +18,32 @@ export function dropGatedFields(
   context: RuleContext & Partial<PrepareContext>,
 ): void {
   const finder = finderOf(emulationOf(context).gates)
-  const present = [...finder.find(schema, object, '')]
+  const isDropped = ({ field: { gateDrops } }: GatedValue) =>
+    gateDrops === undefined || (gateDrops !== 'never' && isSince(gateDrops, context))
+  const present = [...finder.find(schema, object, { path: '' })].filter(isDropped)
   if (present.length === 0) return
-  const stored = previous === undefined ? [] : [...finder.find(schema, previous, '')]
+  const stored = previous === undefined ? [] : [...finder.find(schema, previous, { path: '' })]
   const inUse = new Set(stored.map(({ field }) => field))
-  for (const { owner, name, field, path } of present) {
+  for (const { owner, name, field, path, dropOwner } of present) {
     if (inUse.has(field)) continue
     delete owner[name]
+    if (field.dropsEmptyOwner && Object.keys(owner).length === 0) dropOwner?.()
     context.onDropped?.({ path, feature: gateNames(field.gate!).join(' or ') })
   }
 }
 
+/** Where a value is. */
+interface Place {
+  readonly path: FieldPath
+  /** Removes the object there, if it is the value of a field. */
+  readonly dropOwner?: () => void
+}
+
 /** A field of a disabled feature in an object. */
-interface GatedValue {
+interface GatedValue extends Place {
   readonly owner: JsonObject
   readonly name: string
   readonly field: Field
-  readonly path: FieldPath
 }
 
 /** The parts of an object type that matter: its disabled fields, and the fields with disabled fields below them. */
@@ -66,22 +75,25 @@ class GatedFieldFinder {
   }
 
   /** Returns the disabled fields of a value. */
-  *find(schema: Schema, value: Json, path: FieldPath): Generator<GatedValue, void> {
+  *find(schema: Schema, value: Json, place: Place): Generator<GatedValue, void> {
     if (!this.#concerns(schema)) return
+    const { path } = place
     if (schema.type === 'list' && Array.isArray(value))
-      for (const [i, item] of value.entries()) yield* this.find(schema.items, item, at(path, i))
+      for (const [i, item] of value.entries()) yield* this.find(schema.items, item, { path: at(path, i) })
     else if (schema.type === 'map' && isObject(value))
-      for (const [key, item] of Object.entries(value)) yield* this.find(schema.values, item!, at(path, key))
-    else if (schema.type === 'object' && isObject(value)) yield* this.#findIn(schema, value, path)
+      for (const [key, item] of Object.entries(value)) yield* this.find(schema.values, item!, { path: at(path, key) })
+    else if (schema.type === 'object' && isObject(value)) yield* this.#findIn(schema, value, place)
   }
 
-  *#findIn(schema: ObjectSchema, value: JsonObject, path: FieldPath): Generator<GatedValue, void> {
+  *#findIn(schema: ObjectSchema, value: JsonObject, { path, dropOwner }: Place): Generator<GatedValue, void> {
     const { disabled, below } = this.#parts(schema)
     for (const { name, field } of disabled)
-      if (own(value, name) !== undefined) yield { owner: value, name, field, path: child(path, name) }
+      if (own(value, name) !== undefined)
+        yield { owner: value, name, field, path: child(path, name), ...(dropOwner === undefined ? {} : { dropOwner }) }
     for (const { name, field } of below) {
       const inner = own(value, name)
-      if (inner !== undefined && inner !== null) yield* this.find(field.schema, inner, child(path, name))
+      if (inner === undefined || inner === null) continue
+      yield* this.find(field.schema, inner, { path: child(path, name), dropOwner: () => delete value[name] })
     }
   }
 

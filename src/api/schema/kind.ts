@@ -154,6 +154,8 @@ export interface KindViews<T> {
   readonly rowsWithout?: readonly string[]
   /** Returns the fields that field selectors support, besides metadata.name and metadata.namespace. */
   readonly selectable?: (object: T) => { [path: FieldPath]: string }
+  /** The fields of `selectable` that only later versions support. */
+  readonly laterSelectable?: { readonly [path: FieldPath]: KubeVersion }
   /** Subresources that are views of the object, each with its writable fields. */
   readonly subresources?: { readonly [name: string]: Subresource<T> }
   /**

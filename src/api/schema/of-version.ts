@@ -165,7 +165,7 @@ class Derivation {
 
   #views({ views }: Kind): Kind['views'] {
     const { columns, subresources, selectableSince } = views
-    const changes: { -readonly [K in keyof Kind['views']]?: Kind['views'][K] } = {}
+    const changes: { -readonly [K in keyof Kind['views']]?: Kind['views'][K] } = { ...this.#selectable(views) }
     if (columns?.some((column) => !this.#exists(column)))
       changes.columns = columns.filter((column) => this.#exists(column))
     const derived = subresources && this.#subresources(subresources)
@@ -174,6 +174,14 @@ class Derivation {
     const { selectable, ...rest } = views
     const keepsSelectors = selectable !== undefined && !this.#lacksSelectors(selectableSince)
     return { ...rest, ...(keepsSelectors && { selectable }), ...changes }
+  }
+
+  /** Returns the fields that field selectors support without those of later versions, if there are any. */
+  #selectable({ selectable, laterSelectable = {} }: Kind['views']): Pick<Kind['views'], 'selectable'> {
+    const later = Object.keys(laterSelectable).filter((path) => !isAtLeast(this.version, laterSelectable[path]!))
+    if (selectable === undefined || later.length === 0) return {}
+    const isKnown = ([path]: [string, string]) => !later.includes(path)
+    return { selectable: (object) => Object.fromEntries(Object.entries(selectable(object)).filter(isKnown)) }
   }
 
   #lacksSelectors(since: KubeVersion | undefined): boolean {

@@ -185,13 +185,13 @@ export interface ObjectSchema<T = unknown> extends Typed<T>, NamedType {
   /** Exactly one of these fields must be set. */
   readonly choice?: Choice
   /** Returns the fields to skip in validation because an error elsewhere makes them meaningless. */
-  leavesUnjudged?(value: T): readonly string[]
+  leavesUnjudged?(value: T, context: RuleContext): readonly string[]
   /** Whether to skip the rules of the field types. */
   readonly unjudged?: boolean
   /** Publishes the type in a custom form, such as a user-defined schema as its author wrote it. */
   readonly publish?: Publish
   /** Returns the path at which errors of the fields are reported, if it differs from that of the object. */
-  faultsAt?(path: FieldPath): FieldPath
+  faultsAt?(path: FieldPath, context: RuleContext): FieldPath
   /** Applies defaults that depend on sibling fields. Modifies the newly decoded value in place. */
   fill?(value: T, context: RuleContext): void
 }
@@ -234,6 +234,10 @@ export interface Field<T = unknown> extends Availability {
   /** Whether an empty list or map that was sent is recorded before it is dropped: see `explicit-empty.ts`. */
   readonly emptyCounts?: boolean
   readonly default?: Json
+  /** The first version in which a disabled gate drops the field from objects, or `never`. Unset means always. */
+  readonly gateDrops?: KubeVersion | 'never'
+  /** Whether an object that is empty once the field is dropped because of its gate is dropped too. */
+  readonly dropsEmptyOwner?: boolean
   /**
    * How a strategic merge patch treats an object in this field: `replace` replaces it as a whole, `retainKeys` merges
    * it and lets the patch list the keys to retain.
@@ -266,6 +270,8 @@ export interface FieldOptions extends Availability {
   readonly published?: 'required' | 'optional'
   readonly zeroValue?: 'omit' | 'keep' | 'write'
   readonly emptyCounts?: boolean
+  readonly gateDrops?: KubeVersion | 'never'
+  readonly dropsEmptyOwner?: boolean
   readonly default?: Json
   readonly patch?: 'replace' | 'retainKeys'
   readonly doc?: string
@@ -282,6 +288,8 @@ export function field<S extends Schema>(tag: number, schema: S, options: FieldOp
     zeroValue,
     ...(options.published === undefined ? {} : { published: options.published }),
     ...(options.emptyCounts === undefined ? {} : { emptyCounts: options.emptyCounts }),
+    ...(options.gateDrops === undefined ? {} : { gateDrops: options.gateDrops }),
+    ...(options.dropsEmptyOwner === undefined ? {} : { dropsEmptyOwner: options.dropsEmptyOwner }),
     ...(options.default === undefined ? {} : { default: options.default }),
     ...(options.patch === undefined ? {} : { patch: options.patch }),
     ...(options.doc === undefined ? {} : { doc: options.doc }),

@@ -153,7 +153,8 @@ class Validation {
   #checkType(schema: Schema, value: Json, path: FieldPath): void {
     switch (schema.type) {
       case 'object':
-        if (isObject(value) && !schema.unjudged) this.#checkObject(schema, value, schema.faultsAt?.(path) ?? path)
+        if (isObject(value) && !schema.unjudged)
+          this.#checkObject(schema, value, schema.faultsAt?.(path, this.#context) ?? path)
         return
       case 'map':
         if (isObject(value)) this.#checkMap(schema, value, path)
@@ -175,7 +176,11 @@ class Validation {
     if (schema.type === 'map' && isObject(value)) yield* this.#checkMapSliced(schema, value, path)
     else if (schema.type === 'list' && Array.isArray(value)) yield* this.#checkListSliced(schema, value, path)
     else if (schema.type === 'object' && isObject(value) && !schema.unjudged) {
-      const judged = judgedObject(schema, value, schema.faultsAt?.(path) ?? path)
+      const judged = judgedObject(
+        schema,
+        { value, path: schema.faultsAt?.(path, this.#context) ?? path },
+        this.#context,
+      )
       for (const checked of checkedFields(schema).of(value)) {
         const item = this.#partOf(judged, checked)
         if (item !== undefined) yield* this.checkSliced(checked.field.schema, item, child(judged.path, checked.name))
@@ -185,7 +190,7 @@ class Validation {
   }
 
   #checkObject(schema: ObjectSchema, value: JsonObject, path: FieldPath): void {
-    const judged = judgedObject(schema, value, path)
+    const judged = judgedObject(schema, { value, path }, this.#context)
     for (const checked of checkedFields(schema).of(value)) {
       const item = this.#partOf(judged, checked)
       if (item !== undefined) this.check(checked.field.schema, item, child(path, checked.name))
@@ -274,10 +279,14 @@ interface JudgedObject {
   readonly unjudged: readonly string[] | undefined
 }
 
-function judgedObject(schema: ObjectSchema, value: JsonObject, path: FieldPath): JudgedObject {
+function judgedObject(
+  schema: ObjectSchema,
+  { value, path }: Pick<JudgedObject, 'value' | 'path'>,
+  context: RuleContext,
+): JudgedObject {
   const { choice } = schema
   const setFields = choice ? membersIn(value, choice) : []
-  return { value, path, choice, setFields, unjudged: schema.leavesUnjudged?.(value) }
+  return { value, path, choice, setFields, unjudged: schema.leavesUnjudged?.(value, context) }
 }
 
 function membersIn(value: JsonObject, { among }: Choice): string[] {

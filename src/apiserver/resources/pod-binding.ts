@@ -85,6 +85,7 @@ function bound(previous: Pod, sent: Binding, resource: Resource): Pod {
 /** Returns why the pod cannot be assigned to a node. */
 function obstacle({ metadata, spec = {} }: Pod): string | undefined {
   if (metadata.deletionTimestamp) return `pod ${metadata.name} is being deleted, cannot be assigned to a host`
+  if ((spec.schedulingGates ?? []).length > 0) return `pod ${metadata.name} has non-empty .spec.schedulingGates`
   return spec.nodeName ? `pod ${metadata.name} is already assigned to node "${spec.nodeName}"` : undefined
 }
 

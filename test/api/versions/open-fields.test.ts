@@ -28,8 +28,58 @@ const builtForNetworkAndStorage = [
   'storage.v1.VolumeError.errorCode',
 ]
 
+/** Pods. */
+const builtForPods = [
+  'Container.resizePolicy',
+  'Container.restartPolicy',
+  'Container.restartPolicyRules',
+  'ContainerStatus.allocatedResources',
+  'ContainerStatus.allocatedResourcesStatus',
+  'ContainerStatus.resources',
+  'ContainerStatus.stopSignal',
+  'ContainerStatus.user',
+  'ContainerStatus.volumeMounts',
+  'EnvVarSource.fileKeyRef',
+  'EphemeralContainer.resizePolicy',
+  'EphemeralContainer.restartPolicy',
+  'EphemeralContainer.restartPolicyRules',
+  'Lifecycle.stopSignal',
+  'LifecycleHandler.sleep',
+  'PodAffinityTerm.matchLabelKeys',
+  'PodAffinityTerm.mismatchLabelKeys',
+  'PodCondition.observedGeneration',
+  'PodResourceClaim.resourceClaimName',
+  'PodResourceClaim.resourceClaimTemplateName',
+  'PodSecurityContext.appArmorProfile',
+  'PodSecurityContext.seLinuxChangePolicy',
+  'PodSecurityContext.supplementalGroupsPolicy',
+  'PodSpec.hostUsers',
+  'PodSpec.hostnameOverride',
+  'PodSpec.resourceClaims',
+  'PodSpec.resources',
+  'PodSpec.schedulingGates',
+  'PodStatus.allocatedResources',
+  'PodStatus.extendedResourceClaimStatus',
+  'PodStatus.hostIPs',
+  'PodStatus.observedGeneration',
+  'PodStatus.resize',
+  'PodStatus.resourceClaimStatuses',
+  'PodStatus.resources',
+  'ResourceClaim.request',
+  'ResourceHealth.message',
+  'ResourceRequirements.claims',
+  'SecurityContext.appArmorProfile',
+  'TopologySpreadConstraint.matchLabelKeys',
+  'TopologySpreadConstraint.minDomains',
+  'TopologySpreadConstraint.nodeAffinityPolicy',
+  'TopologySpreadConstraint.nodeTaintsPolicy',
+  'Volume.image',
+  'VolumeMount.recursiveReadOnly',
+  'VolumeMountStatus.volumeStatus',
+].map((name) => `core.v1.${name}`)
+
 /** Fields whose defaults, validation and update rules are built, such as `core.v1.PodSpec.hostUsers`. */
-const built: ReadonlySet<string> = new Set([...builtForNetworkAndStorage])
+const built: ReadonlySet<string> = new Set([...builtForPods, ...builtForNetworkAndStorage])
 
 const page = join(import.meta.dirname, '../../../docs/fields-without-rules.md')
 

@@ -7,7 +7,7 @@ import type { PrepareContext, RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { conditionsOf } from '../conditions.ts'
-import { resetGated } from '../core/types/pod-spec.ts'
+import { resetGated } from '../core/types/gated-parts.ts'
 import { podTemplateSpec } from '../core/types/pod-template-spec.ts'
 import { checkIntOrPercent, checkNotAboveAll, isNone, noneNegative, notLess } from '../counts.ts'
 import { immutableField } from '../immutable.ts'
@@ -142,15 +142,15 @@ export const daemonSet = defineKind({
       object.metadata = { ...metadata, annotations: { ...metadata.annotations } }
       const given = templateGeneration(object)
       setTemplateGeneration(object, given < 1n ? 1n : given)
-      resetGated(object.spec?.template?.spec, 'spec.template.spec', context)
+      resetGated({ spec: object.spec?.template?.spec }, 'spec.template.spec', context)
     },
     prepareForUpdate,
     validate: ({ spec = {} }) => checkSpec(spec, 'spec'),
     validateUpdate: checkUpdate,
-    warnings: ({ spec }, previous, { vendor }) =>
+    warnings: ({ spec }, previous, context) =>
       sameJson(spec?.template, previous?.spec?.template)
         ? []
-        : templateWarnings(spec?.template, { path: 'spec.template', vendor }),
+        : templateWarnings(spec?.template, 'spec.template', context),
   }),
   views: {
     rowsWithout: [generationKey],
@@ -194,7 +194,11 @@ function setTemplateGeneration({ metadata }: DaemonSet, generation: bigint): voi
 }
 
 function prepareForUpdate(next: DaemonSet, previous: DaemonSet, context: PrepareContext): void {
-  resetGated(next.spec?.template?.spec, 'spec.template.spec', context)
+  resetGated(
+    { spec: next.spec?.template?.spec, previous: previous.spec?.template?.spec },
+    'spec.template.spec',
+    context,
+  )
   const sameTemplate = sameJson(next.spec?.template, previous.spec?.template)
   setTemplateGeneration(next, templateGeneration(previous) + (sameTemplate ? 0n : 1n))
 }

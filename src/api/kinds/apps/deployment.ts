@@ -5,7 +5,7 @@ import type { RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { conditionFields } from '../conditions.ts'
-import { resetGated } from '../core/types/pod-spec.ts'
+import { resetGated } from '../core/types/gated-parts.ts'
 import { podTemplateSpec } from '../core/types/pod-template-spec.ts'
 import {
   checkIntOrPercent,
@@ -162,12 +162,13 @@ const rules = specAndStatus<Deployment>({
   // A change of the annotations increments the generation because the controller copies them to its ReplicaSets.
   generation: ({ spec, metadata }) => [spec, metadata.annotations ?? {}],
   newStatus: () => ({}),
-  prepareForCreate: ({ spec }, context) => resetGated(spec?.template?.spec, 'spec.template.spec', context),
-  prepareForUpdate: ({ spec }, _, context) => resetGated(spec?.template?.spec, 'spec.template.spec', context),
+  prepareForCreate: ({ spec }, context) => resetGated({ spec: spec?.template?.spec }, 'spec.template.spec', context),
+  prepareForUpdate: ({ spec }, previous, context) =>
+    resetGated({ spec: spec?.template?.spec, previous: previous.spec?.template?.spec }, 'spec.template.spec', context),
   validate: (object) => [...checkRollback(object), ...checkSpec(object.spec ?? {}, 'spec')],
   validateUpdate: checkUpdate,
-  warnings: (object, previous, { vendor }) =>
-    isNewGeneration(object, previous) ? templateWarnings(object.spec?.template, { path: 'spec.template', vendor }) : [],
+  warnings: (object, previous, context) =>
+    isNewGeneration(object, previous) ? templateWarnings(object.spec?.template, 'spec.template', context) : [],
 })
 
 export const deployment = defineKind({

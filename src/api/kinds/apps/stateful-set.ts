@@ -14,7 +14,7 @@ import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { conditionsOf } from '../conditions.ts'
 import { claimTemplate } from '../core/types/claim-template.ts'
-import { resetGated } from '../core/types/pod-spec.ts'
+import { resetGated } from '../core/types/gated-parts.ts'
 import { unjudgedTemplateSpec } from '../core/types/pod-template-spec.ts'
 import { noneNegative, notAbove, notLess, notNegative, partsOfReplicas } from '../counts.ts'
 import { isNewGeneration } from '../generation.ts'
@@ -177,12 +177,13 @@ type Status = InferFields<typeof statusFields>
 const rules = specAndStatus<StatefulSet>({
   generation: ({ spec }) => spec,
   newStatus: () => ({ replicas: 0, availableReplicas: 0 }),
-  prepareForCreate: ({ spec }, context) => resetGated(spec?.template?.spec, 'spec.template.spec', context),
-  prepareForUpdate: ({ spec }, _, context) => resetGated(spec?.template?.spec, 'spec.template.spec', context),
+  prepareForCreate: ({ spec }, context) => resetGated({ spec: spec?.template?.spec }, 'spec.template.spec', context),
+  prepareForUpdate: ({ spec }, previous, context) =>
+    resetGated({ spec: spec?.template?.spec, previous: previous.spec?.template?.spec }, 'spec.template.spec', context),
   validate: ({ spec = {} }) => checkSpec(spec, 'spec'),
   validateUpdate: checkUpdate,
-  warnings: (object, previous, { vendor }) =>
-    isNewGeneration(object, previous) ? templateWarnings(object.spec?.template, { path: 'spec.template', vendor }) : [],
+  warnings: (object, previous, context) =>
+    isNewGeneration(object, previous) ? templateWarnings(object.spec?.template, 'spec.template', context) : [],
 })
 
 export const statefulSet = defineKind({

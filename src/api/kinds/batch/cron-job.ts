@@ -7,7 +7,7 @@ import { ageColumn, ago, type Column, column, nameColumn } from '../../schema/co
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { objectMeta } from '../../schema/object-meta.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
-import { resetGated } from '../core/types/pod-spec.ts'
+import { resetGated } from '../core/types/gated-parts.ts'
 import { objectReference } from '../core/types/references.ts'
 import { noneNegative } from '../counts.ts'
 import { isNewGeneration } from '../generation.ts'
@@ -117,14 +117,15 @@ export const cronJob = defineKind({
   rules: specAndStatus<CronJob>({
     generation: ({ spec }) => spec,
     newStatus: () => ({}),
-    prepareForCreate: (object, context) => resetGated(templateOf(object)?.spec, templatePath, context),
-    prepareForUpdate: (next, _, context) => resetGated(templateOf(next)?.spec, templatePath, context),
+    prepareForCreate: (object, context) => resetGated({ spec: templateOf(object)?.spec }, templatePath, context),
+    prepareForUpdate: (next, previous, context) =>
+      resetGated({ spec: templateOf(next)?.spec, previous: templateOf(previous)?.spec }, templatePath, context),
     validateCreate: ({ metadata }) => checkLength(metadata.name ?? ''),
-    warnings: (object, previous, { vendor }) => [
+    warnings: (object, previous, context) => [
       ...(isNewGeneration(object, previous)
-        ? templateWarnings(templateOf(object), { path: 'spec.jobTemplate.spec.template', vendor })
+        ? templateWarnings(templateOf(object), 'spec.jobTemplate.spec.template', context)
         : []),
-      ...zoneWarnings(object, vendor),
+      ...zoneWarnings(object, context.vendor),
     ],
   }),
   views: {

@@ -12,7 +12,7 @@ import type { RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { conditionFields } from '../conditions.ts'
-import { resetGated } from '../core/types/pod-spec.ts'
+import { resetGated } from '../core/types/gated-parts.ts'
 import type { PodTemplateSpec } from '../core/types/pod-template-spec.ts'
 import { repeatedAt } from '../core/types/repeated.ts'
 import { noneNegative } from '../counts.ts'
@@ -106,20 +106,22 @@ export const job = defineKind({
     prepareForCreate: (object, context) => {
       const { vendor } = context
       dropTracking(object, vendor)
-      resetGated(object.spec?.template?.spec, 'spec.template.spec', context)
+      resetGated({ spec: object.spec?.template?.spec }, 'spec.template.spec', context)
       if (!object.spec?.manualSelector) tellApart(object)
     },
     prepareForUpdate: (next, previous, context) => {
       const { vendor } = context
       if (!isTracked(previous, vendor)) dropTracking(next, vendor)
-      resetGated(next.spec?.template?.spec, 'spec.template.spec', context)
+      resetGated(
+        { spec: next.spec?.template?.spec, previous: previous.spec?.template?.spec },
+        'spec.template.spec',
+        context,
+      )
     },
     validate: (object) => [...checkJob(object), ...checkOwnLabels(object)],
     validateUpdate: checkUpdate,
-    warnings: (object, previous, { vendor }) =>
-      isNewGeneration(object, previous)
-        ? templateWarnings(object.spec?.template, { path: 'spec.template', vendor })
-        : [],
+    warnings: (object, previous, context) =>
+      isNewGeneration(object, previous) ? templateWarnings(object.spec?.template, 'spec.template', context) : [],
   }),
   lifecycle: {
     orphansByDefault: true,

@@ -4,7 +4,7 @@ import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field } from '../../schema/schema.ts'
 import { countsGeneration, isNewGeneration } from '../generation.ts'
 import { templateWarnings } from '../pod-templates.ts'
-import { resetGated } from './types/pod-spec.ts'
+import { resetGated } from './types/gated-parts.ts'
 import { podTemplateSpec } from './types/pod-template-spec.ts'
 
 const fields = { template: field(2, podTemplateSpec, { zeroValue: 'write', doc: 'Template for the pods.' }) }
@@ -22,10 +22,11 @@ export const podTemplate = defineKind({
   doc: 'A stored template for creating pods.',
   fields,
   rules: countsGeneration(({ template }: PodTemplate) => template, {
-    prepareForCreate: ({ template }, context) => resetGated(template?.spec, 'template.spec', context),
-    prepareForUpdate: ({ template }, _, context) => resetGated(template?.spec, 'template.spec', context),
-    warnings: (object, previous, { vendor }) =>
-      isNewGeneration(object, previous) ? templateWarnings(object.template, { path: 'template', vendor }) : [],
+    prepareForCreate: ({ template }, context) => resetGated({ spec: template?.spec }, 'template.spec', context),
+    prepareForUpdate: ({ template }, previous, context) =>
+      resetGated({ spec: template?.spec, previous: previous.template?.spec }, 'template.spec', context),
+    warnings: (object, previous, context) =>
+      isNewGeneration(object, previous) ? templateWarnings(object.template, 'template', context) : [],
   }),
   lifecycle: {
     deleteAnswers: 'object',

@@ -5,30 +5,38 @@
  */
 
 import { defined, sameJson } from '../../json/json.ts'
-import { at, child, type FieldError, forbidden, invalid } from '../../model/field-error.ts'
+import { at, child, type FieldError, forbidden, invalid, required } from '../../model/field-error.ts'
 import { checkDnsSubdomain } from '../../model/names.ts'
+import { timestamp } from '../../model/object.ts'
 import type { Vendor } from '../../model/vendor.ts'
-import { emulationOf, type PrepareContext, type RuleContext } from '../../schema/context.ts'
+import { isSince, type PrepareContext, type RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field } from '../../schema/schema.ts'
-import { isAtLeast } from '../../versions/emulated-version.ts'
 import { beginGeneration } from '../generation.ts'
 import { keep, specAndStatus } from '../spec-and-status.ts'
+import { checkAppArmorPairs, pairAppArmor } from './types/app-armor-annotations.ts'
 import type { Container } from './types/container.ts'
+import { resetGated } from './types/gated-parts.ts'
+import { addLabelRequirements } from './types/match-label-keys.ts'
 import {
   checkAnnotationUpdate,
   checkDeletionCost,
   checkPodAnnotations,
   checkSeccompPairs,
   dropOlderAnnotations,
+  isMirror,
   pairSeccomp,
 } from './types/pod-annotations.ts'
 import { podColumns, podRowConditions } from './types/pod-columns.ts'
-import { podSpec, resetGated } from './types/pod-spec.ts'
-import { podStatus } from './types/pod-status.ts'
-import { checkEphemeralUpdate, checkImageBlanks, checkSpecUpdate, checkStatusUpdate } from './types/pod-update.ts'
+import { checkResize, resizedSpec } from './types/pod-resize.ts'
+import { fillPodRequests } from './types/pod-resources.ts'
+import { type PodSpec, podSpec } from './types/pod-spec.ts'
+import { type PodCondition, podStatus } from './types/pod-status.ts'
+import { checkStatusUpdate } from './types/pod-status-update.ts'
+import { checkEphemeralUpdate, checkImageBlanks, checkSpecUpdate } from './types/pod-update.ts'
 import { podWarnings } from './types/pod-warnings.ts'
 import { qosClassOf } from './types/qos-class.ts'
+import { checkSeLinuxChange } from './types/security-context.ts'
 import type { Volume } from './types/volume.ts'
 
 const fields = {
@@ -52,17 +60,21 @@ export const pod = defineKind({
   fields,
   rules: specAndStatus<Pod>({
     fillDefaults: fillPod,
-    newStatus: ({ spec = {} }) => ({ phase: 'Pending', qosClass: qosClassOf(spec) }),
+    newStatus: ({ spec = {} }, { now }) => ({
+      phase: 'Pending',
+      ...((spec.schedulingGates ?? []).length > 0 ? { conditions: [gatedCondition(now)] } : {}),
+      qosClass: qosClassOf(spec),
+    }),
     prepareForCreate: prepareNew,
     prepareForUpdate: (next, previous, context) => {
-      resetGated(next.spec, 'spec', context)
+      resetGated({ spec: next.spec, previous: previous.spec }, 'spec', context)
       countPodGeneration(next, previous, context)
     },
     validate: checkPod,
     validateCreate: checkNew,
     validateUpdate: checkUpdate,
-    warnings: ({ spec, metadata }, previous, { vendor }) =>
-      previous === undefined ? podWarnings({ spec, annotations: metadata.annotations }, '', vendor) : [],
+    warnings: ({ spec, metadata }, previous, context) =>
+      previous === undefined ? podWarnings({ spec, annotations: metadata.annotations }, '', context) : [],
   }),
   lifecycle: {
     deleteAnswers: 'object',
@@ -76,6 +88,7 @@ export const pod = defineKind({
       // Old name of the field, which clients still select by.
       'spec.host': spec.nodeName ?? '',
       'spec.restartPolicy': spec.restartPolicy ?? '',
+      'spec.hostNetwork': `${spec.hostNetwork ?? false}`,
       'spec.schedulerName': spec.schedulerName ?? '',
       'spec.serviceAccountName': spec.serviceAccountName ?? '',
       'status.phase': status.phase ?? '',
@@ -84,12 +97,20 @@ export const pod = defineKind({
       'status.podIPs': '',
       'status.nominatedNodeName': status.nominatedNodeName ?? '',
     }),
+    laterSelectable: { 'spec.hostNetwork': '1.28' },
     subresources: {
       status: { verbs: ['get', 'update', 'patch'], readOnly: ['spec'], prepareForUpdate: keepAllButStatus },
       ephemeralcontainers: {
         verbs: ['get', 'update', 'patch'],
         readOnly: ['status'],
         prepareForUpdate: keepAllButEphemeralContainers,
+      },
+      resize: {
+        since: '1.32',
+        gate: 'InPlacePodVerticalScaling',
+        verbs: ['get', 'update', 'patch'],
+        readOnly: ['status'],
+        prepareForUpdate: keepAllButResources,
       },
     },
   },
@@ -100,6 +121,18 @@ function fillPod({ spec = {}, metadata }: Pod, { vendor }: RuleContext): void {
   dropOlderAnnotations(metadata, vendor)
   spec.enableServiceLinks ??= true
   for (const one of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) requestLimits(one)
+  fillPodRequests(spec)
+}
+
+/** The condition of a pod that the scheduler must not consider yet. */
+function gatedCondition(now: number): PodCondition {
+  return {
+    type: 'PodScheduled',
+    status: 'False',
+    lastTransitionTime: timestamp(now),
+    reason: 'SchedulingGated',
+    message: 'Scheduling is blocked due to non-empty scheduling gates',
+  }
 }
 
 /** Defaults missing requests to the limits. */
@@ -110,11 +143,14 @@ function requestLimits({ resources }: Container): void {
 
 function prepareNew(object: Pod, context: PrepareContext): void {
   const { vendor } = context
-  if (isAtLeast(emulationOf(context).version, '1.33')) beginGeneration(object)
+  if (isSince('1.33', context)) beginGeneration(object)
   const spec = object.spec ?? {}
   const annotations = { ...object.metadata.annotations }
-  resetGated(spec, 'spec', context)
-  pairSeccomp(annotations, spec, vendor)
+  resetGated({ spec }, 'spec', context)
+  if (isSince('1.24', context) && (spec.terminationGracePeriodSeconds ?? 0) < 0) spec.terminationGracePeriodSeconds = 1
+  if (!isSince('1.27', context)) pairSeccomp(annotations, spec, vendor)
+  pairAppArmor(annotations, spec, context)
+  addLabelRequirements(spec, object.metadata.labels ?? {}, context)
   if (Object.keys(annotations).length > 0) object.metadata.annotations = annotations
 }
 
@@ -136,29 +172,61 @@ function keepAllButEphemeralContainers(next: Pod, previous: Pod, context: Prepar
   const { ephemeralContainers } = next.spec ?? {}
   const { ephemeralContainers: _, ...spec } = previous.spec ?? {}
   next.spec = ephemeralContainers === undefined ? spec : { ...spec, ephemeralContainers }
-  resetGated(next.spec, 'spec', context)
+  resetGated({ spec: next.spec, previous: previous.spec }, 'spec', context)
   keep(next, previous, 'status')
   next.metadata = { ...previous.metadata }
+  countPodGeneration(next, previous, context)
+}
+
+/** Keeps everything as stored except resources, in the same way. */
+function keepAllButResources(next: Pod, previous: Pod, context: PrepareContext): void {
+  next.spec = resizedSpec(next.spec ?? {}, previous.spec ?? {}, context)
+  keep(next, previous, 'status')
+  const { managedFields } = next.metadata
+  next.metadata = { ...previous.metadata, ...defined({ managedFields }) }
   countPodGeneration(next, previous, context)
 }
 
 /** Pods have a generation since 1.33. An older pod gets one when its spec changes. */
 function countPodGeneration(next: Pod, previous: Pod, context: PrepareContext): void {
   const { generation = 0 } = previous.metadata
-  if (!isAtLeast(emulationOf(context).version, '1.33')) return
+  if (!isSince('1.33', context)) return
   if (!sameJson(next.spec, previous.spec)) next.metadata.generation = generation + 1
 }
 
-function checkPod({ metadata, spec = {} }: Pod, { vendor, subresource }: RuleContext): FieldError[] {
+function checkPod({ metadata, spec = {} }: Pod, context: RuleContext): FieldError[] {
+  const { vendor, subresource } = context
   const { annotations = {} } = metadata
   // Writes to status and binding do not change the spec, so they skip this check.
   const hasAccount = spec.serviceAccountName || subresource === 'status' || subresource === 'binding'
   return [
     ...checkPodAnnotations(annotations, spec, 'metadata.annotations', vendor),
-    ...checkImageBlanks(spec, 'spec'),
+    ...checkImageBlanks(spec, 'spec', context),
     ...checkClaims(metadata.name ?? '', spec.volumes ?? []),
     ...(hasAccount ? [] : checkNoTokens(spec.volumes ?? [])),
+    ...checkImageVolumes(spec.volumes ?? []),
+    ...checkClaimNames(metadata.name ?? '', spec),
+    ...(spec.resourceClaims !== undefined && isMirror(annotations, vendor)
+      ? [forbidden('*', 'static pods do not support resource claims')]
+      : []),
   ]
+}
+
+/** Pod templates may leave the image to the controller. */
+function checkImageVolumes(volumes: readonly Volume[]): FieldError[] {
+  return volumes.flatMap(({ image }, i) =>
+    image === undefined || image.reference ? [] : [required(`spec.volumes[${i}].image.reference`)],
+  )
+}
+
+/** A claim from a template is named after the pod. */
+function checkClaimNames(pod: string, { resourceClaims = [] }: PodSpec): FieldError[] {
+  return resourceClaims.flatMap(({ name = '', resourceClaimTemplateName, source = {} }, i) => {
+    const isGenerated = (resourceClaimTemplateName ?? source.resourceClaimTemplateName) !== undefined
+    const claim = `${pod}-${name}`
+    if (!isGenerated || name === '') return []
+    return checkDnsSubdomain(claim).map((text) => invalid(`spec.resourceClaims[${i}].name`, claim, text))
+  })
 }
 
 /** Rejects projected tokens in a pod without a service account. */
@@ -200,9 +268,15 @@ function checkClaims(pod: string, volumes: readonly Volume[]): FieldError[] {
   })
 }
 
-function checkNew({ metadata, spec = {} }: Pod, { vendor }: RuleContext): FieldError[] {
+function checkNew({ metadata, spec = {} }: Pod, context: RuleContext): FieldError[] {
   const { annotations = {} } = metadata
+  const { vendor } = context
   return [
+    ...(spec.nodeName && (spec.schedulingGates ?? []).length > 0
+      ? [forbidden('spec.nodeName', 'cannot be set until all schedulingGates have been cleared')]
+      : []),
+    ...checkSeLinuxChange(spec, 'spec', context),
+    ...checkAppArmorPairs({ annotations, spec }, 'spec', context),
     ...(spec.ephemeralContainers === undefined
       ? []
       : [forbidden('spec.ephemeralContainers', 'cannot be set on create')]),
@@ -218,7 +292,8 @@ function checkCostUpdate({ metadata: next }: Pod, { metadata: previous }: Pod, v
   return wasSound ? faults : []
 }
 
-function checkUpdate(next: Pod, previous: Pod, { vendor, subresource }: RuleContext): FieldError[] {
+function checkUpdate(next: Pod, previous: Pod, context: RuleContext): FieldError[] {
+  const { vendor, subresource } = context
   const annotations = [
     ...checkAnnotationUpdate(next.metadata.annotations ?? {}, previous.metadata.annotations ?? {}, vendor),
     ...checkCostUpdate(next, previous, vendor),
@@ -226,11 +301,19 @@ function checkUpdate(next: Pod, previous: Pod, { vendor, subresource }: RuleCont
   const nextSpec = next.spec ?? {}
   const previousSpec = previous.spec ?? {}
   if (subresource === 'status')
-    return [...annotations, ...checkStatusUpdate(next.status ?? {}, previous.status ?? {}, previousSpec)]
+    return [
+      ...annotations,
+      ...checkStatusUpdate({ next: next.status ?? {}, previous: previous.status ?? {}, spec: previousSpec }, context),
+    ]
   if (subresource === 'ephemeralcontainers') return checkEphemeralUpdate(nextSpec, previousSpec)
+  if (subresource === 'resize')
+    return checkResize(
+      { next: nextSpec, previous: previousSpec, annotations: previous.metadata.annotations ?? {} },
+      context,
+    )
   // Only the binding subresource may set the node name of an existing pod.
   if (subresource === 'binding') return annotations
-  return [...annotations, ...checkSpecUpdate(nextSpec, previousSpec)]
+  return [...annotations, ...checkSpecUpdate(nextSpec, previousSpec, context)]
 }
 
 const defaultGrace = 30

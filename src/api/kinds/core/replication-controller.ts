@@ -16,7 +16,7 @@ import {
 import { scaleOf } from '../scalable.ts'
 import { specAndStatus } from '../spec-and-status.ts'
 import { statusKeepingLabels } from '../template-labels.ts'
-import { resetGated } from './types/pod-spec.ts'
+import { resetGated } from './types/gated-parts.ts'
 import { podTemplateSpec } from './types/pod-template-spec.ts'
 
 const spec = s.object(
@@ -60,12 +60,13 @@ const rules = specAndStatus<ReplicationController>({
   fillDefaults: fillFromTemplate,
   generation: ({ spec }) => spec,
   newStatus: () => ({ replicas: 0 }),
-  prepareForCreate: ({ spec }, context) => resetGated(spec?.template?.spec, 'spec.template.spec', context),
-  prepareForUpdate: ({ spec }, _, context) => resetGated(spec?.template?.spec, 'spec.template.spec', context),
+  prepareForCreate: ({ spec }, context) => resetGated({ spec: spec?.template?.spec }, 'spec.template.spec', context),
+  prepareForUpdate: ({ spec }, previous, context) =>
+    resetGated({ spec: spec?.template?.spec, previous: previous.spec?.template?.spec }, 'spec.template.spec', context),
   validate: checkSpec,
   validateUpdate: ({ status }) => checkCounts(status ?? {}),
-  warnings: (object, previous, { vendor }) =>
-    isNewGeneration(object, previous) ? templateWarnings(object.spec?.template, { path: 'spec.template', vendor }) : [],
+  warnings: (object, previous, context) =>
+    isNewGeneration(object, previous) ? templateWarnings(object.spec?.template, 'spec.template', context) : [],
 })
 
 export const replicationController = defineKind({

@@ -144,8 +144,8 @@ export function writerOf(context: WriteContext) {
 
 /** Returns the context that the rules of the kind need. */
 export function prepareContext(write: WriteContext): PrepareContext {
-  const { resource, subresource, user, own = false, onDropped } = write
-  const prepared = { ...versionOf(write).context, subresource, user, own, now: resource.clock.now() }
+  const { resource, subresource, user, own = false, warn, onDropped } = write
+  const prepared = { ...versionOf(write).context, subresource, user, own, warn, now: resource.clock.now() }
   return onDropped === undefined ? prepared : { ...prepared, onDropped }
 }
 

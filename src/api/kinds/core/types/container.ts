@@ -1,6 +1,6 @@
 /**
- * Container and EphemeralContainer: an image with its ports, environment, resources, mounts and probes. Rules that
- * depend on the rest of the pod (its volumes and other containers) are in pod-containers.ts.
+ * Container: an image with its ports, environment, resources, mounts and probes. Rules that depend on the rest of the
+ * pod (its volumes and other containers) are in pod-containers.ts and container-settings.ts.
  */
 
 import {
@@ -11,21 +11,20 @@ import {
   type FieldPath,
   forbidden,
   invalid,
-  notSupported,
   required,
 } from '../../../model/field-error.ts'
 import { checkDnsLabel, checkPortName } from '../../../model/names.ts'
-import type { RuleContext } from '../../../schema/context.ts'
-import { field, type InferFields, inlined, s } from '../../../schema/schema.ts'
-import { byName, mergedBy } from '../../list-keys.ts'
+import { isSince, type RuleContext } from '../../../schema/context.ts'
+import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { byName } from '../../list-keys.ts'
 import { resizePolicy, restartRule } from './container-restarts.ts'
 import { checkEnvFrom, envFromSource, envVar } from './environment.ts'
-import { checkDescendingPath } from './file-paths.ts'
 import { checkNoGracePeriod, checkOneSuccess, checkPortNumber, lifecycle, probe, readinessProbe } from './handlers.ts'
 import { tagOf } from './image.ts'
 import { repeatedAt } from './repeated.ts'
 import { checkContainerResources, resourceRequirements } from './resources.ts'
 import { securityContext } from './security-context.ts'
+import { checkMounts, volumeDevices, volumeMounts } from './volume-mounts.ts'
 
 const portFields = {
   name: field(1, s.string(), { doc: 'Name of the port, to which Services and probes can refer.' }),
@@ -48,68 +47,12 @@ const containerPort = s.object(portFields, {
   check: checkPort,
 })
 
-const mountFields = {
-  name: field(1, s.string(), { zeroValue: 'write', required: true, doc: 'Name of a volume in the pod.' }),
-  readOnly: field(2, s.boolean(), {
-    doc: 'Whether the volume is mounted read-only in this container. Defaults to false.',
-  }),
-  mountPath: field(3, s.string(), {
-    zeroValue: 'write',
-    required: true,
-    doc: 'Path in the container at which the volume is mounted. Must not contain a colon.',
-  }),
-  subPath: field(4, s.string(), { doc: 'Path within the volume to mount. Defaults to the root of the volume.' }),
-  mountPropagation: field(5, s.string(), {
-    zeroValue: 'keep',
-    doc: 'Propagation of mounts from and to the host: None, HostToContainer or Bidirectional. Unset means None.',
-  }),
-  subPathExpr: field(6, s.string(), {
-    doc: 'Path within the volume to mount. References $(NAME) expand to environment variables.',
-  }),
-  recursiveReadOnly: field(7, s.string(), {
-    zeroValue: 'keep',
-    since: '1.30',
-    gate: 'RecursiveReadOnlyMounts',
-    doc: 'Whether nested mounts are read-only too: Disabled, IfPossible or Enabled. Requires readOnly.',
-  }),
-}
-
-export type VolumeMount = InferFields<typeof mountFields>
-
-const volumeMount = s.object(mountFields, {
-  name: 'VolumeMount',
-  doc: 'Mount of a volume, or of a path within it, into a container.',
-})
-
-const deviceFields = {
-  name: field(1, s.string(), {
-    zeroValue: 'write',
-    required: true,
-    doc: 'Name of a volume in the pod. The volume must come from a claim.',
-  }),
-  devicePath: field(2, s.string(), {
-    zeroValue: 'write',
-    required: true,
-    doc: 'Path in the container at which the block device appears.',
-  }),
-}
-
-export type VolumeDevice = InferFields<typeof deviceFields>
-
-const volumeDevice = s.object(deviceFields, {
-  name: 'VolumeDevice',
-  doc: 'Mapping of a pod volume to a raw block device in a container.',
-})
-
 const ports = s.list(containerPort, {
   list: 'map',
   keys: ['containerPort', 'protocol'],
   patch: 'merge',
   mergeKey: 'containerPort',
 })
-const mounts = s.list(volumeMount, mergedBy('mountPath'))
-const devices = s.list(volumeDevice, mergedBy('devicePath'))
-
 const fields = {
   name: field(1, s.string(), {
     zeroValue: 'write',
@@ -139,8 +82,8 @@ const fields = {
     zeroValue: 'write',
     doc: 'Compute resources that the container requests, and their limits.',
   }),
-  volumeMounts: field(9, mounts, { doc: 'Pod volumes to mount into the container.' }),
-  volumeDevices: field(21, devices, { doc: 'Pod volumes to map to block devices in the container.' }),
+  volumeMounts: field(9, volumeMounts, { doc: 'Pod volumes to mount into the container.' }),
+  volumeDevices: field(21, volumeDevices, { doc: 'Pod volumes to map to block devices in the container.' }),
   livenessProbe: field(10, probe, {
     doc: 'Probe that checks whether the container is alive. On failure, the container is restarted.',
   }),
@@ -192,62 +135,71 @@ const fields = {
 
 export type Container = InferFields<typeof fields>
 
-export const container = s.object(fields, {
+/** Validation rejects the restart policy of other containers than init containers, so the gate does not drop it. */
+export const ungatedFields = { ...fields, restartPolicy: { ...fields.restartPolicy, gateDrops: 'never' as const } }
+
+export const container = s.object(ungatedFields, {
   name: 'Container',
   doc: 'A container image and the settings to run it with.',
   fill: fillPullPolicy,
-  check: checkContainer,
+  check: (value, path, context) => [...checkContainer(value, path, context), ...checkProbes(value, path)],
 })
 
-const common = inlined(1, fields)
-
-const ephemeralFields = {
-  ...common,
-  // A missing name is reported as an error of the whole container.
-  name: { ...common.name, required: false, published: 'required' as const },
-  targetContainerName: field(2, s.string(), {
-    doc: 'Name of the container whose process namespace is shared. Unset shares none.',
-  }),
+/** Whether an init container is a sidecar: it starts before the regular containers and keeps running. */
+export function isSidecar({ restartPolicy }: Container): boolean {
+  return restartPolicy === 'Always'
 }
 
-export type EphemeralContainer = InferFields<typeof ephemeralFields>
+const probesAndLifecycle = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const
 
-export const ephemeralContainer = s.object(ephemeralFields, {
-  name: 'EphemeralContainer',
-  doc: 'A container added to a running pod for debugging. It is never restarted.',
-  fill: fillPullPolicy,
-  faultsAt: listedAlone,
-  // For a container without a name, report only the missing name.
-  leavesUnjudged: ({ name }) => (name ? [] : Object.keys(ephemeralFields)),
-  check: (value, path, context) =>
-    value.name
-      ? [...checkContainer(value, listedAlone(path), context), ...checkEphemeral(value, path)]
-      : [required(path, 'ephemeralContainer requires a name')],
-})
+/** Since 1.26, parts that an init container or an ephemeral container must not have are not validated further. */
+function reportsOnce(context: RuleContext): boolean {
+  return isSince('1.26', context)
+}
 
-/**
- * Returns the path at which errors of an ephemeral container are reported. The path ends in `[0]` because clients
- * expect each ephemeral container to be validated in a separate list.
- */
-export function listedAlone(path: FieldPath): FieldPath {
-  return at(path, 0)
+/** An init container. Only sidecars have probes and lifecycle handlers. */
+export const initContainer: typeof container = {
+  ...container,
+  fields,
+  leavesUnjudged: (value, context) => (reportsOnce(context) && !isSidecar(value) ? probesAndLifecycle : []),
+  check: (value, path, context) => [
+    ...checkContainer(value, path, context),
+    ...(reportsOnce(context) && !isSidecar(value) ? [] : checkProbes(value, path)),
+  ],
+}
+
+/** Reports probes and lifecycle handlers of an init container that is not a sidecar. */
+export function checkNoProbes(value: Container, path: FieldPath, context: RuleContext): FieldError[] {
+  const names = probesAndLifecycle.filter((name) => value[name] !== undefined)
+  return reportsOnce(context)
+    ? names.map((name) =>
+        forbidden(child(path, name), 'may not be set for init containers without restartPolicy=Always'),
+      )
+    : names.map((name) => invalid(child(path, name), value[name], 'must not be set for init containers'))
 }
 
 /** Always pulls the tag `latest` because its image may change. */
-function fillPullPolicy(value: Container): void {
+export function fillPullPolicy(value: Container): void {
   value.imagePullPolicy ??= tagOf(value.image ?? '') === 'latest' ? 'Always' : 'IfNotPresent'
 }
 
-function checkContainer(value: Container, path: FieldPath, { vendor }: RuleContext): FieldError[] {
-  const { name = '', livenessProbe, readinessProbe, startupProbe } = value
+/** The rules for all kinds of containers. */
+export function checkContainer(value: Container, path: FieldPath, { vendor }: RuleContext): FieldError[] {
+  const { name = '' } = value
   return [
     ...(name === '' ? [] : checkDnsLabel(name).map((text) => invalid(child(path, 'name'), name, text))),
     ...(value.image ? [] : [required(child(path, 'image'))]),
     ...checkMessagePolicy(value, path),
     ...checkPortNames(value.ports ?? [], child(path, 'ports')),
     ...checkEnvFrom(value.envFrom ?? [], child(path, 'envFrom')),
-    ...checkMounts(value, child(path, 'volumeMounts')),
+    ...checkMounts(value.volumeMounts ?? [], value.securityContext, child(path, 'volumeMounts')),
     ...checkContainerResources(value.resources ?? {}, child(path, 'resources'), vendor),
+  ]
+}
+
+export function checkProbes(value: Container, path: FieldPath): FieldError[] {
+  const { livenessProbe, readinessProbe, startupProbe } = value
+  return [
     ...(livenessProbe ? checkOneSuccess(livenessProbe, child(path, 'livenessProbe')) : []),
     ...(readinessProbe ? checkNoGracePeriod(readinessProbe, child(path, 'readinessProbe')) : []),
     ...(startupProbe ? checkOneSuccess(startupProbe, child(path, 'startupProbe')) : []),
@@ -271,39 +223,4 @@ function checkPort({ name = '', hostPort = 0, containerPort: port = 0 }: Contain
 function checkPortNames(all: readonly ContainerPort[], path: FieldPath): FieldError[] {
   const sound = all.map(({ name = '' }) => (checkPortName(name).length === 0 ? name : undefined))
   return [...repeatedAt(sound)].map((i) => duplicate(child(at(path, i), 'name'), sound[i]!))
-}
-
-const propagations = ['Bidirectional', 'HostToContainer', 'None']
-
-/** Errors in paths and propagation name the list, because clients expect that path. */
-function checkMounts({ volumeMounts = [], securityContext: rights }: Container, path: FieldPath): FieldError[] {
-  return volumeMounts.flatMap(({ subPath = '', subPathExpr = '', mountPropagation: propagation }, i) => [
-    ...checkDescendingPath(subPath, child(path, 'subPath')),
-    ...checkDescendingPath(subPathExpr, child(path, 'subPathExpr')),
-    ...(subPath !== '' && subPathExpr !== ''
-      ? [invalid(child(at(path, i), 'subPathExpr'), subPathExpr, 'subPathExpr and subPath are mutually exclusive')]
-      : []),
-    ...checkPropagation(propagation, rights?.privileged === true, child(path, 'mountPropagation')),
-  ])
-}
-
-function checkPropagation(value: string | undefined, privileged: boolean, path: FieldPath): FieldError[] {
-  if (value === undefined) return []
-  if (!propagations.includes(value)) return [notSupported(path, value, propagations)]
-  if (value !== 'Bidirectional' || privileged) return []
-  return [forbidden(path, 'Bidirectional mount propagation is available only to privileged containers')]
-}
-
-const notForEphemeral = ['ports', 'livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'] as const
-
-function checkEphemeral(value: EphemeralContainer, path: FieldPath): FieldError[] {
-  const why = 'cannot be set for an Ephemeral Container'
-  const resources = Object.keys(value.resources ?? {}).length > 0 ? ['resources'] : []
-  const parts = (value.volumeMounts ?? []).flatMap((mount, i) =>
-    (['subPath', 'subPathExpr'] as const)
-      .filter((name) => mount[name])
-      .map((name) => forbidden(child(at(child(path, 'volumeMounts'), i), name), why)),
-  )
-  const given = [...notForEphemeral.filter((name) => value[name] !== undefined), ...resources]
-  return [...given.map((name) => forbidden(child(path, name), why)), ...parts]
 }

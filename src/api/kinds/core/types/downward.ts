@@ -1,6 +1,15 @@
 /** Downward API selectors: fields of the pod and resources of its containers that a container can read. */
-import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../../model/field-error.ts'
+import {
+  child,
+  type FieldError,
+  type FieldPath,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+} from '../../../model/field-error.ts'
 import { checkQualifiedName } from '../../../model/names.ts'
+import { isEnabled, isSince, type RuleContext } from '../../../schema/context.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 
 const fieldSelectorFields = {
@@ -40,13 +49,20 @@ export const resourceFieldSelector = s.object(resourceSelectorFields, {
 })
 
 /** Fields that environment variables can expose. */
-export const fieldsForEnvironment = [
+export function fieldsForEnvironment(context: RuleContext): readonly string[] {
+  return isSince('1.28', context) ? environmentFields : environmentFields.filter((name) => name !== hostAddresses)
+}
+
+const hostAddresses = 'status.hostIPs'
+
+const environmentFields = [
   'metadata.name',
   'metadata.namespace',
   'metadata.uid',
   'spec.nodeName',
   'spec.serviceAccountName',
   'status.hostIP',
+  hostAddresses,
   'status.podIP',
   'status.podIPs',
 ]
@@ -61,7 +77,7 @@ export const fieldsForVolumes = [
 ]
 
 const knownFields = new Set([
-  ...fieldsForEnvironment,
+  ...environmentFields,
   ...fieldsForVolumes,
   'spec.host',
   'spec.restartPolicy',
@@ -89,8 +105,15 @@ export function checkFieldSelector(
   const bracket = fieldPath.indexOf("['", 1)
   if (bracket > 0 && fieldPath.endsWith("']") && bracket + 4 <= fieldPath.length)
     return checkSubscript(fieldPath.slice(0, bracket), fieldPath.slice(bracket + 2, -2), path)
-  if (!knownFields.has(fieldPath)) return [invalid(place, fieldPath, 'this pod field cannot be selected')]
+  if (!knownFields.has(fieldPath) || (fieldPath === hostAddresses && !allowed.includes(fieldPath)))
+    return [invalid(place, fieldPath, 'this pod field cannot be selected')]
   return allowed.includes(fieldPath) ? [] : [notSupported(place, fieldPath, allowed)]
+}
+
+/** Rejects the addresses of the node while their feature is disabled. */
+export function checkHostAddresses({ fieldPath }: ObjectFieldSelector, path: FieldPath, context: RuleContext) {
+  if (fieldPath !== hostAddresses || !isSince('1.28', context) || isEnabled('PodHostIPs', context)) return []
+  return [forbidden(path, "may not be set when feature gate 'PodHostIPs' is not enabled")]
 }
 
 function checkSubscript(field: string, key: string, path: FieldPath): FieldError[] {

@@ -1,15 +1,23 @@
 /** The environment of a container: single variables, and all keys of a ConfigMap or Secret. */
-import { child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
-import { checkConfigKey, checkDnsSubdomain, checkEnvironmentName } from '../../../model/names.ts'
+import { at, child, type FieldError, type FieldPath, invalid, notFound, required } from '../../../model/field-error.ts'
+import {
+  checkConfigKey,
+  checkDnsSubdomain,
+  checkEnvironmentName,
+  checkRelaxedEnvironmentName,
+} from '../../../model/names.ts'
+import { isEnabled, type RuleContext } from '../../../schema/context.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import {
   checkFieldSelector,
+  checkHostAddresses,
   checkResourceSelector,
   fieldsForEnvironment,
   objectFieldSelector,
   resourceFieldSelector,
 } from './downward.ts'
 import { inlinedReference } from './local-references.ts'
+import { checkNoBacksteps } from './volumes/host-path.ts'
 
 const keySelectorFields = {
   ...inlinedReference,
@@ -31,19 +39,23 @@ const secretKeySelector = s.object(keySelectorFields, {
   check: checkKeySelector,
 })
 
-const fileKeySelector = s.object(
-  {
-    volumeName: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the volume that contains the file.' }),
-    path: field(2, s.string(), { zeroValue: 'write', doc: 'Relative path of the file in the volume.' }),
-    key: field(3, s.string(), { zeroValue: 'write', doc: 'Key in the file.' }),
-    optional: field(4, s.boolean(), {
-      zeroValue: 'keep',
-      default: false,
-      doc: 'Whether the file or the key may be missing. Defaults to false.',
-    }),
-  },
-  { name: 'FileKeySelector', doc: 'Selects a key in an environment file.', atomic: true },
-)
+const fileKeyFields = {
+  volumeName: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the volume that contains the file.' }),
+  path: field(2, s.string(), { zeroValue: 'write', doc: 'Relative path of the file in the volume.' }),
+  key: field(3, s.string(), { zeroValue: 'write', doc: 'Key in the file.' }),
+  optional: field(4, s.boolean(), {
+    zeroValue: 'keep',
+    default: false,
+    doc: 'Whether the file or the key may be missing. Defaults to false.',
+  }),
+}
+
+const fileKeySelector = s.object(fileKeyFields, {
+  name: 'FileKeySelector',
+  doc: 'Selects a key in an environment file.',
+  atomic: true,
+  check: checkFileKey,
+})
 
 const sourceFields = {
   fieldRef: field(1, objectFieldSelector, { doc: 'Pod field that provides the value.' }),
@@ -107,27 +119,63 @@ export type EnvFromSource = InferFields<typeof fromFields>
 export const envFromSource = s.object(fromFields, {
   name: 'EnvFromSource',
   doc: 'All keys in a ConfigMap or Secret as environment variables. Set either configMapRef or secretRef.',
-  check: ({ prefix = '' }, path) =>
-    prefix === '' ? [] : checkEnvironmentName(prefix).map((text) => invalid(child(path, 'prefix'), prefix, text)),
+  check: ({ prefix = '' }, path, context) =>
+    prefix === '' ? [] : checkVariableName(prefix, child(path, 'prefix'), context),
 })
 
-function checkVariable({ name = '', value = '', valueFrom }: EnvVar, path: FieldPath): FieldError[] {
-  const names = name === '' ? [] : checkEnvironmentName(name)
-  const errors = names.map((text) => invalid(child(path, 'name'), name, text))
+function checkVariableName(name: string, path: FieldPath, context: RuleContext): FieldError[] {
+  const relaxed = isEnabled('RelaxedEnvironmentVariableValidation', context)
+  const check = relaxed ? checkRelaxedEnvironmentName : checkEnvironmentName
+  return check(name).map((text) => invalid(path, name, text))
+}
+
+function checkVariable({ name = '', value = '', valueFrom }: EnvVar, path: FieldPath, context: RuleContext) {
+  const errors = name === '' ? [] : checkVariableName(name, child(path, 'name'), context)
   if (value === '' || valueFrom === undefined || Object.keys(valueFrom).length === 0) return errors
   return [...errors, invalid(child(path, 'valueFrom'), '', 'may not be specified when `value` is not empty')]
 }
 
-function checkSource(source: EnvVarSource, path: FieldPath): FieldError[] {
+function checkSource(source: EnvVarSource, path: FieldPath, context: RuleContext): FieldError[] {
   const { fieldRef, resourceFieldRef } = source
   const count = Object.keys(source).length
   return [
-    ...(fieldRef ? checkFieldSelector(fieldRef, fieldsForEnvironment, child(path, 'fieldRef')) : []),
+    ...(fieldRef ? checkFieldSelector(fieldRef, fieldsForEnvironment(context), child(path, 'fieldRef')) : []),
+    ...(fieldRef ? checkHostAddresses(fieldRef, child(path, 'fieldRef'), context) : []),
     ...(resourceFieldRef ? checkResourceSelector(resourceFieldRef, false, child(path, 'resourceFieldRef')) : []),
     ...(count === 1
       ? []
       : [invalid(path, '', count === 0 ? 'a source is required' : 'only one source may be specified')]),
   ]
+}
+
+function checkFileKey(
+  { key = '', path: file = '', volumeName = '' }: InferFields<typeof fileKeyFields>,
+  path: FieldPath,
+  context: RuleContext,
+): FieldError[] {
+  return [
+    ...(key === '' ? [required(child(path, 'key'))] : checkVariableName(key, child(path, 'key'), context)),
+    ...(volumeName === '' ? [required(child(path, 'volumeName'))] : []),
+    ...(file === '' ? [required(child(path, 'path'))] : checkNoBacksteps(file, child(path, 'path'))),
+  ]
+}
+
+/** An environment file is in an emptyDir volume of the pod. */
+export function checkFileKeys(
+  env: readonly EnvVar[],
+  volumes: ReadonlyMap<string, { readonly emptyDir?: unknown }>,
+  path: FieldPath,
+): FieldError[] {
+  return env.flatMap(({ valueFrom: { fileKeyRef } = {} }, i) => {
+    if (fileKeyRef === undefined) return []
+    const { volumeName = '' } = fileKeyRef
+    const place = child(at(path, i), 'valueFrom.fileKeyRef.volumeName')
+    const volume = volumes.get(volumeName)
+    if (volume === undefined) return [notFound(place, volumeName)]
+    return volume.emptyDir === undefined
+      ? [invalid(place, volumeName, 'referenced volume must be of type emptyDir')]
+      : []
+  })
 }
 
 function checkKeySelector({ name = '', key = '' }: InferFields<typeof keySelectorFields>, path: FieldPath) {

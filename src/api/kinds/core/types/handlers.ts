@@ -129,6 +129,7 @@ const lifecycleFields = {
   sleep: field(4, sleepAction, {
     since: '1.29',
     gate: 'PodLifecycleSleepAction',
+    dropsEmptyOwner: true,
     doc: 'Pauses for a number of seconds.',
   }),
 }
@@ -139,23 +140,28 @@ const lifecycleHandler = s.object(lifecycleFields, {
   choice: { among: [...handlerNames, 'sleep'], noun },
 })
 
-export const lifecycle = s.object(
-  {
-    postStart: field(1, lifecycleHandler, {
-      doc: 'Runs immediately after the container starts. The container is not ready until the handler finishes.',
-    }),
-    preStop: field(2, lifecycleHandler, {
-      doc: 'Runs before the container is stopped. Its duration counts toward the grace period.',
-    }),
-    stopSignal: field(3, s.string(), {
-      zeroValue: 'keep',
-      since: '1.33',
-      gate: 'ContainerStopSignals',
-      doc: "Signal that stops the container, such as SIGTERM. Defaults to the image's signal. Requires spec.os.name.",
-    }),
-  },
-  { name: 'Lifecycle', doc: 'Actions to run after a container starts and before it stops.' },
-)
+const lifecycleHooks = {
+  postStart: field(1, lifecycleHandler, {
+    doc: 'Runs immediately after the container starts. The container is not ready until the handler finishes.',
+  }),
+  preStop: field(2, lifecycleHandler, {
+    doc: 'Runs before the container is stopped. Its duration counts toward the grace period.',
+  }),
+  stopSignal: field(3, s.string(), {
+    zeroValue: 'keep',
+    since: '1.33',
+    gate: 'ContainerStopSignals',
+    dropsEmptyOwner: true,
+    doc: "Signal that stops the container, such as SIGTERM. Defaults to the image's signal. Requires spec.os.name.",
+  }),
+}
+
+export type Lifecycle = InferFields<typeof lifecycleHooks>
+
+export const lifecycle = s.object(lifecycleHooks, {
+  name: 'Lifecycle',
+  doc: 'Actions to run after a container starts and before it stops.',
+})
 
 const times = [
   'initialDelaySeconds',

@@ -4,6 +4,7 @@
  */
 import { at, child, type FieldError, type FieldPath, forbidden, invalid } from '../../../model/field-error.ts'
 import { type Vendor, vendorKey } from '../../../model/vendor.ts'
+import { appArmorKey, checkAppArmor } from './app-armor-annotations.ts'
 import type { Container } from './container.ts'
 import { checkDescendingPath } from './file-paths.ts'
 import { allContainers } from './pod-containers.ts'
@@ -14,6 +15,11 @@ type Annotations = { [key: string]: string }
 
 function mirrorKey(vendor: Vendor): string {
   return vendorKey(vendor, 'config.mirror')
+}
+
+/** Whether the pod mirrors a static pod: the node created it from a file. */
+export function isMirror(annotations: { readonly [key: string]: string }, vendor: Vendor): boolean {
+  return Object.hasOwn(annotations, mirrorKey(vendor))
 }
 
 /** When a controller scales down, pods with a lower cost are deleted first. */
@@ -39,10 +45,6 @@ export function seccompPodKey(vendor: Vendor): string {
 
 export function seccompContainerKey(vendor: Vendor, name: string): string {
   return vendorKey(vendor, name, 'container.seccomp.security.alpha')
-}
-
-function appArmorKey(vendor: Vendor, name: string): string {
-  return vendorKey(vendor, name, 'container.apparmor.security.beta')
 }
 
 export function checkPodAnnotations(
@@ -72,21 +74,6 @@ export function checkSeccompProfile(profile: string, path: FieldPath): FieldErro
   if (['docker/default', 'runtime/default', 'unconfined'].includes(profile)) return []
   if (profile.startsWith('localhost/')) return checkDescendingPath(profile.slice('localhost/'.length), path)
   return [invalid(path, profile, 'must be a valid seccomp profile')]
-}
-
-function checkAppArmor(annotations: Annotations, spec: PodSpec, path: FieldPath, vendor: Vendor): FieldError[] {
-  const prefix = appArmorKey(vendor, '')
-  const names = new Set(allContainers(spec, '').map(([{ name }]) => name))
-  return Object.entries(annotations)
-    .filter(([key]) => key.startsWith(prefix))
-    .flatMap(([key, profile]) => [
-      ...(names.has(key.slice(prefix.length)) ? [] : [invalid(at(path, key), key, 'container not found')]),
-      ...(isAppArmorProfile(profile) ? [] : [invalid(at(path, key), profile, 'invalid AppArmor profile name')]),
-    ])
-}
-
-export function isAppArmorProfile(profile: string): boolean {
-  return ['', 'runtime/default', 'unconfined'].includes(profile) || profile.startsWith('localhost/')
 }
 
 const maxCost = 2 ** 31 - 1

@@ -1,5 +1,8 @@
 /** What a pod waits for and claims besides a node: scheduling gates, resource claims and scheduling groups. */
-import { field, s } from '../../../schema/schema.ts'
+import { at, child, duplicate, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
+import { checkDnsLabel, checkDnsSubdomain, checkQualifiedName } from '../../../model/names.ts'
+import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { repeatedAt } from './repeated.ts'
 
 export const schedulingGate = s.object(
   { name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the gate, unique in the pod.' }) },
@@ -20,25 +23,30 @@ const claimSource = s.object(
   { name: 'ClaimSource', doc: 'Source of a resource claim. Exactly one field is set.' },
 )
 
-export const podResourceClaim = s.object(
-  {
-    name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the claim in the pod. Must be a DNS label.' }),
-    source: field(2, claimSource, { zeroValue: 'write', until: '1.31', doc: 'Source of the claim.' }),
-    resourceClaimName: field(3, s.string(), {
-      zeroValue: 'keep',
-      since: '1.31',
-      gate: 'DynamicResourceAllocation',
-      doc: "Name of a ResourceClaim in the pod's namespace.",
-    }),
-    resourceClaimTemplateName: field(4, s.string(), {
-      zeroValue: 'keep',
-      since: '1.31',
-      gate: 'DynamicResourceAllocation',
-      doc: 'Name of a ResourceClaimTemplate from which a claim is created for the pod.',
-    }),
-  },
-  { name: 'PodResourceClaim', doc: "A ResourceClaim that a pod's containers can use." },
-)
+const podClaimFields = {
+  name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the claim in the pod. Must be a DNS label.' }),
+  source: field(2, claimSource, { zeroValue: 'write', until: '1.31', doc: 'Source of the claim.' }),
+  resourceClaimName: field(3, s.string(), {
+    zeroValue: 'keep',
+    since: '1.31',
+    gate: 'DynamicResourceAllocation',
+    doc: "Name of a ResourceClaim in the pod's namespace.",
+  }),
+  resourceClaimTemplateName: field(4, s.string(), {
+    zeroValue: 'keep',
+    since: '1.31',
+    gate: 'DynamicResourceAllocation',
+    doc: 'Name of a ResourceClaimTemplate from which a claim is created for the pod.',
+  }),
+}
+
+export type PodResourceClaim = InferFields<typeof podClaimFields>
+
+export const podResourceClaim = s.object(podClaimFields, {
+  name: 'PodResourceClaim',
+  doc: "A ResourceClaim that a pod's containers can use.",
+  check: checkClaim,
+})
 
 export const workloadReference = s.object(
   {
@@ -53,5 +61,47 @@ export const schedulingGroup = s.object(
   {
     podGroupName: field(1, s.string(), { zeroValue: 'keep', doc: "Name of the PodGroup in the pod's namespace." }),
   },
-  { name: 'PodSchedulingGroup', doc: 'Group of pods that are scheduled together.' },
+  {
+    name: 'PodSchedulingGroup',
+    doc: 'Group of pods that are scheduled together.',
+    check: ({ podGroupName: name }, path) =>
+      name === undefined
+        ? [required(child(path, 'podGroupName'))]
+        : checkDnsSubdomain(name).map((text) => invalid(child(path, 'podGroupName'), name, text)),
+  },
 )
+
+function checkClaim(claim: PodResourceClaim, path: FieldPath): FieldError[] {
+  const { name = '', source } = claim
+  // Before 1.31, the names are in the field source.
+  const [names, place] = source === undefined ? [claim, path] : [source, child(path, 'source')]
+  const given = (['resourceClaimName', 'resourceClaimTemplateName'] as const).filter(
+    (each) => names[each] !== undefined,
+  )
+  return [
+    ...(name === ''
+      ? [required(child(path, 'name'))]
+      : checkDnsLabel(name).map((text) => invalid(child(path, 'name'), name, text))),
+    ...(given.length === 1
+      ? []
+      : [invalid(place, names, 'exactly one of `resourceClaimName` and `resourceClaimTemplateName` is required')]),
+    ...given.flatMap((each) =>
+      checkDnsSubdomain(names[each]!).map((text) => invalid(child(place, each), names[each], text)),
+    ),
+  ]
+}
+
+export function checkRepeatedClaims(claims: readonly PodResourceClaim[], path: FieldPath): FieldError[] {
+  const names = claims.map(({ name }) => name || undefined)
+  return [...repeatedAt(names)].map((i) => duplicate(child(at(path, i), 'name'), names[i]))
+}
+
+/** Errors name the gate instead of its name, because clients expect that path. */
+export function checkSchedulingGates(gates: readonly { readonly name?: string }[], path: FieldPath): FieldError[] {
+  const names = gates.map(({ name = '' }) => name)
+  const repeated = repeatedAt(names)
+  return names.flatMap((name, i) => [
+    ...checkQualifiedName(name).map((text) => invalid(at(path, i), name, text)),
+    ...(repeated.has(i) ? [duplicate(at(path, i), name)] : []),
+  ])
+}

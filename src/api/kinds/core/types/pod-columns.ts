@@ -63,6 +63,8 @@ function isUp({ ready, state = {} }: ContainerStatus): boolean {
 function statusWord(pod: Pod): string {
   const { metadata, status = {} } = pod
   if (metadata.deletionTimestamp) return status.reason === 'NodeLost' ? 'Unknown' : 'Terminating'
+  if (status.conditions?.some(({ type, reason }) => type === 'PodScheduled' && reason === 'SchedulingGated'))
+    return initStatus(pod) ?? 'SchedulingGated'
   return initStatus(pod) ?? containersWord(pod)
 }
 

@@ -11,13 +11,15 @@ import {
 } from '../../../model/field-error.ts'
 import type { RuleContext } from '../../../schema/context.ts'
 import { validate } from '../../../schema/validate.ts'
-import { type Container, type EphemeralContainer, listedAlone } from './container.ts'
+import { type Container, checkNoProbes, isSidecar } from './container.ts'
+import { type ContainerList, containerRules, type PodSettings } from './container-settings.ts'
+import { type EphemeralContainer, ephemeralPath, isJudged } from './ephemeral-container.ts'
 import { repeatedAt } from './repeated.ts'
 import type { PodSecurityContext } from './security-context.ts'
 import { type Volume, volume } from './volume.ts'
 import { checkNoBacksteps } from './volumes/host-path.ts'
 
-export interface Containers {
+export interface Containers extends PodSettings {
   containers?: Container[]
   initContainers?: Container[]
   ephemeralContainers?: EphemeralContainer[]
@@ -43,13 +45,25 @@ export function checkContainersTogether(spec: Containers, path: FieldPath, conte
       checkVolumeUse(one, sound, where),
     ),
     ...allContainers({ ephemeralContainers }, path).flatMap(([one, where]) =>
-      one.name ? checkVolumeUse(one, sound, listedAlone(where)) : [],
+      isJudged(one, context) ? checkVolumeUse(one, sound, ephemeralPath(where, context)) : [],
     ),
-    ...checkInitContainers(spec, child(path, 'initContainers')),
+    ...checkSettings({ spec, volumes: sound }, path, context),
+    ...checkInitContainers(spec, child(path, 'initContainers'), context),
     ...checkHostPorts(containers, place),
     ...(spec.hostNetwork ? checkHostNetwork(containers, place) : []),
     ...checkHostProcesses(spec, path),
   ]
+}
+
+function checkSettings(
+  { spec, volumes }: { spec: Containers; volumes: ReadonlyMap<string, Volume> },
+  path: FieldPath,
+  context: RuleContext,
+): FieldError[] {
+  const check = containerRules(spec, volumes, context)
+  return listNames.flatMap((list) =>
+    (spec[list] ?? []).flatMap((one: Container, i) => check(one, at(child(path, list), i), list)),
+  )
 }
 
 /** Returns every container of a pod with its field path. */
@@ -62,7 +76,7 @@ export function allContainers(spec: Containers, path: FieldPath): [Container, Fi
   return all
 }
 
-const listNames = ['initContainers', 'containers', 'ephemeralContainers'] as const
+const listNames: readonly ContainerList[] = ['initContainers', 'containers', 'ephemeralContainers']
 
 /** Returns the valid volumes by name. If a name repeats, the first valid volume wins. */
 function soundVolumes(volumes: readonly Volume[], context: TogetherContext): Map<string, Volume> {
@@ -103,17 +117,13 @@ function checkContainerNames(spec: Containers, path: FieldPath): FieldError[] {
   return [...faults, ...ephemeral]
 }
 
-const notForInit = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const
-
 /**
  * Init containers run one at a time, so host ports conflict only within one container. Errors name the first init
  * container, because clients expect that path.
  */
-function checkInitContainers({ initContainers = [] }: Containers, path: FieldPath): FieldError[] {
+function checkInitContainers({ initContainers = [] }: Containers, path: FieldPath, context: RuleContext) {
   return initContainers.flatMap((one, i) => [
-    ...notForInit
-      .filter((name) => one[name] !== undefined)
-      .map((name) => invalid(child(at(path, i), name), one[name], 'must not be set for init containers')),
+    ...(isSidecar(one) ? [] : checkNoProbes(one, at(path, i), context)),
     ...checkHostPorts([one], path),
   ])
 }

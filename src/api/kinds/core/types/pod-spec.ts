@@ -3,53 +3,34 @@
  * contain a PodSpec. Defaults and rules for pods only are in pod.ts.
  */
 
-import { at, child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
-import { checkDnsLabel, checkDnsSubdomain, checkIpAddress, type NameCheck } from '../../../model/names.ts'
-import { emulationOf, type PrepareContext, type RuleContext } from '../../../schema/context.ts'
+import { child, type FieldError, type FieldPath, forbidden, invalid, tooLong } from '../../../model/field-error.ts'
+import { checkDnsLabel, checkDnsSubdomain, type NameCheck } from '../../../model/names.ts'
+import type { RuleContext } from '../../../schema/context.ts'
 import type { Effort } from '../../../schema/effort.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { checkLabelKey, checkLabels } from '../../../selectors/label-rules.ts'
 import { byIp, byName } from '../../list-keys.ts'
-import { container, ephemeralContainer } from './container.ts'
+import { container, initContainer } from './container.ts'
+import { ephemeralContainer } from './ephemeral-container.ts'
 import { localObjectReference } from './local-references.ts'
-import { podResourceClaim, schedulingGate, schedulingGroup, workloadReference } from './pod-claims.ts'
+import {
+  checkRepeatedClaims,
+  checkSchedulingGates,
+  podResourceClaim,
+  schedulingGate,
+  schedulingGroup,
+  workloadReference,
+} from './pod-claims.ts'
 import { checkContainersTogether } from './pod-containers.ts'
+import { checkDns, checkHostAliases, dnsConfig, hostAlias } from './pod-dns.ts'
+import { checkOs, podOs } from './pod-os.ts'
+import { checkPodResources } from './pod-resources.ts'
 import { resourceList, roundResources } from './resource-list.ts'
 import { checkContainerResources, resourceRequirements } from './resources.ts'
 import { affinity, checkRepeatedSpread, toleration, topologySpreadConstraint } from './scheduling.ts'
 import { podSecurityContext } from './security-context.ts'
+import { checkHostSysctls } from './sysctls.ts'
 import { volume } from './volume.ts'
-
-const hostAlias = s.object(
-  {
-    ip: field(1, s.string(), { doc: 'IP address of the entry.' }),
-    hostnames: field(2, s.list(s.string()), { doc: 'Host names that resolve to the IP address.' }),
-  },
-  { name: 'HostAlias', doc: "An entry in a pod's hosts file." },
-)
-
-const dnsOption = s.object(
-  {
-    name: field(1, s.string(), { doc: 'Name of the resolver option.' }),
-    value: field(2, s.string(), { zeroValue: 'keep', doc: 'Value of the resolver option, if it has one.' }),
-  },
-  { name: 'PodDNSConfigOption', doc: 'A DNS resolver option.' },
-)
-
-const dnsConfigFields = {
-  nameservers: field(1, s.list(s.string()), { doc: 'Additional DNS servers by IP address. At most 3.' }),
-  searches: field(2, s.list(s.string()), {
-    doc: 'Additional DNS search domains. At most 6, and at most 256 characters in total.',
-  }),
-  options: field(3, s.list(dnsOption), { doc: 'Additional DNS resolver options.' }),
-}
-
-type DnsConfig = InferFields<typeof dnsConfigFields>
-
-const dnsConfig = s.object(dnsConfigFields, {
-  name: 'PodDNSConfig',
-  doc: 'DNS settings for a pod, merged with the settings from the DNS policy.',
-})
 
 const readinessGate = s.object(
   { conditionType: field(1, s.string(), { zeroValue: 'write', doc: 'Type of the pod condition.' }) },
@@ -58,11 +39,6 @@ const readinessGate = s.object(
     doc: 'A pod condition that must be True before the pod is ready.',
     check: ({ conditionType = '' }, path) => checkLabelKey(conditionType, child(path, 'conditionType')),
   },
-)
-
-const podOs = s.object(
-  { name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the operating system: linux or windows.' }) },
-  { name: 'PodOS', doc: "Operating system of a pod's containers." },
 )
 
 const spread = s.list(topologySpreadConstraint, {
@@ -76,7 +52,7 @@ const fields = {
   volumes: field(1, s.list(volume, { ...byName, retainKeys: true }), {
     doc: "Volumes that the pod's containers can mount.",
   }),
-  initContainers: field(20, s.list(container, byName), {
+  initContainers: field(20, s.list(initContainer, byName), {
     doc: 'Containers that run to completion, one after the other, before the regular containers start.',
   }),
   containers: field(2, s.list(container, byName), {
@@ -246,29 +222,22 @@ function openHostPorts({ containers = [], initContainers = [] }: PodSpec): void 
     for (const port of ports) if (port.containerPort) port.hostPort ??= port.containerPort
 }
 
-/** Resets fields of disabled features to their defaults, if they cannot be dropped. Mutates the spec. */
-export function resetGated(spec: PodSpec = {}, path: FieldPath, context: PrepareContext): void {
-  if (emulationOf(context).gates.has('ProcMountType')) return
-  for (const list of ['containers', 'initContainers', 'ephemeralContainers'] as const)
-    for (const [i, { securityContext }] of (spec[list] ?? []).entries()) {
-      if (securityContext?.procMount === undefined || securityContext.procMount === 'Default') continue
-      securityContext.procMount = 'Default'
-      context.onDropped?.({
-        path: `${at(child(path, list), i)}.securityContext.procMount`,
-        feature: 'ProcMountType',
-      })
-    }
-}
-
 function checkPodSpec(spec: PodSpec, path: FieldPath, context: RuleContext, effort?: Effort): FieldError[] {
   return [
     ...checkContainersTogether(spec, path, { ...context, sound: effort?.isClean() === true }),
     ...checkNames(spec, path),
     ...checkDeadline(spec, path),
     ...checkLabels(spec.nodeSelector, child(path, 'nodeSelector')),
-    ...checkDns(spec, child(path, 'dnsConfig')),
-    ...checkHostAliases(spec, child(path, 'hostAliases')),
+    ...checkDns(spec, child(path, 'dnsConfig'), context),
+    ...checkHostAliases(spec.hostAliases ?? [], child(path, 'hostAliases'), context),
     ...checkSharing(spec, child(path, 'securityContext')),
+    ...checkOs(spec, path, context),
+    ...checkHostUsers(spec, path),
+    ...checkHostnameOverride(spec, child(path, 'hostnameOverride')),
+    ...checkHostSysctls(spec, child(path, 'securityContext.sysctls'), context),
+    ...checkSchedulingGates(spec.schedulingGates ?? [], child(path, 'schedulingGates')),
+    ...checkRepeatedClaims(spec.resourceClaims ?? [], child(path, 'resourceClaims')),
+    ...checkPodResources(spec, child(path, 'resources'), context),
     ...checkRepeatedSpread(spec.topologySpreadConstraints ?? [], child(path, 'topologySpreadConstraints')),
     ...(spec.overhead === undefined
       ? []
@@ -303,48 +272,33 @@ function checkDeadline({ activeDeadlineSeconds: deadline }: PodSpec, path: Field
   return [invalid(place, deadline, `must be between 1 and ${maxDeadline}, inclusive`)]
 }
 
-/** With policy None and no name server, reports only the missing name server. */
-function checkDns({ dnsPolicy, dnsConfig: config }: PodSpec, path: FieldPath): FieldError[] {
-  if (dnsPolicy !== 'None') return config === undefined ? [] : checkDnsConfig(config, path)
-  if (config === undefined) return [required(path, 'must be set when `dnsPolicy` is None')]
-  if ((config.nameservers ?? []).length > 0) return checkDnsConfig(config, path)
-  return [required(child(path, 'nameservers'), 'at least one is required when `dnsPolicy` is None')]
-}
-
-const maxServers = 3
-const maxSearches = 6
-const maxSearchLength = 256
-
-function checkDnsConfig({ nameservers = [], searches = [], options = [] }: DnsConfig, path: FieldPath): FieldError[] {
-  const servers = child(path, 'nameservers')
-  const domains = child(path, 'searches')
-  return [
-    ...(nameservers.length > maxServers ? [invalid(servers, nameservers, `at most ${maxServers}`)] : []),
-    ...nameservers.flatMap((ip, i) => checkIpAddress(ip).map((text) => invalid(at(servers, i), ip, text))),
-    ...(searches.length > maxSearches ? [invalid(domains, searches, `at most ${maxSearches}`)] : []),
-    ...(searches.join(' ').length > maxSearchLength
-      ? [invalid(domains, searches, `at most ${maxSearchLength} characters together`)]
-      : []),
-    ...searches.flatMap((name, i) =>
-      checkDnsSubdomain(name.replace(/\.$/, '')).map((text) => invalid(at(domains, i), name, text)),
-    ),
-    ...options.flatMap(({ name = '' }, i) =>
-      name === '' ? [required(at(child(path, 'options'), i), 'must not be empty')] : [],
-    ),
-  ]
-}
-
-/** Errors name the list, because clients expect that path. */
-function checkHostAliases({ hostAliases = [] }: PodSpec, path: FieldPath): FieldError[] {
-  return hostAliases.flatMap(({ ip = '', hostnames = [] }) => [
-    ...checkIpAddress(ip).map((text) => invalid(child(path, 'ip'), ip, text)),
-    ...hostnames.flatMap((name) =>
-      checkDnsSubdomain(name).map((text) => invalid(child(path, 'hostnames'), name, text)),
-    ),
-  ])
-}
-
 function checkSharing({ shareProcessNamespace, hostPID }: PodSpec, path: FieldPath): FieldError[] {
   if (!shareProcessNamespace || !hostPID) return []
   return [invalid(child(path, 'shareProcessNamespace'), true, 'cannot be enabled together with hostPID')]
+}
+
+const hostNamespaces = [
+  ['hostNetwork', 'hostNetwork'],
+  ['hostPID', 'HostPID'],
+  ['hostIPC', 'HostIPC'],
+] as const
+
+/** A pod with its own user namespace uses no other namespace of the host. Clients expect the spelling of the paths. */
+function checkHostUsers(spec: PodSpec, path: FieldPath): FieldError[] {
+  if (spec.hostUsers !== false) return []
+  return hostNamespaces
+    .filter(([name]) => spec[name])
+    .map(([, name]) => forbidden(child(path, name), 'when `hostUsers` is false'))
+}
+
+const maxHostname = 64
+
+function checkHostnameOverride({ hostnameOverride: name, hostNetwork, setHostnameAsFQDN }: PodSpec, path: FieldPath) {
+  if (name === undefined) return []
+  return [
+    ...(hostNetwork ? [forbidden(path, 'may not be specified when hostNetwork is true')] : []),
+    ...(setHostnameAsFQDN ? [forbidden(path, 'may not be specified when setHostnameAsFQDN is true')] : []),
+    ...checkDnsSubdomain(name).map((text) => invalid(path, name, text)),
+    ...(name.length > maxHostname ? [tooLong(path, maxHostname)] : []),
+  ]
 }

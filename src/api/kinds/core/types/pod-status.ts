@@ -5,28 +5,29 @@ import { byIp, byName, byType, mergedBy } from '../../list-keys.ts'
 import { resourceList } from './resource-list.ts'
 import { resourceRequirements } from './resources.ts'
 
-const condition = s.object(
-  {
-    type: field(1, s.string(), {
-      zeroValue: 'write',
-      doc: 'Type of the condition: PodScheduled, Initialized, ContainersReady, Ready or a custom type.',
-    }),
-    status: field(2, s.string(), { zeroValue: 'write', doc: 'Status of the condition: True, False or Unknown.' }),
-    lastProbeTime: field(3, s.time(), { zeroValue: 'write', doc: 'Time the condition was last probed.' }),
-    lastTransitionTime: field(4, s.time(), {
-      zeroValue: 'write',
-      doc: 'Time the status of the condition last changed.',
-    }),
-    reason: field(5, s.string(), { doc: 'Machine-readable reason for the last transition, in CamelCase.' }),
-    message: field(6, s.string(), { doc: 'Human-readable message about the last transition.' }),
-    observedGeneration: field(7, s.int64(), {
-      since: '1.33',
-      gate: 'PodObservedGenerationTracking',
-      doc: 'Generation of the pod on which the condition is based.',
-    }),
-  },
-  { name: 'PodCondition', doc: 'A condition of a Pod.' },
-)
+const conditionFields = {
+  type: field(1, s.string(), {
+    zeroValue: 'write',
+    doc: 'Type of the condition: PodScheduled, Initialized, ContainersReady, Ready or a custom type.',
+  }),
+  status: field(2, s.string(), { zeroValue: 'write', doc: 'Status of the condition: True, False or Unknown.' }),
+  lastProbeTime: field(3, s.time(), { zeroValue: 'write', doc: 'Time the condition was last probed.' }),
+  lastTransitionTime: field(4, s.time(), {
+    zeroValue: 'write',
+    doc: 'Time the status of the condition last changed.',
+  }),
+  reason: field(5, s.string(), { doc: 'Machine-readable reason for the last transition, in CamelCase.' }),
+  message: field(6, s.string(), { doc: 'Human-readable message about the last transition.' }),
+  observedGeneration: field(7, s.int64(), {
+    since: '1.33',
+    gate: 'PodObservedGenerationTracking',
+    doc: 'Generation of the pod on which the condition is based.',
+  }),
+}
+
+export type PodCondition = InferFields<typeof conditionFields>
+
+const condition = s.object(conditionFields, { name: 'PodCondition', doc: 'A condition of a Pod.' })
 
 const waiting = s.object(
   {
@@ -87,6 +88,7 @@ const volumeMountStatus = s.object(
     recursiveReadOnly: field(4, s.string(), {
       zeroValue: 'keep',
       gate: 'RecursiveReadOnlyMounts',
+      gateDrops: 'never',
       doc: 'Whether nested mounts are read-only: Disabled or Enabled.',
     }),
     volumeStatus: field(5, volumeStatus, { since: '1.36', doc: 'Status of the mounted volume.' }),
@@ -153,32 +155,38 @@ const containerStatusFields = {
   allocatedResources: field(10, resourceList, {
     since: '1.27',
     gate: 'InPlacePodVerticalScalingAllocatedStatus',
+    gateDrops: 'never',
     doc: 'Resources that the node has allocated to the container.',
   }),
   resources: field(11, resourceRequirements, {
     since: '1.27',
     gate: 'InPlacePodVerticalScaling',
+    gateDrops: 'never',
     doc: 'Resource requests and limits that apply to the running container.',
   }),
   volumeMounts: field(12, s.list(volumeMountStatus, mergedBy('mountPath')), {
     since: '1.30',
     gate: 'RecursiveReadOnlyMounts',
+    gateDrops: 'never',
     doc: 'Status of each volume mount.',
   }),
   user: field(13, containerUser, {
     since: '1.31',
     gate: 'SupplementalGroupsPolicy',
+    gateDrops: 'never',
     doc: 'User that runs the container.',
   }),
   allocatedResourcesStatus: field(14, s.list(resourceStatus, byName), {
     since: '1.31',
     gate: 'ResourceHealthStatus',
+    gateDrops: '1.32',
     doc: 'Health of the devices that the container uses.',
   }),
   stopSignal: field(15, s.string(), {
     zeroValue: 'keep',
     since: '1.33',
     gate: 'ContainerStopSignals',
+    gateDrops: 'never',
     doc: 'Signal that stops the container.',
   }),
 }
@@ -275,16 +283,19 @@ const fields = {
   resize: field(14, s.string(), {
     since: '1.27',
     gate: 'InPlacePodVerticalScaling',
+    gateDrops: 'never',
     doc: 'Progress of a resize: Proposed, InProgress, Deferred or Infeasible. Deprecated: use conditions.',
   }),
   resourceClaimStatuses: field(15, s.list(resourceClaimStatus, { ...byName, retainKeys: true }), {
     since: '1.28',
     gate: 'DynamicResourceAllocation',
+    gateDrops: '1.32',
     doc: 'ResourceClaims that were generated for the pod.',
   }),
   hostIPs: field(16, s.list(hostIp, { patch: 'merge', mergeKey: 'ip' }), {
     since: '1.28',
     gate: 'PodHostIPs',
+    gateDrops: 'never',
     doc: 'IP addresses of the node that runs the pod. The first entry equals hostIP.',
   }),
   observedGeneration: field(17, s.int64(), {

@@ -5,8 +5,10 @@ import type { RuleContext } from '../../../schema/context.ts'
 import { objectMeta } from '../../../schema/object-meta.ts'
 import { field, type InferFields, s, unjudged } from '../../../schema/schema.ts'
 import { checkAnnotations, checkLabels } from '../../../selectors/label-rules.ts'
+import { checkAppArmorPairs } from './app-armor-annotations.ts'
 import { checkDeletionCost, checkPodAnnotations, checkSeccompPairs, dropOlderAnnotations } from './pod-annotations.ts'
 import { type PodSpec, podSpec } from './pod-spec.ts'
+import { checkSeLinuxChange } from './security-context.ts'
 
 const fields = {
   metadata: field(1, objectMeta, { zeroValue: 'write', doc: 'Labels and annotations for the pods.' }),
@@ -28,6 +30,12 @@ export const podTemplateSpec = s.object(fields, {
       context.vendor,
     ),
     ...checkTemplateSpec(template.spec ?? {}, child(path, 'spec')),
+    ...checkSeLinuxChange(template.spec ?? {}, child(path, 'spec'), context),
+    ...checkAppArmorPairs(
+      { annotations: template.metadata?.annotations ?? {}, spec: template.spec ?? {} },
+      child(path, 'spec'),
+      context,
+    ),
   ],
 })
 

@@ -1,27 +1,19 @@
-/** Rules for updating a pod: which fields of the spec and the status may change. */
+/** Rules for updating a pod: which fields of the spec may change. */
 
-import { sameJson } from '../../../json/json.ts'
-import {
-  at,
-  child,
-  duplicate,
-  type FieldError,
-  type FieldPath,
-  forbidden,
-  invalid,
-  notJudged,
-} from '../../../model/field-error.ts'
-import { parseIp } from '../../../model/ip-range.ts'
-import { checkDnsSubdomain, checkIpAddress, checkQualifiedName } from '../../../model/names.ts'
-import { type Container, listedAlone } from './container.ts'
+import { own, sameJson } from '../../../json/json.ts'
+import { at, child, type FieldError, type FieldPath, forbidden, invalid } from '../../../model/field-error.ts'
+import { isSince, type RuleContext } from '../../../schema/context.ts'
+import type { Container } from './container.ts'
+import { ephemeralPath, isJudged } from './ephemeral-container.ts'
 import { allContainers } from './pod-containers.ts'
 import { maxDeadline, type PodSpec } from './pod-spec.ts'
-import type { ContainerStatus, PodStatus } from './pod-status.ts'
-import { repeatedAt } from './repeated.ts'
 import type { Toleration } from './scheduling.ts'
 
-/** Images may change, the deadline may be shortened, and tolerations may be added or change `tolerationSeconds`. */
-export function checkSpecUpdate(next: PodSpec, previous: PodSpec): FieldError[] {
+/**
+ * Images may change, the deadline may be shortened, and tolerations may be added or change `tolerationSeconds`.
+ * Scheduling gates may be removed. As long as a pod has one, its choice of nodes may become narrower.
+ */
+export function checkSpecUpdate(next: PodSpec, previous: PodSpec, context: RuleContext): FieldError[] {
   const resized = (['containers', 'initContainers'] as const).find(
     (list) => next[list]?.length !== previous[list]?.length,
   )
@@ -31,7 +23,9 @@ export function checkSpecUpdate(next: PodSpec, previous: PodSpec): FieldError[] 
   return [
     ...checkKeptDeadline(next, previous),
     ...checkTolerationUpdate(next.tolerations ?? [], previous.tolerations ?? []),
-    ...(same(withUpdatable(next, previous), previous)
+    ...checkGateUpdate(next.schedulingGates ?? [], previous.schedulingGates ?? []),
+    ...(mayNarrow(previous, context) ? checkNarrowing(next, previous) : []),
+    ...(same(withUpdatable(next, previous, context), previous)
       ? []
       : [forbidden('spec', 'only images, activeDeadlineSeconds and additions to tolerations may change')]),
   ]
@@ -63,18 +57,95 @@ function withoutTime({ key, operator, value, effect }: Toleration): string {
 }
 
 /** Returns `next` with the previous values of all fields that may change. */
-function withUpdatable(next: PodSpec, previous: PodSpec): PodSpec {
-  const { activeDeadlineSeconds: _d, tolerations: _t, ...kept } = next
-  const { activeDeadlineSeconds, tolerations, terminationGracePeriodSeconds: grace } = previous
+function withUpdatable(next: PodSpec, previous: PodSpec, context: RuleContext): PodSpec {
+  const { activeDeadlineSeconds: _d, tolerations: _t, schedulingGates: _g, ...others } = next
+  const { activeDeadlineSeconds, tolerations, schedulingGates, terminationGracePeriodSeconds: grace } = previous
+  const kept = mayNarrow(previous, context) ? withNodeChoice(others, previous) : others
   // Pods stored with a negative grace period may change it to 1.
   const mended = (grace ?? 0) < 0 && next.terminationGracePeriodSeconds === 1
   return {
     ...kept,
     ...(activeDeadlineSeconds === undefined ? {} : { activeDeadlineSeconds }),
     ...(tolerations === undefined ? {} : { tolerations }),
+    ...(schedulingGates === undefined ? {} : { schedulingGates }),
     ...(mended && grace !== undefined ? { terminationGracePeriodSeconds: grace } : {}),
     ...withImages(next, previous, 'containers'),
     ...withImages(next, previous, 'initContainers'),
+  }
+}
+
+type Gates = NonNullable<PodSpec['schedulingGates']>
+
+function checkGateUpdate(next: Gates, previous: Gates): FieldError[] {
+  const before = new Set(previous.map(({ name }) => name))
+  return next.flatMap(({ name }, i) =>
+    before.has(name)
+      ? []
+      : [
+          forbidden(
+            `spec.schedulingGates[${i}].name`,
+            `only deletion is allowed, but found new scheduling gate '${name}'`,
+          ),
+        ],
+  )
+}
+
+/** Whether the node selector and the node affinity may become narrower, because the pod cannot be scheduled yet. */
+function mayNarrow({ schedulingGates = [] }: PodSpec, context: RuleContext): boolean {
+  return schedulingGates.length > 0 && isSince('1.27', context)
+}
+
+const additionsOnly = 'only additions are allowed (no mutations or deletions)'
+
+function checkNarrowing(next: PodSpec, previous: PodSpec): FieldError[] {
+  const { nodeSelector = {} } = next
+  const isNarrower = Object.entries(previous.nodeSelector ?? {}).every(
+    ([key, value]) => own(nodeSelector, key) === value,
+  )
+  return [
+    ...(isNarrower ? [] : [invalid('spec.nodeSelector', nodeSelector, additionsOnly)]),
+    ...checkAffinityNarrowing(requiredTerms(next), requiredTerms(previous)),
+  ]
+}
+
+function requiredTerms({ affinity }: PodSpec) {
+  return affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []
+}
+
+type Terms = ReturnType<typeof requiredTerms>
+
+function checkAffinityNarrowing(next: Terms, previous: Terms): FieldError[] {
+  const path = 'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms'
+  if (previous.length === 0) return []
+  if (next.length !== previous.length)
+    return [invalid(path, next, 'no additions/deletions to non-empty NodeSelectorTerms list are allowed')]
+  return previous.flatMap((term, i) =>
+    hasOnlyAdditions(next[i]!, term) ? [] : [invalid(at(path, i), next[i], additionsOnly)],
+  )
+}
+
+/** An empty term matches no node, so additions would make it wider. */
+function hasOnlyAdditions(next: Terms[number], previous: Terms[number]): boolean {
+  const lists = ['matchExpressions', 'matchFields'] as const
+  const isEmpty = (term: Terms[number]) => lists.every((list) => (term[list] ?? []).length === 0)
+  if (isEmpty(previous)) return isEmpty(next)
+  return lists.every((list) => {
+    const before = previous[list] ?? []
+    return sameJson((next[list] ?? []).slice(0, before.length), before)
+  })
+}
+
+/** Returns `next` with the previous node selector and node affinity. */
+function withNodeChoice(next: PodSpec, { nodeSelector, affinity: before }: PodSpec): PodSpec {
+  const { nodeSelector: _s, affinity, ...others } = next
+  const { nodeAffinity: _a, ...podAffinities } = affinity ?? {}
+  const merged =
+    before?.nodeAffinity === undefined ? podAffinities : { ...podAffinities, nodeAffinity: before.nodeAffinity }
+  const isUnset = Object.keys(merged).length === 0 && (before === undefined || affinity === undefined)
+  return {
+    ...others,
+    ...(nodeSelector === undefined ? {} : { nodeSelector }),
+    ...(isUnset ? {} : { affinity: merged }),
   }
 }
 
@@ -88,10 +159,10 @@ function withImages(next: PodSpec, previous: PodSpec, list: 'containers' | 'init
 }
 
 /** Rejects leading or trailing whitespace in image names, which would name another image. */
-export function checkImageBlanks(spec: PodSpec, path: FieldPath): FieldError[] {
+export function checkImageBlanks(spec: PodSpec, path: FieldPath, context: RuleContext): FieldError[] {
   const { ephemeralContainers = [], ...others } = spec
   const named = ephemeralContainers.flatMap((one, i): [Container, FieldPath][] =>
-    one.name ? [[one, listedAlone(at(child(path, 'ephemeralContainers'), i))]] : [],
+    isJudged(one, context) ? [[one, ephemeralPath(at(child(path, 'ephemeralContainers'), i), context)]] : [],
   )
   const all = [...allContainers(others, path), ...named]
   return all
@@ -107,66 +178,6 @@ export function checkEphemeralUpdate(next: PodSpec, previous: PodSpec): FieldErr
     if (now === undefined) return [forbidden(path, `existing ephemeral containers ${old.name} may not be removed`)]
     return same(now, old) ? [] : [forbidden(path, `existing ephemeral containers ${old.name} may not be changed`)]
   })
-}
-
-const ownConditions = ['PodScheduled', 'Ready', 'Initialized']
-
-export function checkStatusUpdate(next: PodStatus, previous: PodStatus, { restartPolicy }: PodSpec): FieldError[] {
-  const { conditions = [], nominatedNodeName: nominated = '' } = next
-  const renominated = nominated !== '' && nominated !== previous.nominatedNodeName
-  return [
-    ...conditions.flatMap(({ type = '' }, i) =>
-      ownConditions.includes(type)
-        ? []
-        : checkQualifiedName(type).map((text) => invalid(`metadata.conditions[${i}].Type`, type, text)),
-    ),
-    ...(renominated ? checkDnsSubdomain(nominated) : []).map((text) =>
-      invalid('status.nominatedNodeName', nominated, text),
-    ),
-    ...checkEnded(next, previous, { list: 'containerStatuses', policy: restartPolicy }),
-    ...checkEnded(next, previous, { list: 'initContainerStatuses', policy: restartPolicy }),
-    // The node agent never restarts ephemeral containers.
-    ...checkEnded(next, previous, { list: 'ephemeralContainerStatuses', policy: 'Never' }),
-    ...checkAddresses(next),
-  ]
-}
-
-interface Ended {
-  readonly list: 'containerStatuses' | 'initContainerStatuses' | 'ephemeralContainerStatuses'
-  readonly policy: PodSpec['restartPolicy']
-}
-
-/** Rejects restarting a container that has terminated for good. Errors name the previous index of the container. */
-function checkEnded(next: PodStatus, previous: PodStatus, { list, policy }: Ended): FieldError[] {
-  if (policy === 'Always') return []
-  const isFinal = (old: ContainerStatus) =>
-    hasEnded(old) && (policy !== 'OnFailure' || old.state?.terminated?.exitCode === 0)
-  const going = new Set((next[list] ?? []).filter((now) => !hasEnded(now)).map(({ name }) => name))
-  return (previous[list] ?? []).flatMap((old, i) =>
-    isFinal(old) && going.has(old.name)
-      ? [forbidden(`status.${list}[${i}].state`, 'may not be transitioned to non-terminated state')]
-      : [],
-  )
-}
-
-function hasEnded({ state }: ContainerStatus): boolean {
-  return state?.terminated !== undefined
-}
-
-function checkAddresses({ podIPs = [] }: PodStatus): FieldError[] {
-  const path = 'status.podIPs'
-  const ips = podIPs.map(({ ip = '' }) => ip)
-  const families = new Set(ips.map((ip) => parseIp(ip)?.family))
-  const faults = ips.flatMap((ip, i) => checkIpAddress(ip).map((text) => invalid(at(path, i), ip, text)))
-  const unreadable = ips.length > 1 && faults.length > 0
-  return [
-    ...faults,
-    ...(unreadable ? [notJudged(path, 'the IP families of the addresses are unknown')] : []),
-    ...(unreadable || ips.length > families.size
-      ? [invalid(path, ips, 'may specify no more than one IP for each IP family')]
-      : []),
-    ...[...repeatedAt(ips)].map((i) => duplicate(at(path, i), ips[i]!)),
-  ]
 }
 
 function same(a: object, b: object): boolean {

@@ -2,10 +2,15 @@
 import { at, child, type FieldPath } from '../../../model/field-error.ts'
 import { parseQuantity } from '../../../model/quantity.ts'
 import { type Vendor, vendorKey } from '../../../model/vendor.ts'
+import { isSince, type RuleContext } from '../../../schema/context.ts'
+import type { KubeVersion } from '../../../versions/emulated-version.ts'
+import { appArmorKey, appArmorWarning } from './app-armor-annotations.ts'
 import { oldLabelWarnings } from './old-labels.ts'
+import { overlapWarnings } from './path-warnings.ts'
 import { seccompContainerKey, seccompPodKey } from './pod-annotations.ts'
 import { allContainers } from './pod-containers.ts'
 import type { PodSpec } from './pod-spec.ts'
+import { portWarnings } from './port-warnings.ts'
 import { repeatedAt } from './repeated.ts'
 import type { Volume } from './volume.ts'
 
@@ -18,12 +23,16 @@ export interface PodParts {
 type Annotations = { readonly [key: string]: string }
 
 /** Returns the warnings. `place` is the path of the pod or template. */
-export function podWarnings({ spec = {}, annotations }: PodParts, place: FieldPath, vendor: Vendor): string[] {
+export function podWarnings({ spec = {}, annotations }: PodParts, place: FieldPath, context: RuleContext): string[] {
   const path = child(place, 'spec')
+  const { vendor } = context
   return [
     ...oldLabelWarnings(labelUses(spec, path), vendor),
-    ...annotationWarnings(spec, annotations ?? {}, { path: child(place, 'metadata.annotations'), vendor }),
-    ...(spec.volumes ?? []).flatMap((one, i) => volumeWarnings(one, at(child(path, 'volumes'), i))),
+    ...annotationWarnings(spec, annotations ?? {}, { path: child(place, 'metadata.annotations'), context }),
+    ...(spec.volumes ?? []).flatMap((one, i) => volumeWarnings(one, at(child(path, 'volumes'), i), context)),
+    ...(isSince('1.27', context) ? selectorWarnings(spec, path) : []),
+    ...(isSince('1.28', context) ? portWarnings(allContainers(spec, path)) : []),
+    ...(isSince('1.32', context) ? (spec.volumes ?? []).flatMap(overlapWarnings) : []),
     ...repeated(spec.hostAliases?.map(({ ip = '' }) => ip) ?? []).map(
       ([i, ip]) => `${path}.hostAliases[${i}].ip: duplicate ip "${ip}"`,
     ),
@@ -34,8 +43,10 @@ export function podWarnings({ spec = {}, annotations }: PodParts, place: FieldPa
     ...allContainers(spec, path).flatMap(([one, where]) => [
       ...fractionWarnings(one.resources?.limits ?? {}, `${where}.resources.limits`),
       ...fractionWarnings(one.resources?.requests ?? {}, `${where}.resources.requests`),
-      ...repeated(one.env?.map(({ name }) => name) ?? []).map(
-        ([i, name]) => `${where}.env[${i}].name: duplicate name "${name}"`,
+      ...repeated(one.env?.map(({ name }) => name) ?? []).map(([i, name]) =>
+        isSince('1.28', context)
+          ? `${where}.env[${i}]: hides an earlier definition of "${name}"`
+          : `${where}.env[${i}].name: duplicate name "${name}"`,
       ),
     ]),
     ...fractionWarnings(spec.overhead ?? {}, child(path, 'overhead')),
@@ -52,10 +63,12 @@ const oldAnnotations: readonly (readonly [prefix: string, name: string, why: str
 function annotationWarnings(
   spec: PodSpec,
   annotations: Annotations,
-  { path, vendor }: { path: FieldPath; vendor: Vendor },
+  { path, context }: { path: FieldPath; context: RuleContext },
 ): string[] {
   if (Object.keys(annotations).length === 0) return []
-  const seccomp = 'deprecated since v1.19; use the "seccompProfile" field instead'
+  const { vendor } = context
+  const since = isSince('1.27', context) ? 'non-functional in v1.27+' : 'deprecated since v1.19'
+  const seccomp = `${since}; use the "seccompProfile" field instead`
   const used = [
     ...oldAnnotations.map(([prefix, name, why]) => [vendorKey(vendor, name, prefix), why] as const),
     ...(spec.securityContext?.seccompProfile ? [] : [[seccompPodKey(vendor), seccomp] as const]),
@@ -63,7 +76,41 @@ function annotationWarnings(
       .filter(([one]) => !one.securityContext?.seccompProfile)
       .map(([one]) => [seccompContainerKey(vendor, one.name ?? ''), seccomp] as const),
   ]
-  return used.filter(([key]) => Object.hasOwn(annotations, key)).map(([key, why]) => `${at(path, key)}: ${why}`)
+  const seccompUses = used.filter(([key]) => Object.hasOwn(annotations, key))
+  return [
+    ...seccompUses.map(([key, why]) => `${at(path, key)}: ${why}`),
+    ...(isSince('1.30', context) ? appArmorWarnings({ spec, annotations }, path, vendor) : []),
+  ]
+}
+
+function appArmorWarnings({ spec = {}, annotations = {} }: PodParts, path: FieldPath, vendor: Vendor): string[] {
+  return allContainers(spec, '')
+    .filter(([one]) => one.securityContext?.appArmorProfile === undefined)
+    .map(([{ name = '' }]) => name)
+    .filter((name) => Object.hasOwn(annotations, appArmorKey(vendor, name)))
+    .map((name) => appArmorWarning(name, path, vendor))
+}
+
+/** Warns about terms without a selector, which match no pod. */
+function selectorWarnings({ affinity = {}, topologySpreadConstraints = [] }: PodSpec, path: FieldPath): string[] {
+  const terms = (['podAffinity', 'podAntiAffinity'] as const).flatMap((name) => {
+    const place = `${path}.affinity.${name}`
+    const { requiredDuringSchedulingIgnoredDuringExecution: required = [] } = affinity[name] ?? {}
+    const { preferredDuringSchedulingIgnoredDuringExecution: preferred = [] } = affinity[name] ?? {}
+    return [
+      ...required.map((term, i) => [term, `${place}.requiredDuringSchedulingIgnoredDuringExecution[${i}]`] as const),
+      ...preferred.map(
+        ({ podAffinityTerm = {} }, i) =>
+          [podAffinityTerm, `${place}.preferredDuringSchedulingIgnoredDuringExecution[${i}].podAffinityTerm`] as const,
+      ),
+    ]
+  })
+  const constraints = topologySpreadConstraints.map(
+    (one, i) => [one, `${path}.topologySpreadConstraints[${i}]`] as const,
+  )
+  return [...terms, ...constraints]
+    .filter(([{ labelSelector }]) => labelSelector === undefined)
+    .map(([, where]) => `${where}.labelSelector: a null labelSelector results in matching no pod`)
 }
 
 type Term = { matchExpressions?: { key?: string }[] }
@@ -94,18 +141,21 @@ function termUses({ matchExpressions = [] }: Term, path: FieldPath): [string, Fi
   return matchExpressions.map(({ key = '' }, i) => [key, `${path}.matchExpressions[${i}].key`])
 }
 
-const oldSources: readonly (readonly [keyof Volume, string])[] = [
+const oldSources: readonly (readonly [source: keyof Volume, why: string, since?: KubeVersion])[] = [
   ['photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
   ['gitRepo', 'deprecated in v1.11'],
   ['scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
   ['flocker', 'deprecated in v1.22, non-functional in v1.25+'],
   ['storageos', 'deprecated in v1.22, non-functional in v1.25+'],
   ['quobyte', 'deprecated in v1.22, non-functional in v1.25+'],
+  ['glusterfs', 'deprecated in v1.25, non-functional in v1.26+', '1.25'],
+  ['rbd', 'deprecated in v1.28, non-functional in v1.31+', '1.28'],
+  ['cephfs', 'deprecated in v1.28, non-functional in v1.31+', '1.28'],
 ]
 
-function volumeWarnings(volume: Volume, path: FieldPath): string[] {
+function volumeWarnings(volume: Volume, path: FieldPath, context: RuleContext): string[] {
   return oldSources
-    .filter(([source]) => volume[source] !== undefined)
+    .filter(([source, , since]) => volume[source] !== undefined && (since === undefined || isSince(since, context)))
     .map(([source, why]) => `${child(path, source)}: ${why}`)
 }
 

@@ -1,20 +1,32 @@
 /** The quality-of-service class of a pod. BestEffort pods are evicted first, Guaranteed pods last. */
 import { compareQuantities, quantitySign } from '../../../model/quantity.ts'
-import type { Container } from './container.ts'
+import { isPodResource } from './pod-resources.ts'
 import type { PodSpec } from './pod-spec.ts'
 import type { ResourceList } from './resource-list.ts'
-import { quantityIn } from './resources.ts'
+import { quantityIn, type ResourceRequirements } from './resources.ts'
+
+interface Resources {
+  readonly resources?: ResourceRequirements | undefined
+}
 
 const compute = ['cpu', 'memory']
 
-/** Returns the QoS class, based on the requests and limits of all containers. */
+/** Returns the QoS class, based on the requests and limits of the pod. Without them, those of all containers count. */
 export function qosClassOf({
   containers = [],
   initContainers = [],
+  resources,
 }: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
-  const all = [...containers, ...initContainers]
+  const all: readonly Resources[] = hasPodResources({ resources })
+    ? [{ resources }]
+    : [...containers, ...initContainers]
   if (!all.some(({ resources = {} }) => asks(resources.requests) || asks(resources.limits))) return 'BestEffort'
   return all.every(isGuaranteed) ? 'Guaranteed' : 'Burstable'
+}
+
+/** Whether the pod itself has requests or limits, which then count instead of those of its containers. */
+export function hasPodResources({ resources: { requests = {}, limits = {} } = {} }: Resources): boolean {
+  return [...Object.keys(requests), ...Object.keys(limits)].some(isPodResource)
 }
 
 function asks(list: ResourceList | undefined): boolean {
@@ -22,7 +34,7 @@ function asks(list: ResourceList | undefined): boolean {
 }
 
 /** Requests never exceed limits, so if they are equal in every container, the sums are equal too. */
-function isGuaranteed({ resources: { limits, requests } = {} }: Container): boolean {
+function isGuaranteed({ resources: { limits, requests } = {} }: Resources): boolean {
   return compute.every((name) => {
     const limit = quantityIn(limits, name)
     const request = quantityIn(requests, name)

@@ -86,24 +86,40 @@ export function quantityIn(list: ResourceList | undefined, name: string): Quanti
 }
 
 export function checkContainerResources(
-  { limits = {}, requests = {} }: ResourceRequirements,
+  requirements: ResourceRequirements,
   path: FieldPath,
   vendor: Vendor,
 ): FieldError[] {
+  const checkName = (name: string, place: FieldPath) => checkContainerResourceName(name, place, vendor)
+  return checkResources(requirements, path, { vendor, checkName })
+}
+
+/** Which resource names are allowed, and whose domain the standard names belong to. */
+interface ResourceRules {
+  readonly vendor: Vendor
+  readonly checkName: (name: string, path: FieldPath) => FieldError[]
+}
+
+/** Checks requests and limits. Their owner decides which names are allowed. */
+export function checkResources(
+  { limits = {}, requests = {} }: ResourceRequirements,
+  path: FieldPath,
+  rules: ResourceRules,
+): FieldError[] {
   return [
-    ...checkResourceList(limits, child(path, 'limits'), vendor),
-    ...checkResourceList(requests, child(path, 'requests'), vendor),
-    ...checkRequests({ limits, requests }, path, vendor),
+    ...checkResourceList(limits, child(path, 'limits'), rules),
+    ...checkResourceList(requests, child(path, 'requests'), rules),
+    ...checkRequests({ limits, requests }, path, rules.vendor),
     ...checkHugePages([limits, requests], path),
   ]
 }
 
-function checkResourceList(list: ResourceList, path: FieldPath, vendor: Vendor): FieldError[] {
+function checkResourceList(list: ResourceList, path: FieldPath, { vendor, checkName }: ResourceRules): FieldError[] {
   const errors: FieldError[] = []
   for (const name of Object.keys(list)) {
     if (errors.length >= maxFaults) break
     const place = at(path, name)
-    for (const error of checkContainerResourceName(name, place, vendor)) errors.push(error)
+    for (const error of checkName(name, place)) errors.push(error)
     for (const error of checkAmount([name, list[name]!], place, vendor)) errors.push(error)
   }
   return errors

@@ -10,9 +10,11 @@ import {
   required,
 } from '../../../model/field-error.ts'
 import { checkDnsLabel, checkLabelValue } from '../../../model/names.ts'
+import { isEnabled, type RuleContext } from '../../../schema/context.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { checkLabelKey } from '../../../selectors/label-rules.ts'
 import { freeLabelSelector, labelSelector } from '../../meta/label-selector.ts'
+import { checkLabelKeys, checkUnmergedKeys } from './match-label-keys.ts'
 import { nodeSelector, nodeSelectorTerm } from './node-selector.ts'
 import { repeatedAt } from './repeated.ts'
 
@@ -182,7 +184,7 @@ const spreadFields = {
   }),
 }
 
-type SpreadConstraint = InferFields<typeof spreadFields>
+export type SpreadConstraint = InferFields<typeof spreadFields>
 
 export const topologySpreadConstraint = s.object(spreadFields, {
   name: 'TopologySpreadConstraint',
@@ -194,12 +196,13 @@ function checkWeight(weight: number, path: FieldPath): FieldError[] {
   return weight >= 1 && weight <= 100 ? [] : [invalid(child(path, 'weight'), weight, 'must be in the range 1-100')]
 }
 
-function checkPodAffinityTerm(
-  { namespaces = [], topologyKey = '' }: InferFields<typeof podAffinityTermFields>,
-  path: FieldPath,
-): FieldError[] {
+export type PodAffinityTerm = InferFields<typeof podAffinityTermFields>
+
+function checkPodAffinityTerm(term: PodAffinityTerm, path: FieldPath): FieldError[] {
+  const { namespaces = [], topologyKey = '' } = term
   const place = child(path, 'topologyKey')
   return [
+    ...checkLabelKeys(term, path),
     ...namespaces.flatMap((name) => checkDnsLabel(name).map((text) => invalid(child(path, 'namespace'), name, text))),
     ...(topologyKey === '' ? [required(place, 'can not be empty')] : []),
     ...checkLabelKey(topologyKey, place),
@@ -226,12 +229,31 @@ function checkTolerationValue(value: Toleration, path: FieldPath): FieldError[] 
 
 const spreadActions = ['DoNotSchedule', 'ScheduleAnyway']
 
-function checkSpread({ maxSkew = 0, whenUnsatisfiable = '' }: SpreadConstraint, path: FieldPath): FieldError[] {
+const inclusionPolicies = ['Honor', 'Ignore']
+
+function checkSpread(constraint: SpreadConstraint, path: FieldPath, context: RuleContext): FieldError[] {
+  const { maxSkew = 0, whenUnsatisfiable = '' } = constraint
+  const isMerged = isEnabled('MatchLabelKeysInPodTopologySpreadSelectorMerge', context)
   return [
+    ...checkMinDomains(constraint, child(path, 'minDomains')),
+    ...(['nodeAffinityPolicy', 'nodeTaintsPolicy'] as const)
+      .filter((name) => constraint[name] !== undefined && !inclusionPolicies.includes(constraint[name]))
+      .map((name) => notSupported(child(path, name), constraint[name], inclusionPolicies)),
+    ...(isMerged ? checkLabelKeys : checkUnmergedKeys)(constraint, path),
     ...(maxSkew > 0 ? [] : [invalid(child(path, 'maxSkew'), maxSkew, 'must be greater than zero')]),
     ...(spreadActions.includes(whenUnsatisfiable)
       ? []
       : [notSupported(child(path, 'whenUnsatisfiable'), whenUnsatisfiable, spreadActions)]),
+  ]
+}
+
+function checkMinDomains({ minDomains, whenUnsatisfiable = '' }: SpreadConstraint, path: FieldPath): FieldError[] {
+  if (minDomains === undefined) return []
+  return [
+    ...(minDomains > 0 ? [] : [invalid(path, minDomains, 'must be greater than zero')]),
+    ...(whenUnsatisfiable === '' || whenUnsatisfiable === 'DoNotSchedule'
+      ? []
+      : [invalid(path, minDomains, `requires whenUnsatisfiable=DoNotSchedule, not ${whenUnsatisfiable}`)]),
   ]
 }
 

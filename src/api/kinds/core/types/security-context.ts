@@ -1,9 +1,19 @@
 /** Security contexts: the privileges of a pod and its containers. */
-import { at, child, duplicate, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
+import {
+  at,
+  child,
+  type FieldError,
+  type FieldPath,
+  invalid,
+  notSupported,
+  required,
+} from '../../../model/field-error.ts'
 import { checkDnsSubdomain } from '../../../model/names.ts'
+import { isEnabled, type RuleContext } from '../../../schema/context.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { appArmorProfile } from './app-armor-profile.ts'
 import { checkDescendingPath } from './file-paths.ts'
-import { repeatedAt } from './repeated.ts'
+import { checkSysctls, sysctl } from './sysctls.ts'
 
 const capabilities = s.object(
   {
@@ -65,20 +75,6 @@ const seccompProfile = s.object(seccompFields, {
   check: checkSeccomp,
 })
 
-const appArmorProfile = s.object(
-  {
-    type: field(1, s.string(), {
-      zeroValue: 'write',
-      doc: 'Source of the profile: Localhost (on the node), RuntimeDefault or Unconfined.',
-    }),
-    localhostProfile: field(2, s.string(), {
-      zeroValue: 'keep',
-      doc: 'Name of a profile that is loaded on the node. Only for type Localhost.',
-    }),
-  },
-  { name: 'AppArmorProfile', doc: 'AppArmor profile for a pod or container.' },
-)
-
 const containerFields = {
   capabilities: field(1, capabilities, { doc: 'Linux capabilities to add or drop.' }),
   privileged: field(2, s.boolean(), {
@@ -109,7 +105,7 @@ const containerFields = {
   }),
   procMount: field(9, s.string(), {
     zeroValue: 'keep',
-    doc: 'Type of the /proc mount: Default or Unmasked. Unmasked is not supported: the server resets it to Default.',
+    doc: 'Type of the /proc mount: Default or Unmasked. Reset to Default if the feature gate ProcMountType is disabled.',
   }),
   seccompProfile: field(11, seccompProfile, { doc: 'Seccomp profile for the container: the allowed system calls.' }),
   appArmorProfile: field(12, appArmorProfile, {
@@ -124,18 +120,11 @@ export type SecurityContext = InferFields<typeof containerFields>
 export const securityContext = s.object(containerFields, {
   name: 'SecurityContext',
   doc: "Security settings for a container. They override the pod's settings.",
-  check: (value, path) => [...checkIds(value, ['runAsUser', 'runAsGroup'], path), ...checkEscalation(value, path)],
-})
-
-const sysctlFields = {
-  name: field(1, s.string(), { zeroValue: 'write', required: true, doc: 'Name of the kernel parameter.' }),
-  value: field(2, s.string(), { zeroValue: 'write', doc: 'Value of the kernel parameter.' }),
-}
-
-const sysctl = s.object(sysctlFields, {
-  name: 'Sysctl',
-  doc: 'A kernel parameter.',
-  check: ({ name = '' }, path) => (name === '' ? [] : checkSysctlName(name, child(path, 'name'))),
+  check: (value, path) => [
+    ...checkIds(value, ['runAsUser', 'runAsGroup'], path),
+    ...checkEscalation(value, path),
+    ...checkSupported(value.procMount, ['Default', 'Unmasked'], child(path, 'procMount')),
+  ],
 })
 
 const podFields = {
@@ -188,19 +177,38 @@ const podFields = {
 
 export type PodSecurityContext = InferFields<typeof podFields>
 
+const changePolicies = ['MountOption', 'Recursive']
+
 export const podSecurityContext = s.object(podFields, {
   name: 'PodSecurityContext',
   doc: 'Security settings for all containers in a pod, and for its volumes.',
-  check: (value, path) => [
+  check: (value, path, context) => [
     ...checkIds(value, ['fsGroup', 'runAsUser', 'runAsGroup'], path),
     ...(value.supplementalGroups ?? []).flatMap((id, i) => checkId(id, at(child(path, 'supplementalGroups'), i))),
-    ...checkRepeatedSysctls(value, child(path, 'sysctls')),
+    ...checkSysctls(value.sysctls ?? [], child(path, 'sysctls'), context),
+    ...checkSupported(value.supplementalGroupsPolicy, ['Merge', 'Strict'], child(path, 'supplementalGroupsPolicy')),
+    ...checkSupported(value.seLinuxChangePolicy, changePolicies, child(path, 'seLinuxChangePolicy')),
   ],
 })
 
+/** Rejects a new policy MountOption if volumes cannot be mounted with their SELinux label. */
+export function checkSeLinuxChange(
+  { securityContext }: { securityContext?: PodSecurityContext },
+  path: FieldPath,
+  context: RuleContext,
+): FieldError[] {
+  const policy = securityContext?.seLinuxChangePolicy
+  if (policy !== 'MountOption' || isEnabled('SELinuxMount', context)) return []
+  return [notSupported(child(path, 'securityContext.seLinuxChangePolicy'), policy, ['Recursive'])]
+}
+
 const largestId = 2 ** 31 - 1
 
-function checkId(id: number, path: FieldPath): FieldError[] {
+function checkSupported(value: string | undefined, supported: readonly string[], path: FieldPath): FieldError[] {
+  return value === undefined || supported.includes(value) ? [] : [notSupported(path, value, supported)]
+}
+
+export function checkId(id: number, path: FieldPath): FieldError[] {
   return id >= 0 && id <= largestId ? [] : [invalid(path, id, `must be between 0 and ${largestId}, inclusive`)]
 }
 
@@ -226,20 +234,6 @@ function checkSeccomp({ type, localhostProfile }: SeccompProfile, path: FieldPat
       : [invalid(place, localhostProfile, 'can only be set when seccomp type is Localhost')]
   if (localhostProfile === undefined) return [required(place, 'must be set when seccomp type is Localhost')]
   return checkDescendingPath(localhostProfile, place)
-}
-
-const sysctlPart = /^[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?$/
-
-function checkSysctlName(name: string, path: FieldPath): FieldError[] {
-  const sound = name.length <= 253 && name.split('.').every((part) => sysctlPart.test(part))
-  return sound
-    ? []
-    : [invalid(path, name, "must consist of lowercase letters, digits, '-' and '_' in parts separated by dots")]
-}
-
-function checkRepeatedSysctls({ sysctls = [] }: PodSecurityContext, path: FieldPath): FieldError[] {
-  const sound = sysctls.map(({ name = '' }) => (checkSysctlName(name, '').length === 0 ? name : undefined))
-  return [...repeatedAt(sound)].map((i) => duplicate(child(at(path, i), 'name'), sound[i]!))
 }
 
 const maxCredentialLength = 64 * 1024

@@ -7,6 +7,7 @@ import { field, type Infer, type InferFields, inlined, type Schema, s } from '..
 import { checkAnnotations, checkLabels } from '../../../selectors/label-rules.ts'
 import { persistentVolumeClaimSpec } from './claim-spec.ts'
 import { checkDescendingPath } from './file-paths.ts'
+import { tagOf } from './image.ts'
 import { localObjectReference, namedReference } from './local-references.ts'
 import { configMapVolume, downwardVolume, projectedVolume, secretVolume } from './projected-files.ts'
 import { fc, fitsInterface, iscsiWith, rbdWith } from './volumes/block-devices.ts'
@@ -117,11 +118,17 @@ const ephemeral = s.object(
 const imageVolume = s.object(
   {
     reference: field(1, s.string(), { doc: 'Image or artifact to mount. Required.' }),
-    pullPolicy: field(2, s.string(), {
+    pullPolicy: field(2, s.oneOf('Always', 'IfNotPresent', 'Never'), {
       doc: 'When to pull the image: Always, IfNotPresent or Never. Defaults to Always for tag latest, else IfNotPresent.',
     }),
   },
-  { name: 'ImageVolumeSource', doc: 'Content of an image as a read-only volume.' },
+  {
+    name: 'ImageVolumeSource',
+    doc: 'Content of an image as a read-only volume.',
+    fill: (value) => {
+      value.pullPolicy ??= tagOf(value.reference ?? '') === 'latest' ? 'Always' : 'IfNotPresent'
+    },
+  },
 )
 
 /** Builds a source whose Secret is in the namespace of the pod. */
@@ -223,7 +230,7 @@ export const volume = s.object(fields, {
   doc: "A named volume that a pod's containers can mount.",
   choice: { among: sourceNames, noun: 'volume type' },
   fill: (value) => {
-    if (sourceNames.every((name) => value[name] === undefined)) value.emptyDir = {}
+    if (!hasVolumeSource(value)) value.emptyDir = {}
   },
   check: ({ name = '', iscsi }, path) => [
     ...(name === '' ? [] : checkDnsLabel(name).map((text) => invalid(child(path, 'name'), name, text))),
@@ -232,6 +239,10 @@ export const volume = s.object(fields, {
       : []),
   ],
 })
+
+export function hasVolumeSource(value: Volume): boolean {
+  return sourceNames.some((name) => value[name] !== undefined)
+}
 
 /** A missing name is reported in the reference, an invalid name next to it, because clients expect those paths. */
 function checkSecretName(name = '', path: FieldPath): FieldError[] {

@@ -1,0 +1,81 @@
+/**
+ * Parts of a pod that change while a feature is disabled, where dropping a field alone would leave an invalid or
+ * different pod. The schema drops all other fields of disabled features (schema/gated-fields.ts).
+ */
+import { at, child, type FieldPath } from '../../../model/field-error.ts'
+import { isEnabled, isSince, type PrepareContext } from '../../../schema/context.ts'
+import type { FeatureGate } from '../../../versions/feature-gates.ts'
+import type { Container } from './container.ts'
+import type { EphemeralContainer } from './ephemeral-container.ts'
+import { hasVolumeSource, type Volume } from './volume.ts'
+
+interface PodParts {
+  containers?: Container[]
+  initContainers?: Container[]
+  ephemeralContainers?: EphemeralContainer[]
+  volumes?: Volume[]
+}
+
+type List = 'containers' | 'initContainers' | 'ephemeralContainers'
+
+const lists: readonly List[] = ['containers', 'initContainers', 'ephemeralContainers']
+
+/** Resets the parts of disabled features, unless the stored pod has them. Mutates the spec. */
+export function resetGated(
+  { spec = {}, previous = {} }: { spec: PodParts | undefined; previous?: PodParts | undefined },
+  path: FieldPath,
+  context: PrepareContext,
+): void {
+  if (!isEnabled('ProcMountType', context)) resetProcMounts(spec, path, context)
+  const isUnused = !isEnabled('ContainerRestartRules', context) && !usesRestartPolicies(previous)
+  if (isSince('1.34', context) && isUnused) dropRestartPolicies(spec, path, context)
+  dropVolumesWithoutSource(spec)
+}
+
+function* eachContainer(spec: PodParts, path: FieldPath): Generator<[Container, FieldPath, List], void> {
+  for (const list of lists)
+    for (const [i, one] of (spec[list] ?? []).entries()) yield [one, at(child(path, list), i), list]
+}
+
+function report(path: FieldPath, feature: FeatureGate, { onDropped }: PrepareContext): void {
+  onDropped?.({ path, feature })
+}
+
+function resetProcMounts(spec: PodParts, path: FieldPath, context: PrepareContext): void {
+  for (const [{ securityContext }, where] of eachContainer(spec, path)) {
+    if (securityContext?.procMount === undefined || securityContext.procMount === 'Default') continue
+    securityContext.procMount = 'Default'
+    report(child(where, 'securityContext.procMount'), 'ProcMountType', context)
+  }
+}
+
+/** Whether a container has a restart policy that only the feature ContainerRestartRules allows. */
+function isOwnPolicy({ restartPolicy }: Container, list: List): boolean {
+  return restartPolicy !== undefined && !(list === 'initContainers' && restartPolicy === 'Always')
+}
+
+function usesRestartPolicies(spec: PodParts): boolean {
+  for (const [one, , list] of eachContainer(spec, '')) if (isOwnPolicy(one, list)) return true
+  return false
+}
+
+function dropRestartPolicies(spec: PodParts, path: FieldPath, context: PrepareContext): void {
+  for (const [one, where, list] of eachContainer(spec, path)) {
+    if (!isOwnPolicy(one, list)) continue
+    delete one.restartPolicy
+    report(child(where, 'restartPolicy'), 'ContainerRestartRules', context)
+  }
+}
+
+/** Every volume has a source after decoding. One without a source has lost it together with a disabled feature. */
+function dropVolumesWithoutSource(spec: PodParts): void {
+  const lost = new Set(spec.volumes?.filter((one) => !hasVolumeSource(one)).map(({ name }) => name))
+  if (lost.size === 0) return
+  spec.volumes = spec.volumes!.filter(({ name }) => !lost.has(name))
+  if (spec.volumes.length === 0) delete spec.volumes
+  for (const [one] of eachContainer(spec, '')) {
+    if (one.volumeMounts === undefined) continue
+    one.volumeMounts = one.volumeMounts.filter(({ name }) => !lost.has(name))
+    if (one.volumeMounts.length === 0) delete one.volumeMounts
+  }
+}

@@ -1,0 +1,136 @@
+/** Resource requests and limits of a whole pod, which its containers share. */
+import { own } from '../../../json/json.ts'
+import {
+  at,
+  child,
+  type FieldError,
+  type FieldPath,
+  forbidden,
+  invalid,
+  notSupported,
+} from '../../../model/field-error.ts'
+import { addQuantities, compareQuantities, formatQuantity, type Quantity } from '../../../model/quantity.ts'
+import type { RuleContext } from '../../../schema/context.ts'
+import { type Container, isSidecar } from './container.ts'
+import { checkClaimUse } from './container-settings.ts'
+import type { ResourceList } from './resource-list.ts'
+import { hugePages, isHugePages, quantityOf } from './resource-names.ts'
+import { checkResources, type ResourceRequirements } from './resources.ts'
+
+interface PodParts {
+  readonly containers?: readonly Container[]
+  readonly initContainers?: readonly Container[]
+  readonly resourceClaims?: readonly { readonly name?: string }[]
+  resources?: ResourceRequirements
+}
+
+type Amounts = Map<string, Quantity>
+
+/** Whether a pod can have requests and limits for the resource. */
+export function isPodResource(name: string): boolean {
+  return name === 'cpu' || name === 'memory' || isHugePages(name)
+}
+
+/**
+ * Defaults the missing requests of a pod with limits: to the sum of its containers' requests, otherwise to the limit.
+ * Mutates the spec.
+ */
+export function fillPodRequests(spec: PodParts): void {
+  const { resources } = spec
+  if (resources?.limits === undefined || Object.keys(resources.limits).length === 0) return
+  const requests: ResourceList = { ...resources.requests }
+  for (const [name, amount] of containerTotals(spec, 'requests'))
+    if (isPodResource(name) && !Object.hasOwn(requests, name)) requests[name] = formatQuantity(amount)
+  for (const [name, limit] of Object.entries(resources.limits))
+    if (isPodResource(name) && !Object.hasOwn(requests, name)) requests[name] = limit
+  if (Object.keys(requests).length > 0) resources.requests = requests
+}
+
+/**
+ * Returns the amounts that the containers need at the same time. Init containers run one after the other, next to the
+ * sidecars that started before them.
+ */
+function containerTotals({ containers = [], initContainers = [] }: PodParts, list: 'requests' | 'limits'): Amounts {
+  const running: Amounts = new Map()
+  const starting: Amounts = new Map()
+  const sidecars: Amounts = new Map()
+  for (const { resources } of containers) add(running, resources?.[list])
+  for (const one of initContainers) {
+    const together = new Map(sidecars)
+    add(together, one.resources?.[list])
+    keepLarger(starting, together)
+    if (!isSidecar(one)) continue
+    add(sidecars, one.resources?.[list])
+    add(running, one.resources?.[list])
+  }
+  keepLarger(running, starting)
+  return running
+}
+
+function add(total: Amounts, list: ResourceList = {}): void {
+  for (const [name, text] of Object.entries(list)) {
+    const before = total.get(name)
+    total.set(name, before === undefined ? quantityOf(text) : addQuantities(before, quantityOf(text)))
+  }
+}
+
+function keepLarger(total: Amounts, other: Amounts): void {
+  for (const [name, amount] of other) {
+    const before = total.get(name)
+    if (before === undefined || compareQuantities(amount, before) > 0) total.set(name, amount)
+  }
+}
+
+/** Checks the resources of a pod by themselves and against those of its containers. */
+export function checkPodResources(spec: PodParts, path: FieldPath, context: RuleContext): FieldError[] {
+  const { resources } = spec
+  if (resources === undefined) return []
+  const claims = new Set(spec.resourceClaims?.map(({ name = '' }) => name))
+  return [
+    ...(resources.claims === undefined
+      ? []
+      : [
+          forbidden(child(path, 'claims'), 'claims may not be set for Resources at pod-level'),
+          ...checkClaimUse(resources.claims, claims, child(path, 'claims')),
+        ]),
+    ...checkResources(resources, path, { vendor: context.vendor, checkName }),
+    ...checkTotals(spec, 'requests', path),
+    ...checkTotals(spec, 'limits', path),
+    ...checkContainerLimits(spec, path),
+  ]
+}
+
+function checkName(name: string, path: FieldPath): FieldError[] {
+  return isPodResource(name) ? [] : [notSupported(path, name, ['cpu', hugePages, 'memory'])]
+}
+
+/** The requests of the containers must fit into those of the pod. So must their limits for huge pages. */
+function checkTotals(spec: PodParts, list: 'requests' | 'limits', path: FieldPath): FieldError[] {
+  const ofPod = spec.resources?.[list] ?? {}
+  const counts = list === 'requests' ? isPodResource : isHugePages
+  return [...containerTotals(spec, list)]
+    .filter(([name, total]) => counts(name) && exceeds(total, own(ofPod, name)))
+    .map(([name, total]) => {
+      const text = `must be greater than or equal to aggregate container ${list} of ${formatQuantity(total)}`
+      return invalid(at(child(path, list), name), ofPod[name], text)
+    })
+}
+
+function exceeds(amount: Quantity, limit: unknown): boolean {
+  return typeof limit === 'string' && compareQuantities(amount, quantityOf(limit)) > 0
+}
+
+function checkContainerLimits({ containers = [], resources }: PodParts, path: FieldPath): FieldError[] {
+  const ofPod = resources?.limits ?? {}
+  return containers.flatMap(({ resources: { limits = {} } = {} }, i) =>
+    Object.keys(limits)
+      .filter((name) => exceeds(quantityOf(limits[name]!), own(ofPod, name)))
+      .map((name) =>
+        invalid(
+          child(at(at(child(path, 'containers'), i), name), 'limits'),
+          limits[name],
+          `must be less than or equal to pod limits of ${ofPod[name]}`,
+        ),
+      ),
+  )
+}

@@ -1,0 +1,63 @@
+/** Sysctl: a kernel parameter of a pod. */
+import { at, child, duplicate, type FieldError, type FieldPath, invalid } from '../../../model/field-error.ts'
+import { isSince, type RuleContext } from '../../../schema/context.ts'
+import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { repeatedAt } from './repeated.ts'
+
+const sysctlFields = {
+  name: field(1, s.string(), { zeroValue: 'write', required: true, doc: 'Name of the kernel parameter.' }),
+  value: field(2, s.string(), { zeroValue: 'write', doc: 'Value of the kernel parameter.' }),
+}
+
+export const sysctl = s.object(sysctlFields, {
+  name: 'Sysctl',
+  doc: 'A kernel parameter.',
+  check: ({ name = '' }, path, context) =>
+    name === '' || isSysctlName(name, context) ? [] : [invalid(child(path, 'name'), name, nameRule)],
+})
+
+type Sysctl = InferFields<typeof sysctlFields>
+
+const sysctlPart = /^[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?$/
+const nameRule = "must consist of lowercase letters, digits, '-' and '_' in parts separated by dots"
+
+/** Since 1.24, slashes may separate the parts of a name. */
+function isSysctlName(name: string, context: RuleContext): boolean {
+  const separator = isSince('1.24', context) ? /[./]/ : '.'
+  return name.length <= 253 && name.split(separator).every((part) => sysctlPart.test(part))
+}
+
+export function checkSysctls(sysctls: readonly Sysctl[], path: FieldPath, context: RuleContext): FieldError[] {
+  const sound = sysctls.map(({ name = '' }) => (isSysctlName(name, context) ? name : undefined))
+  return [...repeatedAt(sound)].map((i) => duplicate(child(at(path, i), 'name'), sound[i]!))
+}
+
+/** The namespaces of the host that a pod can use, and the kernel parameters that belong to each. */
+const namespaces = [
+  { host: 'hostNetwork', isPart: (name: string) => name.startsWith('net.') },
+  {
+    host: 'hostIPC',
+    isPart: (name: string) => name === 'kernel.sem' || /^(?:kernel\.shm|kernel\.msg|fs\.mqueue\.)/.test(name),
+  },
+] as const
+
+/** Since 1.30, a pod in a namespace of the host must not set the kernel parameters of that namespace. */
+export function checkHostSysctls(
+  pod: { hostNetwork?: boolean; hostIPC?: boolean; securityContext?: { sysctls?: Sysctl[] } },
+  path: FieldPath,
+  context: RuleContext,
+): FieldError[] {
+  const shared = namespaces.filter(({ host }) => pod[host])
+  if (shared.length === 0 || !isSince('1.30', context)) return []
+  return (pod.securityContext?.sysctls ?? []).flatMap(({ name = '' }, i) =>
+    shared
+      .filter(({ isPart }) => isPart(withDots(name)))
+      .map(({ host }) => invalid(child(at(path, i), 'name'), name, `may not be specified when '${host}' is true`)),
+  )
+}
+
+/** Returns the name with dots as separators. The first separator of a name decides which character separates. */
+function withDots(name: string): string {
+  if (/[./]/.exec(name)?.[0] !== '/') return name
+  return name.replace(/[./]/g, (separator) => (separator === '/' ? '.' : '/'))
+}
