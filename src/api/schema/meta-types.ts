@@ -32,7 +32,7 @@ export function listOf({ kind, schema, listKind = `${kind}List` }: ListedKind): 
     {
       ...typeMeta,
       metadata: field(1, listMeta, { zeroValue: 'write', doc: 'Version of the list and continue token.' }),
-      items: field(2, s.list(schema), {
+      items: field(2, s.list(schema, { unmarked: true }), {
         required: true,
         zeroValue: 'write',
         doc: 'Objects in the list, sorted by name.',

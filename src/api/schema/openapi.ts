@@ -6,9 +6,10 @@
  * next to a reference, and in the description of values with two types.
  */
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
-import type { JsonObject } from '../json/json.ts'
-import { definitionName, type Vendor } from '../model/vendor.ts'
-import type { AnySchema, Field, ListSchema, ObjectSchema, Schema } from './schema.ts'
+import type { Json, JsonObject } from '../json/json.ts'
+import { definitionName, type Vendor, vendorOf } from '../model/vendor.ts'
+import { type EmulatedVersion, isAtLeast, oldestVersion } from '../versions/emulated-version.ts'
+import type { AnySchema, Field, ListSchema, ObjectSchema, Schema, StringSchema } from './schema.ts'
 
 export type OpenApiVersion = 2 | 3
 
@@ -17,10 +18,18 @@ export class Definitions {
   readonly vendor: Vendor
   readonly version: OpenApiVersion
   readonly #definitions = new Map<string, JsonObject>()
+  readonly #names: Vendor
+  readonly #emulated: EmulatedVersion
+  /** Whether a value that is always written has its zero value as default, as in version 3 since Kubernetes 1.24. */
+  readonly #hasZeroDefaults: boolean
 
-  constructor(vendor: Vendor, version: OpenApiVersion) {
+  constructor(vendor: Vendor, version: OpenApiVersion, emulated: EmulatedVersion = oldestVersion) {
     this.vendor = vendor
     this.version = version
+    this.#emulated = emulated
+    const isPublic = isAtLeast(emulated, '1.24')
+    this.#names = isPublic ? vendorOf('kubernetes') : vendor
+    this.#hasZeroDefaults = isPublic && version === 3
   }
 
   /** Returns the schema as it appears in the document. `home` is the package of short names, such as `core.v1`. */
@@ -57,13 +66,13 @@ export class Definitions {
   }
 
   #fullName(name: string, home: string): string {
-    return definitionName(this.vendor, packageOf(name) === undefined ? `${home}.${name}` : name)
+    return definitionName(this.#names, packageOf(name) === undefined ? `${home}.${name}` : name)
   }
 
   #inline(schema: Schema, home: string): JsonObject {
     switch (schema.type) {
       case 'string':
-        return { type: 'string', ...(schema.values === undefined ? {} : { enum: [...schema.values] }) }
+        return { type: 'string', ...this.#enum(schema) }
       case 'boolean':
         return { type: 'boolean' }
       case 'integer':
@@ -83,15 +92,50 @@ export class Definitions {
       case 'map':
         return {
           type: 'object',
-          additionalProperties: this.write(schema.values, home),
+          additionalProperties: this.#element(schema.values, home),
           ...(schema.atomic ? { [this.marker('map-type')]: 'atomic' } : {}),
         }
       case 'list':
-        return { type: 'array', items: this.write(schema.items, home), ...this.#listMarkers(schema) }
+        return { type: 'array', items: this.#element(schema.items, home), ...this.#listMarkers(schema) }
       case 'object':
         return this.#object(schema, home)
       default:
         return schema satisfies never
+    }
+  }
+
+  #enum({ values, listed }: StringSchema): JsonObject {
+    if (!this.#hasZeroDefaults) return values === undefined ? {} : { enum: [...values] }
+    const published = listed ?? values
+    return published === undefined ? {} : { enum: published.toSorted(compareUtf8) }
+  }
+
+  /** Writes the type of list elements or map values, which are never absent. */
+  #element(schema: Schema, home: string): JsonObject {
+    const written = this.write(schema, home)
+    const zero = this.#hasZeroDefaults ? this.#zeroOf(schema) : undefined
+    if (zero === undefined) return written
+    return written.$ref === undefined ? { ...written, default: zero } : { default: zero, allOf: [written] }
+  }
+
+  /** Returns the zero value of types that cannot be null. */
+  #zeroOf(schema: Schema): Json | undefined {
+    switch (schema.type) {
+      case 'string':
+        return ''
+      case 'boolean':
+        return false
+      case 'integer':
+      case 'number':
+        return 0
+      case 'object':
+        return schema.publish === undefined ? {} : undefined
+      case 'time':
+      case 'quantity':
+      case 'intOrString':
+        return isAtLeast(this.#emulated, '1.31') ? undefined : {}
+      default:
+        return undefined
     }
   }
 
@@ -104,9 +148,13 @@ export class Definitions {
   #object(schema: ObjectSchema, home: string): JsonObject {
     const { publish } = schema
     if (publish !== undefined)
-      return publish({ version: this.version, writeField: (field) => this.#field(field, home) })
+      return publish({
+        version: this.version,
+        emulated: this.#emulated,
+        writeField: (field) => this.#field(field, home),
+      })
     const fields = Object.entries(schema.fields)
-    const required = fields.filter(([, field]) => isRequired(field)).map(([name]) => name)
+    const required = fields.filter(([, field]) => isRequired(field, this.#emulated)).map(([name]) => name)
     // Properties are a map, and maps are sorted by key.
     const sorted = fields.toSorted(([a], [b]) => compareUtf8(a, b))
     const properties = sorted.map(([name, field]) => [name, this.#field(field, home)] as const)
@@ -119,7 +167,19 @@ export class Definitions {
     }
   }
 
-  #field({ schema, doc, default: preset, patch }: Field, home: string): JsonObject {
+  /**
+   * Since 1.24, version 3 has only the defaults that Kubernetes declares on the field, and the zero values of fields
+   * that are never absent. Other defaults depend on the object.
+   */
+  #defaultOf({ schema, default: given, required, zeroValue, publishDefaultSince }: Field): Json | undefined {
+    if (!this.#hasZeroDefaults) return given
+    if (publishDefaultSince !== undefined && isAtLeast(this.#emulated, publishDefaultSince)) return given
+    return zeroValue === 'write' || (required && schema.type !== 'object') ? this.#zeroOf(schema) : undefined
+  }
+
+  #field(field: Field, home: string): JsonObject {
+    const { schema, doc, patch } = field
+    const preset = this.#defaultOf(field)
     const written = this.write(schema, home)
     const beside = {
       ...(doc === undefined ? {} : { description: doc }),
@@ -132,9 +192,9 @@ export class Definitions {
     return { ...beside, allOf: [written] }
   }
 
-  #listMarkers({ list, keys, patch, mergeKey, retainKeys }: ListSchema): JsonObject {
+  #listMarkers({ list, keys, patch, mergeKey, retainKeys, unmarked }: ListSchema): JsonObject {
     return {
-      [this.marker('list-type')]: list,
+      ...(unmarked && this.#hasZeroDefaults ? {} : { [this.marker('list-type')]: list }),
       ...(keys === undefined ? {} : { [this.marker('list-map-keys')]: [...keys] }),
       ...(patch === undefined ? {} : { [this.marker('patch-strategy')]: retainKeys ? `${patch},retainKeys` : patch }),
       ...(mergeKey === undefined ? {} : { [this.marker('patch-merge-key')]: mergeKey }),
@@ -187,7 +247,11 @@ function packageOf(name: string): string | undefined {
  * Reports whether a field is published as required: if validation requires it, or if it is always written. Objects and
  * times that are always written may be empty and are optional for clients. An explicit `published` takes precedence.
  */
-function isRequired({ required, zeroValue, schema, published }: Field): boolean {
+function isRequired(
+  { required, zeroValue, schema, published, optionalSince }: Field,
+  emulated: EmulatedVersion,
+): boolean {
+  if (optionalSince !== undefined && isAtLeast(emulated, optionalSince)) return false
   if (published !== undefined) return published === 'required'
   return required || (zeroValue === 'write' && schema.type !== 'object' && schema.type !== 'time')
 }

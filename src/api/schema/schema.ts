@@ -23,7 +23,7 @@ import type { FieldError, FieldPath } from '../model/field-error.ts'
 import type { NameCheck } from '../model/names.ts'
 import type { Vendor } from '../model/vendor.ts'
 import type { Availability } from '../versions/availability.ts'
-import type { KubeVersion } from '../versions/emulated-version.ts'
+import type { EmulatedVersion, KubeVersion } from '../versions/emulated-version.ts'
 import type { RuleContext } from './context.ts'
 import type { Effort } from './effort.ts'
 
@@ -86,6 +86,8 @@ interface NamedType {
 export interface StringSchema<T = unknown> extends Typed<T> {
   readonly type: 'string'
   readonly values?: readonly string[]
+  /** Values that OpenAPI v3 lists since Kubernetes 1.24, although other values are reported by the rules of the kind. */
+  readonly listed?: readonly string[]
   /** Values that not every version has. */
   readonly availability?: { readonly [value: string]: Availability }
 }
@@ -168,6 +170,8 @@ export interface ListSchema<T = unknown> extends Typed<T> {
   readonly mergeKey?: string
   /** In Protobuf, a message whose field 1 contains the elements. Lists in maps are always wrapped. */
   readonly wrapped?: boolean
+  /** Whether the list is published without its type since Kubernetes 1.24. */
+  readonly unmarked?: boolean
   /** Published so that clients list in a patch which keys of an element to retain, and all others are dropped. */
   readonly retainKeys?: boolean
 }
@@ -202,6 +206,8 @@ export type Publish = (publishing: Publishing) => JsonObject
 /** The arguments of a `Publish` function. */
 export interface Publishing {
   readonly version: 2 | 3
+  /** The Kubernetes version that the server emulates. */
+  readonly emulated: EmulatedVersion
   /** Writes a field whose type is published under a name. */
   readonly writeField: (field: Field) => JsonObject
 }
@@ -226,6 +232,10 @@ export interface Field<T = unknown> extends Availability {
   readonly required: boolean
   /** Overrides whether the field is published as required. */
   readonly published?: 'required' | 'optional'
+  /** The first version since 1.24 whose OpenAPI v3 documents contain the default. */
+  readonly publishDefaultSince?: KubeVersion
+  /** The first version that publishes the field as optional. */
+  readonly optionalSince?: KubeVersion
   /**
    * How a zero value (`false`, `0`, `""`, empty list, map or object) is handled: `omit` drops it as if it had not been
    * sent, `keep` keeps it if it was sent, `write` adds it even if it was not sent.
@@ -268,6 +278,10 @@ export type InferFields<F extends Fields> = { -readonly [K in keyof F]?: Infer<F
 export interface FieldOptions extends Availability {
   readonly required?: boolean
   readonly published?: 'required' | 'optional'
+  /** The first version since 1.24 whose OpenAPI v3 documents contain the default. */
+  readonly publishDefaultSince?: KubeVersion
+  /** The first version that publishes the field as optional. */
+  readonly optionalSince?: KubeVersion
   readonly zeroValue?: 'omit' | 'keep' | 'write'
   readonly emptyCounts?: boolean
   readonly gateDrops?: KubeVersion | 'never'
@@ -287,6 +301,8 @@ export function field<S extends Schema>(tag: number, schema: S, options: FieldOp
     required: options.required ?? false,
     zeroValue,
     ...(options.published === undefined ? {} : { published: options.published }),
+    ...(options.publishDefaultSince === undefined ? {} : { publishDefaultSince: options.publishDefaultSince }),
+    ...(options.optionalSince === undefined ? {} : { optionalSince: options.optionalSince }),
     ...(options.emptyCounts === undefined ? {} : { emptyCounts: options.emptyCounts }),
     ...(options.gateDrops === undefined ? {} : { gateDrops: options.gateDrops }),
     ...(options.dropsEmptyOwner === undefined ? {} : { dropsEmptyOwner: options.dropsEmptyOwner }),
@@ -319,7 +335,7 @@ export function inlined<F extends Fields>(within: number, fields: F): F {
 }
 
 type ListOptions =
-  | { list?: 'atomic' | 'set'; unique?: boolean; patch?: 'merge'; wrapped?: boolean }
+  | { list?: 'atomic' | 'set'; unique?: boolean; patch?: 'merge'; wrapped?: boolean; unmarked?: boolean }
   | { list: 'map'; keys: readonly string[]; unique?: boolean; patch?: 'merge'; mergeKey?: string; retainKeys?: boolean }
 
 type AnyOptions = Pick<
@@ -329,7 +345,7 @@ type AnyOptions = Pick<
 
 /** Constructors of schemas. */
 export const s = {
-  string: (): StringSchema<string> => ({ type: 'string' }),
+  string: (options: { listed?: readonly string[] } = {}): StringSchema<string> => ({ type: 'string', ...options }),
   oneOf: <const V extends string>(...values: readonly V[]): StringSchema<V> => ({ type: 'string', values }),
   boolean: (): BooleanSchema<boolean> => ({ type: 'boolean' }),
   int32: (): IntegerSchema<number> => ({ type: 'integer', bits: 32 }),

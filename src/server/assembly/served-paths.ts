@@ -62,6 +62,7 @@ export function servedPaths(parts: PathParts): PathHandler[] {
     openApiPaths({
       catalogue,
       version,
+      emulated: parts.emulation.version,
       published: () => aggregation.published(),
       passOn: (exchange, place) => aggregation.handleOpenApi(exchange, place),
     }),

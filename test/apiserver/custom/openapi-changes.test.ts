@@ -42,7 +42,13 @@ async function textOf(document: Promise<Document | undefined>): Promise<string> 
 test('changing a definition rewrites only the changed types in the OpenAPI documents', async () => {
   const own = serveKind(configMap, { vendor }, [])
   let types: readonly Served[] = [own, await typeOf('apples', 'a'), await typeOf('pears', 'p')]
-  const documents = new Documents(() => ({ vendor, version: '1', types, aggregated: { documents: [], v3: [] } }))
+  const documents = new Documents(() => ({
+    vendor,
+    emulated: '1.23' as const,
+    version: '1',
+    types,
+    aggregated: { documents: [], v3: [] },
+  }))
   const all = async () => ({
     json: JSON.parse(await textOf(documents.v2Json())),
     protobuf: await textOf(documents.v2Protobuf()),

@@ -43,7 +43,9 @@ const rollingUpdate = s.object(rollingUpdateFields, {
 })
 
 const strategyFields = {
-  type: field(1, s.string(), { doc: 'Update strategy: RollingUpdate or OnDelete. Defaults to RollingUpdate.' }),
+  type: field(1, s.string({ listed: ['OnDelete', 'RollingUpdate'] }), {
+    doc: 'Update strategy: RollingUpdate or OnDelete. Defaults to RollingUpdate.',
+  }),
   rollingUpdate: field(2, rollingUpdate, { doc: 'Settings for rolling updates. Ignored for OnDelete.' }),
 }
 

@@ -54,7 +54,9 @@ const rollingUpdate = s.object(rollingUpdateFields, {
 })
 
 const strategyFields = {
-  type: field(1, s.string(), { doc: 'Update strategy: RollingUpdate or Recreate. Defaults to RollingUpdate.' }),
+  type: field(1, s.string({ listed: ['Recreate', 'RollingUpdate'] }), {
+    doc: 'Update strategy: RollingUpdate or Recreate. Defaults to RollingUpdate.',
+  }),
   rollingUpdate: field(2, rollingUpdate, { doc: 'Settings for rolling updates. Not allowed for Recreate.' }),
 }
 

@@ -47,7 +47,9 @@ const rollingUpdate = s.object(
 )
 
 const strategyFields = {
-  type: field(1, s.string(), { doc: 'Update strategy: RollingUpdate or OnDelete. Defaults to RollingUpdate.' }),
+  type: field(1, s.string({ listed: ['OnDelete', 'RollingUpdate'] }), {
+    doc: 'Update strategy: RollingUpdate or OnDelete. Defaults to RollingUpdate.',
+  }),
   rollingUpdate: field(2, rollingUpdate, { doc: 'Settings for rolling updates. Not allowed for OnDelete.' }),
 }
 
@@ -80,7 +82,13 @@ const retentionPolicy = s.object(
 )
 
 const ordinals = s.object(
-  { start: field(1, s.int32(), { zeroValue: 'write', doc: 'Ordinal of the first pod. Defaults to 0.' }) },
+  {
+    start: field(1, s.int32(), {
+      zeroValue: 'write',
+      published: 'optional',
+      doc: 'Ordinal of the first pod. Defaults to 0.',
+    }),
+  },
   { name: 'StatefulSetOrdinals', doc: 'Numbering of the pods in a StatefulSet.' },
 )
 
@@ -99,10 +107,11 @@ const specFields = {
     doc: 'PersistentVolumeClaims to create for each pod. Volume mounts can refer to them by name. Immutable.',
   }),
   serviceName: field(5, s.string(), {
+    optionalSince: '1.33',
     zeroValue: 'write',
     doc: 'Name of the Service that gives the pods DNS names of the form pod.serviceName.namespace. Immutable.',
   }),
-  podManagementPolicy: field(6, s.string(), {
+  podManagementPolicy: field(6, s.string({ listed: ['OrderedReady', 'Parallel'] }), {
     default: 'OrderedReady',
     doc: 'Order of creating and deleting pods: OrderedReady (one at a time, default) or Parallel. Immutable.',
   }),

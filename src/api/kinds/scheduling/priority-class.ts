@@ -31,13 +31,14 @@ export const systemPriorityClasses = [
 const fields = {
   value: field(2, s.int32(), {
     zeroValue: 'write',
+    optionalSince: '1.36',
     doc: 'Priority of the pods: higher values take precedence. At most 1000000000 if user-defined. Immutable.',
   }),
   globalDefault: field(3, s.boolean(), {
     doc: 'Whether the class applies to pods that specify no class. At most one class should set this.',
   }),
   description: field(4, s.string(), { doc: 'Human-readable guidance on when to use the class.' }),
-  preemptionPolicy: field(5, s.string(), {
+  preemptionPolicy: field(5, s.string({ listed: preemptionPolicies }), {
     zeroValue: 'keep',
     default: 'PreemptLowerPriority',
     doc: 'Whether the pods preempt lower-priority pods: `PreemptLowerPriority` (the default) or `Never`. Immutable.',

@@ -7,11 +7,13 @@
  *   nullable         any value: no type, no members, never required
  *   preserved fields any value: no type, no members; at the root, an object without further description
  */
+
 import { parseOwnJson } from '../../../api/codec/json.ts'
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
 import { objectMeta } from '../../../api/schema/object-meta.ts'
 import { field, type Publish, type Publishing } from '../../../api/schema/schema.ts'
 import { typeMeta } from '../../../api/schema/type-meta.ts'
+import { isAtLeast } from '../../../api/versions/emulated-version.ts'
 
 const metaFields = {
   apiVersion: typeMeta.apiVersion,
@@ -77,6 +79,7 @@ function write(schema: JsonObject, words: Words): JsonObject {
   const written = Object.fromEntries(logicKeywords.map((keyword) => [keyword, own(reduced, keyword)!]))
   if (written.default == null) delete written.default
   Object.assign(written, publishing.version === 2 ? {} : writeLogic(schema, words), writeBelow(reduced, words))
+  if (isEitherType(schema, words)) written.anyOf = [{ type: 'integer' }, { type: 'string' }]
   return isEmbedded(schema, words) ? withMetadata(written, publishing) : written
 }
 
@@ -129,6 +132,14 @@ function requiredIn2({ required, properties, additionalProperties }: JsonObject)
     const member = own(properties, name as string)
     return !isObject(member) || member.nullable !== true
   })
+}
+
+/** Whether the types of an integer or string are written out, as since 1.24. */
+function isEitherType(schema: JsonObject, { prefix, publishing: { version, emulated } }: Words): boolean {
+  if (version !== 3 || !isAtLeast(emulated, '1.24')) return false
+  return (
+    schema[`${prefix}int-or-string`] === true && saysNothing(own(schema, 'anyOf')) && saysNothing(own(schema, 'allOf'))
+  )
 }
 
 function isEmbedded(schema: JsonObject, { prefix, publishing }: Words): boolean {

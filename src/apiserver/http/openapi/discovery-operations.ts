@@ -1,20 +1,21 @@
 /** Describes the discovery paths as operations, although they serve no objects. */
 import type { Vendor } from '../../../api/model/vendor.ts'
 import { apiGroup, apiGroupList, apiResourceList, apiVersions, versionInfo } from '../../../api/schema/meta-types.ts'
+import { derivation } from '../../../api/schema/of-version.ts'
 import type { Schema } from '../../../api/schema/schema.ts'
 import { offered } from '../response/negotiate.ts'
-import type { GroupVersion } from './group-version.ts'
+import type { Described, GroupVersion } from './group-version.ts'
 import { answers, type Path } from './operations.ts'
 
 /** The discovery paths above the group versions: `/version`, `/api`, `/apis` and one path per group. */
-export function discoveryPaths(vendor: Vendor, groupVersions: readonly GroupVersion[]): Path[] {
+export function discoveryPaths({ vendor, emulated }: Described, groupVersions: readonly GroupVersion[]): Path[] {
   const produces = offered({ vendor, hasProtobuf: true })
   const groups = new Map(groupVersions.filter(({ group }) => group !== '').map((version) => [version.group, version]))
   return [
     discovery('/version/', 'version', {
       id: 'getCodeVersion',
       doc: 'Returns the server version.',
-      schema: versionInfo,
+      schema: derivation(emulated).schema(versionInfo),
       produces: ['application/json'],
     }),
     discovery('/api/', 'core', {

@@ -8,6 +8,7 @@ import { Blocks, inSlices } from './blocks.ts'
 import type { Described, GroupVersion } from './group-version.ts'
 import { bearerToken, type DocumentText, type NamedPart } from './parts.ts'
 import { encodeV2 } from './protobuf-v2.ts'
+import { encodeV3 } from './protobuf-v3.ts'
 import { headV2, partsV2 } from './v2.ts'
 import { partsV3 } from './v3.ts'
 
@@ -33,6 +34,17 @@ export class MakerV2 {
     const { paths, types } = await this.#protobuf.join(described)
     return [encodeV2(headV2(described)), ...paths, ...types.values()]
   }
+}
+
+/** Builds the Protobuf encoding of the OpenAPI v3 document of one group version. */
+export async function makeV3Protobuf(described: Described, version: GroupVersion): Promise<DocumentText> {
+  const { head, paths, types } = partsV3(described, version)
+  const encodedPaths = await inSlices(paths, ([name, value]) => encodeV3({ paths: { [name]: value } }))
+  const encodedTypes = await inSlices(types, ([name, value]) =>
+    encodeV3({ components: { schemas: { [name]: value } } }),
+  )
+  const security = encodeV3({ components: { securitySchemes: { BearerToken: bearerToken } } })
+  return [encodeV3(head), ...encodedPaths, ...encodedTypes, security]
 }
 
 /** Builds the OpenAPI v3 document of one group version. */

@@ -17,6 +17,12 @@ export interface Document {
   readonly gzip: Buffer
 }
 
+/** The encodings of a document, which are built on demand. */
+export interface DocumentForms {
+  readonly json: () => Promise<Document>
+  readonly protobuf: () => Promise<Document>
+}
+
 /** A document and the sources it was built from. It stays valid while the sources are unchanged. */
 interface Made {
   readonly sources: readonly object[]
@@ -69,6 +75,18 @@ export class Documents {
     return version && (await this.#v3Of(described, version))
   }
 
+  /** Both encodings of the document of one group version. */
+  async v3Forms(place: string): Promise<DocumentForms | undefined> {
+    const described = this.#describe()
+    const version = groupVersions(described).find(({ path }) => path === `/${place}`)
+    if (version === undefined) return undefined
+    const protobuf = async () => (await import('./document-builder.ts')).makeV3Protobuf(described, version)
+    return {
+      json: () => this.#v3Of(described, version),
+      protobuf: () => this.#once(`v3 ${version.path} protobuf`, version.types, protobuf),
+    }
+  }
+
   #v3Of(described: Described, version: GroupVersion): Promise<Document> {
     const make = async () => (await import('./document-builder.ts')).makeV3Json(described, version)
     return this.#once(`v3 ${version.path}`, version.types, make)
@@ -76,7 +94,7 @@ export class Documents {
 
   /** Drops the documents of group versions that are no longer served. */
   #forget(versions: readonly GroupVersion[]): void {
-    const served = new Set(versions.map(({ path }) => `v3 ${path}`))
+    const served = new Set(versions.flatMap(({ path }) => [`v3 ${path}`, `v3 ${path} protobuf`]))
     for (const name of this.#documents.keys())
       if (name.startsWith('v3 ') && !served.has(name)) this.#documents.delete(name)
   }

@@ -1,6 +1,7 @@
 /** The served group versions. OpenAPI v3 has one document for each, OpenAPI v2 one document for all. */
 import type { Vendor } from '../../../api/model/vendor.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
+import type { EmulatedVersion } from '../../../api/versions/emulated-version.ts'
 import type { Served } from '../../registry/catalogue/served.ts'
 import type { AggregatedDocuments } from './aggregated-documents.ts'
 
@@ -22,6 +23,8 @@ export interface GroupVersion {
 /** The input of a document: the types of one catalogue generation, and the documents of aggregated servers. */
 export interface Described {
   readonly vendor: Vendor
+  /** The Kubernetes version that the server emulates. */
+  readonly emulated: EmulatedVersion
   /** Version of the server. */
   readonly version: string
   readonly types: readonly Served[]

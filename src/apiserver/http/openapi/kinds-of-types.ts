@@ -17,8 +17,13 @@ import {
 import type { Definitions } from '../../../api/schema/openapi.ts'
 import { type GroupVersion, homeOf } from './group-version.ts'
 
-/** Call this after all paths are written, because it marks only definitions that the document already contains. */
-export function markKinds(definitions: Definitions, groupVersions: readonly GroupVersion[]): void {
+/** Call this after all paths are written, because it marks only definitions that the document already contains. Types
+ * that every group version has are marked with those in `sharing`. */
+export function markKinds(
+  definitions: Definitions,
+  groupVersions: readonly GroupVersion[],
+  sharing = groupVersions,
+): void {
   for (const { group, version, home, types } of groupVersions) {
     for (const { kind, vendor, subresources } of types) {
       definitions.mark(kind.schema, home, [{ group, kind: kind.kind, version }])
@@ -31,8 +36,8 @@ export function markKinds(definitions: Definitions, groupVersions: readonly Grou
   for (const [kind, schema] of Object.entries({ ...metaTypes, APIResourceList: apiResourceList }))
     definitions.mark(schema, '', [{ group: '', kind, version: 'v1' }])
   // Every group version accepts and sends these types under its own group and version.
-  definitions.mark(deleteOptions, '', inEach(groupVersions, 'DeleteOptions'))
-  definitions.mark(watchEvent, '', inEach(groupVersions, 'WatchEvent'))
+  definitions.mark(deleteOptions, '', inEach(sharing, 'DeleteOptions'))
+  definitions.mark(watchEvent, '', inEach(sharing, 'WatchEvent'))
 }
 
 /** A subresource may have a kind from another group than its parent. */

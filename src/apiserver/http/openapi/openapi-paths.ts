@@ -8,6 +8,7 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { noSuchPath } from '../../../api/model/api-error.ts'
+import { type EmulatedVersion, isAtLeast } from '../../../api/versions/emulated-version.ts'
 import { sharedUnpacking } from '../../../base/collections/shared-unpacking.ts'
 import type { Catalogue } from '../../registry/catalogue/catalogue.ts'
 import { notAllowed, type PathHandler } from '../dispatch.ts'
@@ -22,12 +23,17 @@ const json = 'application/json'
 const protobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
 /** Requested by older clients. It is not a valid media type, and those clients fail if the response uses it. */
 const oldProtobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
-const oneYear = 31_536_000
+const protobufV3 = 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf'
+const oldProtobufV3 = 'application/com.github.proto-openapi.spec.v3@v1.0+protobuf'
+const plainText = 'text/plain; charset=utf-8'
+const oneYearMs = 31_536_000_000
 
 export interface OpenApiOptions {
   readonly catalogue: Catalogue
   /** Version of the server. */
   readonly version: string
+  /** The Kubernetes version that the server emulates. */
+  readonly emulated: EmulatedVersion
   /** The documents of aggregated servers. */
   readonly published: () => AggregatedDocuments
   /** Forwards a request for a version 3 document to the aggregated server that owns it. Returns false if it is ours. */
@@ -35,39 +41,58 @@ export interface OpenApiOptions {
 }
 
 /** Serves `/openapi/v2` and `/openapi/v3`. */
-export function openApiPaths({ catalogue, version, published, passOn }: OpenApiOptions): PathHandler {
+export function openApiPaths({ catalogue, version, emulated, published, passOn }: OpenApiOptions): PathHandler {
   const { vendor } = catalogue
-  const documents = new Documents(() => ({ vendor, version, types: catalogue.all(), aggregated: published() }))
+  const documents = new Documents(() => ({
+    vendor,
+    version,
+    emulated,
+    types: catalogue.all(),
+    aggregated: published(),
+  }))
+  const serveV3 = isAtLeast(emulated, '1.24') ? sendPublicV3 : sendV3
   return (exchange, info) => {
     const path = info.path.replace(/\/$/, '')
     if (path !== '/openapi/v2' && path !== '/openapi/v3' && !path.startsWith('/openapi/v3/')) return false
-    if (info.verb !== 'get' && info.verb !== 'head') throw notAllowed()
+    const isRead = info.verb === 'get' || info.verb === 'head'
+    // Since 1.24, version 3 is served for every method.
+    if (!isRead && (path === '/openapi/v2' || serveV3 === sendV3)) throw notAllowed()
     warnKubectl(exchange, vendor)
-    if (path === '/openapi/v2') return sendV2(exchange, documents)
-    if (path === '/openapi/v3') return sendIndex(exchange, documents)
+    if (path === '/openapi/v2') return sendV2(exchange, documents, emulated)
+    const request = { documents, place: info.path.slice('/openapi/v3/'.length), hash: info.query.get('hash') }
+    if (path === '/openapi/v3')
+      return serveV3(exchange, { ...request, place: undefined, isSlashed: info.path !== path })
     const place = path.slice('/openapi/v3/'.length)
-    return passOn(exchange, place) || sendV3(exchange, documents, place, info.query.get('hash'))
+    return passOn(exchange, place) || serveV3(exchange, { ...request, place })
   }
 }
 
-async function sendV2(exchange: Exchange, documents: Documents): Promise<void> {
+async function sendV2(exchange: Exchange, documents: Documents, emulated: EmulatedVersion): Promise<void> {
   const chosen = chooseType(exchange.headers, [json, protobuf, oldProtobuf])
-  if (chosen === json) await sendDocument(exchange, json, await documents.v2Json())
-  else await sendDocument(exchange, protobuf, await documents.v2Protobuf())
+  const vary = isAtLeast(emulated, '1.24') ? 'Accept-Encoding, Accept' : 'Accept, Accept-Encoding'
+  if (chosen === json) await sendPacked(exchange, { type: json, vary, document: await documents.v2Json() })
+  else await sendPacked(exchange, { type: protobuf, vary, document: await documents.v2Protobuf() })
 }
 
-async function sendIndex(exchange: Exchange, documents: Documents): Promise<void> {
-  chooseType(exchange.headers, [json])
-  await sendDocument(exchange, json, await documents.v3Index())
+interface V3Request {
+  readonly documents: Documents
+  /** Path of the group version, such as `apis/apps/v1`. Undefined for the index. */
+  readonly place: string | undefined
+  readonly hash: string | null
+  /** Whether the path of the index ends with a slash. */
+  readonly isSlashed?: boolean
 }
 
-async function sendV3(exchange: Exchange, documents: Documents, place: string, hash: string | null): Promise<void> {
+/** Serves version 3 as at Kubernetes 1.23, which does not specify it. */
+async function sendV3(exchange: Exchange, { documents, place, hash }: V3Request): Promise<void> {
   chooseType(exchange.headers, [json])
+  const vary = 'Accept, Accept-Encoding'
+  if (place === undefined) return await sendPacked(exchange, { type: json, vary, document: await documents.v3Index() })
   const document = await documents.v3(place)
   if (document === undefined) throw noSuchPath()
   if (hash !== null && hash !== document.hash) return redirect(exchange, addressV3(place, document.hash))
-  if (hash !== null) exchange.setHeader('cache-control', `private, max-age=${oneYear}, immutable`)
-  await sendDocument(exchange, json, document)
+  if (hash !== null) exchange.setHeader('cache-control', `private, max-age=${oneYearMs / 1000}, immutable`)
+  await sendPacked(exchange, { type: json, vary, document })
 }
 
 /** Redirects a URL with an outdated hash to the current document. */
@@ -76,19 +101,61 @@ function redirect(exchange: Exchange, address: string): void {
   sendText(exchange, 302, `the document is now at ${address}\n`)
 }
 
+/** Serves version 3 as Kubernetes does since 1.24: uncompressed, for every method, and also in Protobuf. */
+async function sendPublicV3(exchange: Exchange, { documents, place, hash, isSlashed }: V3Request): Promise<void> {
+  if (place === undefined && !isSlashed) return await sendIndex(exchange, await documents.v3Index())
+  const forms = place === undefined ? undefined : await documents.v3Forms(place)
+  if (forms === undefined || place === undefined) return sendNotFound(exchange)
+  const chosen = chooseType(exchange.headers, [json, protobufV3, oldProtobufV3])
+  const { hash: current } = await forms.json()
+  if (hash !== null && hash !== '' && hash !== current) {
+    exchange.setHeader('location', addressV3(place, current))
+    return await exchange.send(301, json, Buffer.alloc(0))
+  }
+  if (hash === current) {
+    exchange.setHeader('cache-control', 'public, immutable')
+    exchange.setHeader('expires', new Date(Date.now() + oneYearMs).toUTCString())
+  }
+  const document = chosen === json ? await forms.json() : await forms.protobuf()
+  exchange.setHeader('etag', `"${document.hash}"`)
+  exchange.setHeader('vary', 'Accept')
+  const type = chosen === json ? json : protobufV3
+  if (holds(exchange, document.hash)) return sendNotModified(exchange, type)
+  await exchange.send(200, type, await unpack(document.gzip))
+}
+
+/** The index has the content type that Go detects, because Kubernetes does not set one. */
+async function sendIndex(exchange: Exchange, { hash, gzip }: Document): Promise<void> {
+  exchange.setHeader('etag', `"${hash}"`)
+  if (holds(exchange, hash)) return sendNotModified(exchange, plainText)
+  await exchange.send(200, plainText, await unpack(gzip))
+}
+
+function sendNotFound(exchange: Exchange): void {
+  exchange.open(404, plainText)
+  exchange.transport.end()
+}
+
 const unpack = sharedUnpacking(promisify<Buffer, Buffer>(gunzip))
 
-async function sendDocument(exchange: Exchange, type: string, { hash, gzip }: Document): Promise<void> {
+interface PackedResponse {
+  readonly type: string
+  readonly vary: string
+  readonly document: Document
+}
+
+async function sendPacked(exchange: Exchange, { type, vary, document: { hash, gzip } }: PackedResponse): Promise<void> {
   exchange.setHeader('etag', `"${hash}"`)
-  exchange.setHeader('vary', 'Accept, Accept-Encoding')
-  if (holds(exchange, hash)) {
-    exchange.open(304, type)
-    exchange.transport.end()
-    return
-  }
+  exchange.setHeader('vary', vary)
+  if (holds(exchange, hash)) return sendNotModified(exchange, type)
   if (!acceptsGzip(exchange)) return exchange.send(200, type, await unpack(gzip))
   exchange.setHeader('content-encoding', 'gzip')
   return exchange.send(200, type, gzip)
+}
+
+function sendNotModified(exchange: Exchange, type: string): void {
+  exchange.open(304, type)
+  exchange.transport.end()
 }
 
 /** Whether the client already has this content. */

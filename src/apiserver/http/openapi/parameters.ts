@@ -1,6 +1,9 @@
 /** Path and query parameters, and the query parameters that each verb accepts. */
 
-export interface Parameter {
+import { type Availability, exists } from '../../../api/versions/availability.ts'
+import type { EmulatedVersion } from '../../../api/versions/emulated-version.ts'
+
+export interface Parameter extends Availability {
   readonly type: 'string' | 'integer' | 'boolean'
   readonly doc: string
 }
@@ -60,7 +63,7 @@ const connecting = {
   tty: { type: 'boolean', doc: 'Whether to allocate a terminal.' },
 } satisfies { [name: string]: Parameter }
 
-export const queryParameters = {
+const allQueryParameters = {
   ...connecting,
   ...selectors,
   ...paging,
@@ -74,10 +77,30 @@ export const queryParameters = {
     type: 'integer',
     doc: "Time for the object to terminate, in seconds. 0 deletes it immediately. Defaults to the kind's grace period.",
   },
+  ignoreStoreReadErrorWithClusterBreakingPotential: {
+    type: 'boolean',
+    since: '1.32',
+    doc: 'Whether to delete an object that cannot be read from the store. Not supported.',
+  },
+  orphanDependents: {
+    type: 'boolean',
+    since: '1.24',
+    doc: 'Whether to keep dependents. Deprecated: use propagationPolicy instead.',
+  },
   pretty: { type: 'string', doc: 'If `true`, the response is indented for readability.' },
   propagationPolicy: {
     type: 'string',
     doc: 'Handling of dependents: Orphan keeps them, Background deletes them after the object, Foreground before it.',
+  },
+  sendInitialEvents: {
+    type: 'boolean',
+    since: '1.27',
+    doc: 'Whether a watch begins with the existing objects, followed by a bookmark.',
+  },
+  shardSelector: {
+    type: 'string',
+    since: '1.36',
+    doc: 'Restricts the list to a shard of the objects. Requires a feature gate that is off by default.',
   },
   watch: {
     type: 'boolean',
@@ -85,7 +108,14 @@ export const queryParameters = {
   },
 } satisfies { [name: string]: Parameter }
 
-export type QueryName = keyof typeof queryParameters
+export type QueryName = keyof typeof allQueryParameters
+
+export const queryParameters: { readonly [N in QueryName]: Parameter } = allQueryParameters
+
+/** Returns the parameters that the version has. */
+export function queryIn(version: EmulatedVersion, names: readonly QueryName[]): readonly QueryName[] {
+  return names.filter((name) => exists(queryParameters[name], version))
+}
 
 export const pathParameters = {
   name: { type: 'string', doc: 'Name of the object.' },
@@ -104,6 +134,8 @@ const list: readonly QueryName[] = [
   'pretty',
   'resourceVersion',
   'resourceVersionMatch',
+  'sendInitialEvents',
+  'shardSelector',
   'timeoutSeconds',
   'watch',
 ]
@@ -116,18 +148,29 @@ export const queryOf = {
   create: ['dryRun', 'fieldManager', 'fieldValidation', 'pretty'],
   update: ['dryRun', 'fieldManager', 'fieldValidation', 'pretty'],
   patch: ['dryRun', 'fieldManager', 'fieldValidation', 'force', 'pretty'],
-  delete: ['dryRun', 'gracePeriodSeconds', 'pretty', 'propagationPolicy'],
+  delete: [
+    'dryRun',
+    'gracePeriodSeconds',
+    'ignoreStoreReadErrorWithClusterBreakingPotential',
+    'orphanDependents',
+    'pretty',
+    'propagationPolicy',
+  ],
   deletecollection: [
     'continue',
     'dryRun',
     'fieldSelector',
     'gracePeriodSeconds',
+    'ignoreStoreReadErrorWithClusterBreakingPotential',
     'labelSelector',
     'limit',
+    'orphanDependents',
     'pretty',
     'propagationPolicy',
     'resourceVersion',
     'resourceVersionMatch',
+    'sendInitialEvents',
+    'shardSelector',
     'timeoutSeconds',
   ],
 } satisfies { [verb: string]: readonly QueryName[] }

@@ -4,6 +4,8 @@
  */
 import type { JsonObject } from '../../../api/json/json.ts'
 import type { Definitions } from '../../../api/schema/openapi.ts'
+import type { EmulatedVersion } from '../../../api/versions/emulated-version.ts'
+import { compareUtf8 } from '../../../base/collections/utf8-order.ts'
 import type { GroupVersion } from './group-version.ts'
 import { markKinds } from './kinds-of-types.ts'
 import type { Operation, Path } from './operations.ts'
@@ -25,8 +27,11 @@ export type DocumentText = Iterable<string | Buffer>
 /** How one OpenAPI version writes its parts. */
 export interface Writing {
   readonly definitions: Definitions
+  readonly emulated: EmulatedVersion
   readonly writeOperation: (operation: Operation, path: Path, writing: Writing) => JsonObject
   readonly pathParameter: (name: PathName) => JsonObject
+  /** Returns parameters that all operations of a path share, besides those in its name. */
+  readonly sharedParameters?: (path: Path, emulated: EmulatedVersion) => readonly JsonObject[]
 }
 
 /** Yields each path with its operations, written on demand. */
@@ -36,15 +41,23 @@ export function* writePaths(paths: Iterable<Path>, writing: Writing): Generator<
 
 function writePath(path: Path, writing: Writing): JsonObject {
   const operations = path.operations.map((each) => [each.method, writing.writeOperation(each, path, writing)])
-  return {
-    ...Object.fromEntries(operations),
-    ...(path.parameters.length === 0 ? {} : { parameters: path.parameters.map(writing.pathParameter) }),
-  }
+  const own = path.parameters.map(writing.pathParameter)
+  const shared = writing.sharedParameters?.(path, writing.emulated)
+  const parameters = shared === undefined ? own : [...own, ...shared].sort(byName)
+  return { ...Object.fromEntries(operations), ...(parameters.length === 0 ? {} : { parameters }) }
+}
+
+function byName(a: JsonObject, b: JsonObject): number {
+  return compareUtf8(String(a.name), String(b.name))
 }
 
 /** Yields the types that the paths mentioned so far, marked with their group, version and kind. */
-export function* writeTypes(definitions: Definitions, versions: readonly GroupVersion[]): Generator<NamedPart> {
-  markKinds(definitions, versions)
+export function* writeTypes(
+  definitions: Definitions,
+  versions: readonly GroupVersion[],
+  sharing = versions,
+): Generator<NamedPart> {
+  markKinds(definitions, versions, sharing)
   yield* definitions.entries()
 }
 

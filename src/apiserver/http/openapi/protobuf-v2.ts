@@ -5,12 +5,21 @@
  * is lost silently.
  */
 
-import { stringifyJson } from '../../../api/codec/json.ts'
 import type { Json, JsonObject } from '../../../api/json/json.ts'
 import { WireWriter } from '../../../wire/protobuf/protobuf-wire.ts'
-
-/** Writes a value into the currently open message. */
-type Write = (writer: WireWriter, value: Json) => void
+import {
+  flag,
+  message,
+  messages,
+  named,
+  real,
+  record,
+  text,
+  texts,
+  type Write,
+  whole,
+  writeAny,
+} from './protobuf-parts.ts'
 
 /**
  * Encodes a part of a document. Parts can be concatenated because a Protobuf reader merges repeated fields of a
@@ -20,62 +29,6 @@ export function encodeV2(document: JsonObject): Buffer {
   const writer = new WireWriter()
   writeDocument(writer, document)
   return writer.finish()
-}
-
-const text =
-  (field: number): Write =>
-  (writer, value) =>
-    writer.string(field, String(value))
-const flag =
-  (field: number): Write =>
-  (writer, value) =>
-    writer.bool(field, value === true)
-const real =
-  (field: number): Write =>
-  (writer, value) =>
-    writer.double(field, Number(value))
-const whole =
-  (field: number): Write =>
-  (writer, value) =>
-    writer.integer(field, value as number | bigint)
-const texts =
-  (field: number): Write =>
-  (writer, value) => {
-    for (const item of value as string[]) writer.string(field, item)
-  }
-const message =
-  (field: number, write: Write): Write =>
-  (writer, value) =>
-    writer.message(field, (inner) => write(inner, value))
-const messages =
-  (field: number, write: Write): Write =>
-  (writer, value) => {
-    for (const item of value as Json[]) writer.message(field, (inner) => write(inner, item))
-  }
-/** A map: each entry is a message with a name and a value. */
-const named =
-  (field: number, write: Write): Write =>
-  (writer, value) => {
-    for (const [name, item] of Object.entries(value as JsonObject))
-      writer.message(field, (pair) => {
-        pair.string(1, name)
-        pair.message(2, (inner) => write(inner, item!))
-      })
-  }
-/** Writes a message according to its table of keys. `extension` is the field number for vendor extensions. */
-const record =
-  (table: { readonly [key: string]: Write }, extension: number): Write =>
-  (writer, value) => {
-    for (const [key, item] of Object.entries(value as JsonObject)) {
-      if (Object.hasOwn(table, key)) table[key]!(writer, item!)
-      else if (key.startsWith('x-')) named(extension, writeAny)(writer, { [key]: item })
-      else throw new Error(`no Protobuf field is known for ${key}`)
-    }
-  }
-
-/** Any JSON as text, which is also valid YAML. */
-function writeAny(writer: WireWriter, value: Json): void {
-  writer.string(2, stringifyJson(value))
 }
 
 const writeSchemaFields = record(

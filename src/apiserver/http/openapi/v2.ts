@@ -4,7 +4,7 @@ import { Definitions } from '../../../api/schema/openapi.ts'
 import { discoveryPaths, versionPath } from './discovery-operations.ts'
 import { type Described, type GroupVersion, groupVersions, isForeign } from './group-version.ts'
 import { type Operation, type Path, versionPaths } from './operations.ts'
-import { type PathName, pathParameters, type QueryName, queryParameters } from './parameters.ts'
+import { type PathName, pathParameters, type QueryName, queryIn, queryParameters } from './parameters.ts'
 import { bearerToken, type Parts, type Writing, writePaths, writeTypes } from './parts.ts'
 
 /** Everything except paths and types. */
@@ -20,24 +20,26 @@ export function headV2({ version }: Described): JsonObject {
 /** The paths and definitions for these types, which must be either all built-in or all custom. */
 export function partsV2(described: Described): Pick<Parts, 'paths' | 'types'> {
   const versions = groupVersions(described)
-  const definitions = new Definitions(described.vendor, 2)
+  const definitions = new Definitions(described.vendor, 2, described.emulated)
+  const writing = { definitions, emulated: described.emulated, writeOperation, pathParameter }
   return {
-    paths: writePaths(allPaths(described, versions), { definitions, writeOperation, pathParameter }),
+    paths: writePaths(allPaths(described, versions), writing),
     types: writeTypes(definitions, versions),
   }
 }
 
 /** For user-defined groups, only the resources are described, not the discovery paths. */
-function* allPaths({ vendor, types }: Described, versions: readonly GroupVersion[]): Generator<Path> {
+function* allPaths(described: Described, versions: readonly GroupVersion[]): Generator<Path> {
+  const { vendor, types } = described
   const isOwn = !types.some(({ kind }) => isForeign(kind))
-  if (isOwn) yield* discoveryPaths(vendor, versions)
+  if (isOwn) yield* discoveryPaths(described, versions)
   for (const version of versions) {
     if (isOwn) yield versionPath(vendor, version)
     yield* versionPaths(version)
   }
 }
 
-function writeOperation(operation: Operation, { tag, home }: Path, { definitions }: Writing): JsonObject {
+function writeOperation(operation: Operation, { tag, home }: Path, { definitions, emulated }: Writing): JsonObject {
   const { body, kind, action } = operation
   const bodyParameter = body && {
     in: 'body',
@@ -49,7 +51,10 @@ function writeOperation(operation: Operation, { tag, home }: Path, { definitions
     code,
     { description: doc, schema: definitions.write(schema, home) },
   ])
-  const parameters = [...(bodyParameter ? [bodyParameter] : []), ...operation.query.map(queryParameter)]
+  const parameters = [
+    ...(bodyParameter ? [bodyParameter] : []),
+    ...queryIn(emulated, operation.query).map(queryParameter),
+  ]
   return {
     description: operation.doc,
     operationId: operation.id,

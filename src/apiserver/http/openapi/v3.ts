@@ -1,23 +1,47 @@
 /** The version 3 documents: one for each group version. */
-import type { JsonObject } from '../../../api/json/json.ts'
+import { isObject, type JsonObject } from '../../../api/json/json.ts'
 import { Definitions } from '../../../api/schema/openapi.ts'
+import { type EmulatedVersion, isAtLeast } from '../../../api/versions/emulated-version.ts'
+import { offered } from '../response/negotiate.ts'
 import { versionPath } from './discovery-operations.ts'
 import { type Described, type GroupVersion, groupVersions, isForeign } from './group-version.ts'
 import { type Operation, type Path, versionPaths } from './operations.ts'
-import { type PathName, pathParameters, type QueryName, queryParameters } from './parameters.ts'
+import { type PathName, pathParameters, type QueryName, queryIn, queryParameters } from './parameters.ts'
 import { type Parts, type Writing, writePaths, writeTypes } from './parts.ts'
 
 export function partsV3(described: Described, version: GroupVersion): Parts {
-  const definitions = new Definitions(described.vendor, 3)
+  const { vendor, emulated } = described
+  const definitions = new Definitions(vendor, 3, emulated)
+  const isPublic = isAtLeast(emulated, '1.24')
+  const versions = [...new Set([...ownVersions(described), version])]
+  const writing = isPublic
+    ? { definitions, emulated, writeOperation: writePublicOperation, pathParameter, sharedParameters }
+    : { definitions, emulated, writeOperation, pathParameter: plainPathParameter }
   return {
-    head: {
-      openapi: '3.0.0',
-      info: { title: 'orch', version: described.version },
-      security: [{ BearerToken: [] }],
-    },
-    paths: writePaths(allPaths(described, version), { definitions, writeOperation, pathParameter }),
-    types: writeTypes(definitions, [...new Set([...ownVersions(described), version])]),
+    head: isPublic ? publicHead(emulated) : plainHead(described),
+    paths: writePaths(isPublic ? publicPaths(described, version) : allPaths(described, version), writing),
+    types: writeTypes(definitions, versions, sharingVersions(emulated, { versions, version })),
   }
+}
+
+interface DocumentVersions {
+  readonly versions: readonly GroupVersion[]
+  /** The version that the document describes. */
+  readonly version: GroupVersion
+}
+
+/** Since 1.36, shared types are marked only with the core group and the version of the document. */
+function sharingVersions(emulated: EmulatedVersion, { versions, version }: DocumentVersions): readonly GroupVersion[] {
+  return isAtLeast(emulated, '1.36') ? versions.filter((each) => each.group === '' || each === version) : versions
+}
+
+function plainHead({ version }: Described): JsonObject {
+  return { openapi: '3.0.0', info: { title: 'orch', version }, security: [{ BearerToken: [] }] }
+}
+
+/** Names the API and its version as kube-apiserver does since 1.24. */
+function publicHead(emulated: EmulatedVersion): JsonObject {
+  return { openapi: '3.0.0', info: { title: 'Kubernetes', version: emulated } }
 }
 
 /**
@@ -33,8 +57,15 @@ function* allPaths({ vendor }: Described, version: GroupVersion): Generator<Path
   yield* versionPaths(version)
 }
 
-function writeOperation(operation: Operation, { tag, home }: Path, { definitions }: Writing): JsonObject {
-  const { body, kind, action, query } = operation
+/** Custom groups have no discovery operations. */
+function* publicPaths({ vendor }: Described, version: GroupVersion): Generator<Path> {
+  if (!version.types.some(({ kind }) => isForeign(kind))) yield versionPath(vendor, version)
+  yield* versionPaths(version)
+}
+
+function writeOperation(operation: Operation, { tag, home }: Path, { definitions, emulated }: Writing): JsonObject {
+  const { body, kind, action } = operation
+  const query = queryIn(emulated, operation.query)
   const answers = Object.entries(operation.answers).map(([code, { doc, schema }]) => [
     code,
     { description: doc, content: content(operation.produces, definitions.write(schema, home)) },
@@ -67,7 +98,63 @@ function queryParameter(name: QueryName): JsonObject {
   return { name, in: 'query', description: doc, schema: { type } }
 }
 
-function pathParameter(name: PathName): JsonObject {
+function plainPathParameter(name: PathName): JsonObject {
   const { type, doc } = pathParameters[name]
   return { name, in: 'path', required: true, description: doc, schema: { type } }
+}
+
+/** Writes an operation as kube-apiserver does since 1.24: any content type, and errors without a type. */
+function writePublicOperation(operation: Operation, path: Path, writing: Writing): JsonObject {
+  const shared = sharedQuery(path)
+  const query = operation.query.filter((name) => !shared.has(name))
+  const produces = isWatch(operation) ? [...wholeForms(writing), ...operation.produces] : operation.produces
+  const { parameters, requestBody, responses, ...written } = writeOperation(
+    { ...operation, query, produces },
+    path,
+    writing,
+  )
+  const { 401: unauthorized, ...good } = responses as JsonObject
+  return {
+    ...written,
+    ...(Array.isArray(parameters) && { parameters: parameters.map((each) => unique(each as JsonObject)) }),
+    ...(isObject(requestBody) && { requestBody: publicBody(requestBody, { operation, writing }) }),
+    responses: { ...good, 401: { description: (unauthorized as JsonObject).description! } },
+  }
+}
+
+function isWatch({ action }: Operation): boolean {
+  return action === 'watch' || action === 'watchlist'
+}
+
+function wholeForms({ definitions: { vendor } }: Writing): readonly string[] {
+  return offered({ vendor, hasProtobuf: true })
+}
+
+/** Bodies other than patches may have any content type. They are marked as required since 1.31. */
+function publicBody(
+  { content: forms, required }: JsonObject,
+  { operation, writing: { emulated } }: { readonly operation: Operation; readonly writing: Writing },
+): JsonObject {
+  const [form] = Object.values(forms as JsonObject)
+  return {
+    content: operation.action === 'patch' ? forms! : { '*/*': form! },
+    ...(required === true && isAtLeast(emulated, '1.31') && { required }),
+  }
+}
+
+/** Returns the parameters that all operations of a path accept. They belong to the path. */
+function sharedQuery({ operations: [first, ...rest] }: Path): ReadonlySet<QueryName> {
+  return new Set(first?.query.filter((name) => rest.every(({ query }) => query.includes(name))))
+}
+
+function sharedParameters(path: Path, emulated: EmulatedVersion): readonly JsonObject[] {
+  return queryIn(emulated, [...sharedQuery(path)]).map((name) => unique(queryParameter(name)))
+}
+
+function pathParameter(name: PathName): JsonObject {
+  return unique(plainPathParameter(name))
+}
+
+function unique(parameter: JsonObject): JsonObject {
+  return { ...parameter, schema: { ...(parameter.schema as JsonObject), uniqueItems: true } }
 }

@@ -34,6 +34,7 @@ const portFields = {
   containerPort: field(3, s.int32(), { zeroValue: 'write', doc: 'Port number in the container, from 1 to 65535.' }),
   protocol: field(4, s.oneOf('SCTP', 'TCP', 'UDP'), {
     default: 'TCP',
+    publishDefaultSince: '1.24',
     doc: 'Transport protocol: TCP, UDP or SCTP. Defaults to TCP.',
   }),
   hostIP: field(5, s.string(), { doc: 'Node IP address to bind hostPort to. Unset binds all addresses.' }),

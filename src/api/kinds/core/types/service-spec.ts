@@ -15,6 +15,7 @@ const port = s.object(
     }),
     protocol: field(2, s.oneOf('SCTP', 'TCP', 'UDP'), {
       default: 'TCP',
+      publishDefaultSince: '1.24',
       doc: 'Transport protocol: TCP, UDP or SCTP. Defaults to TCP.',
     }),
     appProtocol: field(6, s.string(), {

@@ -39,10 +39,19 @@ export function rbdWith<S extends Schema>(name: string, reference: S) {
       monitors: field(1, s.list(s.string()), { required: true, doc: 'Addresses of the Ceph monitors.' }),
       image: requiredText(2, 'Name of the RBD image.'),
       fsType: fsType(3),
-      pool: field(4, s.string(), { default: 'rbd', doc: 'Ceph pool that contains the image. Defaults to rbd.' }),
-      user: field(5, s.string(), { default: 'admin', doc: 'Ceph user. Defaults to admin.' }),
+      pool: field(4, s.string(), {
+        default: 'rbd',
+        publishDefaultSince: '1.31',
+        doc: 'Ceph pool that contains the image. Defaults to rbd.',
+      }),
+      user: field(5, s.string(), {
+        default: 'admin',
+        publishDefaultSince: '1.31',
+        doc: 'Ceph user. Defaults to admin.',
+      }),
       keyring: field(6, s.string(), {
         default: '/etc/ceph/keyring',
+        publishDefaultSince: '1.31',
         doc: 'Path of the keyring on the node. Defaults to /etc/ceph/keyring.',
       }),
       secretRef: secretRef(7, reference),
@@ -60,6 +69,7 @@ export function iscsiWith<S extends Schema>(name: string, reference: S) {
       lun: field(3, s.int32(), { zeroValue: 'write', doc: 'Logical unit number at the target, from 0 to 255.' }),
       iscsiInterface: field(4, s.string(), {
         default: 'default',
+        publishDefaultSince: '1.31',
         doc: 'iSCSI interface on the node. Defaults to default.',
       }),
       fsType: fsType(5),

@@ -28,11 +28,13 @@ export const azureDisk = s.object(
     cachingMode: field(3, s.oneOf('None', 'ReadOnly', 'ReadWrite'), {
       zeroValue: 'keep',
       default: 'ReadWrite',
+      publishDefaultSince: '1.31',
       doc: 'Host caching mode: None, ReadOnly or ReadWrite. Defaults to ReadWrite.',
     }),
     fsType: field(4, s.string(), {
       zeroValue: 'keep',
       default: 'ext4',
+      publishDefaultSince: '1.31',
       doc: 'File system type of the disk. Defaults to ext4.',
     }),
     readOnly: field(5, s.boolean(), {
@@ -43,6 +45,7 @@ export const azureDisk = s.object(
     kind: field(6, s.oneOf('Dedicated', 'Managed', 'Shared'), {
       zeroValue: 'keep',
       default: 'Shared',
+      publishDefaultSince: '1.31',
       doc: 'Storage account of the disk: Shared, Dedicated or Managed by Azure. Defaults to Shared.',
     }),
   },

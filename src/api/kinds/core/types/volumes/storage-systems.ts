@@ -58,10 +58,15 @@ export function scaleIoWith<S extends Schema>(name: string, reference: S) {
       storagePool: text(6, 'ScaleIO storage pool in the protection domain.'),
       storageMode: field(7, s.string(), {
         default: 'ThinProvisioned',
+        publishDefaultSince: '1.31',
         doc: 'Storage allocation mode: ThinProvisioned or ThickProvisioned. Defaults to ThinProvisioned.',
       }),
       volumeName: volumeName(8),
-      fsType: field(9, s.string(), { default: 'xfs', doc: 'File system type of the volume. Defaults to xfs.' }),
+      fsType: field(9, s.string(), {
+        default: 'xfs',
+        publishDefaultSince: '1.31',
+        doc: 'File system type of the volume. Defaults to xfs.',
+      }),
       readOnly: readOnly(10),
     },
     { name, doc: 'A ScaleIO volume.' },
