@@ -91,6 +91,7 @@ export class Bench {
       `--data-dir=${directory}/data`,
       '--admin-kubeconfig=',
       `--token-auth-file=${directory}/tokens.csv`,
+      ...(more.some((flag) => flag.startsWith('--workers=')) ? [] : ['--workers=1']),
       ...more,
     ]
     const env = this.#profiles ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${this.#profiles}` } : {}

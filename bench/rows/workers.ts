@@ -1,8 +1,9 @@
 /**
  * `--workers`: the gain of a second and a fourth event loop, compared with a bare Node server with as many threads, and
  * their cost: CPU time per request, the latency of a single durable create, and memory. Also with more workers than
- * cores.
+ * cores, and with `auto`, which has one worker at rest and is measured after it had time to add others.
  */
+import { availableParallelism } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import { Client } from '../client.ts'
 import { cpuPair, type Drive, http1, limitOf, type Measured, measure, run } from '../load.ts'
@@ -12,7 +13,10 @@ import { megabytes, perSecond, type Row, short } from '../table.ts'
 import { cpuOf, memoryOf } from '../usage.ts'
 import { creates } from './writes.ts'
 
-const counts = [1, 2, 4]
+const counts = [1, 2, 4, 'auto'] as const
+type Count = (typeof counts)[number]
+/** Time under load after which `auto` has added its workers. */
+const scalingSeconds = 15
 const objects = 10_000
 const seconds = 4
 const script = new URL('../writes.lua', import.meta.url).pathname
@@ -38,13 +42,14 @@ export const workerRows = {
   },
 }
 
-async function ratesOf(bench: Bench, workers: number): Promise<Rates> {
+async function ratesOf(bench: Bench, workers: Count): Promise<Rates> {
   const directory = await bench.fill(objects)
   const side = await bench.startOrch(directory, [`--workers=${workers}`])
   const memory = await atRest(side)
   const path = pathOf(5000)
-  const bareSide = await bench.startBare(directory, { get: await fetchBytes(side, path), workers })
+  const bareSide = await bench.startBare(directory, { get: await fetchBytes(side, path), workers: threadsOf(workers) })
   const get = http1(path, { connections: 64 })
+  if (workers === 'auto') await get(side, scalingSeconds)
   const rates = {
     memory,
     get: await warmed(side, get),
@@ -56,6 +61,10 @@ async function ratesOf(bench: Bench, workers: number): Promise<Rates> {
   }
   await Promise.all([side.stop(), bareSide.stop()])
   return rates
+}
+
+function threadsOf(workers: Count): number {
+  return workers === 'auto' ? availableParallelism() : workers
 }
 
 async function warmed(side: Side, drive: Drive): Promise<Measured> {
@@ -118,7 +127,7 @@ async function watchersOf(side: Side): Promise<number> {
   return Number(/^apiserver_registered_watchers\{.*kind="ConfigMap".*\} (\d+)$/m.exec(text)?.[1] ?? 0)
 }
 
-function fanOutRow(workers: number, writers: number, { now, one }: { now: FanOut; one: FanOut }): Row {
+function fanOutRow(workers: Count, writers: number, { now, one }: { now: FanOut; one: FanOut }): Row {
   return {
     name: `fan-out to ${watchers} connections, ${writers} writers, --workers=${workers}`,
     ours: perSecond(now.delivered),
@@ -130,7 +139,7 @@ function fanOutRow(workers: number, writers: number, { now, one }: { now: FanOut
   }
 }
 
-function rowsOf(workers: number, now: Rates, one: Rates): Row[] {
+function rowsOf(workers: Count, now: Rates, one: Rates): Row[] {
   const row = (what: 'get' | 'list' | 'create' | 'lone', title: string): Row => ({
     name: `${title}, --workers=${workers}`,
     ours: perSecond(now[what].perSecond),
@@ -151,8 +160,16 @@ function rowsOf(workers: number, now: Rates, one: Rates): Row[] {
       name: `memory with ${objects} objects, --workers=${workers}`,
       ours: megabytes(now.memory),
       bare: '',
-      note: workers === 1 ? '' : `${megabytes((now.memory - one.memory) / (workers - 1))} for each further worker`,
+      note: furtherMemory(workers, now.memory - one.memory),
       figures: { own: now.memory },
     },
   ]
+}
+
+/** `auto` was measured at rest, with one worker. */
+function furtherMemory(workers: Count, more: number): string {
+  if (workers === 1) return ''
+  return workers === 'auto'
+    ? `${megabytes(more)} more than one worker`
+    : `${megabytes(more / (workers - 1))} for each further worker`
 }

@@ -182,6 +182,11 @@ interface Launch {
 /** Flags of every server in a separate process: `ORCH_TEST_FLAGS=--workers=3 npm test -- faults/`. */
 const everyFlags = process.env.ORCH_TEST_FLAGS?.split(' ') ?? []
 
+/** One worker unless a test asks for more, so that the load of the machine changes no test. */
+function workerFlags(flags: readonly string[]): string[] {
+  return [...everyFlags, ...flags].some((flag) => flag.startsWith('--workers=')) ? [] : ['--workers=1']
+}
+
 function spawnServer({ command, directory, port, flags, env, openFiles }: Launch) {
   return spawn(
     'sh',
@@ -195,6 +200,7 @@ function spawnServer({ command, directory, port, flags, env, openFiles }: Launch
       `--admin-kubeconfig=${directory}/admin.kubeconfig`,
       `--token-auth-file=${directory}/tokens.csv`,
       ...everyFlags,
+      ...workerFlags(flags),
       ...(command === 'up' ? noNodes(flags) : []),
       ...flags,
     ],

@@ -38,8 +38,8 @@ interface Level {
 }
 
 export interface FlowConfigurationOptions {
-  /** Total of all levels. */
-  readonly seats: number
+  /** Returns the current total of all levels. */
+  readonly seats: () => number
   /** The emulated Kubernetes version. */
   readonly version: EmulatedVersion
   readonly metrics: FlowMetrics
@@ -47,30 +47,38 @@ export interface FlowConfigurationOptions {
 
 /** The current flow-control configuration. */
 export class FlowConfiguration {
-  readonly #seats: number
+  readonly #currentSeats: () => number
   readonly #metrics: FlowMetrics
   readonly #mandatoryLevels: ReadonlyMap<string, Json>
   readonly #tickBudget = new TickBudget()
   readonly #schemas: Followed<FlowSchema, ReadySchema>
   readonly #configurations: Followed<PriorityLevelConfiguration, PriorityLevelConfiguration>
   #levels: ReadonlyMap<string, Level> = new Map()
+  /** The total that is distributed to the levels. */
+  #seats = 0
   #classifier: Classifier<Schema> | undefined
 
   /** Create it before the caches are loaded. */
   constructor(lookup: Lookup, { seats, version, metrics }: FlowConfigurationOptions) {
     this.#mandatoryLevels = mandatoryLevels(version)
-    this.#seats = seats
+    this.#currentSeats = seats
     this.#metrics = metrics
     this.#schemas = new Followed(lookup, flowSchemas, readySchema)
     this.#configurations = new Followed(lookup, priorityLevelConfigurations, (level) => level)
   }
 
-  /** Returns the current classifier. Rebuilds it if objects have changed. */
+  /** Returns the current classifier. Rebuilds it if objects or the number of seats have changed. */
   get classifier(): Classifier<Schema> {
-    if (this.#classifier !== undefined && !this.#schemas.stale && !this.#configurations.stale) return this.#classifier
+    const seats = this.#currentSeats()
+    if (this.#classifier !== undefined && seats === this.#seats && !this.#isStale) return this.#classifier
+    this.#seats = seats
     this.#levels = this.#readLevels()
     this.#classifier = this.#readSchemas()
     return this.#classifier
+  }
+
+  get #isStale(): boolean {
+    return this.#schemas.stale || this.#configurations.stale
   }
 
   #readLevels(): ReadonlyMap<string, Level> {

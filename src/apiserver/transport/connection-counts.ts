@@ -20,6 +20,8 @@ export interface CountingPlace {
   readonly memory: SharedArrayBuffer
   /** Index of the worker, starting at 0. */
   readonly index: number
+  /** Returns the current number of workers. Defaults to the number for which the memory was allocated. */
+  readonly workers?: () => number
 }
 
 /** The result for a connection: the counter of its user, or the reason for the refusal. */
@@ -42,24 +44,34 @@ export function countingMemory(workers: number): SharedArrayBuffer {
   return memory
 }
 
+/** Clears the counters of a worker that has exited and is not replaced. */
+export function clearCounts(memory: SharedArrayBuffer, index: number): void {
+  const counts = new Int32Array(memory, seedBytes + 4 * index * regionLength, regionLength)
+  for (let i = 0; i < regionLength; i++) Atomics.store(counts, i, 0)
+}
+
 /** Counts the connections of one worker and enforces the limits across all workers. */
 export class ConnectionCounts {
   readonly maxima: ConnectionMaxima
-  readonly workers: number
+  /** Returns the current number of workers. */
+  readonly workers: () => number
+  readonly #regions: number
   readonly #seed: string
   readonly #counts: Int32Array
   readonly #own: number
   /** Number of connections that are available to all users. */
   readonly #open: number
 
-  constructor(maxima: ConnectionMaxima, { memory, index }: CountingPlace = { memory: countingMemory(1), index: 0 }) {
+  constructor(maxima: ConnectionMaxima, place: CountingPlace = { memory: countingMemory(1), index: 0 }) {
+    const { memory, index } = place
     this.maxima = maxima
     this.#seed = Buffer.from(memory, 0, seedBytes).toString('hex')
     this.#counts = new Int32Array(memory, seedBytes)
-    this.workers = this.#counts.length / regionLength
+    this.#regions = this.#counts.length / regionLength
+    this.workers = place.workers ?? (() => this.#regions)
     this.#own = index * regionLength
     this.#open = maxima.total - Math.min(maxReserved, Math.ceil(reservedPart * maxima.total))
-    for (let i = 0; i < regionLength; i++) Atomics.store(this.#counts, this.#own + i, 0)
+    clearCounts(memory, index)
   }
 
   /** Counts a new connection. Returns false, without counting it, if the limit is reached. */
@@ -113,7 +125,7 @@ export class ConnectionCounts {
 
   /** Indexes of the other workers that have unauthenticated connections, those with the most first. */
   otherWorkersWithStrangers(): readonly number[] {
-    return Array.from({ length: this.workers }, (_, index) => index)
+    return Array.from({ length: this.#regions }, (_, index) => index)
       .filter((index) => index * regionLength !== this.#own && this.#strangersIn(index) > 0)
       .sort((one, other) => this.#strangersIn(other) - this.#strangersIn(one))
   }

@@ -73,8 +73,15 @@ export function maxConnectionsFor(openFiles: number): number {
 }
 
 /** Reserves half of all connections for authenticated clients. Each worker gets an equal share of the other half. */
-export function strangersFor({ total, perUser }: ConnectionMaxima, workers: number): UnauthenticatedLimits {
-  const strangers = Math.min(Math.ceil(maxStrangers / workers), Math.floor(total / workers / 2))
-  const perAddress = Math.min(Math.ceil(strangers / 2), Math.ceil(perUser / workers))
-  return { total: strangers, perAddress, minTime: 1 * seconds }
+export function strangersFor({ total, perUser }: ConnectionMaxima, workers: () => number): UnauthenticatedLimits {
+  const strangers = () => Math.min(Math.ceil(maxStrangers / workers()), Math.floor(total / workers() / 2))
+  return {
+    get total() {
+      return strangers()
+    },
+    get perAddress() {
+      return Math.min(Math.ceil(strangers() / 2), Math.ceil(perUser / workers()))
+    },
+    minTime: 1 * seconds,
+  }
 }

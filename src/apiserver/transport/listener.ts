@@ -70,7 +70,8 @@ export class Listener {
   readonly #peers = new Map<TLSSocket, Peer>()
   /** Number of connections accepted so far. */
   #acceptedCount = 0
-
+  /** Resolves when no connection is left. Undefined while the server listens. */
+  #closed: Promise<void> | undefined
   #toldFull = Number.NEGATIVE_INFINITY
 
   private constructor(options: ListenerOptions, engine: HttpEngine) {
@@ -127,6 +128,23 @@ export class Listener {
     return typeof address === 'object' && address !== null ? address.port : 0
   }
 
+  /** Ends each connection with this probability once its running requests are complete, so that its client reconnects. */
+  moveClients(chance: number): void {
+    for (const { end } of this.#peers.values()) if (Math.random() < chance) end()
+  }
+
+  /**
+   * Stops listening and ends every connection once its running requests are complete. Resolves when no connection is
+   * left. Other workers accept new connections.
+   */
+  async leave(): Promise<void> {
+    await this.#takeWaiting()
+    const closed = this.#closeServer()
+    this.#http1.close()
+    this.#http2.close()
+    await closed
+  }
+
   /** Sets the certificates for new connections. */
   renew(tls: SecureContextOptions): void {
     this.#tls.setSecureContext(contextOf(tls, this.#security))
@@ -144,7 +162,7 @@ export class Listener {
    */
   async close(graceMs: number, othersStopped?: () => Promise<void>): Promise<void> {
     await this.#takeWaiting()
-    const closed = new Promise<void>((resolve) => this.#tls.close(() => resolve()))
+    const closed = this.#closeServer()
     if (othersStopped !== undefined) await othersStopped()
     this.#http1.close()
     this.#http2.close()
@@ -154,6 +172,12 @@ export class Listener {
     await closed
     clearTimeout(timer)
     this.#evictions?.close()
+  }
+
+  /** Stops listening. Resolves when no connection is left. */
+  #closeServer(): Promise<void> {
+    this.#closed ??= new Promise<void>((resolve) => this.#tls.close(() => resolve()))
+    return this.#closed
   }
 
   /** Closing the listening socket would reset connections that are established but not yet accepted. */

@@ -21,7 +21,7 @@ import type { ServerOptions } from '../flags/options.ts'
 import { openBackend } from './backend.ts'
 import type { Environment, FoundationContext } from './environment.ts'
 import { openFoundation } from './foundation.ts'
-import { openFrontend } from './frontend.ts'
+import { type ClientMoving, openFrontend } from './frontend.ts'
 
 /** A running API server. */
 export interface ApiServer {
@@ -56,6 +56,7 @@ export interface ApiServer {
    * requests until its owner stops it.
    */
   readonly failed: Promise<StoreError>
+  readonly moving: ClientMoving
   /** Waits for running requests and releases all resources. */
   stop(): Promise<void>
 }
@@ -80,7 +81,7 @@ async function assemble(given: ServerOptions, environment: ServerContext): Promi
   const options = { ...given, emulatedVersion }
   const context = { ...environment, kinds: environment.kinds ?? kindsOfVersion(emulatedVersion) }
   const backend = await openBackend(options, foundation, context)
-  const { url, advertised, inProcess } = await openFrontend(options, backend, context)
+  const { url, advertised, inProcess, moving } = await openFrontend(options, backend, context)
   const { caches, failed, loopRecords, certificates, accountTokens } = backend
   caches.loadRest()
   return {
@@ -102,5 +103,6 @@ async function assemble(given: ServerOptions, environment: ServerContext): Promi
     emulatedVersion,
     emulation: emulationFrom(options),
     failed,
+    moving,
   }
 }

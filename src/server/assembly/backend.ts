@@ -29,7 +29,7 @@ import { openAccess } from '../identity/authorization.ts'
 import type { FrontProxy } from '../identity/front-proxy.ts'
 import type { readIdentity } from '../identity/identity.ts'
 import type { ServerMetrics } from '../telemetry/metrics.ts'
-import { hasDuties, type WorkerContext } from '../threads/worker-context.ts'
+import { countWorkers, hasDuties, type WorkerContext } from '../threads/worker-context.ts'
 import { startAggregation } from './aggregation.ts'
 import { openCaches } from './caches.ts'
 import { type CatalogueParts, openCatalogue } from './catalogue.ts'
@@ -87,7 +87,7 @@ export async function openBackend(options: EmulatedOptions, foundation: Foundati
       waysFor: openWays(options, { ...foundation, localNodes, ownAddress: () => listening.address, opened }),
     },
   )
-  const limitRequests = openFlowControl(options, { catalogue, lookup, clock: systemClock, metrics: metrics.flows })
+  const limitRequests = openFlowControl(options, { catalogue, lookup, metrics: metrics.flows, worker })
   opened.defer(() => caches.stop())
   await caches.start()
   const custom = await startCustomResources(catalogue, registry, {
@@ -102,7 +102,7 @@ export async function openBackend(options: EmulatedOptions, foundation: Foundati
     backups.start()
     opened.defer(() => backups.stop())
   }
-  const forwarder = openPasser(frontProxy, options)
+  const forwarder = openPasser(frontProxy, options, worker)
   const aggregationParts = { catalogue, lookup, vendor, frontProxy, authorities, loopRecords, forwarder }
   const aggregation = await startAggregation(aggregationParts, context)
   await access.policy.current()
@@ -124,8 +124,12 @@ export async function openBackend(options: EmulatedOptions, foundation: Foundati
 }
 
 /** Limits requests to other servers so that enough file descriptors remain for client connections of all workers. */
-function openPasser({ otherHeaders }: FrontProxy, options: ServerOptions): RequestForwarder {
-  const limits = forwardingLimits(openFileLimit() ?? usualOpenFiles, maximaOf(options).total, options.workers)
+function openPasser(
+  { otherHeaders }: FrontProxy,
+  options: ServerOptions,
+  worker: WorkerContext | undefined,
+): RequestForwarder {
+  const limits = forwardingLimits(openFileLimit() ?? usualOpenFiles, maximaOf(options).total, countWorkers(worker))
   return new RequestForwarder({ clock: systemClock, identityHeaders: otherHeaders, limits })
 }
 
@@ -182,7 +186,8 @@ async function openApi(options: EmulatedOptions, parts: ApiParts) {
   const { requestTimeout: requestLimitMs } = options
   const imagePolicy = imagePolicyParts(options, parts)
   const webhookParts = { caller, knownWebhooks, ownAddress: parts.ownAddress, requestLimitMs, ...imagePolicy }
-  const quotaActivity = new QuotaActivity()
+  const workers = countWorkers(parts.worker)
+  const quotaActivity = new QuotaActivity(undefined, () => workers() === 1)
   const running = { access, furtherDefaults: parts.furtherControls }
   const counting = { quotaActivity, clock, sharedRates: parts.worker?.limits.rates }
   const admissionParts = {

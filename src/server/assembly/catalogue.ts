@@ -28,6 +28,7 @@ import type { EmulatedOptions } from '../flags/options.ts'
 import { servedBy } from '../flags/runtime-config.ts'
 import { servicePools } from '../flags/service-pools.ts'
 import type { AccountTokens } from '../identity/service-account-tokens.ts'
+import { countWorkers, type WorkerContext } from '../threads/worker-context.ts'
 
 export interface CatalogueParts {
   readonly store: Store
@@ -51,6 +52,7 @@ export interface CatalogueParts {
   readonly webhooks: () => readonly Webhook[]
   /** The most recent audit events of this server. */
   readonly recentEvents: () => readonly string[]
+  readonly worker: WorkerContext | undefined
 }
 
 export interface OpenCatalogue {
@@ -98,7 +100,7 @@ export async function openCatalogue(options: EmulatedOptions, parts: CataloguePa
     caches,
     clock,
     continueTokens: new ContinueTokens(await continueTokenKey(store)),
-    historyReaders: new HistoryReaders(readerLimits(options.workers)),
+    historyReaders: new HistoryReaders(readerLimits(countWorkers(parts.worker))),
     ...emulation,
     lifetimeSeconds: Math.ceil(options.eventTtl / 1000),
     pools: servicePools(options),

@@ -37,12 +37,13 @@ interface EarlyPortParts {
   readonly log: Log
   readonly opened: AsyncDisposableStack
   readonly counting?: WorkerConnections | undefined
+  readonly isAlone?: boolean | undefined
 }
 
 /** Returns undefined if the port must not open before the server is ready. */
 export async function openEarlyPort(
   options: ServerOptions,
-  { certificates, begun, clock, log, opened, counting }: EarlyPortParts,
+  { certificates, begun, clock, log, opened, counting, isAlone }: EarlyPortParts,
 ): Promise<EarlyPort | undefined> {
   if (options.livezGrace === 0) return undefined
   let answering: Answering = { handle: answerWhileStarting(options, begun, clock), maySwitch: () => false }
@@ -52,6 +53,7 @@ export async function openEarlyPort(
     clock: systemClock,
     log,
     counting,
+    isAlone,
   })
   opened.defer(() => listener.close(0))
   const takeOver = (by: Answering) => {

@@ -55,6 +55,7 @@ export async function openFoundation(options: ServerOptions, context: Foundation
     ...earlyPortParts,
     certificates,
     counting: worker?.counting,
+    isAlone: worker?.isAlone,
   })
   const frontProxy = await openFrontProxy(options, certificateParts)
   const accountTokens = openAccountTokens(options, await settleKeys(givenKeys, options, store))

@@ -84,6 +84,17 @@ async function openPipeline(
   })
 }
 
+/** How a worker passes its clients to the other workers. Clients reconnect when their connection ends. */
+export interface ClientMoving {
+  /** Ends each connection with this probability once its running requests are complete. */
+  moveClients(chance: number): void
+  /**
+   * Stops listening and ends watches, and other connections once their requests are complete. Resolves when no
+   * connection is left, which takes as long as the longest request.
+   */
+  leave(): Promise<void>
+}
+
 /** Opens the request pipeline, the port and the in-process transport. */
 export async function openFrontend(options: EmulatedOptions, backend: Backend, context: AssemblyContext) {
   const { log, opened, worker } = context
@@ -98,7 +109,7 @@ export async function openFrontend(options: EmulatedOptions, backend: Backend, c
     maySwitch: (target: string) => maySwitchProtocols(target) || aggregation.maySwitch(target),
   }
   const { earlyPort } = backend
-  const serving = { ...answering, clock: systemClock, log, counting: worker?.counting }
+  const serving = { ...answering, clock: systemClock, log, counting: worker?.counting, isAlone: worker?.isAlone }
   const listener = earlyPort?.listener ?? (await openListener(options, certificates, serving))
   cutOffDenied(listener, backend.denied)
   // Running requests still read from the caches, so the caches stay open until the last response is sent.
@@ -118,7 +129,16 @@ export async function openFrontend(options: EmulatedOptions, backend: Backend, c
     // Lets readiness requests that arrive now get a response.
     await setImmediate()
   })
-  return { url, advertised, inProcess }
+  const moving: ClientMoving = {
+    moveClients: (chance) => listener.moveClients(chance),
+    leave: async () => {
+      const left = listener.leave()
+      // Clients resume their watches on other workers.
+      backend.caches.endWatches()
+      await left
+    },
+  }
+  return { url, advertised, inProcess, moving }
 }
 
 /**

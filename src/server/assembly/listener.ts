@@ -1,5 +1,7 @@
 /** Opens the listener that the flags describe. Explains system errors and how to fix them. */
 
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { Exchange } from '../../apiserver/http/request/exchange.ts'
 import { ConnectionCounts, type ConnectionMaxima } from '../../apiserver/transport/connection-counts.ts'
 import { maxConnectionsFor } from '../../apiserver/transport/connection-limits.ts'
@@ -20,28 +22,31 @@ export interface ListenerParts {
   readonly log: Log
   /** How workers count their connections and evict some for each other. Undefined with a single worker. */
   readonly counting?: WorkerConnections | undefined
+  /** Whether no other worker listens yet. The port must then be free. */
+  readonly isAlone?: boolean | undefined
 }
 
 /** Assumed limit of open files if the system does not report one. */
 const usualOpenFiles = 1024
 
-type Address = Pick<ServerOptions, 'bindAddress' | 'securePort' | 'workers' | 'goawayChance' | 'httpEngine'>
+type Address = Pick<ServerOptions, 'bindAddress' | 'securePort' | 'goawayChance' | 'httpEngine'>
 type Maxima = Pick<ServerOptions, 'maxConnections' | 'maxConnectionsPerUser'>
 type Tls = Pick<ServerOptions, 'tlsMinVersion' | 'tlsCipherSuites'>
 
 export async function openListener(
   options: Address & Tls & Maxima,
   { tls }: Pick<Certificates, 'tls'>,
-  { handle, maySwitch, clock, log, counting }: ListenerParts,
+  { handle, maySwitch, clock, log, counting, isAlone }: ListenerParts,
 ): Promise<Listener> {
-  const { bindAddress: host, securePort: port, workers, goawayChance, httpEngine } = options
+  const { bindAddress: host, goawayChance, httpEngine } = options
   const onError = (error: unknown) => log.error('connection failed', errorFields(error))
   const connections = new ConnectionCounts(maximaOf(options), counting)
+  const port = isAlone ? await choosePort(options) : options.securePort
   try {
     return await Listener.open({
       host,
       port,
-      reusePort: workers > 1,
+      reusePort: counting !== undefined,
       goawayChance,
       httpEngine,
       tls,
@@ -72,8 +77,26 @@ function securityOf({ tlsMinVersion: minVersion, tlsCipherSuites: ciphers }: Tls
   return { minVersion, ...(ciphers === undefined ? {} : { ciphers }) }
 }
 
+/**
+ * Returns a free port: the one that the options name, or any if that is 0. Sharing a port between workers would succeed
+ * even if another program of the same user has it, so the port is first opened exclusively for a moment.
+ */
+export async function choosePort(options: Pick<ServerOptions, 'bindAddress' | 'securePort'>): Promise<number> {
+  const probe = createServer()
+  try {
+    probe.listen({ host: options.bindAddress, port: options.securePort })
+    await once(probe, 'listening')
+    const address = probe.address()
+    return typeof address === 'object' && address !== null ? address.port : options.securePort
+  } catch (error) {
+    throw explained(error as NodeJS.ErrnoException, options)
+  } finally {
+    await new Promise((resolve) => probe.close(resolve))
+  }
+}
+
 /** Returns the listen error, with advice on how to fix it if the cause is known. */
-export function explained(
+function explained(
   error: NodeJS.ErrnoException,
   { bindAddress: host, securePort: port }: Pick<ServerOptions, 'bindAddress' | 'securePort'>,
 ): Error {

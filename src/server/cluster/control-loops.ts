@@ -128,7 +128,7 @@ function startTable(
       ...(scheduler === undefined ? {} : { scheduler }),
       signing: { authorities: everySigner(server), maxLifetimeMs: options.clusterSigningDuration },
       // Writes can be paused only in this process, not in other servers or workers.
-      ...(options.etcdServers.length === 0 && options.workers === 1
+      ...(options.etcdServers.length === 0 && (options.workers === 1 || options.workers === 'auto')
         ? { whileStill: (namespace, run) => server.quotaActivity.whileStill(namespace, run) }
         : {}),
     },

@@ -98,9 +98,9 @@ export const servingFlags = {
   workers: flag({
     name: 'workers',
     value: 'N',
-    default: '1',
+    default: 'auto',
     read: readWorkers,
-    help: 'number of threads that serve requests; more threads than CPU cores do not help',
+    help: 'number of threads that serve requests, or auto: starts with one and adds threads under load, up to the number of CPU cores',
   }),
   maxConnections: flag({
     name: 'max-connections',
@@ -171,10 +171,11 @@ function readChance(value: string): number {
 
 const maxWorkers = 64
 
-function readWorkers(value: string): number {
+function readWorkers(value: string): number | 'auto' {
+  if (value === 'auto') return value
   const workers = Number(value)
   if (!/^\d{1,3}$/.test(value) || workers < 1 || workers > maxWorkers)
-    throw new UsageError(`${JSON.stringify(value)} is not a number of workers: use 1 to ${maxWorkers}`)
+    throw new UsageError(`${JSON.stringify(value)} is not a number of workers: use 1 to ${maxWorkers}, or auto`)
   return workers
 }
 

@@ -1,4 +1,5 @@
 /** The `orch` command: parses the command line, starts the command and stops it on a signal. */
+import { availableParallelism } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { version } from '../../api/model/version.ts'
 import { parseFlags, UsageError } from '../../base/flags/flags.ts'
@@ -9,6 +10,7 @@ import { explainFailure } from '../assembly/explain-failure.ts'
 import { startServerWithLoops } from '../cluster/server-with-loops.ts'
 import { backupCommandFlags } from '../flags/backup.ts'
 import { knownFlags, readServerFlags, type ServerCommand, type ServerCommandLine } from '../flags/command-line.ts'
+import type { ServerOptions } from '../flags/options.ts'
 import { withoutUnsupported } from '../flags/unsupported-flag.ts'
 import { unsupportedApiServerFlags, unsupportedManagerFlags } from '../flags/unsupported-flags.ts'
 import { type ConsoleOpening, openConsole } from './console-link.ts'
@@ -89,7 +91,7 @@ async function run(line: ServerCommandLine, givenFlags: GivenFlags): Promise<voi
   const stopping = new AbortController()
   const startContext = { log, stopping: stopping.signal }
   const starting = unlessStopped(
-    options.workers > 1 ? startWorkers(line, givenFlags, startContext) : start(line, startContext),
+    hasWorkers(options) ? startWorkers(line, givenFlags, startContext) : start(line, startContext),
     startContext,
   )
   let isServing = false
@@ -208,6 +210,14 @@ async function start(line: ServerCommandLine, startContext: StartContext): Promi
   return running.stop
 }
 
+/**
+ * Whether several threads serve requests, now or later. A server that stores nothing, or that may use only one core,
+ * keeps one.
+ */
+function hasWorkers({ workers, ephemeral }: ServerOptions): boolean {
+  return workers === 'auto' ? !ephemeral && availableParallelism() > 1 : workers > 1
+}
+
 /** Starts a server with several workers. Loaded on demand because a server with one worker does not need it. */
 async function startWorkers(
   line: ServerCommandLine,
@@ -217,7 +227,7 @@ async function startWorkers(
   const { log } = startContext
   const { startSupervisor } = await import('../workers/supervisor.ts')
   const console = openConsole(line)
-  const supervisor = await startSupervisor(line.options, { ...givenFlags, console: console.secrets }, startContext)
+  const supervisor = await startSupervisor(line, { ...givenFlags, console: console.secrets }, startContext)
   announce(supervisor.url, { line, console, log })
   stopWhenFailed(supervisor.failed, supervisor.stop, { line, log })
   return supervisor.stop

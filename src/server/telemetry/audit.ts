@@ -15,7 +15,7 @@ import type { Clock } from '../../base/time/clock.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 import type { Reloading } from '../flags/reloading.ts'
-import { hasDuties, type WorkerContext } from '../threads/worker-context.ts'
+import { countWorkers, hasDuties, type WorkerContext } from '../threads/worker-context.ts'
 
 export interface AuditDependencies {
   readonly vendor: Vendor
@@ -165,9 +165,14 @@ async function openWebhook(options: ServerOptions, dependencies: AuditDependenci
     maxBatch: options.auditWebhookTruncateMaxBatchSize,
   }
   // Each worker sends its own batches, so each gets an equal share of the rate.
+  const workers = countWorkers(dependencies.worker)
   const rate = {
-    perSecond: options.auditWebhookBatchThrottleQps / options.workers,
-    burst: Math.max(1, Math.ceil(options.auditWebhookBatchThrottleBurst / options.workers)),
+    get perSecond() {
+      return options.auditWebhookBatchThrottleQps / workers()
+    },
+    get burst() {
+      return Math.max(1, Math.ceil(options.auditWebhookBatchThrottleBurst / workers()))
+    },
   }
   const batch = {
     buffer: options.auditWebhookBatchBufferSize,

@@ -20,6 +20,8 @@ export interface WorkerData {
   readonly flags: readonly string[]
   /** Port that all workers listen on. */
   readonly port: number
+  /** Whether this worker starts alone, and others may follow. It then checks that the port is free. */
+  readonly isFirst: boolean
   readonly store: StoreAccess
   /** Name of the BroadcastChannel of this server's workers. Unique within the process. */
   readonly channel: string
@@ -53,8 +55,17 @@ export type ToWorker =
   | { readonly type: 'stop' }
   /** All workers have stopped listening. */
   | { readonly type: 'drain' }
+  /** End each connection with this probability, so that its client reconnects and may reach another worker. */
+  | { readonly type: 'move'; readonly chance: number }
+  /** Stop listening, wait until all connections have ended, and exit. */
+  | { readonly type: 'retire' }
   | { readonly type: 'sample'; readonly id: number }
   | { readonly type: 'exposition'; readonly id: number; readonly exposition: Exposition }
+
+/** How the supervisor reaches a worker. */
+export interface WorkerPort {
+  postMessage(message: ToWorker, transfer?: readonly MessagePort[]): void
+}
 
 /** A message from a worker to the supervisor. */
 export type ToSupervisor =

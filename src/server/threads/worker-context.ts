@@ -18,6 +18,8 @@ export interface WorkerContext {
   readonly store: StoreAccess
   /** The version that the first worker emulates. Undefined for the first worker, which settles it. */
   readonly emulatedVersion: EmulatedVersion | undefined
+  /** Whether no other worker may listen on the port yet, so that the port must be free. */
+  readonly isAlone: boolean
   /** How workers share the bytes of objects. */
   readonly sharing: Sharing
   /** Shared counters of limits that apply to all workers together. */
@@ -34,12 +36,19 @@ export interface WorkerContext {
 
 /** Shared memory of all workers that counts limits. Can be posted to a thread. */
 export interface SharedLimits {
+  /** Number of workers that divide the limits among them, in one element. */
+  readonly count: Int32Array
   /** Memory for rate limits (`base/limits/rate-buckets.ts`). */
   readonly rates: SharedArrayBuffer
   /** Number of running backup downloads of each worker (`base/limits/shared-count.ts`). */
   readonly backups: Int32Array
   /** Memory for connection counts (`apiserver/transport/connection-counts.ts`). */
   readonly connections: SharedArrayBuffer
+}
+
+/** Returns the current number of workers, which divide some limits among them. It can change with `--workers=auto`. */
+export function countWorkers(worker: WorkerContext | undefined): () => number {
+  return worker === undefined ? () => 1 : () => Atomics.load(worker.limits.count, 0)
 }
 
 /** Access of a worker to the shared store. */

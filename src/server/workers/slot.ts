@@ -3,6 +3,7 @@
  * delayed with a growing backoff.
  */
 
+import type { EventLoopUtilization } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
@@ -25,6 +26,27 @@ export interface SlotOptions extends Pick<WorkerData, Given> {
   readonly version: SharedVersion
 }
 
+/** A worker as the supervisor controls it. */
+export interface WorkerSlot {
+  /**
+   * Resolves to the URL when the worker accepts requests. Throws if the worker cannot start, and then the server does
+   * not start either.
+   */
+  start(): Promise<string>
+  /** Makes the worker unready because the server is about to stop. */
+  announceStop(): void
+  /** Stops the worker gracefully. Resolves when it has stopped listening. */
+  stop(): Promise<void>
+  /** Called when all workers have stopped listening. Waits until this one has ended. */
+  drain(): Promise<void>
+  /** Ends the thread at once. */
+  terminate(): Promise<void>
+  /** Ends each connection with this probability, so that its client reconnects and may reach another worker. */
+  moveClients(chance: number): void
+  /** Part of the time since the previous call, from 0 to 1, in which the event loop was busy. */
+  load(): number
+}
+
 /** The version that all workers emulate. The first worker settles it, and replacements keep it. */
 export interface SharedVersion {
   settled: EmulatedVersion | undefined
@@ -45,6 +67,8 @@ interface Life {
   /** Resolves when the worker has stopped listening. */
   readonly closed: PromiseWithResolvers<void>
   isReady: boolean
+  /** Utilization of the event loop at the previous measurement. */
+  lastUse: EventLoopUtilization | undefined
   /** The reason why the thread ended, as reported by the worker or detected by the supervisor. */
   why: string | undefined
 }
@@ -56,7 +80,7 @@ interface Life {
  */
 const maxYoungGenerationSizeMb = 24
 
-export class Slot {
+export class Slot implements WorkerSlot {
   readonly #options: SlotOptions
   #life: Life | undefined
   #stopping = false
@@ -70,16 +94,12 @@ export class Slot {
   }
 
   /** Starts the thread, which loads its modules and waits. */
-  async load(): Promise<void> {
+  async prepare(): Promise<void> {
     this.#life ??= await this.#begin()
   }
 
-  /**
-   * Resolves to the URL when the worker accepts requests. Throws if the worker cannot start, and then the server does
-   * not start either.
-   */
   async start(): Promise<string> {
-    await this.load()
+    await this.prepare()
     const life = this.#life!
     // `stop` was called before the thread existed.
     if (this.#stopping) await life.thread.terminate()
@@ -91,12 +111,10 @@ export class Slot {
     return url
   }
 
-  /** Makes the worker unready because the server is about to stop. */
   announceStop(): void {
     if (this.#life !== undefined) this.#tell(this.#life, { type: 'stopping' })
   }
 
-  /** Stops the worker gracefully. Resolves when it has stopped listening. */
   async stop(): Promise<void> {
     this.#stopping = true
     clearTimeout(this.#timer)
@@ -106,7 +124,6 @@ export class Slot {
     await Promise.race([life.closed.promise, life.ended])
   }
 
-  /** Called when all workers have stopped listening. Waits until this one has exited. */
   async drain(): Promise<void> {
     const life = this.#life
     if (life === undefined) return
@@ -114,17 +131,40 @@ export class Slot {
     await life.ended
   }
 
-  /** Ends the thread at once. */
   async terminate(): Promise<void> {
     this.#stopping = true
     await this.#life?.thread.terminate()
+  }
+
+  /** Stops the worker when its last connection has ended. Resolves when it has exited. */
+  async retire(): Promise<void> {
+    this.#stopping = true
+    clearTimeout(this.#timer)
+    const life = this.#life
+    if (life === undefined) return
+    this.#tell(life, { type: 'retire' })
+    await life.ended
+  }
+
+  moveClients(chance: number): void {
+    if (this.#life !== undefined) this.#tell(this.#life, { type: 'move', chance })
+  }
+
+  load(): number {
+    const life = this.#life
+    if (life === undefined) return 0
+    const now = life.thread.performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(now, life.lastUse)
+    life.lastUse = now
+    return utilization
   }
 
   async #begin(): Promise<Life> {
     const { index, command, flags, port, channel, console, limits, shared } = this.#options
     const store = await shared.connect()
     const heartbeat = new Int32Array(new SharedArrayBuffer(4))
-    const workerData: WorkerData = { index, command, flags, port, channel, console, limits, store, heartbeat }
+    const given = { index, command, flags, port, channel, console, limits }
+    const workerData: WorkerData = { ...given, store, heartbeat, isFirst: false }
     const thread = new Worker(programUrl(), {
       workerData,
       transferList: [store.access.port],
@@ -146,6 +186,7 @@ export class Slot {
       ended,
       closed,
       isReady: false,
+      lastUse: undefined,
       why: undefined,
     }
     ready.promise.catch(() => {})

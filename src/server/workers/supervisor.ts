@@ -1,7 +1,8 @@
 /**
  * The main thread of a server with several workers. It opens the shared store, starts and stops the workers, restarts
- * one that exits or hangs, and sums their metrics. It serves no requests. The first worker, or its replacement, has the
- * duties that run once per server.
+ * one that exits or hangs, and sums their metrics. The first worker, or its replacement, has the duties that run once
+ * per server. With a fixed number of workers, the main thread serves no requests. With `--workers=auto`, the first worker
+ * runs in the main thread, and others are added and retired (`team.ts`).
  */
 import { randomUUID } from 'node:crypto'
 import { availableParallelism } from 'node:os'
@@ -13,12 +14,14 @@ import { systemClock } from '../../base/time/clock.ts'
 import type { StoreError } from '../../storage/store/store.ts'
 import type { ConsoleSecrets } from '../../tools/console/access.ts'
 import { openWaitingPort } from '../assembly/early-port.ts'
-import type { ServerCommand } from '../flags/command-line.ts'
+import { choosePort } from '../assembly/listener.ts'
+import type { ServerCommand, ServerCommandLine } from '../flags/command-line.ts'
 import type { ServerOptions } from '../flags/options.ts'
-import { choosePort } from './port.ts'
+import { MainWorker } from './main-worker.ts'
 import { SharedNodes } from './shared-nodes.ts'
 import { openSharedStore, type SharedStore, type SharedStoreDependencies } from './shared-store.ts'
-import { type SharedVersion, Slot } from './slot.ts'
+import { type SharedVersion, Slot, type WorkerSlot } from './slot.ts'
+import { defaultScaling, Team, type TeamParts, type TeamScaling } from './team.ts'
 import { WorkerMetrics } from './worker-metrics.ts'
 
 export interface Supervisor {
@@ -39,33 +42,54 @@ export interface GivenFlags {
 /** Time that a worker may take to exit beyond its grace period. */
 const endMs = 5_000
 
-/** Resolves when all workers accept requests. */
+export interface SupervisorContext {
+  readonly log: Log
+  /** Aborts when the server is about to stop. */
+  readonly stopping: AbortSignal
+  /** When `--workers=auto` adds and retires workers. */
+  readonly scaling?: TeamScaling
+}
+
+/** Resolves when all workers accept requests. With `--workers=auto`, that is the first one. */
 export async function startSupervisor(
-  options: ServerOptions,
+  line: ServerCommandLine,
   givenFlags: GivenFlags,
-  { log, stopping }: { readonly log: Log; readonly stopping: AbortSignal },
+  { log, stopping, scaling = defaultScaling() }: SupervisorContext,
 ): Promise<Supervisor> {
-  warnOfManyWorkers(options, log)
+  const { options } = line
+  const { workers } = options
+  const maxWorkers = workers === 'auto' ? scaling.maxWorkers : workers
+  if (workers !== 'auto') warnOfManyWorkers(workers, log)
   const port = await choosePort(options)
   const failed = Promise.withResolvers<StoreError>()
   const shared = await openBehindPort({ ...options, securePort: port }, { onFailed: failed.resolve, log, stopping })
   const limits = {
+    count: sharedNumber(workers === 'auto' ? 1 : workers),
     rates: newBucketMemory(),
-    backups: new Int32Array(new SharedArrayBuffer(4 * options.workers)),
-    connections: countingMemory(options.workers),
+    backups: new Int32Array(new SharedArrayBuffer(4 * maxWorkers)),
+    connections: countingMemory(maxWorkers),
   }
   const version: SharedVersion = { settled: undefined }
   const together = { metrics: new WorkerMetrics(), nodes: new SharedNodes(), channel: randomUUID(), limits, version }
-  const slots = Array.from(
-    { length: options.workers },
-    (_, index) => new Slot({ ...givenFlags, index, port, shared, log, ...together }),
-  )
+  const common = { port, console: givenFlags.console, shared, log, ...together }
+  const newSlot = (index: number) => new Slot({ ...givenFlags, ...common, index })
+  const group =
+    workers === 'auto'
+      ? varyingGroup({
+          first: new MainWorker({ ...common, line, onFailed: failed.resolve }),
+          newSlot,
+          scaling,
+          limits,
+          log,
+        })
+      : fixedGroup(Array.from({ length: workers }, (_, index) => newSlot(index)))
   stopping.addEventListener('abort', () => {
-    for (const slot of slots) slot.announceStop()
+    for (const slot of group.all()) slot.announceStop()
   })
   const end = async () => {
-    await Promise.race([stopAll(slots), pause(options.shutdownGrace + endMs)])
-    await Promise.all(slots.map((slot) => slot.terminate()))
+    group.stopScaling()
+    await Promise.race([stopAll(group.all()), pause(options.shutdownGrace + endMs)])
+    await Promise.all(group.all().map((slot) => slot.terminate()))
     await shared.close()
   }
   // A signal may arrive while a failed store is already ending the server.
@@ -75,10 +99,36 @@ export async function startSupervisor(
     return ending
   }
   try {
-    return { url: await startAll(slots), failed: failed.promise, stop }
+    return { url: await group.start(), failed: failed.promise, stop }
   } catch (error) {
     await stop()
     throw error
+  }
+}
+
+/** The workers of a server. */
+interface WorkerGroup {
+  /** Resolves to the URL of the server when it accepts requests. */
+  start(): Promise<string>
+  all(): readonly WorkerSlot[]
+  /** No worker is added or retired from now on. */
+  stopScaling(): void
+}
+
+function fixedGroup(slots: readonly Slot[]): WorkerGroup {
+  return { start: () => startAll(slots), all: () => slots, stopScaling: () => {} }
+}
+
+function varyingGroup(parts: TeamParts): WorkerGroup {
+  const team = new Team(parts)
+  return {
+    start: async () => {
+      const url = await parts.first.start()
+      team.start()
+      return url
+    },
+    all: () => team.all,
+    stopScaling: () => team.stop(),
   }
 }
 
@@ -94,7 +144,7 @@ async function openBehindPort(options: ServerOptions, dependencies: SharedStoreD
 /** Starts the first worker alone because the others rely on objects that it creates. Returns the URL of the server. */
 async function startAll([first, ...others]: readonly Slot[]): Promise<string> {
   // Meanwhile the other threads load their modules.
-  const loading = others.map((slot) => slot.load())
+  const loading = others.map((slot) => slot.prepare())
   const url = await first!.start()
   await Promise.all(loading)
   await Promise.all(others.map((slot) => slot.start()))
@@ -102,12 +152,18 @@ async function startAll([first, ...others]: readonly Slot[]): Promise<string> {
 }
 
 /** Clients reconnect at once, so all workers stop listening before any of them closes a connection. */
-async function stopAll(slots: readonly Slot[]): Promise<void> {
+async function stopAll(slots: readonly WorkerSlot[]): Promise<void> {
   await Promise.all(slots.map((slot) => slot.stop()))
   await Promise.all(slots.map((slot) => slot.drain()))
 }
 
-function warnOfManyWorkers({ workers }: ServerOptions, log: Log): void {
+function sharedNumber(value: number): Int32Array {
+  const number = new Int32Array(new SharedArrayBuffer(4))
+  number[0] = value
+  return number
+}
+
+function warnOfManyWorkers(workers: number, log: Log): void {
   const cores = availableParallelism()
   if (workers > cores)
     log.warn(`--workers=${workers} exceeds the ${cores} CPU cores of this machine, so the workers compete for CPU`)

@@ -3,46 +3,45 @@
  * asked for theirs. A worker that does not respond in time counts with its last values. Counters of a worker that ended
  * stay in the sum, so counters never decrease.
  */
-import type { Worker } from 'node:worker_threads'
 import { ProcessExposer } from '../../base/telemetry/exposition.ts'
 import { MetricSums } from '../../base/telemetry/metric-sums.ts'
-import type { ToSupervisor, ToWorker } from '../threads/messages.ts'
+import type { ToSupervisor, WorkerPort } from '../threads/messages.ts'
 
 type MetricMessage = Extract<ToSupervisor, { metrics: unknown }>
 
 const answerMs = 500
 
 export class WorkerMetrics {
-  readonly #sums = new MetricSums<Worker>()
+  readonly #sums = new MetricSums<WorkerPort>()
   readonly #exposer = new ProcessExposer()
-  readonly #workers = new Set<Worker>()
+  readonly #workers = new Set<WorkerPort>()
   readonly #pendingReplies = new Map<number, () => void>()
   #lastId = 0
 
-  add(worker: Worker): void {
+  add(worker: WorkerPort): void {
     this.#workers.add(worker)
   }
 
-  remove(worker: Worker): void {
+  remove(worker: WorkerPort): void {
     this.#workers.delete(worker)
     this.#sums.end(worker)
   }
 
-  receive(worker: Worker, message: MetricMessage): void {
+  receive(worker: WorkerPort, message: MetricMessage): void {
     if (!this.#workers.has(worker)) return
     this.#sums.update(worker, message.metrics)
     if (message.type === 'samples') this.#pendingReplies.get(message.id)?.()
     else void this.#answer(worker, message.id)
   }
 
-  async #answer(asking: Worker, id: number): Promise<void> {
+  async #answer(asking: WorkerPort, id: number): Promise<void> {
     const others = [...this.#workers].filter((worker) => worker !== asking)
     await Promise.all(others.map((worker) => this.#ask(worker)))
     const exposition = await this.#exposer.expose(this.#sums.total())
-    asking.postMessage({ type: 'exposition', id, exposition } satisfies ToWorker)
+    asking.postMessage({ type: 'exposition', id, exposition })
   }
 
-  #ask(worker: Worker): Promise<void> {
+  #ask(worker: WorkerPort): Promise<void> {
     const id = ++this.#lastId
     return new Promise((resolve) => {
       const done = () => {
@@ -52,7 +51,7 @@ export class WorkerMetrics {
       }
       const timer = setTimeout(done, answerMs)
       this.#pendingReplies.set(id, done)
-      worker.postMessage({ type: 'sample', id } satisfies ToWorker)
+      worker.postMessage({ type: 'sample', id })
     })
   }
 }

@@ -24,7 +24,7 @@ import {
   StoreError,
   StoreRestored,
 } from '../store/store.ts'
-import type { OtherVersionReader } from './cached-object.ts'
+import type { CachedObject, OtherVersionReader } from './cached-object.ts'
 import { EventBufferExtender } from './event-buffer-extender.ts'
 import { KindCache, type Load } from './kind-cache.ts'
 import { LateLoad } from './late-load.ts'
@@ -96,7 +96,8 @@ export class Caches {
     this.#store = store
     this.#listeners = listeners
     this.#times = eventRetention && new RevisionTimes(eventRetention)
-    this.#sharedBytes = sharing && shareBlocks(sharing, { get: (key) => this.#cacheOf(key)?.get(key) })
+    this.#sharedBytes =
+      sharing && shareBlocks(sharing, { get: (key) => this.#cacheOf(key)?.get(key), all: () => this.#objects() })
     this.#log = new LogChunks(store, objectsPrefix)
     this.#eventBuffers = this.#backlogAt(0)
   }
@@ -413,6 +414,10 @@ export class Caches {
     cache.apply(change)
     const object = this.#sharedBytes && cache.get(change.key)
     if (object !== undefined) this.#sharedBytes!.changed(object)
+  }
+
+  *#objects(): Generator<CachedObject> {
+    for (const cache of this.#byPrefix.values()) yield* cache.all()
   }
 
   #advance(revision: number): void {

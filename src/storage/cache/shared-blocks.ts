@@ -16,6 +16,7 @@ import type { CachedObject } from './cached-object.ts'
 /** The current objects of the caches. */
 export interface CurrentObjects {
   get(key: string): CachedObject | undefined
+  all(): Iterable<CachedObject>
 }
 
 /** Notifications from the caches about their objects. */
@@ -55,12 +56,14 @@ export interface Sharing {
    * An object is copied once it has not changed for between one and two times this duration. Defaults to two seconds.
    */
   readonly restMs?: number
+  /** Whether worker 0 fills no block until another worker asks for them. Defaults to false. */
+  readonly waits?: boolean
 }
 
 export function shareBlocks(sharing: Sharing, objects: CurrentObjects): SharedBytes {
   const port = new BroadcastChannel(sharing.channel)
   port.unref()
-  const parts = { port, objects, index: sharing.index, restMs: sharing.restMs ?? 2_000 }
+  const parts = { port, objects, index: sharing.index, restMs: sharing.restMs ?? 2_000, waits: sharing.waits ?? false }
   return sharing.index === 0 ? new LaidBlocks(parts) : new FollowedBlocks(parts)
 }
 
@@ -78,6 +81,8 @@ class LaidBlocks implements SharedBytes {
   readonly #port: BroadcastChannel
   readonly #objects: CurrentObjects
   readonly #restMs: number
+  /** Whether another worker may use the blocks. */
+  #isNeeded: boolean
   /**
    * Keys that changed since the last round, and in the round before. Stores keys because references to objects would
    * keep replaced objects in memory.
@@ -91,30 +96,41 @@ class LaidBlocks implements SharedBytes {
   #timer: NodeJS.Timeout | undefined
   #closed = false
 
-  constructor({ port, objects, restMs }: Parts) {
+  constructor({ port, objects, restMs, waits }: Parts) {
     this.#port = port
     this.#objects = objects
     this.#restMs = restMs
+    this.#isNeeded = !waits
     port.onmessage = (event: unknown) => {
       const { data } = event as { data: BlockAnnouncement | Ask }
-      if (data.type === 'ask') void this.#tellAll(data.from)
+      if (data.type === 'ask') this.#answer(data.from)
     }
-    this.#planRound()
+    if (this.#isNeeded) this.#planRound()
   }
 
   changed({ key }: CachedObject): void {
-    this.#young.add(key)
+    if (this.#isNeeded) this.#young.add(key)
   }
 
   /** Loaded objects count as unchanged for long enough. */
   loaded(objects: Iterable<CachedObject>): void {
-    this.#loaded.push(objects)
+    if (this.#isNeeded) this.#loaded.push(objects)
   }
 
   close(): void {
     this.#closed = true
     clearTimeout(this.#timer)
     this.#port.close()
+  }
+
+  #answer(to: number): void {
+    if (this.#isNeeded) {
+      void this.#tellAll(to)
+      return
+    }
+    this.#isNeeded = true
+    this.#loaded.push(this.#objects.all())
+    this.#planRound()
   }
 
   #planRound(): void {

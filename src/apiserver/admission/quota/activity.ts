@@ -27,10 +27,13 @@ interface Place {
 /** Active writes that quotas account for, by namespace. */
 export class QuotaActivity {
   readonly #bounds: StillnessBounds
+  readonly #isAlone: () => boolean
   readonly #places = new Map<string, Place>()
 
-  constructor(bounds = defaultBounds) {
+  /** `isAlone` tells whether no other server or worker writes to the store. */
+  constructor(bounds = defaultBounds, isAlone: () => boolean = () => true) {
     this.#bounds = bounds
+    this.#isAlone = isAlone
   }
 
   /**
@@ -51,11 +54,12 @@ export class QuotaActivity {
 
   /**
    * Calls `run` while no write is active in the namespace. Returns undefined if that was not possible. `isStill` tells
-   * whether no write has begun since, because a long run may outlast the time for which new writes wait.
+   * whether no write has begun since, because a long run may outlast the time for which new writes wait. While other
+   * workers write, it is not possible.
    */
   async whileStill<T>(namespace: string, run: (isStill: () => boolean) => Promise<T>): Promise<T | undefined> {
     const place = this.#namespaceActivity(namespace)
-    if (place.gate !== undefined) return undefined
+    if (place.gate !== undefined || !this.#isAlone()) return undefined
     const { promise, resolve: open } = Promise.withResolvers<void>()
     const timer = setTimeout(open, this.#bounds.holdMs)
     place.gate = promise.then(() => {
@@ -64,7 +68,7 @@ export class QuotaActivity {
     try {
       if (!(await this.#drained(place))) return undefined
       const { begun } = place
-      return await run(() => place.begun === begun)
+      return await run(() => place.begun === begun && this.#isAlone())
     } finally {
       clearTimeout(timer)
       open()

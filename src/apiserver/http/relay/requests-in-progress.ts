@@ -18,13 +18,23 @@ export type ReachedLimit = 'server' | 'user' | 'all'
 
 /**
  * Computes the limits from the number of file descriptors and the maximum number of connections. Each worker gets an
- * equal share.
+ * equal share. The number of workers can change.
  */
-export function forwardingLimits(openFiles: number, maxConnections: number, workers: number): ForwardingLimits {
+export function forwardingLimits(openFiles: number, maxConnections: number, workers: () => number): ForwardingLimits {
   const inAll = Math.max(openFiles - maxConnections - keptFiles, Math.floor(openFiles * minPart))
   const perServer = Math.min(inAll, Math.max(minPerServer, Math.floor(openFiles / 8)))
-  const share = (limit: number) => Math.ceil(limit / workers)
-  return { perServer: share(perServer), perUser: share(inAll / 2), inAll: share(inAll) }
+  const share = (limit: number) => Math.ceil(limit / workers())
+  return {
+    get perServer() {
+      return share(perServer)
+    },
+    get perUser() {
+      return share(inAll / 2)
+    },
+    get inAll() {
+      return share(inAll)
+    },
+  }
 }
 
 /** File descriptors reserved for the store and other connections. */

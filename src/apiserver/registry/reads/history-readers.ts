@@ -12,9 +12,16 @@ export interface ReaderLimits {
 const defaultLimits: ReaderLimits = { server: 256, user: 64 }
 const retryAfterSeconds = 2
 
-/** Returns the limits of one worker: an equal share of the server's limits. */
-export function readerLimits(workers: number): ReaderLimits {
-  return { server: Math.ceil(defaultLimits.server / workers), user: Math.ceil(defaultLimits.user / workers) }
+/** Returns the limits of one worker: an equal share of the server's limits. The number of workers can change. */
+export function readerLimits(workers: () => number): ReaderLimits {
+  return {
+    get server() {
+      return Math.ceil(defaultLimits.server / workers())
+    },
+    get user() {
+      return Math.ceil(defaultLimits.user / workers())
+    },
+  }
 }
 
 /** Limits how many requests read history at once, per user and in total. */

@@ -24,7 +24,7 @@ export class Http2Server {
   accept(socket: Socket, peer: Peer): void {
     const connection = this.#engine.openHttp2(socket, peer, this.#owner)
     this.#connections.set(socket, connection)
-    socket.on('close', () => this.#connections.delete(socket))
+    socket.on('close', () => this.#forget(socket))
     // The client has just connected, so its first request may be in transit.
     if (this.#isClosing) setTimeout(() => connection.close(), drainTime).unref()
   }
@@ -36,8 +36,17 @@ export class Http2Server {
 
   close(): void {
     this.#isClosing = true
-    clearInterval(this.#timer)
     for (const connection of this.#connections.values()) connection.close()
+    this.#stopIfDone()
+  }
+
+  #forget(socket: Socket): void {
+    this.#connections.delete(socket)
+    this.#stopIfDone()
+  }
+
+  #stopIfDone(): void {
+    if (this.#isClosing && this.#connections.size === 0) clearInterval(this.#timer)
   }
 
   /**
