@@ -83,6 +83,10 @@ import { clusterRole } from './rbac/cluster-role.ts'
 import { clusterRoleBinding } from './rbac/cluster-role-binding.ts'
 import { role } from './rbac/role.ts'
 import { roleBinding } from './rbac/role-binding.ts'
+import { deviceClass, deviceClassV1beta2 } from './resource/device-class.ts'
+import { resourceClaim, resourceClaimV1beta2 } from './resource/resource-claim.ts'
+import { resourceClaimTemplate, resourceClaimTemplateV1beta2 } from './resource/resource-claim-template.ts'
+import { resourceSlice, resourceSliceV1beta2 } from './resource/resource-slice.ts'
 import { priorityClass } from './scheduling/priority-class.ts'
 import { csiDriver } from './storage/csi-driver.ts'
 import { csiNode } from './storage/csi-node.ts'
@@ -147,6 +151,14 @@ export const allKinds: readonly Kind[] = [
   clusterRole,
   roleBinding,
   role,
+  deviceClass,
+  resourceClaim,
+  resourceClaimTemplate,
+  resourceSlice,
+  deviceClassV1beta2,
+  resourceClaimV1beta2,
+  resourceClaimTemplateV1beta2,
+  resourceSliceV1beta2,
   csiDriver,
   csiNode,
   storageClass,

@@ -100,6 +100,13 @@ import type { clusterRole } from '../../api/kinds/rbac/cluster-role.ts'
 import type { clusterRoleBinding } from '../../api/kinds/rbac/cluster-role-binding.ts'
 import type { role } from '../../api/kinds/rbac/role.ts'
 import type { roleBinding } from '../../api/kinds/rbac/role-binding.ts'
+import type { deviceClass, deviceClassV1beta2 } from '../../api/kinds/resource/device-class.ts'
+import type { resourceClaim, resourceClaimV1beta2 } from '../../api/kinds/resource/resource-claim.ts'
+import type {
+  resourceClaimTemplate,
+  resourceClaimTemplateV1beta2,
+} from '../../api/kinds/resource/resource-claim-template.ts'
+import type { resourceSlice, resourceSliceV1beta2 } from '../../api/kinds/resource/resource-slice.ts'
 import type { priorityClass } from '../../api/kinds/scheduling/priority-class.ts'
 import type { csiDriver } from '../../api/kinds/storage/csi-driver.ts'
 import type { csiNode } from '../../api/kinds/storage/csi-node.ts'
@@ -310,6 +317,38 @@ export type RoleBinding = ObjectsOf<typeof roleBinding>
 export const RoleBinding = namespaced<RoleBinding>('rbac.authorization/v1', 'RoleBinding', 'rolebindings')
 export type Role = ObjectsOf<typeof role>
 export const Role = namespaced<Role>('rbac.authorization/v1', 'Role', 'roles')
+export type DeviceClass = ObjectsOf<typeof deviceClass>
+export const DeviceClass = clusterWide<DeviceClass>('resource/v1', 'DeviceClass', 'deviceclasses')
+export type ResourceClaim = ObjectsOf<typeof resourceClaim>
+export const ResourceClaim = namespaced<ResourceClaim>('resource/v1', 'ResourceClaim', 'resourceclaims')
+export type ResourceClaimTemplate = ObjectsOf<typeof resourceClaimTemplate>
+export const ResourceClaimTemplate = namespaced<ResourceClaimTemplate>(
+  'resource/v1',
+  'ResourceClaimTemplate',
+  'resourceclaimtemplates',
+)
+export type ResourceSlice = ObjectsOf<typeof resourceSlice>
+export const ResourceSlice = clusterWide<ResourceSlice>('resource/v1', 'ResourceSlice', 'resourceslices')
+export type DeviceClassV1beta2 = ObjectsOf<typeof deviceClassV1beta2>
+export const DeviceClassV1beta2 = clusterWide<DeviceClassV1beta2>('resource/v1beta2', 'DeviceClass', 'deviceclasses')
+export type ResourceClaimV1beta2 = ObjectsOf<typeof resourceClaimV1beta2>
+export const ResourceClaimV1beta2 = namespaced<ResourceClaimV1beta2>(
+  'resource/v1beta2',
+  'ResourceClaim',
+  'resourceclaims',
+)
+export type ResourceClaimTemplateV1beta2 = ObjectsOf<typeof resourceClaimTemplateV1beta2>
+export const ResourceClaimTemplateV1beta2 = namespaced<ResourceClaimTemplateV1beta2>(
+  'resource/v1beta2',
+  'ResourceClaimTemplate',
+  'resourceclaimtemplates',
+)
+export type ResourceSliceV1beta2 = ObjectsOf<typeof resourceSliceV1beta2>
+export const ResourceSliceV1beta2 = clusterWide<ResourceSliceV1beta2>(
+  'resource/v1beta2',
+  'ResourceSlice',
+  'resourceslices',
+)
 export type CSIDriver = ObjectsOf<typeof csiDriver>
 export const CSIDriver = clusterWide<CSIDriver>('storage/v1', 'CSIDriver', 'csidrivers')
 export type CSINode = ObjectsOf<typeof csiNode>

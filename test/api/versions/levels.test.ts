@@ -54,11 +54,11 @@ const notBuilt = new Set([
   'certificates.orch.io clustertrustbundles',
   'certificates.orch.io podcertificaterequests',
   'coordination.orch.io leasecandidates',
-  'resource.orch.io deviceclasses',
+  'resource.orch.io/v1beta1 deviceclasses',
   'resource.orch.io devicetaintrules',
-  'resource.orch.io resourceclaims',
-  'resource.orch.io resourceclaimtemplates',
-  'resource.orch.io resourceslices',
+  'resource.orch.io/v1beta1 resourceclaims',
+  'resource.orch.io/v1beta1 resourceclaimtemplates',
+  'resource.orch.io/v1beta1 resourceslices',
   'storagemigration.orch.io storageversionmigrations',
 ])
 
@@ -73,7 +73,10 @@ for (const level of emulatedVersions)
           `${group}/${kind.version} ${kind.plural} ${kind.kind} ${kind.scope} ${kind.optIn ? 'off' : 'on'}`,
       )
     const expected = kindRows()
-      .filter(({ states, columns: [group, , plural] }) => states[level] !== '' && !notBuilt.has(`${group} ${plural}`))
+      .filter(({ states }) => states[level] !== '')
+      .filter(({ columns: [group, version, plural] }) =>
+        [`${group} ${plural}`, `${group}/${version} ${plural}`].every((type) => !notBuilt.has(type)),
+      )
       .map(({ columns: [group, version, plural, kind, scope], states }) => {
         return `${group}/${version} ${plural} ${kind} ${scope} ${states[level]}`
       })

@@ -7,7 +7,7 @@ import { allKinds } from '../../../src/api/kinds/all.ts'
 import type { Field, Schema } from '../../../src/api/schema/schema.ts'
 import { homeOf } from '../../../src/apiserver/http/openapi/group-version.ts'
 
-/** Network and storage. */
+/** Network and storage. Types of the group `resource` are complete. */
 const builtForNetworkAndStorage = [
   'core.v1.CSIPersistentVolumeSource.nodeExpandSecretRef',
   'core.v1.LoadBalancerIngress.ipMode',
@@ -107,7 +107,7 @@ function writePage(): string {
   const found = new Map<string, LaterField>()
   for (const kind of allKinds) addLater(kind.schema, homeOf(kind), found)
   const rows = [...found.values()]
-    .filter(({ name }) => !built.has(name))
+    .filter(({ name }) => !built.has(name) && !name.startsWith('resource.'))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .map(({ name, field: { since, until, gate } }) => {
       return `| \`${name}\` | ${since} | ${until ?? ''} | ${gate === undefined ? '' : JSON.stringify(gate).replaceAll('"', '')} |`

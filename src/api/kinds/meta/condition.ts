@@ -36,7 +36,7 @@ const fields = {
 
 export type Condition = InferFields<typeof fields>
 
-const condition = s.object(fields, {
+export const condition = s.object(fields, {
   name: 'meta.v1.Condition',
   doc: 'A condition of an object.',
 })

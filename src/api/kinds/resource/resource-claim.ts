@@ -1,0 +1,60 @@
+/** ResourceClaim: a request for devices. The scheduler allocates devices and reserves them for pods. */
+import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
+import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
+import { field } from '../../schema/schema.ts'
+import { immutableField } from '../immutable.ts'
+import { specAndStatus, statusAlone } from '../spec-and-status.ts'
+import { resourceClaimSpec } from './types/claim-spec.ts'
+import { checkClaimStatus, resourceClaimStatus } from './types/claim-status.ts'
+
+const fields = {
+  spec: field(2, resourceClaimSpec, {
+    zeroValue: 'write',
+    published: 'required',
+    doc: 'Requested devices. Immutable.',
+  }),
+  status: field(3, resourceClaimStatus, { zeroValue: 'write', doc: 'Allocated devices and their users.' }),
+}
+
+export type ResourceClaim = ObjectOf<typeof fields>
+
+export const resourceClaim = defineKind({
+  names: {
+    group: 'resource',
+    version: 'v1',
+    kind: 'ResourceClaim',
+    plural: 'resourceclaims',
+    scope: 'Namespaced',
+  },
+  since: '1.34',
+  doc: 'A request for devices, which the scheduler allocates.',
+  fields,
+  rules: specAndStatus<ResourceClaim>({
+    newStatus: () => ({}),
+    validateUpdate: (next, previous, context) =>
+      context.subresource === 'status'
+        ? checkClaimStatus(next, previous, context)
+        : immutableField('spec', next.spec, previous.spec),
+  }),
+  lifecycle: { deleteAnswers: 'object' },
+  views: {
+    columns: [nameColumn, column('State', 'State of the claim.', stateOf), ageColumn],
+    subresources: { status: statusAlone },
+  },
+})
+
+function stateOf({ metadata, status }: ResourceClaim): string {
+  const states = [
+    ...(metadata.deletionTimestamp === undefined ? [] : ['deleted']),
+    ...(status?.allocation === undefined ? [] : ['allocated']),
+    ...((status?.reservedFor ?? []).length === 0 ? [] : ['reserved']),
+  ]
+  return states.join(',') || 'pending'
+}
+
+export const resourceClaimV1beta2 = defineVersion(resourceClaim, {
+  version: 'v1beta2',
+  fields,
+  since: '1.33',
+  optIn: true,
+})

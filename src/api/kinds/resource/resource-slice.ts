@@ -1,0 +1,191 @@
+/** ResourceSlice: devices that a driver offers, on one node or for several nodes. The slices of a pool belong together. */
+import { at, child, type FieldError, invalid, required } from '../../model/field-error.ts'
+import { checkDnsSubdomain } from '../../model/names.ts'
+import { timestamp } from '../../model/object.ts'
+import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
+import type { PrepareContext, RuleContext } from '../../schema/context.ts'
+import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
+import { field, type InferFields, s } from '../../schema/schema.ts'
+import { nodeSelector } from '../core/types/node-selector.ts'
+import { checkDriverName } from '../core/types/volumes/storage-systems.ts'
+import { countsGeneration } from '../generation.ts'
+import { immutableField } from '../immutable.ts'
+import { counterSet } from './types/counters.ts'
+import { type Device, device } from './types/device.ts'
+import { checkList, checkName, checkPoolName } from './types/lists.ts'
+
+const pool = s.object(
+  {
+    name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the pool. Immutable.' }),
+    generation: field(2, s.int64(), {
+      zeroValue: 'write',
+      doc: 'Generation of the pool. Only the slices with the highest generation count.',
+    }),
+    resourceSliceCount: field(3, s.int64(), {
+      zeroValue: 'write',
+      doc: 'Number of slices of the pool in this generation. At least 1.',
+    }),
+  },
+  {
+    name: 'ResourcePool',
+    doc: 'The pool that a slice belongs to.',
+    check: ({ name = '', generation = 0, resourceSliceCount: count = 0 }, path) => [
+      ...checkPoolName(name, child(path, 'name')),
+      ...(count > 0 ? [] : [invalid(child(path, 'resourceSliceCount'), count, 'must be greater than zero')]),
+      ...(generation < 0
+        ? [invalid(child(path, 'generation'), generation, 'must be greater than or equal to zero')]
+        : []),
+    ],
+  },
+)
+
+const specFields = {
+  driver: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the driver. Immutable.' }),
+  pool: field(2, pool, { zeroValue: 'write', published: 'required', doc: 'Pool that the slice belongs to.' }),
+  nodeName: field(3, s.string(), {
+    zeroValue: 'keep',
+    doc: 'Node from which the devices are accessible. Immutable.',
+  }),
+  nodeSelector: field(4, nodeSelector, { doc: 'Nodes from which the devices are accessible, as a single term.' }),
+  allNodes: field(5, s.boolean(), { zeroValue: 'keep', doc: 'Whether all nodes can access the devices.' }),
+  devices: field(6, s.list(device), { doc: 'Devices, at most 128, or 64 with taints or counters.' }),
+  perDeviceNodeSelection: field(7, s.boolean(), {
+    zeroValue: 'keep',
+    gate: 'DRAPartitionableDevices',
+    doc: 'Whether each device says from which nodes it is accessible.',
+  }),
+  sharedCounters: field(8, s.list(counterSet), {
+    gate: 'DRAPartitionableDevices',
+    doc: 'Counters that devices of the pool consume, at most 8 sets. Excludes devices in the same slice.',
+  }),
+}
+
+type Spec = InferFields<typeof specFields>
+
+const spec = s.object(specFields, {
+  name: 'ResourceSliceSpec',
+  doc: 'Specification of a ResourceSlice.',
+  check: (value, path, context) => checkSpec(value, path, context),
+})
+
+const fields = {
+  spec: field(2, spec, { zeroValue: 'write', published: 'required', doc: 'Devices and their location.' }),
+}
+
+export type ResourceSlice = ObjectOf<typeof fields>
+
+const { prepareForCreate, prepareForUpdate, ...rules } = countsGeneration(({ spec }: ResourceSlice) => spec, {
+  validateUpdate: ({ spec: next = {} }, { spec: previous = {} }) => [
+    ...immutableField('spec.driver', next.driver, previous.driver),
+    ...immutableField('spec.nodeName', next.nodeName, previous.nodeName),
+    ...immutableField('spec.pool.name', next.pool?.name, previous.pool?.name),
+  ],
+})
+
+export const resourceSlice = defineKind({
+  names: { group: 'resource', version: 'v1', kind: 'ResourceSlice', plural: 'resourceslices', scope: 'Cluster' },
+  since: '1.34',
+  doc: 'Devices that a driver offers on one or several nodes.',
+  fields,
+  rules: {
+    ...rules,
+    prepareForCreate: (object, context) => {
+      addTimes(object, context)
+      prepareForCreate(object, context)
+    },
+    prepareForUpdate: (next, previous, context) => {
+      addTimes(next, context)
+      prepareForUpdate(next, previous, context)
+    },
+  },
+  lifecycle: { deleteAnswers: 'object' },
+  views: {
+    columns: [
+      nameColumn,
+      column('Node', 'Node from which the devices are accessible.', ({ spec }: ResourceSlice) => spec?.nodeName ?? ''),
+      column('Driver', 'Name of the driver.', ({ spec }: ResourceSlice) => spec?.driver ?? ''),
+      column('Pool', 'Pool that the slice belongs to.', ({ spec }: ResourceSlice) => spec?.pool?.name ?? ''),
+      ageColumn,
+    ],
+    selectable: ({ spec = {} }) => ({ 'spec.driver': spec.driver ?? '', 'spec.nodeName': spec.nodeName ?? '' }),
+  },
+})
+
+/** Sets the time of taints that have none. */
+function addTimes({ spec }: ResourceSlice, { now }: PrepareContext): void {
+  for (const { taints = [] } of spec?.devices ?? []) for (const taint of taints) taint.timeAdded ??= timestamp(now)
+}
+
+const maxDevices = 128
+const maxDevicesWithDetails = 64
+const maxCounterSets = 8
+const locations = ['nodeName', 'nodeSelector', 'allNodes'] as const
+const oneLocation = 'exactly one of `nodeName`, `nodeSelector`, `allNodes` and `perDeviceNodeSelection` is required'
+
+function checkSpec(value: Spec, path: string, context: RuleContext): FieldError[] {
+  const { driver = '', devices = [], sharedCounters = [] } = value
+  const isDetailed = devices.some(({ taints, consumesCounters }) => taints?.length || consumesCounters?.length)
+  return [
+    ...checkDriverName(driver, child(path, 'driver'), context),
+    ...checkLocation(value, path, { names: [...locations, 'perDeviceNodeSelection'], text: oneLocation }),
+    ...checkList(devices, child(path, 'devices'), {
+      max: isDetailed ? maxDevicesWithDetails : maxDevices,
+      key: ({ name = '' }) => name,
+    }),
+    ...devices
+      .slice(0, maxDevices)
+      .flatMap((each, i) => checkDeviceLocation(each, value, at(child(path, 'devices'), i))),
+    ...checkList(sharedCounters, child(path, 'sharedCounters'), {
+      max: maxCounterSets,
+      key: ({ name = '' }) => name,
+    }),
+    ...(sharedCounters.length > 0 && devices.length > 0
+      ? [invalid(path, '', 'only one of `sharedCounters` and `devices` is allowed')]
+      : []),
+  ]
+}
+
+const perDevice = 'exactly one of `nodeName`, `nodeSelector` and `allNodes` is required with `perDeviceNodeSelection`'
+
+function checkDeviceLocation(value: Device, { perDeviceNodeSelection }: Spec, path: string): FieldError[] {
+  if (perDeviceNodeSelection) return checkLocation(value, path, { names: locations, text: perDevice })
+  return locations.some((name) => value[name] !== undefined)
+    ? [invalid(path, undefined, 'the location of a device requires `perDeviceNodeSelection`')]
+    : []
+}
+
+type Location = Pick<Spec, 'nodeName' | 'nodeSelector' | 'allNodes' | 'perDeviceNodeSelection'>
+
+/** Requires exactly one location. False counts as unset, but is an error as well. */
+function checkLocation(
+  value: Location,
+  path: string,
+  { names, text }: { readonly names: readonly (keyof Location)[]; readonly text: string },
+): FieldError[] {
+  const set = names.filter((name) => Boolean(value[name]))
+  const { nodeName, nodeSelector: selector } = value
+  return [
+    ...(nodeName === undefined ? [] : checkName(nodeName, child(path, 'nodeName'), checkDnsSubdomain)),
+    ...((selector?.nodeSelectorTerms ?? []).length > 1
+      ? [
+          invalid(
+            child(path, 'nodeSelector.nodeSelectorTerms'),
+            selector?.nodeSelectorTerms,
+            'must have exactly one term',
+          ),
+        ]
+      : []),
+    ...(['allNodes', 'perDeviceNodeSelection'] as const)
+      .filter((name) => value[name] === false)
+      .map((name) => invalid(child(path, name), false, 'must be either unset or true')),
+    ...(set.length === 0 ? [required(path, text)] : []),
+    ...(set.length > 1 ? [invalid(path, set, text)] : []),
+  ]
+}
+
+export const resourceSliceV1beta2 = defineVersion(resourceSlice, {
+  version: 'v1beta2',
+  fields,
+  since: '1.33',
+  optIn: true,
+})

@@ -1,0 +1,103 @@
+/** ResourceClaimSpec: the devices that a claim requests, constraints on them and their configuration. */
+import { child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
+import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { checkConfiguration, opaqueField } from './configuration.ts'
+import { checkFullName, checkList } from './lists.ts'
+import { deviceRequest } from './request.ts'
+
+const constraintFields = {
+  requests: field(1, s.list(s.string()), {
+    doc: 'Names of the requests to which the constraint applies. Empty means all requests.',
+  }),
+  matchAttribute: field(2, s.string(), {
+    zeroValue: 'keep',
+    doc: 'Attribute that all allocated devices must have with the same value, such as `driver.example.com/numa`.',
+  }),
+  distinctAttribute: field(3, s.string(), {
+    zeroValue: 'keep',
+    since: '1.34',
+    gate: 'DRAConsumableCapacity',
+    doc: 'Attribute that all allocated devices must have with different values.',
+  }),
+}
+
+const constraint = s.object(constraintFields, {
+  name: 'DeviceConstraint',
+  doc: 'A constraint on the devices of several requests.',
+  check: checkConstraint,
+})
+
+const configuration = s.object(
+  {
+    requests: field(1, s.list(s.string()), {
+      doc: 'Names of the requests to which the configuration applies. Empty means all requests.',
+    }),
+    opaque: { ...opaqueField, within: 2 },
+  },
+  {
+    name: 'DeviceClaimConfiguration',
+    doc: 'Configuration of the devices of several requests.',
+    check: (value, path) => checkConfiguration(value, path),
+  },
+)
+
+const devicesFields = {
+  requests: field(1, s.list(deviceRequest), { doc: 'Requested devices, at most 32 requests.' }),
+  constraints: field(2, s.list(constraint), { doc: 'Constraints on the allocated devices, at most 32.' }),
+  config: field(3, s.list(configuration), { doc: 'Configuration of the devices, at most 32 entries.' }),
+}
+
+const devices = s.object(devicesFields, {
+  name: 'DeviceClaim',
+  doc: 'Requested devices with their constraints and configuration.',
+  check: checkDevices,
+})
+
+const specFields = {
+  devices: field(1, devices, { zeroValue: 'write', published: 'optional', doc: 'Requested devices.' }),
+}
+
+export type ResourceClaimSpec = InferFields<typeof specFields>
+
+export const resourceClaimSpec = s.object(specFields, {
+  name: 'ResourceClaimSpec',
+  doc: 'Specification of a ResourceClaim. Immutable.',
+})
+
+function checkDevices(value: InferFields<typeof devicesFields>, path: FieldPath): FieldError[] {
+  const names = requestNames({ devices: value })
+  const checkReferences = ({ requests }: { requests?: string[] }, place: FieldPath) =>
+    checkList(requests, child(place, 'requests'), {
+      key: (name) => name,
+      check: (name, at) => checkRequestName(name, names, at),
+    })
+  return [
+    ...checkList(value.requests, child(path, 'requests'), { key: ({ name = '' }) => name }),
+    ...checkList(value.constraints, child(path, 'constraints'), { check: checkReferences }),
+    ...checkList(value.config, child(path, 'config'), { check: checkReferences }),
+  ]
+}
+
+/** Returns the names of the requests, and `request/alternative` for their alternatives. */
+export function requestNames({ devices: { requests = [] } = {} }: ResourceClaimSpec): ReadonlySet<string> {
+  return new Set(
+    requests.flatMap(({ name = '', firstAvailable = [] }) => [
+      name,
+      ...firstAvailable.map((each) => `${name}/${each.name ?? ''}`),
+    ]),
+  )
+}
+
+/** Checks a reference to a request or to one of its alternatives. */
+export function checkRequestName(name: string, names: ReadonlySet<string>, path: FieldPath): FieldError[] {
+  return names.has(name) ? [] : [invalid(path, name, 'must be the name of a request, or `request/alternative`')]
+}
+
+function checkConstraint(
+  { matchAttribute, distinctAttribute }: InferFields<typeof constraintFields>,
+  path: FieldPath,
+): FieldError[] {
+  if (matchAttribute !== undefined) return checkFullName(matchAttribute, child(path, 'matchAttribute'))
+  if (distinctAttribute !== undefined) return checkFullName(distinctAttribute, child(path, 'distinctAttribute'))
+  return [required(path, 'exactly one of `matchAttribute` and `distinctAttribute` is required')]
+}

@@ -1,0 +1,95 @@
+/** ResourceClaimStatus: the allocated devices of a claim and the objects that use them. */
+import { at, child, duplicate, type FieldError, forbidden, required } from '../../../model/field-error.ts'
+import { checkDnsSubdomain } from '../../../model/names.ts'
+import type { ApiObject } from '../../../model/object.ts'
+import type { RuleContext } from '../../../schema/context.ts'
+import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { immutableField } from '../../immutable.ts'
+import { allocationResult, checkAllocation } from './allocation.ts'
+import { type ResourceClaimSpec, requestNames } from './claim-spec.ts'
+import { checkDeviceStatus, deviceKey, deviceStatus } from './device-status.ts'
+import { checkList, checkName } from './lists.ts'
+
+const consumer = s.object(
+  {
+    apiGroup: field(1, s.string(), { doc: 'API group of the object. Empty for pods.' }),
+    resource: field(3, s.string(), { zeroValue: 'write', doc: 'Resource type of the object, such as `pods`.' }),
+    name: field(4, s.string(), { zeroValue: 'write', doc: 'Name of the object.' }),
+    uid: field(5, s.string(), { zeroValue: 'write', doc: 'UID of the object.' }),
+  },
+  {
+    name: 'ResourceClaimConsumerReference',
+    doc: 'An object that may use a claim.',
+    check: ({ apiGroup = '', ...names }, path) => [
+      ...(apiGroup === '' ? [] : checkName(apiGroup, child(path, 'apiGroup'), checkDnsSubdomain)),
+      ...(['resource', 'name', 'uid'] as const).flatMap((key) => (names[key] ? [] : [required(child(path, key))])),
+    ],
+  },
+)
+
+const statusFields = {
+  allocation: field(1, allocationResult, { doc: 'Allocated devices. Immutable while set.' }),
+  reservedFor: field(2, s.list(consumer, { list: 'map', keys: ['uid'], patch: 'merge', mergeKey: 'uid' }), {
+    doc: 'Objects that may use the claim, at most 256.',
+  }),
+  devices: field(4, s.list(deviceStatus, { list: 'map', keys: ['driver', 'device', 'pool', 'shareID'] }), {
+    gate: 'DRAResourceClaimDeviceStatus',
+    doc: 'Status of each allocated device, reported by its driver.',
+  }),
+}
+
+export type ResourceClaimStatus = InferFields<typeof statusFields>
+
+export const resourceClaimStatus = s.object(statusFields, {
+  name: 'ResourceClaimStatus',
+  doc: 'Allocated devices of a claim and the objects that use them.',
+})
+
+interface Claim {
+  readonly metadata: ApiObject['metadata']
+  readonly spec?: ResourceClaimSpec
+  readonly status?: ResourceClaimStatus
+}
+
+const maxConsumers = 256
+
+/** Checks an update of the status. */
+export function checkClaimStatus(next: Claim, previous: Claim, context: RuleContext): FieldError[] {
+  const { reservedFor = [], allocation, devices = [] } = next.status ?? {}
+  const before = previous.status?.allocation
+  const allocated = new Set((allocation?.devices?.results ?? []).map(deviceKey))
+  const path = 'status.allocation'
+  return [
+    ...checkList(reservedFor, 'status.reservedFor', { max: maxConsumers, key: ({ uid = '' }) => uid }),
+    ...checkList(devices, 'status.devices', {
+      max: maxConsumers,
+      check: (each, place) => checkDeviceStatus(each, { allocated, path: place }, context),
+    }),
+    ...repeatedDevices(devices.map(deviceKey)),
+    ...checkReservations(next, previous),
+    ...(allocation !== undefined && before !== undefined ? immutableField(path, allocation, before) : []),
+    ...(allocation !== undefined && before === undefined
+      ? checkAllocation(allocation, { names: requestNames(next.spec ?? {}), path }, context)
+      : []),
+  ]
+}
+
+function repeatedDevices(keys: readonly string[]): FieldError[] {
+  const seen = new Set<string>()
+  return keys.flatMap((key, i) =>
+    seen.size === seen.add(key).size ? [duplicate(at('status.devices', i), JSON.parse(key))] : [],
+  )
+}
+
+/** Only an allocated claim can be reserved. A claim that is being deleted gets no more consumers. */
+function checkReservations(next: Claim, previous: Claim): FieldError[] {
+  const path = 'status.reservedFor'
+  const { reservedFor = [], allocation } = next.status ?? {}
+  if (reservedFor.length === 0) return []
+  if (allocation === undefined) return [forbidden(path, 'may not be specified when `allocated` is not set')]
+  if (next.metadata.deletionTimestamp === undefined) return []
+  const before = new Set((previous.status?.reservedFor ?? []).map(({ uid }) => uid))
+  return reservedFor.every(({ uid }) => before.has(uid))
+    ? []
+    : [forbidden(path, 'new entries may not be added while `deletionTimestamp` is set')]
+}

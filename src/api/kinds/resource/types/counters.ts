@@ -1,0 +1,51 @@
+/** Counters that several devices share, such as the memory of a partitioned device. */
+import { child, type FieldError, type FieldPath, required } from '../../../model/field-error.ts'
+import { field, s } from '../../../schema/schema.ts'
+import { checkName } from './lists.ts'
+
+const counter = s.object(
+  { value: field(1, s.quantity(), { zeroValue: 'write', doc: 'Amount of the counter.' }) },
+  { name: 'Counter', doc: 'An amount that several devices share.' },
+)
+
+const counters = field(2, s.map(counter), {
+  zeroValue: 'write',
+  published: 'required',
+  doc: 'Counters by name. At least one.',
+})
+
+export const counterSet = s.object(
+  {
+    name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the set, unique within the pool.' }),
+    counters,
+  },
+  {
+    name: 'CounterSet',
+    doc: 'A set of counters that devices consume.',
+    check: ({ name = '', counters }, path) => [
+      ...checkName(name, child(path, 'name')),
+      ...checkCounters(counters, path),
+    ],
+  },
+)
+
+export const counterConsumption = s.object(
+  {
+    counterSet: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the set of counters.' }),
+    counters,
+  },
+  {
+    name: 'DeviceCounterConsumption',
+    doc: 'Amounts of counters that a device consumes.',
+    check: ({ counterSet = '', counters }, path) => [
+      ...(counterSet === '' ? [required(child(path, 'counterSet'))] : checkName(counterSet, child(path, 'counterSet'))),
+      ...checkCounters(counters, path),
+    ],
+  },
+)
+
+function checkCounters(all: { readonly [name: string]: unknown } = {}, path: FieldPath): FieldError[] {
+  const place = child(path, 'counters')
+  const names = Object.keys(all)
+  return names.length === 0 ? [required(place)] : names.flatMap((name) => checkName(name, place))
+}

@@ -1,0 +1,95 @@
+/** AllocatedDeviceStatus: what the driver reports about an allocated device. */
+
+import { child, type FieldError, type FieldPath, invalid, tooLong, tooMany } from '../../../model/field-error.ts'
+import { parseRange } from '../../../model/ip-range.ts'
+import { checkCanonicalIp } from '../../../model/strict-ip.ts'
+import type { RuleContext } from '../../../schema/context.ts'
+import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { checkDriverName } from '../../core/types/volumes/storage-systems.ts'
+import { checkConditions, condition } from '../../meta/condition.ts'
+import { checkRaw, rawExtension } from './configuration.ts'
+import { checkList, checkName, checkPoolName, checkShareId } from './lists.ts'
+
+const networkFields = {
+  interfaceName: field(1, s.string(), { doc: 'Name of the network interface in the pod, at most 256 bytes.' }),
+  ips: field(2, s.list(s.string()), { doc: 'Addresses of the interface in CIDR notation, at most 16.' }),
+  hardwareAddress: field(3, s.string(), { doc: 'Hardware address of the interface, at most 128 bytes.' }),
+}
+
+const networkData = s.object(networkFields, {
+  name: 'NetworkDeviceData',
+  doc: 'Network information about a device.',
+  check: checkNetwork,
+})
+
+const statusFields = {
+  driver: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the driver of the device.' }),
+  pool: field(2, s.string(), { zeroValue: 'write', doc: 'Name of the pool that contains the device.' }),
+  device: field(3, s.string(), { zeroValue: 'write', doc: 'Name of the device in its pool.' }),
+  conditions: field(4, s.list(condition, { list: 'map', keys: ['type'] }), {
+    doc: 'Conditions of the device, at most 8.',
+  }),
+  data: field(5, rawExtension, { doc: 'Information from the driver, as a JSON object.' }),
+  networkData: field(6, networkData, { doc: 'Network information.' }),
+  shareID: field(7, s.string(), {
+    zeroValue: 'keep',
+    since: '1.34',
+    gate: 'DRAConsumableCapacity',
+    doc: 'UUID of the share, if the device allows several allocations.',
+  }),
+}
+
+export type DeviceStatus = InferFields<typeof statusFields>
+
+export const deviceStatus = s.object(statusFields, {
+  name: 'AllocatedDeviceStatus',
+  doc: 'Status of an allocated device, reported by its driver.',
+})
+
+/** Returns a key that identifies a device or a share of it. */
+export function deviceKey({ driver, pool, device, shareID }: Omit<DeviceStatus, 'conditions'>): string {
+  return JSON.stringify([driver, pool, device, shareID ?? ''])
+}
+
+const maxConditions = 8
+const maxIps = 16
+const maxInterfaceBytes = 256
+const maxHardwareBytes = 128
+
+export function checkDeviceStatus(
+  value: DeviceStatus,
+  { allocated, path }: { readonly allocated: ReadonlySet<string>; readonly path: FieldPath },
+  context: RuleContext,
+): FieldError[] {
+  const { driver = '', pool = '', device = '', shareID, conditions: all = [], data } = value
+  const place = child(path, 'conditions')
+  return [
+    ...checkDriverName(driver, child(path, 'driver'), context),
+    ...checkPoolName(pool, child(path, 'pool')),
+    ...checkName(device, child(path, 'device')),
+    ...checkShareId(shareID, path),
+    ...(allocated.has(deviceKey(value))
+      ? []
+      : [invalid(path, { driver, pool, device, shareID }, 'must be an allocated device of the claim')]),
+    ...(all.length > maxConditions ? [tooMany(place, all.length, maxConditions)] : checkConditions(all, place)),
+    ...checkRaw(data, child(path, 'data'), { isRequired: false }),
+  ]
+}
+
+function checkNetwork(value: InferFields<typeof networkFields>, path: FieldPath): FieldError[] {
+  const limits = { interfaceName: maxInterfaceBytes, hardwareAddress: maxHardwareBytes } as const
+  return [
+    ...(['interfaceName', 'hardwareAddress'] as const)
+      .filter((name) => Buffer.byteLength(value[name] ?? '') > limits[name])
+      .map((name) => tooLong(child(path, name), limits[name])),
+    ...checkList(value.ips, child(path, 'ips'), { max: maxIps, key: (ip) => ip, check: checkInterfaceAddress }),
+  ]
+}
+
+/** Checks an address with the length of its prefix. Unlike a range, it may have bits beyond the prefix. */
+function checkInterfaceAddress(text: string, path: FieldPath): FieldError[] {
+  const [address = '', bits = ''] = text.split('/')
+  if (parseRange(text) === undefined) return [invalid(path, text, 'must be an address in CIDR notation')]
+  const isCanonical = checkCanonicalIp(address).length === 0 && String(Number(bits)) === bits
+  return isCanonical ? [] : [invalid(path, text, 'must be in canonical form')]
+}

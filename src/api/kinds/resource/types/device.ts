@@ -1,0 +1,187 @@
+/** Device: a device in a ResourceSlice, with its attributes, capacities, taints and location. */
+import { keysOf } from '../../../json/json.ts'
+import {
+  at,
+  child,
+  type FieldError,
+  type FieldPath,
+  invalid,
+  notSupported,
+  required,
+  tooLong,
+} from '../../../model/field-error.ts'
+import { checkLabelValue } from '../../../model/names.ts'
+import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { checkLabelKey } from '../../../selectors/label-rules.ts'
+import { nodeSelector } from '../../core/types/node-selector.ts'
+import { checkBindingConditions } from './binding-conditions.ts'
+import { counterConsumption } from './counters.ts'
+import { checkCapacity, deviceCapacity } from './device-capacity.ts'
+import { checkAttributeName, checkList, checkName, maxElements } from './lists.ts'
+import { taintEffects } from './request.ts'
+
+const attributeFields = {
+  int: field(2, s.int64(), { zeroValue: 'keep', doc: 'An integer.' }),
+  bool: field(3, s.boolean(), { zeroValue: 'keep', doc: 'A boolean.' }),
+  string: field(4, s.string(), { zeroValue: 'keep', doc: 'A text of at most 64 bytes.' }),
+  version: field(5, s.string(), { zeroValue: 'keep', doc: 'A semantic version of at most 64 bytes.' }),
+  ints: field(6, s.list(s.int64()), { since: '1.36', gate: 'DRAListTypeAttributes', doc: 'A list of integers.' }),
+  bools: field(7, s.list(s.boolean()), { since: '1.36', gate: 'DRAListTypeAttributes', doc: 'A list of booleans.' }),
+  strings: field(8, s.list(s.string()), { since: '1.36', gate: 'DRAListTypeAttributes', doc: 'A list of texts.' }),
+  versions: field(9, s.list(s.string()), { since: '1.36', gate: 'DRAListTypeAttributes', doc: 'A list of versions.' }),
+}
+
+const attribute = s.object(attributeFields, {
+  name: 'DeviceAttribute',
+  doc: 'An attribute of a device. Exactly one field must be set.',
+  check: checkAttribute,
+})
+
+const taintFields = {
+  key: field(1, s.string(), { zeroValue: 'write', doc: 'Key of the taint.' }),
+  value: field(2, s.string(), { doc: 'Value of the taint.' }),
+  effect: field(3, s.string(), {
+    zeroValue: 'write',
+    doc: 'Effect on claims without a toleration: `None`, `NoSchedule` or `NoExecute`.',
+  }),
+  timeAdded: field(4, s.time(), { doc: 'Time the taint was added. Set by the server if it is missing.' }),
+}
+
+const taint = s.object(taintFields, { name: 'DeviceTaint', doc: 'A taint of a device.', check: checkTaint })
+
+const mapping = s.object(
+  {
+    capacityKey: field(1, s.string(), { zeroValue: 'keep', doc: 'Capacity of the device that the resource follows.' }),
+    allocationMultiplier: field(2, s.quantity(), {
+      zeroValue: 'keep',
+      doc: 'Amount of the resource for each unit of the capacity or of the device.',
+    }),
+  },
+  { name: 'NodeAllocatableResourceMapping', doc: 'Amount of a resource of the node that a device uses.' },
+)
+
+const bindingGates = ['DRADeviceBindingConditions', 'DRAResourceClaimDeviceStatus'] as const
+
+const deviceFields = {
+  name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the device, unique within its pool.' }),
+  attributes: field(2, s.map(attribute), { doc: 'Attributes by name, with or without a domain.' }),
+  capacity: field(3, s.map(deviceCapacity), { doc: 'Capacities by name, with or without a domain.' }),
+  consumesCounters: field(4, s.list(counterConsumption), {
+    gate: 'DRAPartitionableDevices',
+    doc: 'Shared counters that the device consumes when it is allocated.',
+  }),
+  nodeName: field(5, s.string(), {
+    zeroValue: 'keep',
+    gate: 'DRAPartitionableDevices',
+    doc: 'Node from which the device is accessible. Requires perDeviceNodeSelection.',
+  }),
+  nodeSelector: field(6, nodeSelector, {
+    gate: 'DRAPartitionableDevices',
+    doc: 'Nodes from which the device is accessible. Requires perDeviceNodeSelection.',
+  }),
+  allNodes: field(7, s.boolean(), {
+    zeroValue: 'keep',
+    gate: 'DRAPartitionableDevices',
+    doc: 'Whether all nodes can access the device. Requires perDeviceNodeSelection.',
+  }),
+  taints: field(8, s.list(taint), { gate: 'DRADeviceTaints', doc: 'Taints of the device, at most 16.' }),
+  bindsToNode: field(9, s.boolean(), {
+    zeroValue: 'keep',
+    since: '1.34',
+    gate: bindingGates,
+    doc: 'Whether an allocation limits the claim to the node of the pod.',
+  }),
+  bindingConditions: field(10, s.list(s.string()), {
+    since: '1.34',
+    gate: bindingGates,
+    doc: 'Conditions that must be true before pods are bound, at most 4.',
+  }),
+  bindingFailureConditions: field(11, s.list(s.string()), {
+    since: '1.34',
+    gate: bindingGates,
+    doc: 'Conditions that abort the binding of pods, at most 4.',
+  }),
+  allowMultipleAllocations: field(12, s.boolean(), {
+    zeroValue: 'keep',
+    since: '1.34',
+    gate: 'DRAConsumableCapacity',
+    doc: 'Whether the device can be allocated several times.',
+  }),
+  nodeAllocatableResourceMappings: field(13, s.map(mapping), {
+    since: '1.36',
+    gate: 'DRANodeAllocatableResources',
+    doc: 'Resources of the node that the device uses, by name.',
+  }),
+}
+
+export type Device = InferFields<typeof deviceFields>
+
+export const device = s.object(deviceFields, {
+  name: 'Device',
+  doc: 'A device and its properties.',
+  check: checkDevice,
+})
+
+const maxTextLength = 64
+const maxTaints = 16
+const version =
+  /^(?:0|[1-9][0-9]*)(?:\.(?:0|[1-9][0-9]*)){2}(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/
+
+function checkDevice(value: Device, path: FieldPath): FieldError[] {
+  const { name = '', attributes = {}, capacity = {} } = value
+  const places = { attributes: child(path, 'attributes'), capacity: child(path, 'capacity') }
+  const count = Object.keys(attributes).length + Object.keys(capacity).length
+  if (count > maxElements)
+    return [invalid(path, count, `the total number of attributes and capacities must not exceed ${maxElements}`)]
+  return [
+    ...checkName(name, child(path, 'name')),
+    ...Object.keys(attributes).flatMap((key) => checkAttributeName(key, places.attributes)),
+    ...Object.entries(capacity).flatMap(([key, each]) => [
+      ...checkAttributeName(key, places.capacity),
+      ...checkCapacity(each, {
+        isShared: value.allowMultipleAllocations === true,
+        path: at(places.capacity, key),
+      }),
+    ]),
+    ...checkList(value.taints, child(path, 'taints'), { max: maxTaints }),
+    ...checkList(value.consumesCounters, child(path, 'consumesCounters'), {
+      max: maxElements,
+      key: ({ counterSet = '' }) => counterSet,
+    }),
+    ...checkBindingConditions(value, path),
+  ]
+}
+
+function checkAttribute(value: InferFields<typeof attributeFields>, path: FieldPath): FieldError[] {
+  const names = keysOf(value).filter((name) => value[name] !== undefined)
+  if (names.length !== 1) return [invalid(path, value, 'exactly one value must be specified')]
+  const { string, version: text, strings = [], versions = [] } = value
+  return [
+    ...(string === undefined ? [] : checkText(string, child(path, 'string'))),
+    ...(text === undefined ? [] : checkVersion(text, child(path, 'version'))),
+    ...checkList(strings, child(path, 'strings'), { max: maxTextLength, check: checkText }),
+    ...checkList(versions, child(path, 'versions'), { max: maxTextLength, check: checkVersion }),
+  ]
+}
+
+function checkText(text: string, path: FieldPath): FieldError[] {
+  return Buffer.byteLength(text) > maxTextLength ? [tooLong(path, maxTextLength)] : []
+}
+
+function checkVersion(text: string, path: FieldPath): FieldError[] {
+  if (Buffer.byteLength(text) > maxTextLength) return [tooLong(path, maxTextLength)]
+  return version.test(text) ? [] : [invalid(path, text, 'must be a semantic version')]
+}
+
+function checkTaint(
+  { key = '', value = '', effect = '' }: InferFields<typeof taintFields>,
+  path: FieldPath,
+): FieldError[] {
+  const place = child(path, 'effect')
+  return [
+    ...checkLabelKey(key, child(path, 'key')),
+    ...checkName(value, child(path, 'value'), checkLabelValue),
+    ...(effect === '' ? [required(place)] : []),
+    ...(effect === '' || taintEffects.includes(effect) ? [] : [notSupported(place, effect, taintEffects)]),
+  ]
+}

@@ -1,0 +1,103 @@
+/** Limits and names that all kinds of dynamic resources share. */
+import {
+  at,
+  child,
+  duplicate,
+  type FieldError,
+  type FieldPath,
+  invalid,
+  required,
+  tooLong,
+  tooMany,
+} from '../../../model/field-error.ts'
+import { checkDnsLabel, checkDnsSubdomain, type NameCheck } from '../../../model/names.ts'
+import { repeatedAt } from '../../core/types/repeated.ts'
+
+/** Maximum number of requests, constraints, selectors and similar elements. */
+export const maxElements = 32
+/** Maximum size of an expression and of opaque parameters. */
+export const maxTextBytes = 10 * 1024
+
+interface ListRules<T> {
+  readonly max?: number
+  /** The key of an element. If set, no two elements may have the same key. */
+  readonly key?: (item: T) => string
+  readonly check?: (item: T, path: FieldPath) => readonly FieldError[]
+}
+
+/** Checks the number of elements, each element, and that keys do not repeat. */
+export function checkList<T>(items: readonly T[] = [], path: FieldPath, rules: ListRules<T>): FieldError[] {
+  const { max = maxElements, key, check } = rules
+  if (items.length > max) return [tooMany(path, items.length, max)]
+  const keys = key === undefined ? [] : items.map(key)
+  const repeated = repeatedAt(keys)
+  return items.flatMap((item, i) => [
+    ...(check?.(item, at(path, i)) ?? []),
+    ...(repeated.has(i) ? [duplicate(at(path, i), keys[i])] : []),
+  ])
+}
+
+/** Applies the format of a name. */
+export function checkName(name: string, path: FieldPath, check: NameCheck = checkDnsLabel): FieldError[] {
+  return check(name).map((fault) => invalid(path, name, fault))
+}
+
+/** Requires a name with a format. */
+export function checkRequired(name: string, path: FieldPath, check: NameCheck): FieldError[] {
+  return name === '' ? [required(path)] : checkName(name, path, check)
+}
+
+const maxPoolLength = 253
+
+/** Checks a pool name: subdomains that are separated by slashes. */
+export function checkPoolName(name: string, path: FieldPath): FieldError[] {
+  if (name === '') return [required(path)]
+  if (name.length > maxPoolLength) return [tooLong(path, maxPoolLength)]
+  return name.split('/').flatMap((part) => checkName(part, path, checkDnsSubdomain))
+}
+
+const identifier = /^[A-Za-z_][A-Za-z0-9_]*$/
+const maxIdLength = 32
+const maxDomainLength = 63
+
+function checkId(id: string, path: FieldPath): FieldError[] {
+  if (id === '') return [required(path, 'the name must not be empty')]
+  return [
+    ...(id.length > maxIdLength ? [tooLong(path, maxIdLength)] : []),
+    ...(identifier.test(id.slice(0, maxTextBytes))
+      ? []
+      : [invalid(path, id, 'must be a C identifier: letters, digits and `_`, not starting with a digit')]),
+  ]
+}
+
+function checkDomain(domain: string, path: FieldPath): FieldError[] {
+  if (domain === '') return [required(path, 'the domain must not be empty')]
+  return [
+    ...(domain.length > maxDomainLength ? [tooLong(path, maxDomainLength)] : []),
+    ...checkName(domain, path, checkDnsSubdomain),
+  ]
+}
+
+/** Checks the name of an attribute or capacity: an identifier with an optional domain. */
+export function checkAttributeName(name: string, path: FieldPath): FieldError[] {
+  const parts = name.split('/')
+  if (name === '') return [required(path, 'name required')]
+  if (parts.length === 1) return checkId(name, path)
+  if (parts.length > 2) return [invalid(path, name, 'may have only one slash, after the domain')]
+  return [...checkDomain(parts[0]!, path), ...checkId(parts[1]!, path)]
+}
+
+/** Checks the name of an attribute that must have a domain. */
+export function checkFullName(name: string, path: FieldPath): FieldError[] {
+  if (name === '') return [required(path, 'name required')]
+  return name.includes('/')
+    ? checkAttributeName(name, path)
+    : [invalid(path, name, 'must be a domain and a name, separated by a slash')]
+}
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** Checks the ID of a share of a device. */
+export function checkShareId(id: string | undefined, path: FieldPath): FieldError[] {
+  return id === undefined || uuid.test(id) ? [] : [invalid(child(path, 'shareID'), id, 'must be a UUID in lower case')]
+}

@@ -1,0 +1,192 @@
+/** Rules of ResourceClaim, ResourceClaimTemplate, DeviceClass and ResourceSlice. */
+import { vendorOf } from '../../../src/api/model/vendor.ts'
+import { type Row, testRows } from '../../support/version-rows.ts'
+
+const group = `/apis/resource.${vendorOf('kubernetes').groupDomain}/v1`
+const request = { name: 'r', exactly: { deviceClassName: 'gpu' } }
+const claim = (devices: object) => ({ path: `${group}/namespaces/default/resourceclaims`, body: { spec: { devices } } })
+const exactly = (fields: object) => claim({ requests: [{ name: 'r', exactly: { deviceClassName: 'gpu', ...fields } }] })
+const pool = { name: 'p', generation: 1, resourceSliceCount: 1 }
+const slice = (spec: object) => ({
+  path: `${group}/resourceslices`,
+  body: { spec: { driver: 'd.example', nodeName: 'n', pool, ...spec } },
+})
+const withDevice = (fields: object) => slice({ devices: [{ name: 'a', ...fields }] })
+const deviceClass = (spec: object) => ({ path: `${group}/deviceclasses`, body: { spec } })
+const cel = (expression: string) => ({ cel: { expression } })
+const device = { driver: 'd.example', pool: 'p', device: 'a' }
+const allocation = { devices: { results: [{ request: 'r', ...device }] } }
+const first = 'spec.devices.requests[0]'
+
+const rows: Row[] = [
+  {
+    name: 'one device is the default',
+    ...claim({ requests: [request] }),
+    shows: { 'spec.devices.requests.0.exactly.count': 1 },
+  },
+  {
+    name: 'all devices have no count',
+    ...exactly({ allocationMode: 'All', count: 1 }),
+    causes: [`Invalid ${first}.exactly.count`],
+  },
+  { name: 'a request has one form', ...claim({ requests: [{ name: 'r' }] }), causes: [`Required ${first}`] },
+  {
+    name: 'request names do not repeat',
+    ...claim({ requests: [request, request] }),
+    causes: ['Duplicate spec.devices.requests[1]'],
+  },
+  {
+    name: 'requests are limited',
+    ...claim({ requests: Array.from({ length: 33 }, (_, i) => ({ ...request, name: `r${i}` })) }),
+    causes: ['TooMany spec.devices.requests'],
+  },
+  {
+    name: 'alternatives have names',
+    ...claim({ requests: [{ name: 'r', firstAvailable: [{ deviceClassName: 'g' }] }] }),
+    causes: [`Invalid ${first}.firstAvailable[0].name`],
+  },
+  { name: 'selectors compile', ...exactly({ selectors: [cel('device.driver == "d"')] }) },
+  {
+    name: 'selectors know only the device',
+    ...exactly({ selectors: [cel('object.x == 1')] }),
+    causes: [`Invalid ${first}.exactly.selectors[0].cel.expression`],
+  },
+  {
+    name: 'selectors return a bool',
+    ...exactly({ selectors: [cel('"x"')] }),
+    causes: [`Invalid ${first}.exactly.selectors[0].cel.expression`],
+  },
+  {
+    name: 'tolerations have known effects',
+    ...exactly({ tolerations: [{ key: 'a', operator: 'Exists', effect: 'X' }] }),
+    causes: [`NotSupported ${first}.exactly.tolerations[0].effect`],
+  },
+  {
+    name: 'constraints name requests',
+    ...claim({ requests: [request], constraints: [{ requests: ['z'], matchAttribute: 'd.example/a' }] }),
+    causes: ['Invalid spec.devices.constraints[0].requests[0]'],
+  },
+  {
+    name: 'constraints need an attribute with a domain',
+    ...claim({ requests: [request], constraints: [{ matchAttribute: 'a' }] }),
+    causes: ['Invalid spec.devices.constraints[0].matchAttribute'],
+  },
+  {
+    name: 'configuration is an object',
+    ...claim({ requests: [request], config: [{ opaque: { driver: 'd', parameters: 'x' } }] }),
+    causes: ['Invalid spec.devices.config[0].opaque.parameters'],
+  },
+  {
+    name: 'a claim does not change',
+    ...claim({ requests: [request] }),
+    patch: { spec: { devices: { requests: [] } } },
+    causes: ['Invalid spec'],
+  },
+  {
+    name: 'only allocated claims are reserved',
+    ...claim({ requests: [request] }),
+    patch: { status: { reservedFor: [{ resource: 'pods', name: 'p', uid: 'u' }] } },
+    subresource: '/status',
+    causes: ['Forbidden status.reservedFor'],
+  },
+  {
+    name: 'allocations name requests',
+    ...claim({ requests: [request] }),
+    patch: { status: { allocation: { devices: { results: [{ ...device, request: 'z' }] } } } },
+    subresource: '/status',
+    causes: ['Invalid status.allocation.devices.results[0].request'],
+  },
+  {
+    name: 'allocations do not change',
+    ...claim({ requests: [request] }),
+    status: { status: { allocation } },
+    patch: { status: { allocation: { devices: { results: [] } } } },
+    subresource: '/status',
+    causes: ['Invalid status.allocation'],
+  },
+  {
+    name: 'drivers report allocated devices',
+    ...claim({ requests: [request] }),
+    status: { status: { allocation } },
+    patch: { status: { devices: [{ ...device, networkData: { ips: ['10.9.8.7/24'] } }] } },
+    subresource: '/status',
+  },
+  {
+    name: 'drivers report no other devices',
+    ...claim({ requests: [request] }),
+    status: { status: { allocation } },
+    patch: { status: { devices: [{ ...device, device: 'b' }] } },
+    subresource: '/status',
+    causes: ['Invalid status.devices[0]'],
+  },
+  {
+    name: 'templates are checked',
+    path: `${group}/namespaces/default/resourceclaimtemplates`,
+    body: { spec: { spec: { devices: { requests: [{ name: 'r' }] } } } },
+    causes: ['Required spec.spec.devices.requests[0]'],
+  },
+  {
+    name: 'a class has a generation',
+    ...deviceClass({ selectors: [cel('true')] }),
+    patch: { spec: { selectors: [cel('false')] } },
+    shows: { 'metadata.generation': 2 },
+  },
+  {
+    name: 'a class may be an extended resource',
+    ...deviceClass({ extendedResourceName: 'cpu' }),
+    causes: ['Invalid spec.extendedResourceName'],
+  },
+  { name: 'a slice has one location', ...slice({ nodeName: undefined }), causes: ['Required spec'] },
+  { name: 'all nodes or none', ...slice({ allNodes: false }), causes: ['Invalid spec.allNodes'] },
+  {
+    name: 'a slice keeps its node',
+    ...slice({}),
+    patch: { spec: { nodeName: 'm' } },
+    causes: ['Invalid spec.nodeName'],
+  },
+  {
+    name: 'attributes have one value',
+    ...withDevice({ attributes: { x: { int: 1, string: 'a' } } }),
+    causes: ['Invalid spec.devices[0].attributes[x]'],
+  },
+  {
+    name: 'versions are semantic',
+    ...withDevice({ attributes: { x: { version: '1.x' } } }),
+    causes: ['Invalid spec.devices[0].attributes[x].version'],
+  },
+  {
+    name: 'names of attributes are identifiers',
+    ...withDevice({ attributes: { 'a-b': { int: 1 } } }),
+    causes: ['Invalid spec.devices[0].attributes'],
+  },
+  {
+    name: 'taints have an effect',
+    ...withDevice({ taints: [{ key: 'x' }] }),
+    causes: ['Required spec.devices[0].taints[0].effect'],
+  },
+  {
+    name: 'failures need conditions',
+    ...withDevice({ bindingFailureConditions: ['x'] }),
+    causes: ['Invalid spec.devices[0].bindingConditions'],
+  },
+  {
+    name: 'policies need shared devices',
+    ...withDevice({ capacity: { m: { value: '8', requestPolicy: { default: '1', validValues: ['1'] } } } }),
+    causes: ['Forbidden spec.devices[0].capacity[m].requestPolicy'],
+  },
+  {
+    name: 'the default is a valid value',
+    ...withDevice({
+      allowMultipleAllocations: true,
+      capacity: { m: { value: '8', requestPolicy: { default: '3', validValues: ['1', '2'] } } },
+    }),
+    causes: ['Invalid spec.devices[0].capacity[m].requestPolicy.validValues'],
+  },
+  {
+    name: 'counters exclude devices',
+    ...slice({ devices: [{ name: 'a' }], sharedCounters: [{ name: 'c', counters: { m: { value: '1' } } }] }),
+    causes: ['Invalid spec'],
+  },
+]
+
+await testRows('1.36', rows)
