@@ -18,7 +18,7 @@ import { Http1Server } from './http1/server.ts'
 import { Http2Server } from './http2/server.ts'
 import { loadEngine } from './load-engine.ts'
 import type { Peer, ServerTransport } from './server-transport.ts'
-import { connectionKey, UnauthenticatedConnections } from './unauthenticated-connections.ts'
+import { connectionKey, networkOf, UnauthenticatedConnections } from './unauthenticated-connections.ts'
 import { type EvictionChannel, WorkerEvictions } from './worker-evictions.ts'
 
 export interface ListenerOptions {
@@ -248,20 +248,23 @@ export class Listener {
     socket.on('error', () => socket.destroy())
     this.#strangers.becomes(socket)
     const server = socket.alpnProtocol === 'h2' ? this.#http2 : this.#http1
-    const peer = this.#peer(socket, () => server.end(socket))
+    // Connections of the same client share its time.
+    let client = `network ${networkOf(socket.remoteAddress ?? '')}`
+    const peer = this.#peer(socket, { end: () => server.end(socket), onUser: ({ name }) => (client = `user ${name}`) })
     this.#peers.set(socket, peer)
     socket.on('close', () => this.#peers.delete(socket))
-    readFairly(socket)
+    readFairly(socket, () => client)
     server.accept(socket, peer)
   }
 
-  #peer(socket: TLSSocket, end: () => void): Peer {
+  #peer(socket: TLSSocket, { end, onUser }: { readonly end: () => void; readonly onUser: (user: User) => void }): Peer {
     const key = connectionKey(socket)
     let isAdmitted = false
     const admit = (user: User): string | undefined => {
       const admission = this.#connections.admit(user)
       if ('refusal' in admission) return admission.refusal
       isAdmitted = true
+      onUser(user)
       this.#strangers.knows(key)
       if (socket.destroyed) this.#connections.release(admission.counter)
       else socket.once('close', () => this.#connections.release(admission.counter))

@@ -1,85 +1,123 @@
 /**
- * Bounds what a connection costs this process while it is read.
+ * Bounds what connections cost this process while they are read.
  *
  * Time: libuv reads a socket up to 32 times in a row while the other side keeps it full, which is up to 2 MiB. All other
- * connections would wait for that, so a connection is read only up to a limit in each turn of the event loop.
+ * connections would wait for that, so a connection is read only up to a limit in each turn of the event loop. All
+ * connections of one client together have such a limit, too. What they have received beyond it waits for later turns,
+ * in which they take turns.
  *
  * Memory: a stream holds each chunk separately, and a client can send each byte in a TLS record of its own. While the
  * reader of a connection is behind, small chunks are joined.
  */
 import type { Socket } from 'node:net'
 import { ByteQueue } from '../../base/collections/byte-queue.ts'
+import { ReadingTurns } from './reading-turns.ts'
 
-/** Maximum number of bytes that a connection delivers in a turn, apart from those that are already decrypted. */
+/** Maximum number of bytes that a connection delivers in a turn. */
 const maxBytesPerTurn = 64 * 1024
 /** Cost of delivering a chunk, in bytes. Small TLS records cost far more than their bytes. */
 const bytesPerChunk = 128
+/** Time to decrypt a TLS record and pass it to the stream, in milliseconds. */
+const msPerChunk = 0.002
 
-/** The number of the turn in which connections currently deliver. */
-let turn = 0
-/** Whether the next turn is scheduled. */
-let isScheduled = false
-/** Continues the connections that have reached the limit, in this order. */
-let continuations: (() => void)[] = []
+const turns = new ReadingTurns()
 
-function nextTurn(): void {
-  turn++
-  isScheduled = false
-  const due = continuations
-  continuations = []
-  for (const resume of due) resume()
+/**
+ * Makes the socket stop reading for the rest of the turn when it or its client has reached the limit, and join small
+ * chunks. `clientOf` names the client; by default, the socket shares its time with no other.
+ */
+export function readFairly(socket: Socket, clientOf: () => string | undefined = () => undefined): void {
+  const reader = new FairReader(socket, clientOf)
+  socket._read = (size) => reader.want(size)
+  socket.push = (chunk, encoding) => reader.receive(chunk as Buffer | null, encoding)
+  socket.read = (size) => reader.take(size)
 }
 
-/** Makes the socket stop reading for the rest of the turn after `maxBytesPerTurn`, and join small chunks. */
-export function readFairly(socket: Socket): void {
-  let lastTurn = -1
-  let delivered = 0
-  let isStopped = false
+/** Sits between a socket and its native stream, which stops reading if `receive` returns false. */
+class FairReader {
+  readonly #socket: Socket
+  readonly #clientOf: () => string | undefined
+  /** The methods of the stream. */
+  readonly #push: Socket['push']
+  readonly #read: Socket['_read']
+  readonly #take: Socket['read']
+  #lastTurn = -1
+  #delivered = 0
+  /** Time that the connection has taken since it was resumed. */
+  #spentMs = 0
+  #isStopped = false
   /** Whether the stream has asked for more while it was stopped. It does not ask again. */
-  let isAwaited = false
-  /** What has arrived while the reader was behind, and is not in the stream yet. */
-  const late = new ByteQueue()
-  const push = socket.push.bind(socket)
-  const read = socket._read.bind(socket)
-  const take = socket.read.bind(socket)
-  const pushLate = () => {
-    for (const part of late.takeParts()) push(part)
+  #isAwaited = false
+  /** Whether the connection has ended while it was stopped. */
+  #isEnding = false
+  /** What has arrived while the connection was stopped or its reader was behind, and is not in the stream yet. */
+  readonly #late = new ByteQueue()
+  readonly #pushLate = () => {
+    for (const part of this.#late.takeParts()) this.#push(part)
   }
-  const resume = () => {
-    isStopped = false
-    if (isAwaited) read(0)
-    isAwaited = false
+
+  constructor(socket: Socket, clientOf: () => string | undefined) {
+    this.#socket = socket
+    this.#clientOf = clientOf
+    this.#push = socket.push.bind(socket)
+    this.#read = socket._read.bind(socket)
+    this.#take = socket.read.bind(socket)
   }
-  socket._read = (size) => {
-    if (isStopped) isAwaited = true
-    else read(size)
+
+  want(size: number): void {
+    if (this.#isStopped) this.#isAwaited = true
+    else this.#read(size)
   }
-  // The native stream stops reading if `push` returns false.
-  socket.push = (chunk: Buffer | null, encoding?: BufferEncoding): boolean => {
-    if (chunk === null) {
-      pushLate()
-      return push(chunk)
-    }
-    if (lastTurn !== turn) {
-      lastTurn = turn
-      delivered = 0
-    }
-    delivered += chunk.length + bytesPerChunk
-    if (!isScheduled) {
-      isScheduled = true
-      setImmediate(nextTurn)
-    }
-    if (delivered >= maxBytesPerTurn && !isStopped) {
-      isStopped = true
-      continuations.push(resume)
-    }
-    if (socket.readableLength === 0) return push(chunk, encoding) && !isStopped
-    late.add(chunk)
-    return socket.readableLength + late.size < socket.readableHighWaterMark && !isStopped
+
+  /** Receives a chunk, or null at the end. Returns false if the connection must not be read on. */
+  receive(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
+    if (chunk === null) return this.#end()
+    const socket = this.#socket
+    const client = this.#clientOf()
+    this.#count(chunk, client)
+    if (!this.#isStopped && turns.isOver(client)) this.#stop(client)
+    if (this.#isStopped || this.#late.size > 0 || socket.readableLength > 0) this.#late.add(chunk)
+    else this.#spentMs += turns.time(client, () => this.#push(chunk, encoding))
+    if (!this.#isStopped && this.#delivered >= maxBytesPerTurn) this.#stop(client)
+    return !this.#isStopped && socket.readableLength + this.#late.size < socket.readableHighWaterMark
   }
-  socket.read = (size) => {
-    const chunk = take(size) as Buffer | null
-    if (late.size > 0 && socket.readableLength === 0) pushLate()
+
+  take(size?: number): unknown {
+    const chunk: unknown = this.#take(size)
+    if (this.#late.size > 0 && this.#socket.readableLength === 0 && !this.#isStopped) this.#pushLate()
     return chunk
+  }
+
+  #count(chunk: Buffer, client: string | undefined): void {
+    if (this.#lastTurn !== turns.current) {
+      this.#lastTurn = turns.current
+      this.#delivered = 0
+    }
+    this.#delivered += chunk.length + bytesPerChunk
+    this.#spentMs += msPerChunk
+    turns.charge(client, msPerChunk)
+  }
+
+  #end(): boolean {
+    this.#isEnding = this.#isStopped && this.#late.size > 0
+    if (this.#isEnding) return false
+    this.#pushLate()
+    return this.#push(null)
+  }
+
+  #stop(client: string | undefined): void {
+    this.#isStopped = true
+    turns.wait({ client, expectedMs: this.#spentMs, resume: () => this.#resume() })
+  }
+
+  #resume(): void {
+    this.#isStopped = false
+    this.#spentMs = 0
+    if (this.#socket.destroyed) return
+    if (this.#late.size > 0 && this.#socket.readableLength === 0) turns.time(this.#clientOf(), this.#pushLate)
+    const hasEnded = this.#isEnding
+    if (hasEnded) this.#end()
+    if (this.#isAwaited || hasEnded) this.#read(0)
+    this.#isAwaited = false
   }
 }

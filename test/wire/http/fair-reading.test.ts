@@ -93,3 +93,29 @@ test('small chunks are joined while the reader of a connection is behind, in ord
   assert.ok(Buffer.concat(chunks).equals(expected))
   assert.ok(chunks.length < 100, `${chunks.length} chunks`)
 })
+
+test('the connections of one client share its time in each turn, and all of them deliver everything', async () => {
+  const sockets: Socket[] = []
+  for (let i = 0; i < 6; i++) sockets.push(await openFull())
+  const turns = new Map<number, number>()
+  const totals = sockets.map(() => 0)
+  const ends = sockets.map(async (socket, i) => {
+    readFairly(socket, () => 'one client')
+    socket.on('data', (chunk: Buffer) => {
+      const turn = performance.nodeTiming.uvMetricsInfo.loopCount
+      turns.set(turn, (turns.get(turn) ?? 0) + 1)
+      totals[i]! += chunk.length
+      if (turns.size > 50) return
+      for (const end = performance.now() + 2; performance.now() < end; );
+    })
+    await once(socket, 'end')
+  })
+  await Promise.all(ends)
+  assert.deepEqual(
+    totals,
+    sockets.map(() => bytes),
+  )
+  // What arrived before `readFairly` is delivered in the first turn.
+  const counts = [...turns.values()].slice(1, 50)
+  assert.ok(Math.max(...counts) <= 3, JSON.stringify(counts))
+})

@@ -4,13 +4,17 @@ import { drainTime, type Times } from '../connection-limits.ts'
 import type { Http2Link, Http2Owner, HttpEngine } from '../engine.ts'
 import type { Peer, ServerTransport } from '../server-transport.ts'
 
+/** Maximum time for starting requests in one turn of the event loop, in milliseconds. */
+const maxStartMs = 5
+
 export class Http2Server {
   readonly #engine: Pick<HttpEngine, 'openHttp2'>
   readonly #owner: Http2Owner
   readonly #onRequest: (transport: ServerTransport) => void
   readonly #connections = new Map<Socket, Http2Link>()
   readonly #timer: NodeJS.Timeout
-  #waiting: ServerTransport[] = []
+  /** Requests to start, by connection. */
+  readonly #waiting = new Map<Peer, ServerTransport[]>()
   #isClosing = false
 
   constructor(engine: Pick<HttpEngine, 'openHttp2'>, times: Times, onRequest: (transport: ServerTransport) => void) {
@@ -54,13 +58,28 @@ export class Http2Server {
    * packet.
    */
   #defer(transport: ServerTransport): void {
-    if (this.#waiting.push(transport) === 1) setImmediate(() => this.#beginWaiting())
+    const { peer } = transport
+    if (this.#waiting.size === 0) setImmediate(() => this.#beginWaiting())
+    const queue = this.#waiting.get(peer)
+    if (queue === undefined) this.#waiting.set(peer, [transport])
+    else queue.push(transport)
   }
 
+  /** Starts one request of each connection after the other, until the time is over. The rest starts in later turns. */
   #beginWaiting(): void {
-    const waiting = this.#waiting
-    this.#waiting = []
-    for (const transport of waiting) if (!transport.disconnected) this.#onRequest(transport)
+    const end = performance.now() + maxStartMs
+    try {
+      // Also visits the connections that are appended again.
+      for (const [peer, queue] of this.#waiting) {
+        this.#waiting.delete(peer)
+        const transport = queue.shift()!
+        if (queue.length > 0) this.#waiting.set(peer, queue)
+        if (!transport.disconnected) this.#onRequest(transport)
+        if (performance.now() > end) break
+      }
+    } finally {
+      if (this.#waiting.size > 0) setImmediate(() => this.#beginWaiting())
+    }
   }
 
   #check(): void {
