@@ -1,7 +1,10 @@
 /** Shared by kinds with a pod template: checks that selector and template match, warnings, and table columns. */
 import { at, child, type FieldError, type FieldPath, forbidden, invalid, notSupported } from '../model/field-error.ts'
+import { checkDnsLabel } from '../model/names.ts'
+import type { ObjectMeta } from '../model/object.ts'
 import { type Column, column } from '../schema/columns.ts'
-import type { RuleContext } from '../schema/context.ts'
+import { emulationOf, type RuleContext } from '../schema/context.ts'
+import { isAtLeast } from '../versions/emulated-version.ts'
 import type { PodSpec } from './core/types/pod-spec.ts'
 import type { PodTemplateSpec } from './core/types/pod-template-spec.ts'
 import { podWarnings } from './core/types/pod-warnings.ts'
@@ -62,8 +65,9 @@ export function checkRunsForever(spec: PodSpec = {}, path: FieldPath, kind: stri
   ]
 }
 
-/** Requires read-only GCE disks because several nodes can mount them only for reading. */
-export function checkSharedDisks(volumes: readonly Volume[] = [], path: FieldPath): FieldError[] {
+/** Requires read-only GCE disks because several nodes can mount them only for reading. Later versions allow others. */
+export function checkSharedDisks(volumes: readonly Volume[] = [], path: FieldPath, context: RuleContext): FieldError[] {
+  if (isAtLeast(emulationOf(context).version, '1.29')) return []
   const why = 'must be true for replicated pods > 1; GCE PD can only be mounted on multiple machines if it is read-only'
   return volumes.flatMap(({ gcePersistentDisk: disk }, i) =>
     disk && !disk.readOnly ? [invalid(child(at(path, i), 'gcePersistentDisk.readOnly'), false, why)] : [],
@@ -77,6 +81,15 @@ export function templateWarnings(
   context: RuleContext,
 ): string[] {
   return podWarnings({ spec: template?.spec, annotations: template?.metadata?.annotations }, path, context)
+}
+
+/** Returns a warning about the name of a new object if the hostnames of its pods would not be DNS labels. */
+export function nameWarnings({ name = '' }: ObjectMeta, previous: object | undefined, context: RuleContext): string[] {
+  if (previous !== undefined || !isAtLeast(emulationOf(context).version, '1.27')) return []
+  const faults = checkDnsLabel(name)
+  if (faults.length === 0) return []
+  const why = 'this is used in Pod names and hostnames, which can result in surprising behavior'
+  return [`metadata.name: ${why}; a DNS label is recommended: ${faults.join(', ')}`]
 }
 
 /** Returns columns for container names and images, shown only in wide tables. */

@@ -4,7 +4,9 @@ import { defined, isObject, type JsonObject, own } from '../json/json.ts'
 import { invalidObject } from '../model/api-error.ts'
 import { invalid, required } from '../model/field-error.ts'
 import type { ApiObject, ObjectMeta } from '../model/object.ts'
+import { emulationOf, type RuleContext } from '../schema/context.ts'
 import type { Subresource } from '../schema/kind.ts'
+import { isAtLeast } from '../versions/emulated-version.ts'
 import { type Scale, scale } from './autoscaling/scale.ts'
 
 interface Scalable {
@@ -28,10 +30,10 @@ export function scaleOf<T extends Scalable>(
     as: {
       kind: scale,
       read: (object) => showScale(object, selectorOf(object)),
-      write: (sent, object) => {
+      write: (sent, object, context) => {
         const { spec, metadata } = sent as Scale & ApiObject
         const replicas = spec?.replicas ?? 0
-        assertSound(metadata, replicas)
+        assertSound(metadata, replicas, context)
         object.spec = { ...object.spec, replicas }
         // Only the identifying fields of the metadata are used.
         const { uid, resourceVersion } = metadata
@@ -59,10 +61,15 @@ function part(config: JsonObject, name: string): JsonObject {
   return isObject(value) ? value : {}
 }
 
+/** Later versions fill in the namespace of the request. */
+function isNamespaceRequired(context: RuleContext): boolean {
+  return !isAtLeast(emulationOf(context).version, '1.24')
+}
+
 /** Validates a Scale as a separate, namespaced object. */
-function assertSound({ namespace, name = '' }: ObjectMeta, replicas: number): void {
+function assertSound({ namespace, name = '' }: ObjectMeta, replicas: number, context: RuleContext): void {
   const faults = [
-    ...(namespace ? [] : [required('metadata.namespace')]),
+    ...(namespace || !isNamespaceRequired(context) ? [] : [required('metadata.namespace')]),
     ...(replicas < 0 ? [invalid('spec.replicas', replicas, 'must be greater than or equal to 0')] : []),
   ]
   if (faults.length > 0) throw invalidObject({ group: scale.group, kind: scale.kind }, name, faults)

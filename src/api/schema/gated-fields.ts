@@ -61,9 +61,9 @@ interface NamedField {
 class GatedFieldFinder {
   readonly #gates: Gates
   readonly #concerned = new WeakMap<Schema, boolean>()
-  readonly #parts = memoizeByObject(({ fields }: ObjectSchema): GatedParts => {
+  readonly #parts = memoizeByObject(({ fields, keepsDisabledFields }: ObjectSchema): GatedParts => {
     const all = Object.entries(fields as Fields).map(([name, field]) => ({ name, field }))
-    const isDisabled = ({ field }: NamedField) => this.#isDisabled(field)
+    const isDisabled = ({ field }: NamedField) => keepsDisabledFields === undefined && this.#isDisabled(field)
     return {
       disabled: all.filter(isDisabled),
       below: all.filter((each) => !isDisabled(each) && this.#concerns(each.field.schema)),
@@ -101,8 +101,7 @@ class GatedFieldFinder {
   #concerns(schema: Schema): boolean {
     if (schema.type === 'list') return this.#concerns(schema.items)
     if (schema.type === 'map') return this.#concerns(schema.values)
-    // A template of another object is validated when that object is created, so its fields stay.
-    if (schema.type !== 'object' || schema.unjudged) return false
+    if (schema.type !== 'object' || schema.keepsDisabledFields === 'all') return false
     let known = this.#concerned.get(schema)
     if (known === undefined) {
       const { disabled, below } = this.#parts(schema)

@@ -14,7 +14,7 @@ import type { ApiObject, ObjectMeta } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
 import type { Verb } from '../model/verb.ts'
 import type { Availability } from '../versions/availability.ts'
-import type { KubeVersion } from '../versions/emulated-version.ts'
+import type { EmulatedVersion, KubeVersion } from '../versions/emulated-version.ts'
 import type { Column, RowCondition } from './columns.ts'
 import type { JudgeContext, PrepareContext, RuleContext } from './context.ts'
 import { objectMeta } from './object-meta.ts'
@@ -86,12 +86,12 @@ export interface KindRules<T> {
   /** Returns a generator if validation is expensive. */
   readonly validate?: (object: T, context: RuleContext) => FieldError[] | Sliced<FieldError[]>
   /** Rules for new objects only. Existing objects are not validated against them again. */
-  readonly validateCreate?: (object: T, context: RuleContext) => FieldError[]
-  readonly validateUpdate?: (next: T, previous: T, context: RuleContext) => FieldError[]
+  readonly validateCreate?: (object: T, context: RuleContext) => FieldError[] | Sliced<FieldError[]>
+  readonly validateUpdate?: (next: T, previous: T, context: RuleContext) => FieldError[] | Sliced<FieldError[]>
   /** Expensive or asynchronous rules. Called even if other rules report errors. */
   readonly judge?: (object: T, previous: T | undefined, context: JudgeContext) => Promise<FieldError[]>
   /** Adds fields that every version of a valid object shows, after validation. Modifies the object in place. */
-  readonly canonicalize?: (object: T) => void
+  readonly canonicalize?: (object: T, context: RuleContext) => void
   /** Returns warnings for the client that wrote a valid object; `previous` is undefined for new objects. */
   readonly warnings?: (object: T, previous: T | undefined, context: RuleContext) => string[]
 }
@@ -203,7 +203,7 @@ export interface ShownAs<T> {
   /** Returns why the representation cannot be read, or undefined if it can. Writers always receive it. */
   readonly unreadable?: ((object: T) => string | undefined) | undefined
   /** Copies the sent representation to `object` in place. */
-  readonly write: (sent: ApiObject, object: T) => void
+  readonly write: (sent: ApiObject, object: T, context: RuleContext) => void
   /**
    * Converts an applied configuration of the other kind to one of the object itself. If unset, apply is unsupported.
    */
@@ -298,7 +298,7 @@ export function orderOf({ schema, origin }: Kind): ObjectSchema | undefined {
  * ignored.
  */
 export interface Conversion<T = ApiObject, S = ApiObject> {
-  readonly fromStored: (object: S, vendor: Vendor) => T
+  readonly fromStored: (object: S, vendor: Vendor, emulated?: EmulatedVersion) => T
   /**
    * Converts an object to the stored version. `previous` is the stored object before the write. Fields that this
    * version cannot represent may be copied from it, so that an unmodified update changes nothing.

@@ -192,6 +192,8 @@ export interface ObjectSchema<T = unknown> extends Typed<T>, NamedType {
   leavesUnjudged?(value: T, context: RuleContext): readonly string[]
   /** Whether to skip the rules of the field types. */
   readonly unjudged?: boolean
+  /** Whether writes keep fields whose gate is disabled: the fields of this type itself, or also all those below. */
+  readonly keepsDisabledFields?: 'own' | 'all'
   /** Publishes the type in a custom form, such as a user-defined schema as its author wrote it. */
   readonly publish?: Publish
   /** Returns the path at which errors of the fields are reported, if it differs from that of the object. */

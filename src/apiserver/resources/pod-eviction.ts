@@ -5,6 +5,8 @@
  *
  * Pods that have finished, are terminating or have not started are not subject to a budget.
  */
+import { defined } from '../../api/json/json.ts'
+import { parseNative } from '../../api/json/native-json.ts'
 import { type Pod, pod } from '../../api/kinds/core/pod.ts'
 import { selects } from '../../api/kinds/meta/selecting.ts'
 import { type Eviction, eviction, evictionV1beta1 } from '../../api/kinds/policy/eviction.ts'
@@ -20,6 +22,7 @@ import {
 } from '../../api/model/api-error.ts'
 import type { Lookup, StoredType } from '../../api/model/lookup.ts'
 import { type ApiObject, timestamp } from '../../api/model/object.ts'
+import { emulationOf } from '../../api/schema/context.ts'
 import type { Endpoint, EndpointRequest } from '../registry/catalogue/endpoint.ts'
 import type { Resource } from '../registry/catalogue/resource.ts'
 import { assertPreconditions, deleteObject } from '../registry/verbs/delete.ts'
@@ -96,8 +99,46 @@ async function evictOnce(parts: PodEvictionParts, request: EndpointRequest, opti
 
 async function deletePod({ stored }: PodEvictionParts, request: EndpointRequest, options: JudgedDeleteOptions) {
   const { namespace, name, dryRun, abandoned } = request
-  const write = ownWrite(stored(pod), { namespace, optionsKind: 'DeleteOptions', signal: abandoned() })
-  await deleteObject({ ...write, dryRun }, name, options)
+  const resource = stored(pod)
+  const recorded = dryRun || !recordsReason(resource) ? options : await recordReason(resource, request, options)
+  const write = ownWrite(resource, { namespace, optionsKind: 'DeleteOptions', signal: abandoned() })
+  await deleteObject({ ...write, dryRun }, name, recorded)
+}
+
+function recordsReason({ context }: Resource): boolean {
+  return emulationOf(context).gates.has('PodDisruptionConditions')
+}
+
+/**
+ * Adds the condition DisruptionTarget to the pod, for the controller of the pod. Returns the options for the deletion,
+ * which then concerns the version with the condition.
+ */
+async function recordReason(resource: Resource, request: EndpointRequest, options: JudgedDeleteOptions) {
+  const { namespace, name, abandoned } = request
+  const write = { namespace, subresource: 'status', optionsKind: 'UpdateOptions', signal: abandoned() } as const
+  const json = await updateObject(ownWrite(resource, write), name, (previous) => {
+    assertPreconditions(resource, previous, options)
+    return { object: withReason(previous, timestamp(resource.clock.now())), managed: false }
+  })
+  const { resourceVersion } = (parseNative(json.toString()) as unknown as ApiObject).metadata
+  const preconditions = options.preconditions.map((each) =>
+    each.resourceVersion === undefined ? each : { ...each, ...defined({ resourceVersion }) },
+  )
+  return { ...options, preconditions }
+}
+
+function withReason(object: Pod, now: string): Pod {
+  const { conditions = [], ...status } = object.status ?? {}
+  const before = conditions.find(({ type }) => type === 'DisruptionTarget')
+  const condition = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    lastTransitionTime: before?.status === 'True' ? (before.lastTransitionTime ?? now) : now,
+    reason: 'EvictionByEvictionAPI',
+    message: 'Eviction API: evicting',
+  }
+  const others = conditions.filter((each) => each !== before)
+  return { ...object, status: { ...status, conditions: [...others, condition] } }
 }
 
 /** The terms on which a pod may be evicted. */
@@ -119,7 +160,7 @@ async function askLeave(parts: PodEvictionParts, request: EndpointRequest, objec
   if (budget === undefined) return { ofThisVersion: false }
   if (more.length > 0) throw conflict({ group: '', plural: 'pods' }, request.name, tooManyBudgets)
   const { name = '' } = budget.metadata
-  if (!isReady(object) && hasEnough(budget)) return { ofThisVersion: true, budget: name }
+  if (!isReady(object) && (allowsUnhealthy(budget) || hasEnough(budget))) return { ofThisVersion: true, budget: name }
   await takeFrom(parts, request, name)
   return { ofThisVersion: false, taken: !request.dryRun }
 }
@@ -138,6 +179,11 @@ function budgetsOf(lookup: Lookup, { metadata }: Pod): PodDisruptionBudget[] {
 
 function isReady({ status = {} }: Pod): boolean {
   return status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false
+}
+
+/** Whether the budget does not protect pods that are not ready. */
+function allowsUnhealthy({ spec }: PodDisruptionBudget): boolean {
+  return spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow'
 }
 
 /**

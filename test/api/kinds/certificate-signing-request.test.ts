@@ -39,7 +39,7 @@ function faultsOfNew(spec: JsonObject): string[] {
   kind.rules.prepareForCreate?.(object, rules)
   return errorTexts([
     ...validate(kind.schema, asJson(object), rules),
-    ...(kind.rules.validateCreate?.(object, rules) ?? []),
+    ...((kind.rules.validateCreate?.(object, rules) as FieldError[] | undefined) ?? []),
   ])
 }
 
@@ -112,7 +112,7 @@ function written(subresource: 'approval' | 'status', stored: JsonObject[], sent:
   kind.views.subresources?.[subresource]?.prepareForUpdate(next, previous, context)
   const errors = [
     ...validate(kind.schema, asJson(next), context),
-    ...(kind.rules.validateUpdate?.(next, previous, context) ?? []),
+    ...((kind.rules.validateUpdate?.(next, previous, context) as FieldError[] | undefined) ?? []),
   ]
   assert.deepEqual(next.spec, previous.spec)
   return errors.length > 0 ? errorTexts(errors) : (next.status as JsonObject).conditions

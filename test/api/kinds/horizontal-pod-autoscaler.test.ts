@@ -1,4 +1,5 @@
 /** HorizontalPodAutoscaler: validation, conversion between versions, and requests to a server. */
+
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -13,6 +14,7 @@ import { fillDefaults } from '../../../src/api/schema/defaults.ts'
 import { validate } from '../../../src/api/schema/validate.ts'
 import { assertCheap } from '../../support/effort.ts'
 import { serve } from '../../support/in-process.ts'
+import { ruleContext } from './rules.ts'
 
 const vendor = vendorOf('orch')
 const context = { vendor, subresource: '' }
@@ -27,7 +29,7 @@ function resource(name: string, target: JsonObject): JsonObject {
 /** Returns a v2 object in its stored form: with defaults and canonicalized. */
 function stored(spec: JsonObject, status: JsonObject = {}, metadata: JsonObject = {}): ApiObject {
   const object = defaulted(spec, status, metadata)
-  v2.rules.canonicalize?.(object as never)
+  v2.rules.canonicalize?.(object as never, ruleContext)
   return object
 }
 

@@ -9,6 +9,7 @@ import { defaultColumns } from '../../../src/api/schema/columns.ts'
 import type { RuleContext } from '../../../src/api/schema/context.ts'
 import type { Kind } from '../../../src/api/schema/kind.ts'
 import { normalizeSliced } from '../../../src/api/schema/normalize.ts'
+import { derivation } from '../../../src/api/schema/of-version.ts'
 import type { Allocator } from '../../../src/api/schema/reservations.ts'
 import { type EmulatedVersion, oldestVersion } from '../../../src/api/versions/emulated-version.ts'
 import { defaultGatesOf, type Gates } from '../../../src/api/versions/feature-gates.ts'
@@ -86,8 +87,8 @@ function allocated(
 }
 
 /** What a table shows of an object, as it is stored. */
-export function cellsOf(kind: Kind, object: ApiObject): Json[] {
-  const { columns = defaultColumns } = kind.views
+export function cellsOf(kind: Kind, object: ApiObject, version: EmulatedVersion = oldestVersion): Json[] {
+  const { columns = defaultColumns } = derivation(version).kind(kind).views
   return columns.map(({ cell }) => cell(object, ruleContext.now, ruleContext.vendor))
 }
 

@@ -28,6 +28,27 @@ const builtForNetworkAndStorage = [
   'storage.v1.VolumeError.errorCode',
 ]
 
+/** Workloads. */
+const builtForWorkloads = [
+  'apps.v1.DeploymentStatus.terminatingReplicas',
+  'apps.v1.ReplicaSetStatus.terminatingReplicas',
+  'apps.v1.RollingUpdateStatefulSetStrategy.maxUnavailable',
+  'apps.v1.StatefulSetSpec.ordinals',
+  'autoscaling.v2.HPAScalingRules.tolerance',
+  'autoscaling.v2beta2.HPAScalingRules.tolerance',
+  'batch.v1.CronJobSpec.timeZone',
+  'batch.v1.JobSpec.backoffLimitPerIndex',
+  'batch.v1.JobSpec.managedBy',
+  'batch.v1.JobSpec.maxFailedIndexes',
+  'batch.v1.JobSpec.podFailurePolicy',
+  'batch.v1.JobSpec.podReplacementPolicy',
+  'batch.v1.JobSpec.successPolicy',
+  'batch.v1.JobStatus.failedIndexes',
+  'batch.v1.JobStatus.terminating',
+  'batch.v1beta1.CronJobSpec.timeZone',
+  'policy.v1.PodDisruptionBudgetSpec.unhealthyPodEvictionPolicy',
+]
+
 /** Pods. */
 const builtForPods = [
   'Container.resizePolicy',
@@ -79,7 +100,7 @@ const builtForPods = [
 ].map((name) => `core.v1.${name}`)
 
 /** Fields whose defaults, validation and update rules are built, such as `core.v1.PodSpec.hostUsers`. */
-const built: ReadonlySet<string> = new Set([...builtForPods, ...builtForNetworkAndStorage])
+const built: ReadonlySet<string> = new Set([...builtForWorkloads, ...builtForPods, ...builtForNetworkAndStorage])
 
 const page = join(import.meta.dirname, '../../../docs/fields-without-rules.md')
 

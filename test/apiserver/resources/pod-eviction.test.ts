@@ -167,3 +167,27 @@ test('concurrent evictions on two servers never exceed the budget', async (t) =>
     Object.keys(body.status.disruptedPods).sort(),
   )
 })
+
+test('since 1.26, evicted pods have a condition, and a budget may allow the eviction of unready pods', async () => {
+  const newer = await serve({ after }, ['--emulated-version=1.36'])
+  const at = newer.client('admin-token')
+  await giveAccount(at)
+  const none = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 2, expectedPods: 3 }
+  await budget('strict', 'strict', none, at)
+  await running('strict', 'strict', 'Unready', at)
+  assert.equal((await evict('strict', {}, '', at)).status, 429)
+  const change = { spec: { unhealthyPodEvictionPolicy: 'AlwaysAllow' } }
+  const headers = { 'content-type': 'application/merge-patch+json' }
+  await at.send(`${budgets}/strict`, { method: 'PATCH', body: change, headers })
+  assert.equal((await evict('strict', {}, '?dryRun=All', at)).status, 201)
+  const stored = (await at.get(`${pods}/strict`)).body
+  assert.deepEqual(stored.status.conditions.length, 1)
+  assert.equal((await evict('strict', {}, '', at)).status, 201)
+  const { metadata, status } = (await at.get(`${pods}/strict`)).body
+  assert.notEqual(metadata.deletionTimestamp, undefined)
+  const { lastTransitionTime: _, ...condition } = status.conditions.at(-1)
+  assert.deepEqual(
+    [condition.type, condition.status, condition.reason],
+    ['DisruptionTarget', 'True', 'EvictionByEvictionAPI'],
+  )
+})

@@ -7,8 +7,10 @@ import { isObject, type Json } from '../../json/json.ts'
 import { groupOf } from '../../model/api-version.ts'
 import { type FieldError, invalid, required } from '../../model/field-error.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
+import { emulationOf } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
+import { isAtLeast } from '../../versions/emulated-version.ts'
 import { notNegative } from '../counts.ts'
 
 const rawExtension = s.any({
@@ -46,6 +48,10 @@ export const controllerRevision = defineKind({
       ...(data === undefined || data === null ? [required('data', 'data is mandatory')] : []),
       ...notNegative(revision, 'revision'),
     ],
+    validateCreate: ({ data = null }, context) =>
+      data === null || isObject(data) || !isAtLeast(emulationOf(context).version, '1.33')
+        ? []
+        : [required('data', 'data must be a JSON object')],
     validateUpdate: checkData,
   },
   views: {

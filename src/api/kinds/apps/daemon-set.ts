@@ -147,7 +147,7 @@ export const daemonSet = defineKind({
       resetGated({ spec: object.spec?.template?.spec }, 'spec.template.spec', context)
     },
     prepareForUpdate,
-    validate: ({ spec = {} }) => checkSpec(spec, 'spec'),
+    validate: ({ spec = {} }, context) => checkSpec(spec, 'spec', context),
     validateUpdate: checkUpdate,
     warnings: ({ spec }, previous, context) =>
       sameJson(spec?.template, previous?.spec?.template)
@@ -215,13 +215,13 @@ function fillStrategy(value: InferFields<typeof strategyFields>): void {
   value.rollingUpdate.maxSurge ??= 0
 }
 
-function checkSpec(spec: Spec, path: FieldPath): FieldError[] {
+function checkSpec(spec: Spec, path: FieldPath, context: RuleContext): FieldError[] {
   const podPath = child(path, 'template.spec')
   const { template } = spec
   return [
     ...checkNotEmpty(spec.selector, child(path, 'selector'), 'DaemonSet'),
     ...checkMatches(spec, path),
-    ...checkSharedDisks(template?.spec?.volumes, child(podPath, 'volumes')),
+    ...checkSharedDisks(template?.spec?.volumes, child(podPath, 'volumes'), context),
     ...checkRunsForever(template?.spec, podPath, 'DaemonSet'),
     ...noneNegative(spec, ['minReadySeconds', 'revisionHistoryLimit'], path),
   ]

@@ -26,6 +26,7 @@ import {
   checkSelected,
   checkSharedDisks,
   containerColumns,
+  nameWarnings,
   selectorColumn,
   templateUnjudged,
   templateWarnings,
@@ -167,10 +168,12 @@ const rules = specAndStatus<Deployment>({
   prepareForCreate: ({ spec }, context) => resetGated({ spec: spec?.template?.spec }, 'spec.template.spec', context),
   prepareForUpdate: ({ spec }, previous, context) =>
     resetGated({ spec: spec?.template?.spec, previous: previous.spec?.template?.spec }, 'spec.template.spec', context),
-  validate: (object) => [...checkRollback(object), ...checkSpec(object.spec ?? {}, 'spec')],
+  validate: (object, context) => [...checkRollback(object), ...checkSpec(object.spec ?? {}, 'spec', context)],
   validateUpdate: checkUpdate,
-  warnings: (object, previous, context) =>
-    isNewGeneration(object, previous) ? templateWarnings(object.spec?.template, 'spec.template', context) : [],
+  warnings: (object, previous, context) => [
+    ...nameWarnings(object.metadata, previous, context),
+    ...(isNewGeneration(object, previous) ? templateWarnings(object.spec?.template, 'spec.template', context) : []),
+  ],
 })
 
 export const deployment = defineKind({
@@ -244,7 +247,7 @@ function checkRollback({ metadata }: Deployment): FieldError[] {
   return [invalid('spec.rollback.version', Number(version), 'must be greater than or equal to 0')]
 }
 
-function checkSpec(spec: Spec, path: FieldPath): FieldError[] {
+function checkSpec(spec: Spec, path: FieldPath, context: RuleContext): FieldError[] {
   const { replicas = 0, minReadySeconds = 0, progressDeadlineSeconds: deadline, template } = spec
   const podPath = child(path, 'template.spec')
   return [
@@ -254,7 +257,7 @@ function checkSpec(spec: Spec, path: FieldPath): FieldError[] {
       ? []
       : [
           ...checkRunsForever(template?.spec, podPath, 'ReplicaSet'),
-          ...(replicas > 1 ? checkSharedDisks(template?.spec?.volumes, child(podPath, 'volumes')) : []),
+          ...(replicas > 1 ? checkSharedDisks(template?.spec?.volumes, child(podPath, 'volumes'), context) : []),
         ]),
     ...(deadline !== undefined && deadline <= minReadySeconds
       ? [invalid(child(path, 'progressDeadlineSeconds'), deadline, 'must be greater than minReadySeconds')]
@@ -292,7 +295,7 @@ const counts = ['replicas', 'updatedReplicas', 'readyReplicas', 'availableReplic
 function checkStatus(status: Status, previous: Status): FieldError[] {
   const { readyReplicas, availableReplicas } = status
   return [
-    ...noneNegative(status, [...counts, 'observedGeneration', 'collisionCount'], 'status'),
+    ...noneNegative(status, [...counts, 'terminatingReplicas', 'observedGeneration', 'collisionCount'], 'status'),
     ...partsOfReplicas(status, ['updatedReplicas', 'readyReplicas', 'availableReplicas']),
     ...notAbove(availableReplicas, readyReplicas, { path: 'status.availableReplicas', of: 'readyReplicas' }),
     ...notLess(status.collisionCount, previous.collisionCount, 'status.collisionCount'),

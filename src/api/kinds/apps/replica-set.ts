@@ -18,6 +18,7 @@ import {
   checkSharedDisks,
   containerColumns,
   countColumn,
+  nameWarnings,
   selectorColumn,
   templateUnjudged,
   templateWarnings,
@@ -82,10 +83,12 @@ const rules = specAndStatus<ReplicaSet>({
   prepareForCreate: ({ spec }, context) => resetGated({ spec: spec?.template?.spec }, 'spec.template.spec', context),
   prepareForUpdate: ({ spec }, previous, context) =>
     resetGated({ spec: spec?.template?.spec, previous: previous.spec?.template?.spec }, 'spec.template.spec', context),
-  validate: ({ spec = {} }) => checkSpec(spec, 'spec'),
+  validate: ({ spec = {} }, context) => checkSpec(spec, 'spec', context),
   validateUpdate: checkUpdate,
-  warnings: (object, previous, context) =>
-    isNewGeneration(object, previous) ? templateWarnings(object.spec?.template, 'spec.template', context) : [],
+  warnings: (object, previous, context) => [
+    ...nameWarnings(object.metadata, previous, context),
+    ...(isNewGeneration(object, previous) ? templateWarnings(object.spec?.template, 'spec.template', context) : []),
+  ],
 })
 
 export const replicaSet = defineKind({
@@ -118,7 +121,7 @@ export const replicaSet = defineKind({
   },
 })
 
-function checkSpec(spec: InferFields<typeof specFields>, path: FieldPath): FieldError[] {
+function checkSpec(spec: InferFields<typeof specFields>, path: FieldPath, context: RuleContext): FieldError[] {
   const { replicas = 0, template } = spec
   const podPath = child(path, 'template.spec')
   return [
@@ -128,7 +131,7 @@ function checkSpec(spec: InferFields<typeof specFields>, path: FieldPath): Field
       ? []
       : [
           ...checkRunsForever(template?.spec, podPath, 'ReplicaSet'),
-          ...(replicas > 1 ? checkSharedDisks(template?.spec?.volumes, child(podPath, 'volumes')) : []),
+          ...(replicas > 1 ? checkSharedDisks(template?.spec?.volumes, child(podPath, 'volumes'), context) : []),
         ]),
   ]
 }
@@ -143,7 +146,7 @@ const parts = ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'] as 
 function checkStatus(status: InferFields<typeof statusFields>): FieldError[] {
   const { readyReplicas, availableReplicas } = status
   return [
-    ...noneNegative(status, ['replicas', ...parts, 'observedGeneration'], 'status'),
+    ...noneNegative(status, ['replicas', ...parts, 'terminatingReplicas', 'observedGeneration'], 'status'),
     ...partsOfReplicas(status, parts),
     ...notAbove(availableReplicas, readyReplicas, { path: 'status.availableReplicas', of: 'readyReplicas' }),
   ]

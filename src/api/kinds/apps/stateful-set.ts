@@ -2,21 +2,34 @@
  * StatefulSet: runs pods with stable identities. A replaced pod keeps its name and its volumes.
  *
  * The controller completes the template when it creates a pod, because volume mounts may refer to volume claim
- * templates of the set. Validation therefore checks only the labels, annotations and a few fields of the template. An
- * invalid pod is rejected when the controller creates it.
+ * templates of the set. Until 1.33, validation therefore checks only the labels, annotations and a few fields of the
+ * template. Later versions validate the template as completed (`types/stateful-template.ts`).
  */
 
+import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 import { type Json, sameJson } from '../../json/json.ts'
-import { child, type FieldError, type FieldPath, forbidden, invalid } from '../../model/field-error.ts'
+import { child, type FieldError, type FieldPath, forbidden, invalid, notSupported } from '../../model/field-error.ts'
+import { checkDnsLabel } from '../../model/names.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
-import type { RuleContext } from '../../schema/context.ts'
+import { emulationOf, type RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
+import { type Availability, exists, isAvailable } from '../../versions/availability.ts'
+import { isAtLeast } from '../../versions/emulated-version.ts'
 import { conditionsOf } from '../conditions.ts'
 import { claimTemplate } from '../core/types/claim-template.ts'
 import { resetGated } from '../core/types/gated-parts.ts'
 import { unjudgedTemplateSpec } from '../core/types/pod-template-spec.ts'
-import { noneNegative, notAbove, notLess, notNegative, partsOfReplicas } from '../counts.ts'
+import {
+  checkIntOrPercent,
+  checkNotAboveAll,
+  isNone,
+  noneNegative,
+  notAbove,
+  notLess,
+  notNegative,
+  partsOfReplicas,
+} from '../counts.ts'
 import { isNewGeneration } from '../generation.ts'
 import { labelSelector } from '../meta/label-selector.ts'
 import { selectorText } from '../meta/selecting.ts'
@@ -24,27 +37,31 @@ import {
   checkRunsForever,
   checkSelected,
   containerColumns,
+  nameWarnings,
   templateUnjudged,
   templateWarnings,
 } from '../pod-templates.ts'
 import { scaleOf } from '../scalable.ts'
 import { plainStatus, specAndStatus } from '../spec-and-status.ts'
+import { checkCompleteTemplate } from './types/stateful-template.ts'
 
-const rollingUpdate = s.object(
-  {
-    partition: field(1, s.int32(), {
-      zeroValue: 'keep',
-      doc: 'Lowest ordinal of the pods to update. Pods with lower ordinals are not updated. Defaults to 0.',
-    }),
-    maxUnavailable: field(2, s.intOrString(), {
-      zeroValue: 'keep',
-      since: '1.24',
-      gate: 'MaxUnavailableStatefulSet',
-      doc: 'Number or percentage of pods that may be unavailable during the update. Defaults to 1.',
-    }),
-  },
-  { name: 'RollingUpdateStatefulSetStrategy', doc: 'Settings for rolling updates of a StatefulSet.' },
-)
+const rollingUpdateFields = {
+  partition: field(1, s.int32(), {
+    zeroValue: 'keep',
+    doc: 'Lowest ordinal of the pods to update. Pods with lower ordinals are not updated. Defaults to 0.',
+  }),
+  maxUnavailable: field(2, s.intOrString(), {
+    zeroValue: 'keep',
+    since: '1.24',
+    gate: 'MaxUnavailableStatefulSet',
+    doc: 'Number or percentage of pods that may be unavailable during the update. Defaults to 1.',
+  }),
+}
+
+const rollingUpdate = s.object(rollingUpdateFields, {
+  name: 'RollingUpdateStatefulSetStrategy',
+  doc: 'Settings for rolling updates of a StatefulSet.',
+})
 
 const strategyFields = {
   type: field(1, s.string({ listed: ['OnDelete', 'RollingUpdate'] }), {
@@ -56,30 +73,36 @@ const strategyFields = {
 const strategy = s.object(strategyFields, {
   name: 'StatefulSetUpdateStrategy',
   doc: 'Strategy for replacing old pods: automatically (RollingUpdate) or when a user deletes them (OnDelete).',
-  fill: (value) => {
+  fill: (value, context) => {
     if (!value.type) {
       value.type = 'RollingUpdate'
       value.rollingUpdate ??= {}
     }
-    if (value.type === 'RollingUpdate' && value.rollingUpdate) value.rollingUpdate.partition ??= 0
+    if (value.type !== 'RollingUpdate' || value.rollingUpdate === undefined) return
+    value.rollingUpdate.partition ??= 0
+    if (isAvailable(rollingUpdateFields.maxUnavailable, emulationOf(context))) value.rollingUpdate.maxUnavailable ??= 1
   },
   check: checkStrategy,
 })
 
-const retentionPolicy = s.object(
-  {
-    whenDeleted: field(1, s.string(), {
-      doc: 'Handling of claims when the StatefulSet is deleted: Retain or Delete.',
-    }),
-    whenScaled: field(2, s.string(), {
-      doc: 'Handling of the claims of removed pods when the StatefulSet is scaled down: Retain or Delete.',
-    }),
+const retentionFields = {
+  whenDeleted: field(1, s.string(), {
+    doc: 'Handling of claims when the StatefulSet is deleted: Retain (default) or Delete.',
+  }),
+  whenScaled: field(2, s.string(), {
+    doc: 'Handling of the claims of removed pods when the StatefulSet is scaled down: Retain (default) or Delete.',
+  }),
+}
+
+const retentionPolicy = s.object(retentionFields, {
+  name: 'StatefulSetPersistentVolumeClaimRetentionPolicy',
+  doc: 'Policy for PersistentVolumeClaims whose pods no longer exist.',
+  fill: (value) => {
+    value.whenDeleted ||= 'Retain'
+    value.whenScaled ||= 'Retain'
   },
-  {
-    name: 'StatefulSetPersistentVolumeClaimRetentionPolicy',
-    doc: 'Policy for PersistentVolumeClaims whose pods no longer exist.',
-  },
-)
+  check: checkRetention,
+})
 
 const ordinals = s.object(
   {
@@ -89,7 +112,11 @@ const ordinals = s.object(
       doc: 'Ordinal of the first pod. Defaults to 0.',
     }),
   },
-  { name: 'StatefulSetOrdinals', doc: 'Numbering of the pods in a StatefulSet.' },
+  {
+    name: 'StatefulSetOrdinals',
+    doc: 'Numbering of the pods in a StatefulSet.',
+    check: ({ start }, path) => notNegative(start, child(path, 'start')),
+  },
 )
 
 const specFields = {
@@ -141,6 +168,10 @@ const specFields = {
 const spec = s.object(specFields, {
   name: 'StatefulSetSpec',
   doc: 'Specification of a StatefulSet.',
+  fill: (value, context) => {
+    if (isAvailable(specFields.persistentVolumeClaimRetentionPolicy, emulationOf(context)))
+      value.persistentVolumeClaimRetentionPolicy ??= {}
+  },
   leavesUnjudged: templateUnjudged,
 })
 
@@ -190,9 +221,13 @@ const rules = specAndStatus<StatefulSet>({
   prepareForUpdate: ({ spec }, previous, context) =>
     resetGated({ spec: spec?.template?.spec, previous: previous.spec?.template?.spec }, 'spec.template.spec', context),
   validate: ({ spec = {} }) => checkSpec(spec, 'spec'),
+  validateCreate: checkCreate,
   validateUpdate: checkUpdate,
-  warnings: (object, previous, context) =>
-    isNewGeneration(object, previous) ? templateWarnings(object.spec?.template, 'spec.template', context) : [],
+  warnings: (object, previous, context) => [
+    ...nameWarnings(object.metadata, previous, context),
+    ...historyWarnings(object, context),
+    ...(isNewGeneration(object, previous) ? templateWarnings(object.spec?.template, 'spec.template', context) : []),
+  ],
 })
 
 export const statefulSet = defineKind({
@@ -241,23 +276,93 @@ function checkManagement(policy: string | undefined, path: FieldPath): FieldErro
 function checkStrategy(value: InferFields<typeof strategyFields>, path: FieldPath): FieldError[] {
   const { type, rollingUpdate: rolling } = value
   const place = child(path, 'rollingUpdate')
-  if (type === 'RollingUpdate') return notNegative(rolling?.partition, child(place, 'partition'))
+  if (type === 'RollingUpdate') return checkRollingUpdate(rolling ?? {}, place)
   if (type !== 'OnDelete') return [invalid(path, value, "must be 'RollingUpdate' or 'OnDelete'")]
   return rolling === undefined ? [] : [invalid(place, rolling, "only allowed for updateStrategy 'RollingUpdate'")]
 }
 
-function checkUpdate(next: StatefulSet, previous: StatefulSet, { subresource }: RuleContext): FieldError[] {
-  if (subresource === 'status') return checkStatus(next.status ?? {}, previous.status ?? {})
-  if (sameJson(fixedPart(next), fixedPart(previous))) return []
-  const mayChange =
-    "'replicas', 'template', 'updateStrategy', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds'"
-  return [forbidden('spec', `updates to statefulset spec for fields other than ${mayChange} are forbidden`)]
+function checkRollingUpdate(
+  { partition, maxUnavailable }: InferFields<typeof rollingUpdateFields>,
+  path: FieldPath,
+): FieldError[] {
+  const place = child(path, 'maxUnavailable')
+  return [
+    ...notNegative(partition, child(path, 'partition')),
+    ...(maxUnavailable === undefined
+      ? []
+      : [
+          ...checkIntOrPercent(maxUnavailable, place),
+          ...(isNone(maxUnavailable) ? [invalid(place, maxUnavailable, 'cannot be 0')] : []),
+          ...checkNotAboveAll(maxUnavailable, place),
+        ]),
+  ]
 }
 
-/** Returns the part of the spec that is immutable because existing pods cannot adapt to a change. */
-function fixedPart({ spec = {} }: StatefulSet): Json {
-  const { replicas: _r, template: _t, updateStrategy: _u, minReadySeconds: _m, ...fixed } = spec
-  return fixed as Json
+const retentions = ['Retain', 'Delete']
+
+function checkRetention(value: InferFields<typeof retentionFields>, path: FieldPath): FieldError[] {
+  return (['whenDeleted', 'whenScaled'] as const).flatMap((name) => {
+    const { [name]: policy = '' } = value
+    return retentions.includes(policy) ? [] : [notSupported(child(path, name), policy, retentions)]
+  })
+}
+
+/** Returns a warning about a negative history limit, which keeps all revisions. */
+function historyWarnings({ spec = {} }: StatefulSet, context: RuleContext): string[] {
+  if ((spec.revisionHistoryLimit ?? 0) >= 0 || !isAtLeast(emulationOf(context).version, '1.33')) return []
+  return ['spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended']
+}
+
+/** The version that begins to validate the Service name, the claims and the completed template. */
+const completeRulesSince = '1.34'
+
+function* checkCreate({ metadata, spec = {} }: StatefulSet, context: RuleContext): Sliced<FieldError[]> {
+  const { version } = emulationOf(context)
+  const { name = '' } = metadata
+  const errors = isAtLeast(version, '1.27') ? checkDnsLabel(name).map((why) => invalid('metadata.name', name, why)) : []
+  if (!isAtLeast(version, completeRulesSince)) return errors
+  const { serviceName = '' } = spec
+  const serviceFaults = serviceName === '' ? [] : checkDnsLabel(serviceName)
+  return [
+    ...errors,
+    ...serviceFaults.map((why) => invalid('spec.serviceName', serviceName, why)),
+    ...(yield* checkCompleteTemplate(spec, { isNew: true }, context)),
+  ]
+}
+
+function* checkUpdate(next: StatefulSet, previous: StatefulSet, context: RuleContext): Sliced<FieldError[]> {
+  if (context.subresource === 'status') return checkStatus(next.status ?? {}, previous.status ?? {})
+  const errors = checkMutable(next, previous, context)
+  const { spec = {} } = next
+  const changes = !sameJson(spec.template, previous.spec?.template)
+  if (!changes || !isAtLeast(emulationOf(context).version, completeRulesSince)) return errors
+  return [...errors, ...(yield* checkCompleteTemplate(spec, { isNew: false }, context))]
+}
+
+function checkMutable(next: StatefulSet, previous: StatefulSet, context: RuleContext): FieldError[] {
+  const mutable = mutableFields.filter((field) => exists(field, emulationOf(context).version)).map(({ name }) => name)
+  if (sameJson(fixedPart(next, mutable), fixedPart(previous, mutable))) return []
+  const names = mutable.map((name) => `'${name}'`).join(', ')
+  return [forbidden('spec', `updates to statefulset spec for fields other than ${names} are forbidden`)]
+}
+
+interface MutableField extends Availability {
+  readonly name: keyof Spec
+}
+
+/** The fields that may change. The others are immutable because existing pods cannot adapt to a change. */
+const mutableFields: readonly MutableField[] = [
+  { name: 'replicas' },
+  { name: 'ordinals' },
+  { name: 'template' },
+  { name: 'updateStrategy' },
+  { name: 'revisionHistoryLimit', since: '1.33' },
+  { name: 'persistentVolumeClaimRetentionPolicy' },
+  { name: 'minReadySeconds' },
+]
+
+function fixedPart({ spec = {} }: StatefulSet, mutable: readonly string[]): Json {
+  return Object.fromEntries(Object.entries(spec).filter(([name]) => !mutable.includes(name))) as Json
 }
 
 const parts = ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'] as const

@@ -1,5 +1,6 @@
 /** HorizontalPodAutoscalerBehavior: limits how fast an autoscaler scales up and down. */
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'
+import { parseQuantity } from '../../model/quantity.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 
 const maxPeriodSeconds = 1800
@@ -88,7 +89,7 @@ function defaultScaleDown(): ScalingRules {
 }
 
 function checkRules(
-  { stabilizationWindowSeconds: window = 0, selectPolicy = 'Max', policies = [] }: ScalingRules,
+  { stabilizationWindowSeconds: window = 0, selectPolicy = 'Max', policies = [], tolerance }: ScalingRules,
   path: FieldPath,
 ): FieldError[] {
   const windowPath = child(path, 'stabilizationWindowSeconds')
@@ -99,6 +100,7 @@ function checkRules(
       ? []
       : [notSupported(child(path, 'selectPolicy'), selectPolicy, selectPolicies)]),
     ...(policies.length > 0 ? [] : [required(child(path, 'policies'), 'at least one policy is required')]),
+    ...checkTolerance(tolerance, child(path, 'tolerance')),
   ]
 }
 
@@ -109,6 +111,11 @@ function checkPolicy({ type = '', value = 0, periodSeconds = 0 }: ScalingPolicy,
     ...aboveZero(periodSeconds, child(path, 'periodSeconds')),
     ...atMost(periodSeconds, maxPeriodSeconds, child(path, 'periodSeconds')),
   ]
+}
+
+function checkTolerance(tolerance: string | undefined, path: FieldPath): FieldError[] {
+  const { nanos } = (tolerance !== undefined && parseQuantity(tolerance)) || { nanos: 0n }
+  return nanos < 0n ? [invalid(path, tolerance, 'must be greater than or equal to 0')] : []
 }
 
 function aboveZero(value: number, path: FieldPath): FieldError[] {

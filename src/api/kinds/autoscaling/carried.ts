@@ -3,13 +3,14 @@
  * those of kube-apiserver: metrics and conditions as in v2beta1, and the behavior with capitalized field names.
  */
 
-import { isObject, type Json } from '../../json/json.ts'
+import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { parseNative } from '../../json/native-json.ts'
 import { ApiError } from '../../model/api-error.ts'
 import type { ObjectMeta } from '../../model/object.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { decode } from '../../schema/decode.ts'
 import type { Infer, Schema } from '../../schema/schema.ts'
+import { type EmulatedVersion, isAtLeast, oldestVersion } from '../../versions/emulated-version.ts'
 import type { Behavior, ScalingRules } from './behavior.ts'
 
 const parts = ['metrics', 'behavior', 'current-metrics', 'conditions'] as const
@@ -60,15 +61,20 @@ export function readCarried<S extends Schema>(
   }
 }
 
-/** Encodes the behavior for its annotation. */
-export function writeBehavior(behavior: Behavior | undefined): string | undefined {
+/** Encodes the behavior for its annotation, with the fields of the emulated Kubernetes version. */
+export function writeBehavior(
+  behavior: Behavior | undefined,
+  emulated: EmulatedVersion = oldestVersion,
+): string | undefined {
   if (behavior === undefined) return undefined
   const { scaleUp, scaleDown } = behavior
-  return JSON.stringify(upperKeys({ scaleUp: writeRules(scaleUp), scaleDown: writeRules(scaleDown) }))
+  const hasTolerance = isAtLeast(emulated, '1.33')
+  const write = (rules: ScalingRules | undefined) =>
+    rules === undefined ? null : { ...writeRules(rules), ...(hasTolerance && { tolerance: rules.tolerance ?? null }) }
+  return JSON.stringify(upperKeys({ scaleUp: write(scaleUp), scaleDown: write(scaleDown) }))
 }
 
-function writeRules(rules: ScalingRules | undefined): Json {
-  if (rules === undefined) return null
+function writeRules(rules: ScalingRules): JsonObject {
   const { stabilizationWindowSeconds = null, selectPolicy = null, policies = [] } = rules
   return {
     stabilizationWindowSeconds,

@@ -6,6 +6,7 @@ import { defined } from '../../json/json.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import { defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
+import type { EmulatedVersion } from '../../versions/emulated-version.ts'
 import { behavior } from './behavior.ts'
 import { readCarried, withCarried, writeBehavior } from './carried.ts'
 import {
@@ -75,14 +76,18 @@ export const horizontalPodAutoscalerV1 = defineVersion(horizontalPodAutoscaler, 
   toStored,
 })
 
-function fromStored(object: HorizontalPodAutoscaler, vendor: Vendor): HorizontalPodAutoscalerV1 {
+function fromStored(
+  object: HorizontalPodAutoscaler,
+  vendor: Vendor,
+  emulated?: EmulatedVersion,
+): HorizontalPodAutoscalerV1 {
   const { metrics = [], behavior: rules, ...spec } = object.spec ?? {}
   const { currentMetrics = [], conditions = [], ...status } = object.status ?? {}
   const cpu = metrics.find(isCpuTarget)
   const others = metrics.filter((metric) => metric !== cpu)
   const carried = {
     metrics: others.length > 0 ? JSON.stringify(others.map(specToV1)) : undefined,
-    behavior: writeBehavior(rules),
+    behavior: writeBehavior(rules, emulated),
     'current-metrics': currentMetrics.length > 0 ? JSON.stringify(currentMetrics.map(statusToV1)) : undefined,
     conditions: conditions.length > 0 ? JSON.stringify(conditions.map(orderedCondition)) : undefined,
   }

@@ -6,6 +6,7 @@ import { defined } from '../../json/json.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import { defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
+import type { EmulatedVersion } from '../../versions/emulated-version.ts'
 import { behavior } from './behavior.ts'
 import { readCarried, withCarried, writeBehavior } from './carried.ts'
 import {
@@ -71,12 +72,16 @@ export const horizontalPodAutoscalerV2beta1 = defineVersion(horizontalPodAutosca
   toStored,
 })
 
-function fromStored(object: HorizontalPodAutoscaler, vendor: Vendor): HorizontalPodAutoscalerV2beta1 {
+function fromStored(
+  object: HorizontalPodAutoscaler,
+  vendor: Vendor,
+  emulated?: EmulatedVersion,
+): HorizontalPodAutoscalerV2beta1 {
   const { metrics = [], behavior: rules, ...spec } = object.spec ?? {}
   const { currentMetrics, ...status } = object.status ?? {}
   return {
     ...object,
-    metadata: withCarried(object.metadata, { behavior: writeBehavior(rules) }, vendor),
+    metadata: withCarried(object.metadata, { behavior: writeBehavior(rules, emulated) }, vendor),
     spec: { ...spec, metrics: metrics.map(specToV1) },
     status: {
       ...status,

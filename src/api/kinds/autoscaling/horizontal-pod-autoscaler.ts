@@ -3,10 +3,12 @@
  * targets. This file defines v2, the storage version, and the validation for all versions.
  */
 
-import { child, type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
+import { child, type FieldError, type FieldPath, invalid, required } from '../../model/field-error.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
+import { emulationOf, type RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
+import { isAtLeast } from '../../versions/emulated-version.ts'
 import { notNegative } from '../counts.ts'
 import { byType } from '../list-keys.ts'
 import { plainStatus, specAndStatus } from '../spec-and-status.ts'
@@ -21,7 +23,7 @@ import {
   metricStatus,
 } from './metrics.ts'
 import { objectReference } from './object-reference.ts'
-import { describeTargets } from './targets-column.ts'
+import { describeNamedTarget, describeTarget, describeTargets, type TargetText } from './targets-column.ts'
 
 export const replicaFields = {
   minReplicas: field(2, s.int32(), {
@@ -127,8 +129,11 @@ export const horizontalPodAutoscaler = defineKind({
     // v2 has fields for the data that other versions carry in these annotations.
     fillDefaults: ({ metadata }, { vendor }) => dropCarried(metadata, vendor),
     newStatus: () => ({ desiredReplicas: 0 }),
-    validateUpdate: ({ status = {} }, _, { subresource }) => (subresource === 'status' ? checkStatus(status) : []),
-    canonicalize: ({ spec, status }) => {
+    validateCreate: (object, context) => checkTarget(object, undefined, context),
+    validateUpdate: (next, previous, context) =>
+      context.subresource === 'status' ? checkStatus(next.status ?? {}) : checkTarget(next, previous, context),
+    canonicalize: ({ spec, status }, context) => {
+      if (isAtLeast(emulationOf(context).version, storedAsV2Since)) return
       if (spec?.metrics !== undefined) orderMetrics(spec)
       spec?.metrics?.forEach(fillAskedValue)
       status?.currentMetrics?.forEach(fillSeenValues)
@@ -141,9 +146,8 @@ export const horizontalPodAutoscaler = defineKind({
         const { kind = '', name = '' } = spec?.scaleTargetRef ?? {}
         return `${kind}/${name}`
       }),
-      column('Targets', 'Current and target value of each metric.', ({ spec, status }: HorizontalPodAutoscaler) =>
-        describeTargets(spec?.metrics ?? [], status?.currentMetrics ?? []),
-      ),
+      { ...targetsColumn(describeTarget), until: '1.29' },
+      { ...targetsColumn(describeNamedTarget), since: '1.29' },
       column('MinPods', 'Minimum number of replicas.', ({ spec }: HorizontalPodAutoscaler) =>
         String(spec?.minReplicas ?? '<unset>'),
       ),
@@ -160,6 +164,15 @@ export const horizontalPodAutoscaler = defineKind({
     },
   },
 })
+
+/** Earlier versions store the object as v1, so every version of it shows what a conversion from v1 adds or reorders. */
+const storedAsV2Since = '1.26'
+
+function targetsColumn(describe: TargetText) {
+  return column('Targets', 'Current and target value of each metric.', ({ spec, status }: HorizontalPodAutoscaler) =>
+    describeTargets(spec?.metrics ?? [], status?.currentMetrics ?? [], describe),
+  )
+}
 
 /** Sets the default metric, CPU utilization, if no metrics are set. */
 function fillMetrics(spec: Spec): void {
@@ -184,18 +197,36 @@ export function cpuMetric(averageUtilization: number): MetricSpec {
   return { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } }
 }
 
-function checkSpec({ minReplicas, maxReplicas = 0, metrics = [] }: Spec, path: FieldPath): FieldError[] {
+function checkSpec({ minReplicas, maxReplicas = 0, metrics = [] }: Spec, path: FieldPath, context: RuleContext) {
+  const isRequired = maxReplicas === 0 && isAtLeast(emulationOf(context).version, '1.36')
   const maxPath = child(path, 'maxReplicas')
   return [
     ...(minReplicas !== undefined && minReplicas < 1
       ? [invalid(child(path, 'minReplicas'), minReplicas, 'must be greater than or equal to 1')]
       : []),
-    ...(maxReplicas < 1 ? [invalid(maxPath, maxReplicas, 'must be greater than 0')] : []),
+    ...(isRequired ? [required(maxPath, 'must be greater than 0')] : []),
+    ...(maxReplicas < 1 && !isRequired ? [invalid(maxPath, maxReplicas, 'must be greater than 0')] : []),
     ...(minReplicas !== undefined && maxReplicas < minReplicas
       ? [invalid(maxPath, maxReplicas, 'must be greater than or equal to `minReplicas`')]
       : []),
     ...checkScaleToZero(metrics, minReplicas, child(path, 'metrics')),
   ]
+}
+
+/** Since 1.34, new targets must name their API group. Core kinds other than ReplicationController cannot be scaled. */
+function checkTarget(
+  { spec }: HorizontalPodAutoscaler,
+  previous: HorizontalPodAutoscaler | undefined,
+  context: RuleContext,
+): FieldError[] {
+  const { apiVersion = '', kind } = spec?.scaleTargetRef ?? {}
+  const stored = previous?.spec?.scaleTargetRef
+  if (!isAtLeast(emulationOf(context).version, '1.34') || ((stored?.apiVersion ?? '') === apiVersion && stored))
+    return []
+  const parts = apiVersion.split('/')
+  const isNamed = parts.length === 2 && parts[0] !== ''
+  if (isNamed || (parts.length === 1 && kind === 'ReplicationController')) return []
+  return [invalid('spec.scaleTargetRef.apiVersion', apiVersion, 'must specify the API group')]
 }
 
 function checkStatus({ currentReplicas = 0, desiredReplicas = 0 }: Status): FieldError[] {

@@ -1,16 +1,32 @@
-/** Formats the current and target values of metrics for a table, such as `40%/80%, <unknown>/1k (avg) + 1 more...`. */
+/**
+ * Formats the current and target values of metrics for a table, such as `40%/80%, <unknown>/1k (avg) + 1 more...`.
+ * Since 1.29, the values of resources follow their name: `cpu: 40%/80%`.
+ */
 import { type MetricSpec, type MetricStatus, type MetricTarget, sourceField } from './metrics.ts'
 
 const maxShownTargets = 2
 
-export function describeTargets(specs: readonly MetricSpec[], statuses: readonly MetricStatus[]): string {
+/** Formats one metric. */
+export type TargetText = (spec: MetricSpec, status: MetricStatus | undefined) => string
+
+export function describeTargets(
+  specs: readonly MetricSpec[],
+  statuses: readonly MetricStatus[],
+  describe: TargetText,
+): string {
   if (specs.length === 0) return '<none>'
   const texts = specs.slice(0, maxShownTargets).map((spec, i) => describe(spec, statuses[i]))
   const rest = specs.length - maxShownTargets
   return rest > 0 ? `${texts.join(', ')} + ${rest} more...` : texts.join(', ')
 }
 
-function describe(spec: MetricSpec, status: MetricStatus | undefined): string {
+export function describeNamedTarget(spec: MetricSpec, status: MetricStatus | undefined): string {
+  const source = sourceField(spec.type)
+  const text = describeTarget(spec, status)
+  return source === 'resource' || source === 'containerResource' ? `${spec[source]?.name ?? ''}: ${text}` : text
+}
+
+export function describeTarget(spec: MetricSpec, status: MetricStatus | undefined): string {
   const source = sourceField(spec.type)
   if (source === undefined) return '<unknown type>'
   const target = spec[source]?.target ?? {}

@@ -2,21 +2,32 @@
 
 import { scheduleFault } from '../../model/cron-expression.ts'
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'
+import { isTimeZone } from '../../model/time-zone.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import { ageColumn, ago, type Column, column, nameColumn } from '../../schema/columns.ts'
+import { emulationOf, type RuleContext } from '../../schema/context.ts'
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { objectMeta } from '../../schema/object-meta.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
+import { isAtLeast } from '../../versions/emulated-version.ts'
 import { resetGated } from '../core/types/gated-parts.ts'
 import { objectReference } from '../core/types/references.ts'
 import { noneNegative } from '../counts.ts'
 import { isNewGeneration } from '../generation.ts'
-import { containerColumns, countColumn, selectorColumn, templateWarnings } from '../pod-templates.ts'
+import { containerColumns, countColumn, nameWarnings, selectorColumn } from '../pod-templates.ts'
 import { plainStatus, specAndStatus } from '../spec-and-status.ts'
-import { type JobSpec, jobSpec } from './types/job-spec.ts'
+import { jobWarnings } from './job.ts'
+import { type JobSpec, jobSpec, unjudgedFields } from './types/job-spec.ts'
 
-/** Does not validate the selector, because `checkMadeSelector` rejects any selector. */
-const templateSpec: typeof jobSpec = { ...jobSpec, leavesUnjudged: () => ['selector'] }
+/**
+ * Does not validate the selector, because `checkMadeSelector` rejects any selector. Fields of disabled features stay
+ * until the template creates a Job.
+ */
+const templateSpec: typeof jobSpec = {
+  ...jobSpec,
+  leavesUnjudged: (spec) => [...unjudgedFields(spec), 'selector'],
+  keepsDisabledFields: 'own',
+}
 
 const jobTemplate = s.object(
   {
@@ -120,10 +131,16 @@ export const cronJob = defineKind({
     prepareForCreate: (object, context) => resetGated({ spec: templateOf(object)?.spec }, templatePath, context),
     prepareForUpdate: (next, previous, context) =>
       resetGated({ spec: templateOf(next)?.spec, previous: templateOf(previous)?.spec }, templatePath, context),
-    validateCreate: ({ metadata }) => checkLength(metadata.name ?? ''),
+    validateCreate: (object, context) => [
+      ...checkLength(object.metadata.name ?? ''),
+      ...checkZones(object, undefined, context),
+    ],
+    validateUpdate: (next, previous, context) =>
+      context.subresource === '' ? checkZones(next, previous, context) : [],
     warnings: (object, previous, context) => [
+      ...nameWarnings(object.metadata, previous, context),
       ...(isNewGeneration(object, previous)
-        ? templateWarnings(templateOf(object), 'spec.jobTemplate.spec.template', context)
+        ? jobWarnings(object.spec?.jobTemplate?.spec, 'spec.jobTemplate.spec', context)
         : []),
       ...zoneWarnings(object, context.vendor),
     ],
@@ -132,6 +149,10 @@ export const cronJob = defineKind({
     columns: [
       nameColumn,
       column('Schedule', 'Cron schedule.', ({ spec }: CronJob) => spec?.schedule ?? ''),
+      {
+        ...column('Timezone', 'Time zone of the schedule.', ({ spec }: CronJob) => spec?.timeZone ?? '<none>'),
+        since: '1.29',
+      },
       suspendColumn,
       countColumn('Active', 'Number of running Jobs.', ({ status }: CronJob) => status?.active?.length),
       column('Last Schedule', 'Time since the last scheduled Job.', ({ status }: CronJob, now) =>
@@ -189,6 +210,31 @@ function checkLength(name: string): FieldError[] {
   return name.length <= maxNameLength
     ? []
     : [invalid('metadata.name', name, `must be no more than ${maxNameLength} characters`)]
+}
+
+/** Since this version, new schedules cannot contain a time zone. */
+const onlyFieldSince = '1.29'
+
+/** Checks the time zone and the schedule against each other. Existing CronJobs may keep what they have. */
+function checkZones({ spec = {} }: CronJob, previous: CronJob | undefined, context: RuleContext): FieldError[] {
+  const { schedule = '', timeZone } = spec
+  const stored = previous?.spec ?? {}
+  const inSchedule = schedule.includes('TZ')
+  const mayStay = stored.schedule?.includes('TZ') || !isAtLeast(emulationOf(context).version, onlyFieldSince)
+  const why = mayStay
+    ? 'cannot use both timeZone field and TZ or CRON_TZ in schedule'
+    : 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'
+  return [
+    ...(inSchedule && (timeZone !== undefined || !mayStay) ? [invalid('spec.schedule', schedule, why)] : []),
+    ...(timeZone === undefined || timeZone === stored.timeZone ? [] : checkZone(timeZone, 'spec.timeZone')),
+  ]
+}
+
+function checkZone(zone: string, path: FieldPath): FieldError[] {
+  if (zone === '') return [invalid(path, zone, 'must be unset or the name of a time zone')]
+  if (isTimeZone(zone)) return []
+  const why = /^local$/i.test(zone) ? 'must be an explicit time zone' : 'unknown time zone'
+  return [invalid(path, zone, why)]
 }
 
 function zoneWarnings({ spec }: CronJob, { keyDomain }: Vendor): string[] {

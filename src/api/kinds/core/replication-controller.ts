@@ -1,6 +1,7 @@
 /** ReplicationController: keeps a number of identical pods running. Superseded by ReplicaSet and Deployment. */
 import { type FieldError, invalid, required } from '../../model/field-error.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
+import type { RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 import { conditionsOf } from '../conditions.ts'
@@ -11,6 +12,7 @@ import {
   checkSharedDisks,
   containerColumns,
   countColumn,
+  nameWarnings,
   templateWarnings,
 } from '../pod-templates.ts'
 import { scaleOf } from '../scalable.ts'
@@ -65,8 +67,10 @@ const rules = specAndStatus<ReplicationController>({
     resetGated({ spec: spec?.template?.spec, previous: previous.spec?.template?.spec }, 'spec.template.spec', context),
   validate: checkSpec,
   validateUpdate: ({ status }) => checkCounts(status ?? {}),
-  warnings: (object, previous, context) =>
-    isNewGeneration(object, previous) ? templateWarnings(object.spec?.template, 'spec.template', context) : [],
+  warnings: (object, previous, context) => [
+    ...nameWarnings(object.metadata, previous, context),
+    ...(isNewGeneration(object, previous) ? templateWarnings(object.spec?.template, 'spec.template', context) : []),
+  ],
 })
 
 export const replicationController = defineKind({
@@ -108,7 +112,7 @@ function fillFromTemplate({ metadata, spec }: ReplicationController): void {
   if (Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...labels }
 }
 
-function checkSpec({ spec = {} }: ReplicationController): FieldError[] {
+function checkSpec({ spec = {} }: ReplicationController, context: RuleContext): FieldError[] {
   const { selector = {}, template } = spec
   const labels = template?.metadata?.labels ?? {}
   const selects = Object.entries(selector).every(([key, value]) => labels[key] === value)
@@ -121,7 +125,9 @@ function checkSpec({ spec = {} }: ReplicationController): FieldError[] {
       ? []
       : [invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')]),
     ...checkRunsForever(template?.spec, 'spec.template.spec', 'ReplicationController'),
-    ...((spec.replicas ?? 0) > 1 ? checkSharedDisks(template?.spec?.volumes, 'spec.template.spec.volumes') : []),
+    ...((spec.replicas ?? 0) > 1
+      ? checkSharedDisks(template?.spec?.volumes, 'spec.template.spec.volumes', context)
+      : []),
   ]
 }
 

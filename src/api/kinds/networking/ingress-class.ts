@@ -8,16 +8,16 @@ import {
   required,
   tooLong,
 } from '../../model/field-error.ts'
-import { checkDnsLabel, checkDnsSubdomain } from '../../model/names.ts'
+import { checkDnsLabel } from '../../model/names.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
+import { checkDomainPath } from '../domain-path.ts'
 import { countsGeneration } from '../generation.ts'
 import { immutableField } from '../immutable.ts'
 import { checkTypedReference } from './types/typed-reference.ts'
 
 const maxControllerLength = 250
-const pathForm = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/
 
 const parametersFields = {
   apiGroup: field(1, s.string(), {
@@ -100,18 +100,9 @@ function parametersOf({ spec }: IngressClass): string {
 
 function checkController(controller: string, path: FieldPath): FieldError[] {
   if (controller === '') return []
-  const slash = controller.indexOf('/')
-  const domain = controller.slice(0, slash)
-  const rest = controller.slice(slash + 1)
-  const long = controller.length > maxControllerLength ? [tooLong(path, maxControllerLength)] : []
-  if (slash < 1 || rest === '')
-    return [...long, invalid(path, controller, 'must be a domain-prefixed path (such as "example.com/foo")')]
   return [
-    ...long,
-    ...checkDnsSubdomain(domain).map((fault) => invalid(path, domain, fault)),
-    ...(pathForm.test(rest)
-      ? []
-      : [invalid(path, rest, "a path may contain only letters, digits and /-._~%!$&'()*+,;=:")]),
+    ...(controller.length > maxControllerLength ? [tooLong(path, maxControllerLength)] : []),
+    ...checkDomainPath(controller, path),
   ]
 }
 

@@ -7,7 +7,7 @@
  */
 
 import { sameJson } from '../../json/json.ts'
-import { child, type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
+import { child, type FieldError, type FieldPath, invalid, notSupported } from '../../model/field-error.ts'
 import { checkPathSegment } from '../../model/names.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
@@ -198,7 +198,15 @@ function checkSpec(value: InferFields<typeof specFields>, path: FieldPath): Fiel
   return [
     ...(both ? [invalid(path, value, 'minAvailable and maxUnavailable cannot be both set')] : []),
     ...(['minAvailable', 'maxUnavailable'] as const).flatMap((name) => checkLimit(value[name], child(path, name))),
+    ...checkEvictionPolicy(value.unhealthyPodEvictionPolicy, child(path, 'unhealthyPodEvictionPolicy')),
   ]
+}
+
+const evictionPolicies = ['AlwaysAllow', 'IfHealthyBudget']
+
+function checkEvictionPolicy(policy: string | undefined, path: FieldPath): FieldError[] {
+  if (policy === undefined || evictionPolicies.includes(policy)) return []
+  return [notSupported(path, policy, evictionPolicies)]
 }
 
 function checkLimit(value: number | string | undefined, path: FieldPath): FieldError[] {

@@ -153,7 +153,7 @@ function showAs(
     fromStored: (object: ApiObject) => read(object),
     toStored: (sent: ApiObject, _: Vendor, previous = stored.empty) => {
       const object = structuredClone(previous)
-      write(sent, object)
+      write(sent, object, stored.context)
       return object
     },
   }

@@ -11,6 +11,7 @@ import type { JsonObject } from '../../../api/json/json.ts'
 import type { OtherVersions } from '../../../api/merge/change.ts'
 import { internalError } from '../../../api/model/api-error.ts'
 import { type ApiObject, asJson, asObject } from '../../../api/model/object.ts'
+import { emulationOf } from '../../../api/schema/context.ts'
 import { decode } from '../../../api/schema/decode.ts'
 import { orderOf, type StoredJson } from '../../../api/schema/kind.ts'
 import { inStoredForm } from '../../../api/schema/normalize.ts'
@@ -27,9 +28,9 @@ import type { Resource } from '../catalogue/resource.ts'
 import { readObject, readStored, readStoredSliced } from './read-stored.ts'
 
 /** Converts a stored object to this version. */
-export function fromStored({ kind, apiVersion, vendor }: Resource, object: ApiObject): ApiObject {
+export function fromStored({ kind, apiVersion, vendor, context }: Resource, object: ApiObject): ApiObject {
   if (kind.conversion === undefined) return object
-  return { ...kind.conversion.fromStored(object, vendor), apiVersion }
+  return { ...kind.conversion.fromStored(object, vendor, emulationOf(context).version), apiVersion }
 }
 
 /** Parses stored JSON and converts it to this version. Await `prepareJson` or `prepareObjects` first. */

@@ -1,6 +1,8 @@
 /** get: returns one object as the bytes in the cache. */
 
 import { parseVersion } from '../../../api/model/resource-version.ts'
+import { emulationOf } from '../../../api/schema/context.ts'
+import { isAtLeast } from '../../../api/versions/emulated-version.ts'
 import type { CachedObject } from '../../../storage/cache/cached-object.ts'
 import { keyOf, notFoundError, type Resource, waitForCaches } from '../catalogue/resource.ts'
 import { waitForVersion } from '../reads/versions.ts'
@@ -29,11 +31,12 @@ function find(resource: Resource, query: GetQuery): CachedObject {
 }
 
 /**
- * Returns the names for a NotFound error. A view of a built-in kind is reported with its subresource, as in
- * `deployments/scale`.
+ * Returns the names for a NotFound error. Versions before 1.32 report a view of a built-in kind with its subresource,
+ * as in `deployments/scale`.
  */
 function missed(resource: Resource, { subresource }: GetQuery): Resource {
-  const { kind, stored = resource, group, plural } = resource
-  const isView = kind.kind !== stored.kind.kind && stored.kind.origin === 'built-in'
+  const { kind, stored = resource, group, plural, context } = resource
+  const namesView = !isAtLeast(emulationOf(context).version, '1.32')
+  const isView = namesView && kind.kind !== stored.kind.kind && stored.kind.origin === 'built-in'
   return isView ? { ...resource, group: group || kind.group, plural: `${plural}/${subresource}` } : resource
 }

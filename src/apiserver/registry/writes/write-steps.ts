@@ -137,7 +137,7 @@ async function admit(attempt: Attempt, object: ApiObject): Promise<undefined> {
 }
 
 function canonicalize({ write }: Attempt, object: ApiObject): undefined {
-  write.resource.kind.rules.canonicalize?.(object)
+  write.resource.kind.rules.canonicalize?.(object, ruleContext(write))
 }
 
 function judged({ write, previous }: Attempt, object: ApiObject): ObjectToValidate {

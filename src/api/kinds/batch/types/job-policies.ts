@@ -1,85 +1,192 @@
-/** The failure and success policies of a Job. */
-import { field, s } from '../../../schema/schema.ts'
+/** The failure and success policies of a Job. `policy-rules.ts` validates how they fit the rest of the Job. */
+import {
+  at,
+  child,
+  duplicate,
+  type FieldError,
+  type FieldPath,
+  invalid,
+  notSupported,
+  required,
+  tooMany,
+} from '../../../model/field-error.ts'
+import { checkQualifiedName } from '../../../model/names.ts'
+import type { RuleContext } from '../../../schema/context.ts'
+import { emulationOf } from '../../../schema/context.ts'
+import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { isAtLeast } from '../../../versions/emulated-version.ts'
+import { repeatedAt } from '../../core/types/repeated.ts'
+import { notNegative } from '../../counts.ts'
 
-const onExitCodes = s.object(
-  {
-    containerName: field(1, s.string(), {
-      zeroValue: 'keep',
-      doc: 'Name of the container to check. Unset checks all containers.',
-    }),
-    operator: field(2, s.string(), {
-      zeroValue: 'write',
-      doc: 'Relation between the exit code and the values: `In` or `NotIn`.',
-    }),
-    values: field(3, s.list(s.int32(), { list: 'set' }), {
-      zeroValue: 'write',
-      doc: 'Exit codes, from 1 to 255 unique values in ascending order.',
-    }),
-  },
-  {
-    name: 'PodFailurePolicyOnExitCodesRequirement',
-    doc: 'Exit codes of containers that a failure policy rule matches.',
-  },
-)
+/** Maximum number of rules in a policy, and of conditions in a rule. */
+const maxRules = 20
+const maxExitCodes = 255
 
-const onPodCondition = s.object(
-  {
-    type: field(1, s.string(), { zeroValue: 'write', doc: 'Type of the pod condition.' }),
-    status: field(2, s.string(), {
-      zeroValue: 'write',
-      published: 'optional',
-      doc: 'Status of the pod condition. Defaults to True.',
-    }),
-  },
-  { name: 'PodFailurePolicyOnPodConditionsPattern', doc: 'A pod condition that a failure policy rule matches.' },
-)
+const exitCodeFields = {
+  containerName: field(1, s.string(), {
+    zeroValue: 'keep',
+    doc: 'Name of the container to check. Unset checks all containers.',
+  }),
+  operator: field(2, s.string(), {
+    zeroValue: 'write',
+    doc: 'Relation between the exit code and the values: `In` or `NotIn`.',
+  }),
+  values: field(3, s.list(s.int32(), { list: 'set' }), {
+    zeroValue: 'write',
+    doc: 'Exit codes, from 1 to 255 unique values in ascending order.',
+  }),
+}
 
-const failureRule = s.object(
-  {
-    action: field(1, s.string(), {
-      zeroValue: 'write',
-      doc: 'Action for a matching pod failure: `FailJob`, `FailIndex`, `Ignore` or `Count`.',
-    }),
-    onExitCodes: field(2, onExitCodes, { doc: 'Exit codes that the rule matches.' }),
-    onPodConditions: field(3, s.list(onPodCondition), {
-      zeroValue: 'write',
-      published: 'optional',
-      doc: 'Pod conditions that the rule matches. One matching condition is enough.',
-    }),
-  },
-  {
-    name: 'PodFailurePolicyRule',
-    doc: 'A rule for failed pods. Exactly one of onExitCodes and onPodConditions is set.',
-  },
-)
+const onExitCodes = s.object(exitCodeFields, {
+  name: 'PodFailurePolicyOnExitCodesRequirement',
+  doc: 'Exit codes of containers that a failure policy rule matches.',
+  check: checkExitCodes,
+})
 
-export const podFailurePolicy = s.object(
-  {
-    rules: field(1, s.list(failureRule), {
-      zeroValue: 'write',
-      doc: 'Rules in order, at most 20. The first rule that matches a failed pod applies.',
-    }),
-  },
-  { name: 'PodFailurePolicy', doc: 'Policy for failed pods in a Job.' },
-)
+const conditionFields = {
+  type: field(1, s.string(), { zeroValue: 'write', doc: 'Type of the pod condition.' }),
+  status: field(2, s.string(), {
+    zeroValue: 'write',
+    published: 'optional',
+    doc: 'Status of the pod condition. Defaults to True.',
+  }),
+}
 
-const successRule = s.object(
-  {
-    succeededIndexes: field(1, s.string(), {
-      zeroValue: 'keep',
-      doc: 'Indexes that must succeed, as numbers and ranges such as `1,3-5,7`.',
-    }),
-    succeededCount: field(2, s.int32(), { zeroValue: 'keep', doc: 'Minimum number of indexes that must succeed.' }),
+const onPodCondition = s.object(conditionFields, {
+  name: 'PodFailurePolicyOnPodConditionsPattern',
+  doc: 'A pod condition that a failure policy rule matches.',
+  // Earlier versions apply the default only in Jobs: a template of a CronJob must set the status.
+  fill: (value, context) => {
+    if (isAtLeast(emulationOf(context).version, '1.32')) value.status ||= 'True'
   },
-  { name: 'SuccessPolicyRule', doc: 'A rule for declaring a Job succeeded. At least one field must be set.' },
-)
+  check: checkCondition,
+})
 
-export const successPolicy = s.object(
-  {
-    rules: field(1, s.list(successRule), {
-      zeroValue: 'write',
-      doc: 'Rules in order, at most 20. The Job succeeds once one rule is met.',
-    }),
-  },
-  { name: 'SuccessPolicy', doc: 'Policy that declares an Indexed Job succeeded before all indexes succeed.' },
-)
+const ruleFields = {
+  action: field(1, s.string(), {
+    zeroValue: 'write',
+    doc: 'Action for a matching pod failure: `FailJob`, `FailIndex`, `Ignore` or `Count`.',
+  }),
+  onExitCodes: field(2, onExitCodes, { doc: 'Exit codes that the rule matches.' }),
+  onPodConditions: field(3, s.list(onPodCondition), {
+    doc: 'Pod conditions that the rule matches. One matching condition is enough.',
+  }),
+}
+
+const failureRule = s.object(ruleFields, {
+  name: 'PodFailurePolicyRule',
+  doc: 'A rule for failed pods. Exactly one of onExitCodes and onPodConditions is set.',
+  check: checkFailureRule,
+})
+
+const failurePolicyFields = {
+  rules: field(1, s.list(failureRule), {
+    zeroValue: 'write',
+    doc: 'Rules in order, at most 20. The first rule that matches a failed pod applies.',
+  }),
+}
+
+export const podFailurePolicy = s.object(failurePolicyFields, {
+  name: 'PodFailurePolicy',
+  doc: 'Policy for failed pods in a Job.',
+  check: ({ rules = [] }, path) => atMost(maxRules, rules.length, child(path, 'rules')),
+})
+
+const successRuleFields = {
+  succeededIndexes: field(1, s.string(), {
+    zeroValue: 'keep',
+    doc: 'Indexes that must succeed, as numbers and ranges such as `1,3-5,7`.',
+  }),
+  succeededCount: field(2, s.int32(), { zeroValue: 'keep', doc: 'Minimum number of indexes that must succeed.' }),
+}
+
+const successRule = s.object(successRuleFields, {
+  name: 'SuccessPolicyRule',
+  doc: 'A rule for declaring a Job succeeded. At least one field must be set.',
+  check: ({ succeededIndexes, succeededCount }, path) => [
+    ...(succeededIndexes === undefined && succeededCount === undefined
+      ? [required(path, 'at least one of succeededCount or succeededIndexes must be specified')]
+      : []),
+    ...notNegative(succeededCount, child(path, 'succeededCount')),
+  ],
+})
+
+const successPolicyFields = {
+  rules: field(1, s.list(successRule), {
+    zeroValue: 'write',
+    doc: 'Rules in order, at most 20. The Job succeeds once one rule is met.',
+  }),
+}
+
+export const successPolicy = s.object(successPolicyFields, {
+  name: 'SuccessPolicy',
+  doc: 'Policy that declares an Indexed Job succeeded before all indexes succeed.',
+  check: ({ rules = [] }, path) => [
+    ...(rules.length === 0 ? [required(child(path, 'rules'), 'at least one rule must be specified')] : []),
+    ...atMost(maxRules, rules.length, child(path, 'rules')),
+  ],
+})
+
+export type ExitCodes = InferFields<typeof exitCodeFields>
+export type PodConditionPattern = InferFields<typeof conditionFields>
+export type FailureRule = InferFields<typeof ruleFields>
+export type FailurePolicy = InferFields<typeof failurePolicyFields>
+export type SuccessRule = InferFields<typeof successRuleFields>
+export type SuccessPolicy = InferFields<typeof successPolicyFields>
+
+function atMost(limit: number, count: number, path: FieldPath): FieldError[] {
+  return count > limit ? [tooMany(path, count, limit)] : []
+}
+
+/** Requires a value that is among the supported ones. */
+function checkChoice(value = '', supported: readonly string[], path: FieldPath): FieldError[] {
+  if (value === '') return [required(path, `valid values: ${supported.join(', ')}`)]
+  return supported.includes(value) ? [] : [notSupported(path, value, supported)]
+}
+
+function checkFailureRule(
+  { action, onExitCodes, onPodConditions = [] }: FailureRule,
+  path: FieldPath,
+  context: RuleContext,
+) {
+  const byCondition = onPodConditions.length > 0
+  const byCode = onExitCodes !== undefined
+  return [
+    ...checkChoice(action, actionsOf(context), child(path, 'action')),
+    ...atMost(maxRules, onPodConditions.length, child(path, 'onPodConditions')),
+    ...(byCode && byCondition ? [ruleFault(path, 'onExitCodes and onPodConditions cannot both be set')] : []),
+    ...(byCode || byCondition ? [] : [ruleFault(path, 'one of onExitCodes and onPodConditions is required')]),
+  ]
+}
+
+function actionsOf(context: RuleContext): string[] {
+  const perIndex = isAtLeast(emulationOf(context).version, '1.28') ? ['FailIndex'] : []
+  return ['Count', ...perIndex, 'FailJob', 'Ignore']
+}
+
+/** Returns an error of the whole rule, which omits the value. */
+function ruleFault(path: FieldPath, detail: string): FieldError {
+  return { fault: 'FieldValueInvalid', path, text: `Invalid value: ${detail}` }
+}
+
+function checkCondition({ type = '', status }: PodConditionPattern, path: FieldPath): FieldError[] {
+  return [
+    ...checkQualifiedName(type).map((fault) => invalid(child(path, 'type'), type, fault)),
+    ...checkChoice(status, ['False', 'True', 'Unknown'], child(path, 'status')),
+  ]
+}
+
+function checkExitCodes({ operator, values = [] }: ExitCodes, path: FieldPath): FieldError[] {
+  const place = child(path, 'values')
+  const repeated = repeatedAt(values.map(String))
+  return [
+    ...checkChoice(operator, ['In', 'NotIn'], child(path, 'operator')),
+    ...(values.length === 0 ? [invalid(place, values, 'at least one value is required')] : []),
+    ...atMost(maxExitCodes, values.length, place),
+    ...values.flatMap((code, i) => [
+      ...(operator === 'In' && code === 0 ? [invalid(at(place, i), code, 'must not be 0 for the In operator')] : []),
+      ...(repeated.has(i) ? [duplicate(at(place, i), code)] : []),
+    ]),
+    ...(values.some((code, i) => i > 0 && values[i - 1]! > code) ? [invalid(place, values, 'must be ordered')] : []),
+  ]
+}

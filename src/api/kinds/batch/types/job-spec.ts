@@ -1,12 +1,21 @@
 /** JobSpec: the specification of a Job, used in Jobs and in the Job templates of CronJobs. */
 
-import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../../model/field-error.ts'
+import {
+  child,
+  type FieldError,
+  type FieldPath,
+  invalid,
+  notSupported,
+  required,
+  tooLong,
+} from '../../../model/field-error.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
-import type { PodSpec } from '../../core/types/pod-spec.ts'
 import { podTemplateSpec } from '../../core/types/pod-template-spec.ts'
 import { noneNegative } from '../../counts.ts'
+import { checkDomainPath } from '../../domain-path.ts'
 import { labelSelector } from '../../meta/label-selector.ts'
 import { podFailurePolicy, successPolicy } from './job-policies.ts'
+import { checkFailurePolicy, checkReplacement, checkSuccessPolicy } from './policy-rules.ts'
 
 const fields = {
   parallelism: field(1, s.int32(), {
@@ -90,35 +99,106 @@ export type JobSpec = InferFields<typeof fields>
 export const jobSpec = s.object(fields, {
   name: 'batch.v1.JobSpec',
   doc: 'Specification of a Job.',
+  leavesUnjudged: unjudgedFields,
   check: checkJobSpec,
 })
 
+/** Skips the rules of a success policy that the completion mode does not allow at all. */
+export function unjudgedFields({ completionMode }: JobSpec): string[] {
+  return completionMode === 'Indexed' ? [] : ['successPolicy']
+}
+
+const counts = [
+  'parallelism',
+  'completions',
+  'activeDeadlineSeconds',
+  'backoffLimit',
+  'ttlSecondsAfterFinished',
+  'backoffLimitPerIndex',
+  'maxFailedIndexes',
+] as const
+
 function checkJobSpec(spec: JobSpec, path: FieldPath): FieldError[] {
-  const counts = ['parallelism', 'completions', 'activeDeadlineSeconds', 'backoffLimit'] as const
   return [
-    ...noneNegative(spec, [...counts, 'ttlSecondsAfterFinished'], path),
+    ...noneNegative(spec, counts, path),
     ...checkMode(spec, path),
-    ...checkRestarts(spec.template?.spec, child(path, 'template.spec.restartPolicy')),
+    ...checkManager(spec.managedBy, child(path, 'managedBy')),
+    ...checkFailurePolicy(spec, path),
+    ...checkReplacement(spec, path),
+    ...checkSuccessPolicy(spec, path),
+    ...checkRestarts(spec, child(path, 'template.spec.restartPolicy')),
   ]
 }
 
 const modes = ['NonIndexed', 'Indexed']
-const maxParallel = 100_000
 
-/** Checks that Indexed Jobs set completions, and limits their parallelism because the controller tracks each index. */
-function checkMode({ completionMode: mode, completions, parallelism = 0 }: JobSpec, path: FieldPath): FieldError[] {
+/** Limits of Indexed Jobs, because the controller tracks each index. */
+const maxParallel = 100_000
+const maxFailed = 100_000
+
+/** The number of completions from which on `maxFailedIndexes` and lower limits apply to backoff per index. */
+export const manyCompletions = 100_000
+/** Maximum parallelism and number of failed indexes of a Job with many completions. */
+export const maxWithManyCompletions = 10_000
+
+function checkMode(spec: JobSpec, path: FieldPath): FieldError[] {
+  const { completionMode: mode } = spec
   if (mode !== undefined && !modes.includes(mode)) return [notSupported(child(path, 'completionMode'), mode, modes)]
-  if (mode !== 'Indexed') return []
-  const why = `must be less than or equal to ${maxParallel} when completion mode is Indexed`
   return [
-    ...(completions === undefined ? [required(child(path, 'completions'), 'when completion mode is Indexed')] : []),
-    ...(parallelism > maxParallel ? [invalid(child(path, 'parallelism'), parallelism, why)] : []),
+    ...(spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined
+      ? [required(child(path, 'backoffLimitPerIndex'), 'when maxFailedIndexes is specified')]
+      : []),
+    ...(mode === 'Indexed' ? checkIndexed(spec, path) : checkNotIndexed(spec, path)),
   ]
 }
 
+function checkNotIndexed(spec: JobSpec, path: FieldPath): FieldError[] {
+  return (['backoffLimitPerIndex', 'maxFailedIndexes'] as const).flatMap((name) =>
+    spec[name] === undefined ? [] : [invalid(child(path, name), spec[name], 'requires indexed completion mode')],
+  )
+}
+
+function checkIndexed(spec: JobSpec, path: FieldPath): FieldError[] {
+  const why = `must be less than or equal to ${maxParallel} when completion mode is Indexed`
+  const failedPath = child(path, 'maxFailedIndexes')
+  const { completions, parallelism = 0, maxFailedIndexes: failed = 0 } = spec
+  return [
+    ...(completions === undefined ? [required(child(path, 'completions'), 'when completion mode is Indexed')] : []),
+    ...(parallelism > maxParallel ? [invalid(child(path, 'parallelism'), parallelism, why)] : []),
+    ...(completions !== undefined && failed > completions
+      ? [invalid(failedPath, failed, 'must be less than or equal to completions')]
+      : []),
+    ...(failed > maxFailed ? [invalid(failedPath, failed, `must be less than or equal to ${maxFailed}`)] : []),
+    ...(spec.backoffLimitPerIndex !== undefined && (completions ?? 0) > manyCompletions
+      ? checkManyCompletions(spec, path)
+      : []),
+  ]
+}
+
+function checkManyCompletions({ maxFailedIndexes: failed, parallelism = 0 }: JobSpec, path: FieldPath): FieldError[] {
+  const why = `must be less than or equal to ${maxWithManyCompletions} with backoffLimitPerIndex and over ${manyCompletions} completions`
+  const failedPath = child(path, 'maxFailedIndexes')
+  return [
+    ...(failed === undefined ? [required(failedPath, `when completions is above ${manyCompletions}`)] : []),
+    ...((failed ?? 0) > maxWithManyCompletions ? [invalid(failedPath, failed, why)] : []),
+    ...(parallelism > maxWithManyCompletions ? [invalid(child(path, 'parallelism'), parallelism, why)] : []),
+  ]
+}
+
+const maxManagerLength = 63
+
+function checkManager(name: string | undefined, path: FieldPath): FieldError[] {
+  if (name === undefined) return []
+  if (name === '') return [required(path)]
+  return [...checkDomainPath(name, path), ...(name.length > maxManagerLength ? [tooLong(path, maxManagerLength)] : [])]
+}
+
 /** Rejects Always, because pods of a Job must terminate. Defaulting has already turned an unset policy into Always. */
-function checkRestarts({ restartPolicy = 'Always' }: PodSpec = {}, path: FieldPath): FieldError[] {
+function checkRestarts({ template, podFailurePolicy }: JobSpec, path: FieldPath): FieldError[] {
+  const { restartPolicy = 'Always' } = template?.spec ?? {}
   const allowed = ['OnFailure', 'Never']
   if (restartPolicy === 'Always') return [required(path, 'valid values: "OnFailure", "Never"')]
-  return allowed.includes(restartPolicy) ? [] : [notSupported(path, restartPolicy, allowed)]
+  if (!allowed.includes(restartPolicy)) return [notSupported(path, restartPolicy, allowed)]
+  if (podFailurePolicy === undefined || restartPolicy === 'Never') return []
+  return [invalid(path, restartPolicy, 'only "Never" is supported when podFailurePolicy is specified')]
 }

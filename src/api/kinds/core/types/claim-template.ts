@@ -8,6 +8,7 @@ import { type PersistentVolumeClaim, persistentVolumeClaim } from '../persistent
 export const claimTemplate: ObjectSchema<PersistentVolumeClaim> = {
   ...unjudged(persistentVolumeClaim.schema as ObjectSchema<PersistentVolumeClaim>),
   name: 'core.v1.PersistentVolumeClaim',
+  keepsDisabledFields: 'all',
   fill: (claim) => {
     claim.apiVersion = 'v1'
     claim.kind = persistentVolumeClaim.kind

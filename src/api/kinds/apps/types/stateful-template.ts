@@ -1,0 +1,52 @@
+/** Validates the pod template of a StatefulSet as its pods will be: with a volume for each volume claim template. */
+import type { Sliced } from '../../../../base/concurrency/time-slice.ts'
+import type { FieldError } from '../../../model/field-error.ts'
+import type { RuleContext } from '../../../schema/context.ts'
+import { field, s } from '../../../schema/schema.ts'
+import { validateSliced } from '../../../schema/validate.ts'
+import type { PersistentVolumeClaim } from '../../core/persistent-volume-claim.ts'
+import { persistentVolumeClaimSpec } from '../../core/types/claim-spec.ts'
+import { type PodTemplateSpec, podTemplateSpec } from '../../core/types/pod-template-spec.ts'
+import type { LabelSelector } from '../../meta/label-selector.ts'
+import { templateUnjudged } from '../../pod-templates.ts'
+
+interface Templates {
+  selector?: LabelSelector
+  template?: PodTemplateSpec
+  volumeClaimTemplates?: PersistentVolumeClaim[]
+}
+
+/** The validated parts of a StatefulSet, at their paths. */
+const checkedParts = s.object({
+  spec: field(
+    1,
+    s.object({
+      template: field(1, podTemplateSpec),
+      volumeClaimTemplates: field(2, s.list(s.object({ spec: field(1, persistentVolumeClaimSpec) }))),
+    }),
+  ),
+})
+
+/** Returns the errors of the template, and those of the claims in a new StatefulSet. Claims are immutable. */
+export function* checkCompleteTemplate(
+  spec: Templates,
+  { isNew }: { isNew: boolean },
+  context: RuleContext,
+): Sliced<FieldError[]> {
+  if (templateUnjudged(spec).length > 0) return []
+  const claims = spec.volumeClaimTemplates ?? []
+  const template = withClaims(spec.template ?? {}, claims)
+  const volumeClaimTemplates = isNew ? claims.map(({ spec = {} }) => ({ spec })) : []
+  return yield* validateSliced(checkedParts, { spec: { template, volumeClaimTemplates } }, context)
+}
+
+/** Adds the volumes of the claims. Like the controller, replaces volumes of the same name. */
+function withClaims(template: PodTemplateSpec, claims: readonly PersistentVolumeClaim[]) {
+  const names = claims.map(({ metadata }) => metadata?.name ?? '')
+  const replaced = new Set(names)
+  const volumes = [
+    ...names.map((name) => ({ name, persistentVolumeClaim: { claimName: name } })),
+    ...(template.spec?.volumes ?? []).filter(({ name = '' }) => !replaced.has(name)),
+  ]
+  return { ...template, spec: { ...template.spec, ...(volumes.length > 0 && { volumes }) } }
+}

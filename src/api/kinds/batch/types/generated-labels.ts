@@ -1,0 +1,90 @@
+/**
+ * The selector and the pod labels that the server generates for a Job. The labels hold the name and the UID of the Job,
+ * since 1.27 also under keys with a prefix.
+ */
+import { at, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
+import { checkLabelValue } from '../../../model/names.ts'
+import type { ObjectMeta } from '../../../model/object.ts'
+import { type Vendor, vendorKey } from '../../../model/vendor.ts'
+import { emulationOf, type RuleContext } from '../../../schema/context.ts'
+import { isAtLeast } from '../../../versions/emulated-version.ts'
+import { selects } from '../../meta/selecting.ts'
+import type { JobSpec } from './job-spec.ts'
+
+interface LabeledJob {
+  metadata: ObjectMeta
+  spec?: JobSpec
+}
+
+/** The keys of the two labels. */
+interface LabelKeys {
+  readonly name: string
+  readonly uid: string
+}
+
+const plainKeys: LabelKeys = { name: 'job-name', uid: 'controller-uid' }
+
+function prefixedKeys(vendor: Vendor): LabelKeys {
+  return { name: vendorKey(vendor, plainKeys.name, 'batch'), uid: vendorKey(vendor, plainKeys.uid, 'batch') }
+}
+
+/** Returns the keys for new Jobs. The selector uses the first one. */
+function keysFor(context: RuleContext): readonly LabelKeys[] {
+  return isAtLeast(emulationOf(context).version, '1.27') ? [prefixedKeys(context.vendor), plainKeys] : [plainKeys]
+}
+
+/** Returns the labels that identify the pods of the Job. */
+function ownLabels({ metadata }: LabeledJob, keys: readonly LabelKeys[]): { [key: string]: string } {
+  const { name = '', uid = '' } = metadata
+  return Object.fromEntries(keys.flatMap((key) => [[key.name, name] as const, [key.uid, uid] as const]))
+}
+
+/**
+ * Generates the selector and the pod labels. Keeps labels and selectors that the user has set, which validation rejects
+ * if they differ. If the labels of the Job are a copy of the template's labels, also updates the copy.
+ */
+export function generateLabels(object: LabeledJob, context: RuleContext): void {
+  const { spec = {}, metadata } = object
+  const { template = {} } = spec
+  const keys = keysFor(context)
+  const labels = { ...ownLabels(object, keys), ...template.metadata?.labels }
+  const matchLabels = { [keys[0]!.uid]: metadata.uid ?? '', ...spec.selector?.matchLabels }
+  object.spec = {
+    ...spec,
+    selector: { ...spec.selector, matchLabels },
+    template: { ...template, metadata: { ...template.metadata, labels } },
+  }
+  const follows = metadata.labels === undefined || metadata.labels === template.metadata?.labels
+  // Skips a name that is too long for a label, so that validation reports it only once, for the template.
+  if (follows && checkLabelValue(metadata.name ?? '').length === 0)
+    object.metadata = { ...metadata, labels: { ...labels } }
+}
+
+/** Requires the generated selector and pod labels, unless the user manages them. */
+export function checkGeneratedLabels(job: LabeledJob, previous: LabeledJob | undefined, context: RuleContext) {
+  const { spec = {} } = job
+  if (spec.manualSelector || spec.selector === undefined) return []
+  const own = ownLabels(job, previous === undefined ? keysFor(context) : keysOf(previous, context))
+  const labels = spec.template?.metadata?.labels ?? {}
+  const path = 'spec.template.metadata.labels'
+  return [
+    ...(selects(spec.selector, own) === false
+      ? [invalid('spec.selector', spec.selector, '`selector` not auto-generated')]
+      : []),
+    ...Object.entries(own).flatMap(([key, value]) => checkOwnLabel(labels[key], value, at(path, key))),
+  ]
+}
+
+/** Returns the keys of an existing Job, which may be older than the prefix. */
+function keysOf({ spec = {} }: LabeledJob, { vendor }: RuleContext): readonly LabelKeys[] {
+  const labels = spec.template?.metadata?.labels ?? {}
+  const prefixed = prefixedKeys(vendor)
+  const hasBoth = Object.hasOwn(labels, prefixed.name) && Object.hasOwn(labels, prefixed.uid)
+  return hasBoth ? [prefixed, plainKeys] : [plainKeys]
+}
+
+function checkOwnLabel(label: string | undefined, expected: string, path: FieldPath): FieldError[] {
+  if (label === expected) return []
+  const why = `must be '${expected}'`
+  return [label === undefined ? required(path, why) : invalid(path, label, why)]
+}
