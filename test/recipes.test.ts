@@ -44,6 +44,7 @@ const noticing: { readonly [file: string]: readonly string[] } = {
     'the service account of each control loop has a role',
     'docs/loops.md describes each control loop',
   ],
+  'test/api/kinds/lease.test.ts': ['recipe: a Lease has a purpose'],
   'test/cluster/controllers/greeting.test.ts': ['recipe: the control loop annotates'],
   'test/server/flags.test.ts': ['docs/flags.md lists all flags'],
   'test/server/start.test.ts': ['the error for an invalid flag suggests'],

@@ -338,7 +338,30 @@ test('recipe: the page shows a greeting', { timeout }, async () => {
 }
 
 /** The recipes by their names in the table of CONTRIBUTING.md. */
+const laterField: Recipe = {
+  added: {},
+  changed: {
+    'src/api/kinds/coordination/lease.ts': before(
+      '  strategy: field(6,',
+      "  purpose: field(90, s.string(), { since: '1.29', doc: 'Purpose of the Lease.' }),\n",
+    ),
+    'test/api/kinds/lease.test.ts': (text) =>
+      withImport(
+        "import { derivation } from '../../../src/api/schema/of-version.ts'\nimport type { ObjectSchema } from '../../../src/api/schema/schema.ts'",
+        withTest(
+          dedented(`
+      test('recipe: a Lease has a purpose since 1.29', () => {
+        const specAt = (version: '1.28' | '1.29') => derivation(version).kind(lease).schema.fields.spec!.schema as ObjectSchema
+        assert.deepEqual(['purpose' in specAt('1.28').fields, 'purpose' in specAt('1.29').fields], [false, true])
+        assert.equal(specAt('1.28').otherVersions?.purpose?.since, '1.29')
+      })`),
+        ),
+      )(text),
+  },
+}
+
 export const recipes: { readonly [name: string]: Recipe } = {
+  'a field of a later version': laterField,
   'an admission plugin': control,
   'a control loop': loop,
   'a flag': flag,

@@ -1,7 +1,8 @@
 /**
  * Replaces the two binaries that envtest (the test environment of controller-runtime) and similar tools start: `etcd`,
  * which here only responds to health checks, and `kube-apiserver`, which is this server with a store in memory. To run
- * suites for envtest against it, set KUBEBUILDER_ASSETS to the directory `bin/envtest` of this package.
+ * suites for envtest against it, set KUBEBUILDER_ASSETS to the directory `bin/envtest` of this package, or to a directory
+ * that `orch envtest install` writes for one Kubernetes version. ORCH_EMULATED_VERSION selects another version.
  *
  * The flags of both are honoured, or listed here as accepted without effect. Other flags are rejected. If a real etcd
  * responds at `--etcd-servers`, it is used.
@@ -46,8 +47,25 @@ const maxHealthBytes = 64 * 1024
 export async function envtestCommand(args: readonly string[]): Promise<readonly string[] | undefined> {
   const [program, ...rest] = args
   if (program === 'etcd') return await runEtcd(rest)
-  if (program === 'kube-apiserver') return await apiServerArgs(rest)
-  throw new UsageError(`orch envtest replaces etcd or kube-apiserver, not ${JSON.stringify(program ?? '')}`)
+  if (program === 'kube-apiserver') return await apiServerArgs(withVersion(rest, process.env.ORCH_EMULATED_VERSION))
+  if (program === 'install') {
+    const { installEnvtest } = await import('./envtest-install.ts')
+    process.stdout.write(`${installEnvtest(rest, process.argv[1]!)}\n`)
+    return undefined
+  }
+  throw new UsageError(
+    `orch envtest replaces etcd or kube-apiserver, or runs install, not ${JSON.stringify(program ?? '')}`,
+  )
+}
+
+/** Returns the arguments with the Kubernetes version of the environment, which wins over the flag. */
+export function withVersion(args: readonly string[], version: string | undefined): readonly string[] {
+  if (version === undefined || version === '') return args
+  const flagName = '--emulated-version'
+  const others = args.filter(
+    (arg, i) => !arg.startsWith(`${flagName}=`) && arg !== flagName && args[i - 1] !== flagName,
+  )
+  return [`${flagName}=${version}`, ...others]
 }
 
 async function runEtcd(args: readonly string[]): Promise<undefined> {

@@ -72,10 +72,11 @@ const commands: { readonly [name: string]: CommandHelp } = {
   check: backupCommand('check [flags]', 'check a store or a backup for damage'),
   migrate: backupCommand('migrate [flags]', 'copy a store into an empty store'),
   envtest: {
-    form: 'envtest etcd|kube-apiserver [flags]',
+    form: 'envtest etcd|kube-apiserver|install [flags]',
     summary: 'replace the etcd and kube-apiserver binaries that envtest starts',
-    about: "Set KUBEBUILDER_ASSETS to this package's bin/envtest directory.",
-    flagGroups: async () => ({}),
+    about:
+      "Set KUBEBUILDER_ASSETS to this package's bin/envtest directory, or to the directory that orch envtest install writes and prints.",
+    flagGroups: async () => ({ Install: (await import('./envtest-install.ts')).installFlags }),
   },
   version: {
     form: 'version',

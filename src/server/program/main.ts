@@ -65,7 +65,7 @@ async function obey(args: readonly string[]): Promise<void> {
 /** The programs that `orch envtest` replaces print their own help. */
 function asksForHelp(command: string, rest: readonly string[]): boolean {
   if (command === 'help' || command === '--help' || command === '-h') return true
-  const isStandIn = command === 'envtest' && rest.length > 0 && !rest[0]!.startsWith('-')
+  const isStandIn = command === 'envtest' && rest.length > 0 && !rest[0]!.startsWith('-') && rest[0] !== 'install'
   return !isStandIn && (rest.includes('--help') || rest.includes('-h'))
 }
 

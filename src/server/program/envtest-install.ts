@@ -1,0 +1,57 @@
+/**
+ * `orch envtest install`: writes a directory with the programs that envtest starts, for one Kubernetes version. The
+ * programs call those of this package, so the directory is small and follows updates of the package.
+ */
+import { chmodSync, existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { type EmulatedVersion, oldestVersion, releaseOf } from '../../api/versions/emulated-version.ts'
+import { type Flags, flag, parseFlags, text, UsageError } from '../../base/flags/flags.ts'
+import { readEmulatedVersion } from '../flags/emulated-version.ts'
+
+export const installFlags = {
+  version: flag({
+    name: 'version',
+    value: 'VERSION',
+    default: oldestVersion,
+    read: readEmulatedVersion,
+    help: 'Kubernetes version that the installed kube-apiserver emulates, such as 1.31; ORCH_EMULATED_VERSION wins',
+  }),
+  dir: flag({
+    name: 'dir',
+    value: 'DIR',
+    read: text,
+    help: 'directory to write; defaults to one per version in ~/.local/share/orch/envtest',
+  }),
+} satisfies Flags
+
+/** Writes the directory and returns its path, for KUBEBUILDER_ASSETS. `launcher` is the script that runs this program. */
+export function installEnvtest(args: readonly string[], launcher: string): string {
+  const { version, dir } = parseFlags(installFlags, args)
+  const programs = join(dirname(realpathSync(launcher)), 'envtest')
+  if (!existsSync(join(programs, 'kube-apiserver')))
+    throw new UsageError(`cannot install: ${programs} does not contain the programs of this package`)
+  const directory = dir === '' ? defaultDirectory(version) : resolve(dir)
+  mkdirSync(directory, { recursive: true })
+  writeProgram(join(directory, 'etcd'), [join(programs, 'etcd')])
+  writeProgram(join(directory, 'kube-apiserver'), [join(programs, 'kube-apiserver'), `--emulated-version=${version}`])
+  return directory
+}
+
+/** Returns the directory of a version, named as setup-envtest names its directories. */
+function defaultDirectory(version: EmulatedVersion): string {
+  const { major, minor, patch } = releaseOf(version)
+  const architecture = process.arch === 'x64' ? 'amd64' : process.arch
+  const name = `${major}.${minor}.${patch}-${process.platform}-${architecture}`
+  return join(homedir(), '.local/share/orch/envtest', name)
+}
+
+function writeProgram(file: string, command: readonly string[]): void {
+  writeFileSync(file, `#!/bin/sh\nexec ${command.map(quoted).join(' ')} "$@"\n`)
+  chmodSync(file, 0o755)
+}
+
+/** Quotes a word for the shell. */
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`
+}
