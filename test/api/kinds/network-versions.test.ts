@@ -193,6 +193,41 @@ const newest: Row[] = [
   },
 ]
 
+const cluster: Row[] = [
+  {
+    name: 'pod ranges of a node are strict',
+    path: '/api/v1/nodes',
+    body: { spec: { podCIDRs: ['10.244.0.1/24'] } },
+    causes: ['Invalid spec.podCIDRs[0]'],
+  },
+  { name: 'an external ID is deprecated', path: '/api/v1/nodes', body: { spec: { externalID: 'x' } }, warnings: 1 },
+  {
+    name: 'features of a node are sorted',
+    path: '/api/v1/nodes',
+    body: {},
+    patch: { status: { declaredFeatures: ['B', 'A', 'a b'] } },
+    subresource: '/status',
+    causes: ['Invalid status.declaredFeatures[1]', 'Invalid status.declaredFeatures[2]'],
+  },
+  {
+    name: 'a runtime class needs a handler',
+    path: `/apis/node.${group}/v1/runtimeclasses`,
+    body: {},
+    causes: ['Required handler'],
+  },
+  {
+    name: 'tolerations of a runtime class are reported once',
+    path: `/apis/node.${group}/v1/runtimeclasses`,
+    body: { handler: 'h', scheduling: { tolerations: [{ operator: 'Like', key: 'a' }] } },
+    causes: ['NotSupported scheduling.tolerations[0].operator'],
+  },
+  {
+    name: 'an address of the other family is reported for the list',
+    ...slice({ addresses: ['2001:db8::1'] }),
+    causes: ['Invalid endpoints[0].addresses'],
+  },
+]
+
 const older: Row[] = [
   { name: 'traffic may stay close', ...service({ trafficDistribution: 'PreferClose' }) },
   {
@@ -210,5 +245,5 @@ const older: Row[] = [
   },
 ]
 
-await testRows('1.36', newest)
+await testRows('1.36', [...newest, ...cluster])
 await testRows('1.31', older)

@@ -9,6 +9,13 @@ import { homeOf } from '../../../src/apiserver/http/openapi/group-version.ts'
 
 /** Network and storage. Types of the group `resource` are complete. */
 const builtForNetworkAndStorage = [
+  'coordination.v1.LeaseSpec.preferredHolder',
+  'coordination.v1.LeaseSpec.strategy',
+  'core.v1.NodeRuntimeHandlerFeatures.userNamespaces',
+  'core.v1.NodeStatus.declaredFeatures',
+  'core.v1.NodeStatus.features',
+  'core.v1.NodeStatus.runtimeHandlers',
+  'core.v1.NodeSystemInfo.swap',
   'core.v1.CSIPersistentVolumeSource.nodeExpandSecretRef',
   'core.v1.LoadBalancerIngress.ipMode',
   'core.v1.PersistentVolumeClaimSpec.volumeAttributesClassName',

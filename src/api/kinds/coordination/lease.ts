@@ -1,7 +1,8 @@
 /**
  * Lease: a lock that one holder owns for a limited time and renews regularly, for example for leader election.
  */
-import { child, type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
+import { child, type FieldError, type FieldPath, forbidden, invalid, notSupported } from '../../model/field-error.ts'
+import { checkQualifiedName } from '../../model/names.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
@@ -69,11 +70,23 @@ export const lease = defineKind({
   },
 })
 
+const strategies = ['OldestEmulationVersion']
+
+/** Strategies of third parties have a domain. */
+function checkStrategy(strategy: string, path: FieldPath): FieldError[] {
+  if (!strategy.includes('/')) return strategies.includes(strategy) ? [] : [notSupported(path, strategy, strategies)]
+  return checkQualifiedName(strategy).map((fault) => invalid(path, strategy, fault))
+}
+
 function checkSpec(
-  { leaseDurationSeconds: seconds = 1, leaseTransitions: transitions = 0 }: InferFields<typeof specFields>,
+  { leaseDurationSeconds: seconds = 1, leaseTransitions: transitions = 0, ...spec }: InferFields<typeof specFields>,
   path: FieldPath,
 ): FieldError[] {
   return [
+    ...(spec.strategy === undefined ? [] : checkStrategy(spec.strategy, child(path, 'strategy'))),
+    ...(spec.preferredHolder && !spec.strategy
+      ? [forbidden(child(path, 'preferredHolder'), 'may only be specified when `strategy` is defined')]
+      : []),
     ...(seconds > 0 ? [] : [invalid(child(path, 'leaseDurationSeconds'), seconds, 'must be greater than 0')]),
     ...(transitions >= 0
       ? []

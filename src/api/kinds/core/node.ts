@@ -17,17 +17,20 @@ import {
   required,
 } from '../../model/field-error.ts'
 import { familyOfRange } from '../../model/ip-address.ts'
+import { rangeWarnings } from '../../model/strict-ip.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
-import type { RuleContext } from '../../schema/context.ts'
+import { emulationOf, type RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
+import { isAtLeast } from '../../versions/emulated-version.ts'
 import { keep, plainStatus, specAndStatus } from '../spec-and-status.ts'
 import { nodeConfigSource } from './types/node-config.ts'
 import { type NodeStatus, nodeStatus } from './types/node-status.ts'
 import { repeatedAt } from './types/repeated.ts'
 import type { ResourceList } from './types/resource-list.ts'
 import { checkResourceAmount } from './types/resource-names.ts'
+import { type Located, strictRangeFaults } from './types/strict-values.ts'
 import { checkTaints, taint } from './types/taint.ts'
 
 const specFields = {
@@ -95,12 +98,19 @@ export const node = defineKind({
   fields,
   rules: specAndStatus<Node>({
     prepareForCreate: ({ status }) => void delete status?.config,
+    warnings: (next, _, context) => warningsFor(next, context),
     validate: (object, context) => [
       ...checkAvoidedPods(object, context.vendor),
       ...checkAmounts(object.status ?? {}, context.vendor),
       ...checkSpec(object, context),
     ],
-    validateUpdate: (next, previous) => [
+    validateCreate: (next, context) => [
+      ...strictRangeFaults({ next: rangesOf(next) }, context),
+      ...checkFeatures(next.status ?? {}),
+    ],
+    validateUpdate: (next, previous, context) => [
+      ...checkFeatures(next.status ?? {}),
+      ...strictRangeFaults({ next: rangesOf(next), previous: rangesOf(previous) }, context),
       ...checkAddresses(next.status ?? {}),
       ...checkSetOnce(next.spec ?? {}, previous.spec ?? {}),
     ],
@@ -178,6 +188,36 @@ function checkAmounts({ capacity, allocatable }: NodeStatus, vendor: Vendor): Fi
   checkList(capacity ?? {}, 'status.capacity')
   checkList(allocatable ?? {}, 'status.allocatable')
   return errors
+}
+
+function rangesOf({ spec }: Node): Located[] {
+  return (spec?.podCIDRs ?? []).map((text, i): Located => [at('spec.podCIDRs', i), text])
+}
+
+const featureName = /^[A-Z][A-Za-z0-9]*(?:\/[A-Za-z0-9]+)*$/
+
+/** The features of a node are sorted and have names such as `MyFeature/part`. */
+function checkFeatures({ declaredFeatures: names = [] }: NodeStatus): FieldError[] {
+  const path = 'status.declaredFeatures'
+  return names.slice(0, maxFaults).flatMap((name, i) => {
+    const before = names[i - 1]
+    return [
+      ...(featureName.test(name) ? [] : [invalid(at(path, i), name, 'must be a feature name, such as MyFeature')]),
+      ...(name === before ? [duplicate(at(path, i), name)] : []),
+      ...(before !== undefined && name < before ? [invalid(at(path, i), name, 'must be sorted alphabetically')] : []),
+    ]
+  })
+}
+
+/** Returns warnings about deprecated fields, since 1.26, and about spellings of ranges, since 1.33. */
+function warningsFor(node: Node, context: RuleContext): string[] {
+  const { version } = emulationOf(context)
+  if (context.subresource !== '' || !isAtLeast(version, '1.26')) return []
+  const { spec = {} } = node
+  return [
+    ...(spec.externalID ? ['spec.externalID: deprecated and without function'] : []),
+    ...(isAtLeast(version, '1.33') ? rangesOf(node).flatMap(([path, text]) => rangeWarnings(path, text)) : []),
+  ]
 }
 
 function checkAddresses({ addresses = [] }: NodeStatus): FieldError[] {

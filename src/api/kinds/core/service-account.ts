@@ -28,7 +28,16 @@ export type ServiceAccount = ObjectOf<typeof fields>
 
 const columns: readonly Column<ServiceAccount>[] = [
   nameColumn,
-  column('Secrets', 'Number of Secrets that pods with this account may use.', ({ secrets = [] }) => secrets.length),
+  {
+    ...column(
+      'Secrets',
+      'Number of Secrets that pods with this account may use.',
+      ({ secrets = [] }: ServiceAccount) => {
+        return secrets.length
+      },
+    ),
+    until: '1.36',
+  },
   ageColumn,
 ]
 

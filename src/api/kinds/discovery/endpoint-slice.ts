@@ -112,8 +112,9 @@ export const endpointSlice = defineKind({
   rules: countsGeneration(generationFields, {
     prepareForCreate: (object, context) => dropTopology(object, undefined, context),
     prepareForUpdate: dropTopology,
-    *validate({ endpoints = [], ports = [], addressType: type = '' }) {
-      return [...checkAddressType(type), ...(yield* checkEndpoints(endpoints, type)), ...checkPorts(ports)]
+    *validate({ endpoints = [], ports = [], addressType: type = '' }, context) {
+      const { version } = emulationOf(context)
+      return [...checkAddressType(type), ...(yield* checkEndpoints(endpoints, { type, version })), ...checkPorts(ports)]
     },
     validateCreate: (next, context) => checkSpelling(next, undefined, context),
     validateUpdate: (next, previous, context) => [
@@ -176,12 +177,15 @@ function checkAddressType(type: string): FieldError[] {
   return [type === '' ? required(path) : notSupported(path, type, addressTypes)]
 }
 
-function* checkEndpoints(endpoints: readonly Endpoint[], type: string): Sliced<FieldError[]> {
+function* checkEndpoints(
+  endpoints: readonly Endpoint[],
+  rules: { readonly type: string; readonly version: EmulatedVersion },
+): Sliced<FieldError[]> {
   const path = 'endpoints'
   if (endpoints.length > maxEndpoints) return [tooMany(path, endpoints.length, maxEndpoints)]
   const faults: FieldError[] = []
   for (const [i, each] of endpoints.entries()) {
-    faults.push(...checkEndpoint(each, at(path, i), type))
+    faults.push(...checkEndpoint(each, at(path, i), rules))
     yield
   }
   return faults

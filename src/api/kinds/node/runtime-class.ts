@@ -2,12 +2,14 @@
  * RuntimeClass: a container runtime configuration that nodes provide and pods select by name. Declares the overhead per
  * pod and the nodes that support the runtime. The handler is immutable.
  */
-import { child, duplicate, type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
+import { child, duplicate, type FieldError, type FieldPath, invalid, required } from '../../model/field-error.ts'
 import { checkDnsLabel } from '../../model/names.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
+import { emulationOf, type RuleContext } from '../../schema/context.ts'
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, type ObjectSchema, s } from '../../schema/schema.ts'
 import { checkLabels } from '../../selectors/label-rules.ts'
+import { isAtLeast } from '../../versions/emulated-version.ts'
 import { repeatedAt } from '../core/types/repeated.ts'
 import { resourceList, roundResources } from '../core/types/resource-list.ts'
 import { checkContainerResources } from '../core/types/resources.ts'
@@ -29,16 +31,17 @@ const overhead = s.object(
 )
 
 /**
- * Reports faults one level deeper than the list, such as `tolerations.tolerations[0]`, because clients expect this
- * path.
+ * Before 1.36, faults are reported one level deeper than the list, such as `tolerations.tolerations[0]`, because clients
+ * expect this path.
  */
 const toleration: ObjectSchema<Toleration> = {
   ...podToleration,
   faultsAt: stepDown,
-  check: (value, path, context, effort) => podToleration.check?.(value, stepDown(path), context, effort) ?? [],
+  check: (value, path, context, effort) => podToleration.check?.(value, stepDown(path, context), context, effort) ?? [],
 }
 
-function stepDown(path: FieldPath): FieldPath {
+function stepDown(path: FieldPath, context: RuleContext): FieldPath {
+  if (isAtLeast(emulationOf(context).version, '1.36')) return path
   const index = path.lastIndexOf('[')
   return `${child(path.slice(0, index), 'tolerations')}${path.slice(index)}`
 }
@@ -80,7 +83,10 @@ export const runtimeClass = defineKind({
   doc: 'A container runtime configuration that pods can select.',
   fields,
   rules: {
-    validate: ({ handler = '' }) => checkDnsLabel(handler).map((fault) => invalid('handler', handler, fault)),
+    validate: ({ handler = '' }, context) =>
+      handler === '' && isAtLeast(emulationOf(context).version, '1.36')
+        ? [required('handler')]
+        : checkDnsLabel(handler).map((fault) => invalid('handler', handler, fault)),
     validateUpdate: (next, previous) => immutableField('handler', next.handler, previous.handler),
   },
   lifecycle: {

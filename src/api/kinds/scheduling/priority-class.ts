@@ -59,6 +59,16 @@ const columns: readonly Column<PriorityClass>[] = [
     type: 'boolean',
   },
   ageColumn,
+  {
+    ...column(
+      'PreemptionPolicy',
+      'Whether the pods preempt lower-priority pods.',
+      ({ preemptionPolicy }: PriorityClass) => {
+        return preemptionPolicy ?? ''
+      },
+    ),
+    since: '1.32',
+  },
 ]
 
 export const priorityClass = defineKind({

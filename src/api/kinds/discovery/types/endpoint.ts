@@ -15,9 +15,10 @@ import {
 } from '../../../model/field-error.ts'
 import { checkReachableAddress } from '../../../model/ip-address.ts'
 import { formatIp, type IpFamily, parseIp } from '../../../model/ip-range.ts'
-import { checkDnsLabel, checkDnsSubdomain, type NameCheck } from '../../../model/names.ts'
+import { checkDnsLabel, checkDnsSubdomain, checkLabelValue, type NameCheck } from '../../../model/names.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { checkLabels } from '../../../selectors/label-rules.ts'
+import { type EmulatedVersion, isAtLeast } from '../../../versions/emulated-version.ts'
 import { objectReference } from '../../core/types/references.ts'
 import { repeatedAt } from '../../core/types/repeated.ts'
 
@@ -67,7 +68,7 @@ export const hints = s.object(
     name: 'EndpointHints',
     doc: 'Hints about the zones that should use an endpoint.',
     check: ({ forZones, forNodes }, path) => [
-      ...checkHints(forZones, child(path, 'forZones'), () => []),
+      ...checkHints(forZones, child(path, 'forZones'), checkLabelValue),
       ...checkHints(forNodes, child(path, 'forNodes'), checkDnsSubdomain),
     ],
   },
@@ -126,12 +127,16 @@ function checkHints(
 }
 
 /** Validates an endpoint whose addresses have the given type: IPv4, IPv6 or FQDN. */
-export function checkEndpoint(value: Endpoint, path: FieldPath, type: string): FieldError[] {
+export function checkEndpoint(
+  value: Endpoint,
+  path: FieldPath,
+  { type, version }: { readonly type: string; readonly version: EmulatedVersion },
+): FieldError[] {
   const { addresses = [], nodeName, hostname, deprecatedTopology: topology = {} } = value
   const place = child(path, 'deprecatedTopology')
   const size = Object.keys(topology).length
   return [
-    ...checkAddresses(addresses, child(path, 'addresses'), type),
+    ...checkAddresses(addresses, child(path, 'addresses'), { type, version }),
     ...(nodeName === undefined ? [] : checkDnsSubdomain(nodeName)).map((fault) =>
       invalid(child(path, 'nodeName'), nodeName, fault),
     ),
@@ -143,16 +148,27 @@ export function checkEndpoint(value: Endpoint, path: FieldPath, type: string): F
   ]
 }
 
-function checkAddresses(addresses: readonly string[], path: FieldPath, type: string): FieldError[] {
+/** Since 1.33, an address of the wrong family is reported for the list. */
+function checkAddresses(
+  addresses: readonly string[],
+  path: FieldPath,
+  { type, version }: { readonly type: string; readonly version: EmulatedVersion },
+): FieldError[] {
   if (addresses.length === 0) return [required(path, 'must contain at least 1 address')]
   const check = checks.get(type) ?? (() => [])
   return [
     ...(addresses.length > maxAddresses ? [tooMany(path, addresses.length, maxAddresses)] : []),
     ...addresses.slice(0, maxAddresses + maxFaults).flatMap((address, i) => {
       if (address === '' && type === 'FQDN') return [required(at(path, i))]
-      return check(address).map((fault) => invalid(at(path, i), address, fault))
+      const isOther = isAtLeast(version, '1.33') && isOfOtherFamily(address, type)
+      return check(address).map((fault) => invalid(isOther ? path : at(path, i), address, fault))
     }),
   ]
+}
+
+function isOfOtherFamily(address: string, type: string): boolean {
+  const family = parseIp(address)?.family
+  return family !== undefined && type !== 'FQDN' && family !== type
 }
 
 const checks: ReadonlyMap<string, (address: string) => string[]> = new Map([

@@ -3,7 +3,9 @@ import type { Sliced } from '../../../../base/concurrency/time-slice.ts'
 import { partsPerSlice } from '../../../json/large-json.ts'
 import { at, child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'
 import { isStrictlyWithin, parseRange } from '../../../model/ip-range.ts'
+import { emulationOf, type RuleContext } from '../../../schema/context.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { isAtLeast } from '../../../versions/emulated-version.ts'
 import { labelSelector } from '../../meta/label-selector.ts'
 
 const blockFields = {
@@ -45,10 +47,11 @@ function checkPeer(peer: InferFields<typeof peerFields>, path: FieldPath): Field
   return isSelected ? [forbidden(path, 'may not specify both ipBlock and another peer')] : []
 }
 
-/** Stops at the first unparsable range, so at most one of those is reported. */
+/** Before 1.29, stops at the first unparsable range, so at most one of those is reported. */
 function* checkBlock(
   { cidr = '', except = [] }: InferFields<typeof blockFields>,
   path: FieldPath,
+  context: RuleContext,
 ): Sliced<FieldError[]> {
   if (cidr === '') return []
   const range = parseRange(cidr)
@@ -57,8 +60,11 @@ function* checkBlock(
   const faults: FieldError[] = []
   for (const [i, text] of except.entries()) {
     const inner = parseRange(text)
-    if (inner === undefined) return [...faults, invalid(at(place, i), text, 'not a valid CIDR')]
-    if (!isStrictlyWithin(inner, range)) faults.push(invalid(at(place, i), text, 'must be a strict subset of `cidr`'))
+    if (inner === undefined) {
+      faults.push(invalid(at(place, i), text, 'not a valid CIDR'))
+      if (!isAtLeast(emulationOf(context).version, '1.29')) return faults
+    } else if (!isStrictlyWithin(inner, range))
+      faults.push(invalid(at(place, i), text, 'must be a strict subset of `cidr`'))
     if (i % partsPerSlice === 0) yield
   }
   return faults
