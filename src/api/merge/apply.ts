@@ -20,12 +20,14 @@ import { badRequest } from '../model/api-error.ts'
 import { type ApiObject, asJson, type ManagedFieldsEntry } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
+import { type EmulatedVersion, isAtLeast, oldestVersion } from '../versions/emulated-version.ts'
 import { beforeFirstApply } from './before-first-apply.ts'
 import { type Changes, changeInVersions, type FieldChange, type OtherVersions } from './change.ts'
 import { isUnchanged } from './compare.ts'
 import { configFieldSetSliced } from './config-field-set.ts'
 import { conflictsOf, type FieldConflict } from './conflicts.ts'
 import { dropUnstated } from './drop-unstated.ts'
+import { hasSameOrder } from './element-order.ts'
 import {
   covers,
   difference,
@@ -61,6 +63,8 @@ export interface ApplyRequest {
   readonly view?: boolean
   /** For kinds whose versions differ in structure. */
   readonly versions?: OtherVersions | undefined
+  /** The emulated Kubernetes version. Defaults to the oldest one. */
+  readonly emulated?: EmulatedVersion | undefined
 }
 
 /** The merged object, or the conflicts that prevent it. */
@@ -173,7 +177,7 @@ function withoutGranted(plan: Plan, conflicts: readonly FieldConflict[]): readon
 /** Returns the outcome with every conflict resolved in favor of the applier. */
 function* settle(plan: Plan): Sliced<Applied> {
   const { live, empty, self, others, own, writer, changeIn } = plan
-  const same = isUnchanged(changeIn(writer.apiVersion)!.changes)
+  const same = isUnchanged(changeIn(writer.apiVersion)!.changes) && (yield* isInOrder(plan))
   const remainingManagers: Manager[] = []
   for (const manager of others) {
     const changes = changeIn(manager.apiVersion)?.changes
@@ -182,13 +186,25 @@ function* settle(plan: Plan): Sliced<Applied> {
   }
   const kept =
     same && self !== undefined && self.apiVersion === writer.apiVersion && (yield* sameSetSliced(self.fields, own))
-  const mine: Manager = kept ? self : { ...writer, operation: 'Apply', fields: own }
+  const mine: Manager = kept
+    ? self
+    : { ...writer, time: same ? unchangedTime(plan) : writer.time, operation: 'Apply', fields: own }
   const object = same ? asJson(live ?? empty) : plan.merged
   return {
     outcome: 'applied',
     object: followsLastApplied(writer) ? withLastApplied(object, plan.config, plan.vendor) : object,
     managedFields: yield* writeManagers([...remainingManagers, mine]),
   }
+}
+
+/** Since 1.31, an apply that only moves list elements changes the object. */
+function* isInOrder({ schema, current, merged, emulated = oldestVersion }: Plan): Sliced<boolean> {
+  return !isAtLeast(emulated, '1.31') || (yield* hasSameOrder(schema, current, merged))
+}
+
+/** Returns the time of an apply that changes no field. Since 1.24, such an apply does not set the time. */
+function unchangedTime({ self, writer, emulated = oldestVersion }: Plan): string | undefined {
+  return isAtLeast(emulated, '1.24') ? self?.time : writer.time
 }
 
 /** A manager loses the fields that the apply changed or removed. */

@@ -8,9 +8,12 @@ import { checkFinalizerDomain } from '../../model/finalizers.ts'
 import { asPrefix, checkDnsSubdomain, checkQualifiedName } from '../../model/names.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import { ago, column, nameColumn } from '../../schema/columns.ts'
+import { emulationOf, type RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { objectMeta } from '../../schema/object-meta.ts'
 import { field, s } from '../../schema/schema.ts'
+import { isAtLeast } from '../../versions/emulated-version.ts'
+import { immutableField } from '../immutable.ts'
 import { objectReference } from './types/references.ts'
 
 export const eventSource = s.object(
@@ -91,10 +94,14 @@ export const event = defineKind({
   fields,
   rules: {
     metadataLast: ({ through }) => through !== 'events/v1',
-    validate: (object, { through, vendor }) => [
-      ...(object.eventTime ? checkNewer(object) : checkOlder(object)),
-      ...(through === 'events/v1' ? checkFinalizers(object, vendor) : []),
+    validate: (object, context) => [
+      ...(object.eventTime ? checkNewer(object, context) : checkOlder(object)),
+      ...(context.through === 'events/v1' ? checkFinalizers(object, context.vendor) : []),
     ],
+    validateUpdate: (next, previous, context) =>
+      context.through === 'events/v1' && isAtLeast(emulationOf(context).version, '1.24')
+        ? checkUnchanged(next, previous)
+        : [],
     validateCreate: (object, { through }) =>
       through === 'events/v1' ? [...checkStrictly(object), ...checkNames(object)] : [],
   },
@@ -175,21 +182,46 @@ const maxMessageLength = 1024
 const withoutNamespace = ['default', 'kube-system']
 
 /**
- * Checks an event of a newer reporter. Errors use the field name of the events group (`reportingController`) because
- * clients expect that name.
+ * Checks an event of a newer reporter. Errors use the field name of the events group (`reportingController`). Since 1.24,
+ * writes through the core group get the name that this group uses.
  */
-function checkNewer(object: Event): FieldError[] {
+function checkNewer(object: Event, context: RuleContext): FieldError[] {
+  const isCore = context.through !== 'events/v1' && isAtLeast(emulationOf(context).version, '1.24')
+  const tellerPath = isCore ? 'reportingComponent' : 'reportingController'
   const { metadata, involvedObject, reportingComponent: teller = '', reportingInstance, action, reason } = object
   const namespace = involvedObject?.namespace ?? ''
   const placed = namespace !== '' || withoutNamespace.includes(metadata.namespace ?? '')
   return [
     ...(placed ? [] : [wrongNamespace(namespace)]),
-    ...(teller === '' ? [required('reportingController')] : []),
-    ...checkQualifiedName(teller).map((text) => invalid('reportingController', teller, text)),
+    ...(teller === '' ? [required(tellerPath)] : []),
+    ...checkQualifiedName(teller).map((text) => invalid(tellerPath, teller, text)),
     ...checkWord('reportingInstance', reportingInstance),
     ...checkWord('action', action),
     ...checkWord('reason', reason),
     ...checkLength('message', object.message ?? '', maxMessageLength),
+  ]
+}
+
+/** Fields that writes through the events group cannot change: all except the series and metadata. */
+const fixedFields = [
+  'involvedObject',
+  'reason',
+  'message',
+  'source',
+  'firstTimestamp',
+  'lastTimestamp',
+  'count',
+  'type',
+  'eventTime',
+  'action',
+  'related',
+  'reportingInstance',
+] as const
+
+function checkUnchanged(next: Event, previous: Event): FieldError[] {
+  return [
+    ...fixedFields.flatMap((name) => immutableField(name, next[name] ?? null, previous[name] ?? null)),
+    ...immutableField('reportingController', next.reportingComponent ?? '', previous.reportingComponent ?? ''),
   ]
 }
 

@@ -16,7 +16,8 @@ import {
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
 import { emulationOf, type RuleContext } from '../../schema/context.ts'
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
-import { field, type InferFields, s } from '../../schema/schema.ts'
+import { field, type Infer, type InferFields, s } from '../../schema/schema.ts'
+import { isAtLeast } from '../../versions/emulated-version.ts'
 import { specAndStatus, statusAndNothingElse } from '../spec-and-status.ts'
 import { conditionsStatus } from './types/conditions.ts'
 import { mandatoryLevels } from './types/mandatory.ts'
@@ -199,24 +200,68 @@ function withoutExempt({ exempt: _, ...rest }: InferFields<typeof specFields>) {
 }
 
 /** Rejects settings that do not apply to the type without validating them. */
-function checkSpec({ type = '', limited }: InferFields<typeof specFields>, path: FieldPath): FieldError[] {
+function checkSpec(
+  { type = '', limited, exempt }: InferFields<typeof specFields>,
+  path: FieldPath,
+  context: RuleContext,
+): FieldError[] {
   const place = child(path, 'limited')
-  if (type === 'Exempt') return limited ? [forbidden(place, 'must be nil if the type is not Limited')] : []
+  const exemptPlace = child(path, 'exempt')
+  if (type === 'Exempt')
+    return [
+      ...(limited ? [forbidden(place, 'must be nil if the type is not Limited')] : []),
+      ...(exempt ? checkExemptLimits(exempt, exemptPlace) : []),
+    ]
   if (type !== 'Limited') return [notSupported(child(path, 'type'), type, types)]
-  return limited ? checkLimited(limited, place) : [required(place, 'must not be empty when type is Limited')]
-}
-
-function checkLimited(limited: InferFields<typeof limitedFields>, path: FieldPath): FieldError[] {
-  const { assuredConcurrencyShares: shares = 0, limitResponse = {} } = limited
   return [
-    ...(shares > 0 ? [] : [invalid(child(path, 'assuredConcurrencyShares'), shares, 'must be positive')]),
-    ...checkResponse(limitResponse, child(path, 'limitResponse')),
+    ...(exempt ? [forbidden(exemptPlace, 'must be nil if the type is Limited')] : []),
+    ...(limited ? checkLimited(limited, place, context) : [required(place, 'must not be empty when type is Limited')]),
   ]
 }
 
-function checkResponse({ type = '', queuing }: InferFields<typeof responseFields>, path: FieldPath): FieldError[] {
+function checkExemptLimits(
+  { nominalConcurrencyShares: shares = 0, lendablePercent }: Infer<typeof exempt>,
+  path: FieldPath,
+): FieldError[] {
+  return [
+    ...(shares >= 0
+      ? []
+      : [invalid(child(path, 'nominalConcurrencyShares'), shares, 'must be a non-negative integer')]),
+    ...checkLendable(lendablePercent, child(path, 'lendablePercent')),
+  ]
+}
+
+function checkLendable(percent: number = 0, path: FieldPath): FieldError[] {
+  return percent >= 0 && percent <= 100 ? [] : [invalid(path, percent, 'must be between 0 and 100, inclusive')]
+}
+
+/** API versions in which the shares still have their first name. */
+const firstVersions: readonly (string | undefined)[] = [
+  'flowcontrol.apiserver/v1beta1',
+  'flowcontrol.apiserver/v1beta2',
+]
+
+function checkLimited(limited: InferFields<typeof limitedFields>, path: FieldPath, context: RuleContext): FieldError[] {
+  const { assuredConcurrencyShares: shares = 0, limitResponse = {}, lendablePercent, borrowingLimitPercent } = limited
+  const name = firstVersions.includes(context.through) ? 'assuredConcurrencyShares' : 'nominalConcurrencyShares'
+  return [
+    ...(shares > 0 ? [] : [invalid(child(path, name), shares, 'must be positive')]),
+    ...checkResponse(limitResponse, child(path, 'limitResponse'), context),
+    ...checkLendable(lendablePercent, child(path, 'lendablePercent')),
+    ...(borrowingLimitPercent !== undefined && borrowingLimitPercent < 0
+      ? [invalid(child(path, 'borrowingLimitPercent'), borrowingLimitPercent, 'must be a non-negative integer')]
+      : []),
+  ]
+}
+
+function checkResponse(
+  { type = '', queuing }: InferFields<typeof responseFields>,
+  path: FieldPath,
+  context: RuleContext,
+): FieldError[] {
   const place = child(path, 'queuing')
   if (type === 'Reject') return queuing ? [forbidden(place, 'must be nil if limitResponse.type is not Queue')] : []
+  if (type === '' && isAtLeast(emulationOf(context).version, '1.36')) return [required(child(path, 'type'))]
   if (type !== 'Queue') return [notSupported(child(path, 'type'), type, responses)]
   return queuing ? checkQueuing(queuing, place) : [required(place, 'must not be empty if limitResponse.type is Queue')]
 }

@@ -96,6 +96,7 @@ async function merge(context: WriteContext, query: ApplyQuery, live: ApiObject |
     readOnly: readOnlyFields(context),
     view: context.resource.kind.views.subresources?.[context.subresource]?.as !== undefined,
     versions: otherVersions(version),
+    emulated: version.context.version,
   })
   await timeSlice.yieldIfDue()
   const applied = await timeSlice.run(work)

@@ -9,7 +9,7 @@ import { field, type Infer, inlined, s } from '../../../schema/schema.ts'
 import { isAtLeast } from '../../../versions/emulated-version.ts'
 import { accessModes, checkAccessModes } from './access-modes.ts'
 import { nodeSelector } from './node-selector.ts'
-import { objectReference, secretReference } from './references.ts'
+import { granularObjectReference, objectReference, secretReference } from './references.ts'
 import { resourceList, roundResources } from './resource-list.ts'
 import { fc, iscsiWith, rbdWith } from './volumes/block-devices.ts'
 import {
@@ -231,7 +231,10 @@ export const persistentVolumeSpec = s.object(
       published: 'optional',
       doc: 'Access modes: ReadWriteOnce (one node), ReadOnlyMany and ReadWriteMany (many nodes). At least one.',
     }),
-    claimRef: field(4, objectReference, { doc: 'Claim that the volume is bound to. Set when the volume is bound.' }),
+    claimRef: field(4, granularObjectReference, {
+      earlier: { until: '1.24', schema: objectReference },
+      doc: 'Claim that the volume is bound to. Set when the volume is bound.',
+    }),
     persistentVolumeReclaimPolicy: field(5, s.oneOf('Delete', 'Recycle', 'Retain'), {
       doc: 'Policy after the claim is deleted: Retain, Delete or Recycle (erase the data). Defaults to Retain.',
     }),
