@@ -116,7 +116,10 @@ class Decoder {
     yield
     if (schema.type === 'map' && isObject(value)) return yield* this.#readMapSliced(schema, value, path)
     if (schema.type === 'list' && Array.isArray(value)) return yield* this.#readListSliced(schema, value, path)
-    if (schema.type !== 'object' || !isObject(value)) return this.read(schema, value, path)
+    if (!isObject(value)) return this.read(schema, value, path)
+    const described = schema.type === 'any' ? this.#objectSchemaOf(schema) : undefined
+    if (described !== undefined) return yield* this.readSliced(described, value, path)
+    if (schema.type !== 'object') return this.read(schema, value, path)
     const result = this.#unknownKept(schema, value, path)
     for (const named of fieldsOf(schema).of(value)) {
       const { name, field } = named
@@ -179,6 +182,12 @@ class Decoder {
     const items = Array.isArray(value) ? alternatives?.list?.items : undefined
     if (items !== undefined) return (value as Json[]).map((item, i) => this.#readItem(items, item, at(path, i)))
     return typeof value === 'boolean' && alternatives?.boolean !== undefined ? value : wrongType(path, value, 'object')
+  }
+
+  /** The schema by which `#readPruned` decodes an object; undefined if there is none. */
+  #objectSchemaOf({ pruned, described, alternatives }: AnySchema): Schema | undefined {
+    if (pruned === undefined || this.#vendor === undefined) return undefined
+    return described?.(this.#vendor) ?? alternatives?.object.schema
   }
 
   /**

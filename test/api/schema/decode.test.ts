@@ -2,10 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Json, type JsonObject, sameJson } from '../../../src/api/json/json.ts'
-import { decode } from '../../../src/api/schema/decode.ts'
+import { customResourceDefinition } from '../../../src/api/kinds/apiextensions/custom-resource-definition.ts'
+import { vendorOf } from '../../../src/api/model/vendor.ts'
+import { decode, decodeSliced } from '../../../src/api/schema/decode.ts'
 import { isExplicitlyEmpty } from '../../../src/api/schema/explicit-empty.ts'
 import { field, s } from '../../../src/api/schema/schema.ts'
 
+const vendor = vendorOf('orch')
 const schema = s.object({ amounts: field(1, s.map(s.quantity())), limit: field(2, s.quantity()) })
 
 test('a quantity field accepts strings and numbers and decodes to canonical strings', () => {
@@ -88,4 +91,24 @@ test('an explicit empty list is recorded outside the value, and the record survi
     ...[{}, { ids: null }, { ids: [1] }].map((sent) => isExplicitlyEmpty(read(sent), 'ids')),
   ]
   assert.deepEqual(others, [false, false, false, false])
+})
+
+test('a large schema in a definition is decoded in steps, with the same result as at once', () => {
+  const property = { type: 'object', properties: { a: { type: 'string', description: 'words' } }, unknown: 1 }
+  const properties = Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`p${i}`, property]))
+  const version = {
+    name: 'v1',
+    served: true,
+    storage: true,
+    schema: { openAPIV3Schema: { type: 'object', properties } },
+  }
+  const definition = { metadata: { name: 'a' }, spec: { group: 'a.example.com', versions: [version] } }
+  const { schema: fields } = customResourceDefinition
+  const decoding = decodeSliced(fields, definition, { vendor })
+  let steps = 0
+  let step = decoding.next()
+  for (; !step.done; step = decoding.next()) steps++
+  assert.deepEqual(step.value, decode(fields, definition, { vendor }))
+  assert.equal(step.value.unknown.length, 3000)
+  assert.ok(steps >= 30, `${steps} steps`)
 })
