@@ -24,3 +24,230 @@ test('since 1.33, the generation of a pod counts the changes of its spec', () =>
   assert.deepEqual(generationsOf('1.33'), [1, undefined, undefined, 2])
   assert.deepEqual(generationsOf('1.32'), [undefined, undefined, undefined, undefined])
 })
+
+/** A version, the spec of a new pod, and the errors. */
+type Row = readonly [EmulatedVersion, JsonObject, ...string[]]
+
+function faultsOf(version: EmulatedVersion, spec: JsonObject, metadata: JsonObject = {}): readonly string[] {
+  return createBy(pod, podWith(spec, metadata), { version }).faults
+}
+
+function assertRows(rows: readonly Row[]): void {
+  for (const [version, spec, ...faults] of rows)
+    assert.deepEqual(faultsOf(version, spec), faults, `${version} ${JSON.stringify(spec)}`)
+}
+
+const container = (parts: JsonObject) => ({ containers: [{ ...main, ...parts }] })
+const init = (parts: JsonObject) => ({ initContainers: [{ name: 'i', image: 'x:1', ...parts }] })
+const exec = { exec: { command: ['a'] } }
+const rule = { action: 'Restart', exitCodes: { operator: 'In', values: [1] } }
+
+test('sidecars have probes, and other init containers do not', () => {
+  assertRows([
+    ['1.29', init({ restartPolicy: 'Always', livenessProbe: exec, lifecycle: { preStop: exec } })],
+    [
+      '1.29',
+      init({ livenessProbe: { ...exec, successThreshold: 2 } }),
+      'Forbidden spec.initContainers[0].livenessProbe',
+    ],
+    ['1.29', init({ restartPolicy: 'Never' }), 'NotSupported spec.initContainers[0].restartPolicy'],
+    ['1.29', container({ restartPolicy: 'Never' }), 'Forbidden spec.containers[0].restartPolicy'],
+    ['1.35', init({ restartPolicy: 'Never' })],
+    ['1.35', container({ restartPolicy: 'x' }), 'NotSupported spec.containers[0].restartPolicy'],
+  ])
+  const dropped = createBy(pod, podWith(init({ restartPolicy: 'Always' })), { version: '1.28' }).object
+  assert.equal(JSON.stringify(dropped).match(/"restartPolicy"/g)?.length, 1)
+})
+
+test('restart rules need a policy, known actions and limited lists', () => {
+  const path = 'spec.containers[0].restartPolicyRules'
+  const rules = (...restartPolicyRules: JsonObject[]) => container({ restartPolicy: 'Never', restartPolicyRules })
+  const all = { ...rule, action: 'RestartAllContainers' }
+  assertRows([
+    ['1.35', rules(rule)],
+    ['1.35', container({ restartPolicyRules: [rule] }), 'Required spec.containers[0].restartPolicy'],
+    ['1.35', rules(all), `NotSupported ${path}[0].action`],
+    ['1.36', rules(all)],
+    ['1.36', rules({ action: 'Restart' }), `Required ${path}[0].exitCodes`],
+    ['1.36', rules({ ...rule, exitCodes: {} }), `NotSupported ${path}[0].exitCodes.operator`],
+    ['1.36', rules(...Array<JsonObject>(21).fill(rule)), `TooMany ${path}`],
+  ])
+  const dropped = createBy(pod, podWith(rules(rule)), { version: '1.34' }).object
+  assert.doesNotMatch(JSON.stringify(dropped), /restartPolicyRules|"restartPolicy":"Never"/)
+})
+
+test('settings of containers depend on those of the pod', () => {
+  const sleep = (seconds: number) => container({ lifecycle: { preStop: { sleep: { seconds } } } })
+  const resize = (...resizePolicy: JsonObject[]) => container({ resizePolicy })
+  const cpu = { resourceName: 'cpu', restartPolicy: 'RestartContainer' }
+  const claims = (...used: JsonObject[]) => ({
+    ...container({ resources: { claims: used } }),
+    resourceClaims: [{ name: 'a', resourceClaimName: 'x' }],
+  })
+  const at = 'spec.containers[0]'
+  assertRows([
+    ['1.31', sleep(0), `Invalid ${at}.lifecycle.preStop.sleep`],
+    ['1.34', sleep(0)],
+    ['1.34', sleep(31), `Invalid ${at}.lifecycle.preStop.sleep`],
+    ['1.34', resize(cpu, cpu), `Duplicate ${at}.resizePolicy[1]`],
+    ['1.34', resize({}), `Required ${at}.resizePolicy`],
+    ['1.34', { ...resize(cpu), restartPolicy: 'Never' }, `Invalid ${at}.resizePolicy`],
+    ['1.34', claims({ name: 'a', request: 'p' }, { name: 'a', request: 'q' })],
+    ['1.34', claims({ name: 'a' }, { name: 'a', request: 'q' }), `Duplicate ${at}.resources.claims[1]`],
+    ['1.34', claims({ name: 'b' }, {}), `NotFound ${at}.resources.claims[0]`, `Required ${at}.resources.claims[1]`],
+    ['1.34', container({ securityContext: { procMount: 'Unmasked' } }), `Invalid ${at}.securityContext.procMount`],
+    ['1.34', { ...container({ securityContext: { procMount: 'Unmasked' } }), hostUsers: false }],
+    [
+      '1.34',
+      { hostUsers: false, hostNetwork: true, hostPID: true },
+      'Forbidden spec.HostPID',
+      'Forbidden spec.hostNetwork',
+    ],
+  ])
+})
+
+test('the names and files of environment variables follow later rules', () => {
+  const file = (fileKeyRef: JsonObject) => ({
+    ...container({ env: [{ name: '1 a', valueFrom: { fileKeyRef } }] }),
+    volumes: [
+      { name: 'v', emptyDir: {} },
+      { name: 'h', hostPath: { path: '/a' } },
+    ],
+  })
+  const at = 'spec.containers[0].env[0].valueFrom.fileKeyRef'
+  const good = { volumeName: 'v', path: 'x', key: 'K' }
+  assertRows([
+    ['1.31', container({ env: [{ name: '1 a' }] }), 'Invalid spec.containers[0].env[0].name'],
+    ['1.35', file(good)],
+    ['1.35', file({ ...good, volumeName: 'w' }), `NotFound ${at}.volumeName`],
+    ['1.35', file({ ...good, volumeName: 'h' }), `Invalid ${at}.volumeName`],
+    ['1.35', file({ ...good, path: '../x', key: 'a=b' }), `Invalid ${at}.key`, `Invalid ${at}.path`],
+  ])
+})
+
+test('a pod names its operating system, and no setting of the other one', () => {
+  assertRows([
+    ['1.25', { os: { name: 'plan9' } }, 'NotSupported spec.os'],
+    ['1.25', { os: {} }, 'Required spec.os.name'],
+    ['1.25', { os: { name: 'windows' }, hostPID: true }, 'Forbidden spec.hostPID'],
+    [
+      '1.25',
+      { os: { name: 'linux' }, securityContext: { windowsOptions: { runAsUserName: 'x' } } },
+      'Forbidden spec.securityContext.windowsOptions',
+    ],
+  ])
+})
+
+test('the resources of a pod bound those of its containers', () => {
+  const spec = (resources: JsonObject, requests: JsonObject = {}) => ({
+    ...container({ resources: { requests } }),
+    resources,
+  })
+  assertRows([
+    ['1.34', spec({ requests: { cpu: '1' } }, { cpu: '2' }), 'Invalid spec.resources.requests[cpu]'],
+    [
+      '1.34',
+      spec({ requests: { 'ephemeral-storage': '1' } }),
+      'NotSupported spec.resources.requests[ephemeral-storage]',
+    ],
+    ['1.34', spec({ requests: { cpu: '2' }, limits: { cpu: '1' } }), 'Invalid spec.resources.requests'],
+  ])
+  const { object } = createBy(pod, podWith(spec({ limits: { cpu: '2', memory: '1Gi' } }, { cpu: '500m' })), {
+    version: '1.34',
+  })
+  const { spec: made, status } = object as unknown as { spec: { resources: JsonObject }; status: JsonObject }
+  assert.deepEqual(made.resources.requests, { cpu: '500m', memory: '1Gi' })
+  assert.equal(status.qosClass, 'Burstable')
+})
+
+test('label keys add requirements to the selectors of a new pod', () => {
+  const term = { topologyKey: 'z', labelSelector: { matchLabels: { app: 'a' } }, matchLabelKeys: ['rev'] }
+  const spread = { ...term, maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' }
+  const labels = { app: 'a', rev: '3' }
+  const { object } = createBy(pod, podWith({ topologySpreadConstraints: [spread] }, { labels }), { version: '1.34' })
+  assert.match(JSON.stringify(object), /"matchExpressions":\[\{"key":"rev","operator":"In","values":\["3"\]\}\]/)
+  const repeated = { ...spread, matchLabelKeys: ['app'] }
+  assert.deepEqual(faultsOf('1.34', { topologySpreadConstraints: [repeated] }, { labels }), [
+    'Invalid spec.topologySpreadConstraints[0][0]',
+  ])
+  assert.deepEqual(faultsOf('1.31', { topologySpreadConstraints: [repeated] }, { labels }), [
+    'Invalid spec.topologySpreadConstraints[0].matchLabelKeys[0]',
+  ])
+  const { labelSelector: _, ...unselected } = spread
+  assertRows([
+    ['1.34', { topologySpreadConstraints: [unselected] }, 'Forbidden spec.topologySpreadConstraints[0].matchLabelKeys'],
+    [
+      '1.34',
+      { topologySpreadConstraints: [{ ...spread, minDomains: 0 }] },
+      'Invalid spec.topologySpreadConstraints[0].minDomains',
+    ],
+  ])
+})
+
+test('scheduling gates can only be removed, and a gated pod may narrow its choice of nodes', () => {
+  const version = '1.30'
+  const gated = { schedulingGates: [{ name: 'a' }], nodeSelector: { x: '1' } }
+  const { object } = createBy(pod, podWith(gated), { version })
+  assert.match(JSON.stringify(object), /"reason":"SchedulingGated"/)
+  const faults = (spec: JsonObject) => updateBy(pod, object, podWith(spec), { version }).faults
+  assert.deepEqual(faults({ nodeSelector: { x: '1' } }), [])
+  assert.deepEqual(faults({ ...gated, nodeSelector: { x: '1', y: '2' } }), [])
+  assert.deepEqual(faults({ ...gated, nodeSelector: { x: '2' } }), ['Invalid spec.nodeSelector'])
+  assert.deepEqual(faults({ ...gated, schedulingGates: [{ name: 'b' }] }), ['Forbidden spec.schedulingGates[0].name'])
+  assert.deepEqual(faultsOf(version, { ...gated, nodeName: 'n' }), ['Forbidden spec.nodeName'])
+})
+
+test('a resize changes only CPU and memory, and never the QoS class', () => {
+  const ways = { version: '1.36', subresource: 'resize' } as const
+  const spec = (resources: JsonObject, image = 'app:1') => podWith(container({ resources, image }))
+  const start = { requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: '2', memory: '2Gi' } }
+  const { object } = createBy(pod, spec(start), { version: '1.36' })
+  const after = updateBy(pod, object, spec({ ...start, requests: { cpu: '2', memory: '1Gi' } }, 'other'), ways)
+  assert.deepEqual([after.faults, after.object.metadata.generation], [[], 2])
+  assert.equal(JSON.stringify(after.object).includes('other'), false)
+  const rows: readonly (readonly [JsonObject, ...string[]])[] = [
+    [{ requests: start.limits, limits: start.limits }, 'Invalid spec'],
+    [{ ...start, requests: { ...start.requests, 'ephemeral-storage': '1' } }, 'Forbidden spec'],
+    [{ ...start, limits: { cpu: '2' } }, 'Forbidden spec.containers[0].resources.limits'],
+  ]
+  for (const [resources, ...faults] of rows)
+    assert.deepEqual(updateBy(pod, object, spec(resources), ways).faults, faults)
+})
+
+test('AppArmor annotations and fields of a new pod agree', () => {
+  const key = 'container.apparmor.security.beta.orch.io/main'
+  const profile = (type: string) => container({ securityContext: { appArmorProfile: { type } } })
+  const made = (version: EmulatedVersion, spec: JsonObject, annotations?: JsonObject) =>
+    JSON.stringify(createBy(pod, podWith(spec, annotations && { annotations }), { version }).object)
+  assert.match(made('1.31', profile('Unconfined')), /"container\.apparmor[^"]+":"unconfined"/)
+  assert.doesNotMatch(made('1.34', profile('Unconfined')), /"container\.apparmor/)
+  assert.match(
+    made('1.34', {}, { [key]: 'localhost/x' }),
+    /"appArmorProfile":\{"type":"Localhost","localhostProfile":"x"\}/,
+  )
+  assert.deepEqual(faultsOf('1.34', profile('Unconfined'), { annotations: { [key]: 'runtime/default' } }), [
+    'Forbidden spec.containers[0].securityContext.appArmorProfile.type',
+  ])
+  assertRows([['1.34', profile('x'), 'NotSupported spec.containers[0].securityContext.appArmorProfile.type']])
+})
+
+test('the status names devices, users and claims of the pod', () => {
+  const version = '1.36'
+  const { object } = createBy(pod, podWith(container({ resources: { limits: { 'example.com/gpu': '1' } } })), {
+    version,
+  })
+  const faults = (status: JsonObject) =>
+    updateBy(pod, object, { ...podWith(), status }, { version, subresource: 'status' }).faults
+  const one = (parts: JsonObject) => faults({ containerStatuses: [{ name: 'main', ...parts }] })
+  const at = 'status.containerStatuses[0]'
+  assert.deepEqual(faults({ observedGeneration: -1, hostIPs: [{ ip: '1.1.1.1' }] }), [
+    'Invalid status.hostIPs[0].ip',
+    'Invalid status.observedGeneration',
+  ])
+  assert.deepEqual(faults({ resourceClaimStatuses: [{ name: 'x' }] }), ['Invalid status.resourceClaimStatuses[0].name'])
+  assert.deepEqual(one({ user: { linux: { uid: -1, gid: 0 } } }), [`Invalid ${at}.user.linux.uid`])
+  assert.deepEqual(one({ allocatedResourcesStatus: [{ name: 'example.com/x', resources: [{ health: 'Meh' }] }] }), [
+    `Invalid ${at}.allocatedResourcesStatus[0].name`,
+    `NotSupported ${at}.allocatedResourcesStatus[0].resources[0].health`,
+  ])
+})
