@@ -45,6 +45,16 @@ const seccomp = 'container.seccomp.security.alpha.orch.io/c'
 
 const rows: Row[] = [
   {
+    check: 'hostProbesAndHostLifecycle',
+    reason: 'probe or lifecycle host',
+    since: 34,
+    unserved: true,
+    container: {
+      good: { livenessProbe: { httpGet: { port: 1 } } },
+      bad: { livenessProbe: { httpGet: { port: 1, host: 'x' } } },
+    },
+  },
+  {
     check: 'appArmorProfile',
     reason: 'forbidden AppArmor profile',
     annotations: { good: { [appArmor]: 'runtime/default' }, bad: { [appArmor]: 'unconfined' } },

@@ -1,8 +1,10 @@
 /** The fields of a pod that quotas use. Only these, so that controllers and admission compute the same usage. */
 import type { ApiObject } from '../object.ts'
-import type { WrittenAmounts } from './amounts.ts'
+import type { Quantity } from '../quantity.ts'
+import { add, addTo, raiseTo, readAmounts, type WrittenAmounts } from './amounts.ts'
 
 export interface CountedContainer {
+  readonly restartPolicy?: string
   readonly resources?: { readonly requests?: WrittenAmounts; readonly limits?: WrittenAmounts }
 }
 
@@ -20,6 +22,7 @@ export interface CountedPod {
   readonly spec?: {
     readonly containers?: readonly CountedContainer[]
     readonly initContainers?: readonly CountedContainer[]
+    readonly resources?: CountedContainer['resources']
     readonly overhead?: WrittenAmounts
     readonly priorityClassName?: string
     readonly activeDeadlineSeconds?: number
@@ -31,6 +34,34 @@ export interface CountedPod {
 /** Returns the object as a counted pod. */
 export function asPod(object: ApiObject): CountedPod & ApiObject {
   return object
+}
+
+type Resources = NonNullable<CountedContainer['resources']>
+
+/** Whether a pod itself can have requests and limits for the resource. */
+function isPodResource(name: string): boolean {
+  return name === 'cpu' || name === 'memory' || name.startsWith('hugepages-')
+}
+
+/**
+ * Returns the amounts that a pod needs at the same time. Init containers run one after the other, next to the sidecars
+ * that started before them. Amounts of the pod itself count instead of those of its containers.
+ */
+export function podAmounts({ spec = {} }: CountedPod, list: keyof Resources): Map<string, Quantity> {
+  const running = new Map<string, Quantity>()
+  const starting = new Map<string, Quantity>()
+  const sidecars = new Map<string, Quantity>()
+  for (const { resources } of spec.containers ?? []) addTo(running, readAmounts(resources?.[list]))
+  for (const { resources, restartPolicy } of spec.initContainers ?? []) {
+    const amounts = readAmounts(resources?.[list])
+    raiseTo(starting, add(sidecars, amounts))
+    if (restartPolicy !== 'Always') continue
+    addTo(sidecars, amounts)
+    addTo(running, amounts)
+  }
+  raiseTo(running, starting)
+  for (const [name, amount] of readAmounts(spec.resources?.[list])) if (isPodResource(name)) running.set(name, amount)
+  return running
 }
 
 /** Returns the containers whose requests count. */

@@ -6,18 +6,8 @@
 import type { ApiObject } from '../object.ts'
 import type { Quantity } from '../quantity.ts'
 import { groupName, isVendorKey, type Vendor, vendorKey } from '../vendor.ts'
-import {
-  type Amounts,
-  add,
-  addTo,
-  one,
-  raiseTo,
-  readAmount,
-  readAmounts,
-  type WrittenAmounts,
-  wholes,
-} from './amounts.ts'
-import { asPod, type CountedContainer, type CountedPod } from './counted-pod.ts'
+import { type Amounts, add, one, readAmount, readAmounts, type WrittenAmounts, wholes } from './amounts.ts'
+import { asPod, type CountedContainer, type CountedPod, podAmounts } from './counted-pod.ts'
 
 /** A resource type on the wire. The core group is empty. */
 export interface CountedType {
@@ -90,8 +80,8 @@ const ofType: { readonly [plural: string]: (object: ApiObject, context: UsageCon
 function podUsage(object: ApiObject, context: UsageContext): Amounts {
   const pod = asPod(object)
   if (isOver(pod, context.now)) return new Map()
-  const requests = add(effective(pod, 'requests'), readAmounts(pod.spec?.overhead))
-  const limits = add(effective(pod, 'limits'), readAmounts(pod.spec?.overhead))
+  const requests = add(podAmounts(pod, 'requests'), readAmounts(pod.spec?.overhead))
+  const limits = add(podAmounts(pod, 'limits'), readAmounts(pod.spec?.overhead))
   return new Map([['pods', one], ...computeUsage(requests, limits, context.vendor)])
 }
 
@@ -103,14 +93,6 @@ function isOver({ status = {}, metadata }: CountedPod & ApiObject, now: number):
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return false
   return now > Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000
-}
-
-/** Containers run concurrently, init containers one after another before them. */
-function effective({ spec = {} }: CountedPod, list: 'requests' | 'limits'): Amounts {
-  const amounts = new Map<string, Quantity>()
-  for (const { resources } of spec.containers ?? []) addTo(amounts, readAmounts(resources?.[list]))
-  for (const { resources } of spec.initContainers ?? []) raiseTo(amounts, readAmounts(resources?.[list]))
-  return amounts
 }
 
 /** Returns the names of counted resources that a container specifies. */

@@ -36,7 +36,7 @@ export function limitRanger({
     handles: {
       operations: ['CREATE', 'UPDATE'],
       types: [pods, persistentVolumeClaims],
-      subresources: [''],
+      subresources: ['', 'resize'],
     },
     mutate: (request) => {
       if (!isPod(request) || request.operation === 'UPDATE') return undefined
@@ -48,9 +48,9 @@ export function limitRanger({
       )
     },
     validate: (request) => {
-      const { object, operation } = request
+      const { object, operation, subresource } = request
       const going = operation === 'UPDATE' && object.metadata.deletionTimestamp !== undefined
-      if (going || (isPod(request) && operation === 'UPDATE')) return undefined
+      if (going || (isPod(request) && operation === 'UPDATE' && subresource !== 'resize')) return undefined
       const ranges = rangesOf(lookup, request)
       if (ranges.length === 0) return undefined
       const work = judge(request, ranges)

@@ -11,6 +11,8 @@ import { type ApiError, invalidObject } from '../../../api/model/api-error.ts'
 import type { Lookup } from '../../../api/model/lookup.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
+import type { Emulation } from '../../../api/versions/availability.ts'
+import { minorOf } from '../../../api/versions/emulated-version.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import type { AdmissionMetrics } from '../admission-metrics.ts'
 import { decideByNamespace } from '../namespace-decision.ts'
@@ -32,6 +34,7 @@ import { refusal } from '../refusal.ts'
 
 interface Parts {
   readonly vendor: Vendor
+  readonly emulation: Pick<Emulation, 'version'>
   readonly lookup: Lookup
   readonly metrics: Pick<AdmissionMetrics, 'podSecurity'>
 }
@@ -60,7 +63,8 @@ function withConfiguration(parts: Parts, configuration: PodSecurityConfiguration
 
 type Judge = (request: AdmissionRequest) => void | Promise<void>
 
-function judges({ vendor, lookup, metrics }: Parts, configuration: PodSecurityConfiguration) {
+function judges({ vendor, emulation, lookup, metrics }: Parts, configuration: PodSecurityConfiguration) {
+  const newestRelease = minorOf(emulation.version)
   const { defaults, exemptUsers, exemptNamespaces, exemptRuntimeClasses } = configuration
   const policies = new WeakMap<ApiObject, Policy>()
   const read = (namespace: ApiObject): ReadPolicy => policyOf(namespace.metadata.labels, defaults, vendor)
@@ -74,13 +78,13 @@ function judges({ vendor, lookup, metrics }: Parts, configuration: PodSecurityCo
     exemptUsers.has(user.name) ||
     exemptRuntimeClasses.has(spec.runtimeClassName ?? '')
   const warnOfExisting = async ({ name, warn }: AdmissionRequest, { enforce }: Policy): Promise<void> => {
-    const search = { lookup, vendor, namespace: name, level: enforce, exemptRuntimeClasses }
+    const search = { lookup, vendor, newestRelease, namespace: name, level: enforce, exemptRuntimeClasses }
     for (const text of await warningsOfExisting(search)) warn(text)
   }
   const judgeWith = (request: AdmissionRequest, pod: DescribedPod, refuses: 'refuses' | 'tells') => {
     if (isExempt(request, pod)) return metrics.podSecurity.exempt(request)
     return decideByNamespace(lookup, request, (namespace) =>
-      judge({ request, pod, refuses: refuses === 'refuses', metrics, policy: policyIn(namespace) }),
+      judge({ request, pod, refuses: refuses === 'refuses', metrics, newestRelease, policy: policyIn(namespace) }),
     )
   }
   return {
@@ -142,10 +146,12 @@ interface Judgement {
   /** Whether violations of the `enforce` level are rejected. */
   readonly refuses: boolean
   readonly metrics: Parts['metrics']
+  readonly newestRelease: number
 }
 
-function judge({ request, pod, policy, refuses, metrics }: Judgement): void {
-  const brokenOf = (mode: Mode): string => detailsOf(violationsOf(policy[mode], { ...pod, vendor: request.vendor }))
+function judge({ request, pod, policy, refuses, metrics, newestRelease }: Judgement): void {
+  const checkedPod = { ...pod, vendor: request.vendor, newestRelease }
+  const brokenOf = (mode: Mode): string => detailsOf(violationsOf(policy[mode], checkedPod))
   const broken = refuses ? brokenOf('enforce') : ''
   const { audit, vendor } = request
   if (refuses) audit?.annotate(vendorKey(vendor, 'enforce-policy', 'pod-security'), levelText(policy.enforce))

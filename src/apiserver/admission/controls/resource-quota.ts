@@ -62,7 +62,12 @@ export function resourceQuota(parts: Parts, limited: readonly LimitedResource[] 
 function quotasOf(lookup: Lookup, request: AdmissionRequest): StoredObject<ResourceQuota>[] {
   const { namespace, operation, subresource, object } = request
   const isEnding = operation === 'DELETE' || object?.metadata.deletionTimestamp !== undefined
-  return lookup.list(resourceQuotas, { namespace, whole: !isEnding && subresource === '' })
+  return lookup.list(resourceQuotas, { namespace, whole: !isEnding && isCharged(subresource) })
+}
+
+/** Whether a write is charged in advance: one of the object itself, or a resize of a pod. */
+function isCharged(subresource: string): boolean {
+  return subresource === '' || subresource === 'resize'
 }
 
 /** Most writes do not change usage and end here. */
@@ -70,6 +75,7 @@ function mayMatter(request: AdmissionRequest): boolean {
   const { operation, type, subresource, namespace, vendor, object, dryRun, onOutcome } = request
   if (namespace === '' || (onOutcome === undefined && !dryRun) || !isCounted(type, vendor)) return false
   if (operation !== 'UPDATE') return subresource === ''
+  if (subresource === 'resize') return isPods(type)
   // A terminated pod uses nothing anymore. A terminating object may be removed by this write.
   if (subresource !== '' && !(subresource === 'status' && isPods(type))) return false
   return usageVaries(type) || object?.metadata.deletionTimestamp !== undefined
@@ -136,7 +142,7 @@ function oweWithCommit({ request }: Accounting, plan: Plan, { stored, removed }:
   const { operation, subresource } = request
   const { increase, decrease, before } = plan
   // An object marked for deletion still exists. The status of a pod reports facts and is not charged in advance.
-  const change = subresource === '' ? decrease : add(increase, decrease)
+  const change = isCharged(subresource) ? decrease : add(increase, decrease)
   if (operation !== 'DELETE' && change.size > 0) stored.push(owe(request, 'stored', { plan, change }))
   if (before.size > 0) removed.push(owe(request, 'removed', { plan, change: negative(before) }))
 }
@@ -152,7 +158,7 @@ const maxCharges = 20
 
 async function charge({ request, ledger }: Accounting, plans: readonly Plan[], { charges }: Debts): Promise<void> {
   // The status of a pod reports facts and is not rejected.
-  if (request.subresource !== '') return
+  if (!isCharged(request.subresource)) return
   for (const plan of plans) {
     if (plan.increase.size === 0) continue
     const outcome = await ledger.charge(plan.name, plan.increase)
@@ -181,7 +187,7 @@ async function judge(accounting: Accounting, knownQuotas: readonly StoredObject<
 function judgeBy(accounting: Accounting, quotas: readonly StoredObject<ResourceQuota>[]): Plan[] {
   const { request } = accounting
   const plans = quotas.map((quota) => planFor(accounting, quota))
-  if (request.operation === 'DELETE' || request.subresource !== '') return plans
+  if (request.operation === 'DELETE' || !isCharged(request.subresource)) return plans
   for (const plan of plans) assertFits(accounting, plan)
   assertCovered(accounting, quotas)
   const unsettled = quotas.filter((quota) => isUnsettled(quota, accounting))

@@ -1,8 +1,10 @@
 /** The total resources of a pod, as LimitRanges see them. */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
+import { isSidecar } from '../../../api/kinds/core/types/container.ts'
+import { isPodResource } from '../../../api/kinds/core/types/pod-resources.ts'
 import type { ResourceList } from '../../../api/kinds/core/types/resource-list.ts'
 import { formatQuantity, type Quantity } from '../../../api/model/quantity.ts'
-import { type Amounts, addTo, raiseTo, readAmounts } from '../../../api/model/quota/amounts.ts'
+import { type Amounts, add, addTo, raiseTo, readAmounts } from '../../../api/model/quota/amounts.ts'
 import type { PodResources } from './constraints.ts'
 
 type PodSpec = NonNullable<Pod['spec']>
@@ -15,9 +17,16 @@ export function askedByPod(spec: PodSpec): PodResources {
   return { requests: effective(spec, 'requests'), limits: effective(spec, 'limits') }
 }
 
-function effective({ containers = [], initContainers = [] }: PodSpec, list: 'requests' | 'limits'): ResourceList {
-  const amounts = sumOf(containers.map(({ resources }) => resources?.[list] ?? {}))
-  for (const { resources } of initContainers) raiseTo(amounts, readAmounts(resources?.[list]))
+function effective({ containers = [], initContainers = [], resources: ofPod }: PodSpec, list: 'requests' | 'limits') {
+  const sidecars = initContainers.filter(isSidecar)
+  const amounts = sumOf([...containers, ...sidecars].map(({ resources }) => resources?.[list] ?? {}))
+  const started = new Map<string, Quantity>()
+  for (const one of initContainers) {
+    const asked = readAmounts(one.resources?.[list])
+    raiseTo(amounts, add(started, asked))
+    if (isSidecar(one)) addTo(started, asked)
+  }
+  for (const [name, amount] of readAmounts(ofPod?.[list])) if (isPodResource(name)) amounts.set(name, amount)
   return Object.fromEntries([...amounts].map(([name, amount]) => [name, formatQuantity(amount)]))
 }
 

@@ -9,6 +9,8 @@ import type { Level } from './policy.ts'
 
 export interface CheckedPod {
   readonly vendor: Vendor
+  /** The minor version of the server. Later releases have the rules of this one. Unset means the newest release. */
+  readonly newestRelease?: number
   readonly annotations: { readonly [key: string]: string }
   readonly spec: PodSpec
 }
@@ -29,6 +31,21 @@ export interface Check {
   readonly level: Exclude<Level, 'privileged'>
   /** Rules in ascending order: each applies from release 1.`since` until the next one. */
   readonly rules: readonly { readonly since: number; readonly rule: Rule }[]
+}
+
+/** Linux settings have no effect on Windows. */
+export function isWindows({ spec }: CheckedPod): boolean {
+  return spec.os?.name === 'windows'
+}
+
+/** Whether the users of the pod, such as root, have no rights on the node. */
+export function hasOwnUsers({ spec }: CheckedPod): boolean {
+  return spec.hostUsers === false
+}
+
+/** Returns a rule that does not apply to some pods. */
+export function unless(isExempt: (pod: CheckedPod) => boolean, rule: Rule): Rule {
+  return (pod) => (isExempt(pod) ? undefined : rule(pod))
 }
 
 /** Returns all containers in the order used in messages. */

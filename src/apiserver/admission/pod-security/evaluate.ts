@@ -5,12 +5,12 @@ import { type LevelVersion, levels, releaseOf } from './policy.ts'
 
 export function violationsOf({ level, version }: LevelVersion, pod: CheckedPod): Violation[] {
   if (level === 'privileged') return []
-  return rulesOf({ level, version }).flatMap((rule) => rule(pod) ?? [])
+  return rulesOf({ level, version }, pod).flatMap((rule) => rule(pod) ?? [])
 }
 
 /** Returns the rules of the level and all lower levels, in their latest version for this release. */
-function rulesOf({ level, version }: LevelVersion): Rule[] {
-  const release = releaseOf(version) ?? Infinity
+function rulesOf({ level, version }: LevelVersion, { newestRelease = Infinity }: CheckedPod): Rule[] {
+  const release = Math.min(releaseOf(version) ?? Infinity, newestRelease)
   return allChecks
     .filter((check) => levels.indexOf(check.level) <= levels.indexOf(level))
     .flatMap(({ rules }) => rules.findLast(({ since }) => since <= release)?.rule ?? [])

@@ -16,6 +16,7 @@ const maxMs = 1000
 interface Search {
   readonly lookup: Lookup
   readonly vendor: Vendor
+  readonly newestRelease: number
   readonly namespace: string
   readonly level: LevelVersion
   readonly exemptRuntimeClasses: ReadonlySet<string>
@@ -40,7 +41,7 @@ interface Group {
   count: number
 }
 
-async function findViolating({ lookup, vendor, namespace, level, exemptRuntimeClasses }: Search) {
+async function findViolating({ lookup, vendor, newestRelease, namespace, level, exemptRuntimeClasses }: Search) {
   const groups = new Map<string, Group>()
   const names = [...lookup.names(pods, namespace)].map(({ name }) => name)
   const timeSlice = new TimeSlice()
@@ -52,7 +53,7 @@ async function findViolating({ lookup, vendor, namespace, level, exemptRuntimeCl
     const pod = lookup.readUncached(pods, { namespace, name })
     if (pod === undefined || exemptRuntimeClasses.has(pod.spec?.runtimeClassName ?? '')) continue
     const annotations = pod.metadata.annotations ?? {}
-    const reasons = reasonsOf(violationsOf(level, { vendor, annotations, spec: pod.spec ?? {} }))
+    const reasons = reasonsOf(violationsOf(level, { vendor, newestRelease, annotations, spec: pod.spec ?? {} }))
     const group = groups.get(reasons)
     if (group !== undefined) group.count++
     else if (reasons !== '') groups.set(reasons, { first: name, count: 1 })

@@ -10,6 +10,7 @@ import { hostNamespaces } from './host-namespaces.ts'
 import { hostPathVolumes } from './host-path-volumes.ts'
 import { hostPorts } from './host-ports.ts'
 import { privileged } from './privileged.ts'
+import { probeHosts } from './probe-hosts.ts'
 import { procMount } from './proc-mount.ts'
 import { restrictedVolumes } from './restricted-volumes.ts'
 import { runAsNonRoot } from './run-as-non-root.ts'
@@ -26,6 +27,7 @@ export const allChecks: readonly Check[] = [
   hostNamespaces,
   hostPathVolumes,
   hostPorts,
+  probeHosts,
   privileged,
   procMount,
   seLinuxOptions,

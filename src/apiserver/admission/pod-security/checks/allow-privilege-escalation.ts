@@ -1,5 +1,5 @@
 /** All containers must set allowPrivilegeEscalation to false. */
-import { type Check, nameList, namesWhere } from '../check.ts'
+import { type Check, type CheckedPod, isWindows, nameList, namesWhere, unless, type Violation } from '../check.ts'
 
 export const allowPrivilegeEscalation: Check = {
   id: 'allowPrivilegeEscalation',
@@ -7,15 +7,18 @@ export const allowPrivilegeEscalation: Check = {
   rules: [
     {
       since: 8,
-      rule: (pod) => {
-        const names = namesWhere(pod, ({ securityContext }) => securityContext?.allowPrivilegeEscalation !== false)
-        return names.length === 0
-          ? undefined
-          : {
-              reason: 'allowPrivilegeEscalation != false',
-              detail: `${nameList('container', names)} must set securityContext.allowPrivilegeEscalation=false`,
-            }
-      },
+      rule: checkPod,
     },
+    { since: 25, rule: unless(isWindows, checkPod) },
   ],
+}
+
+function checkPod(pod: CheckedPod): Violation | undefined {
+  const names = namesWhere(pod, ({ securityContext }) => securityContext?.allowPrivilegeEscalation !== false)
+  return names.length === 0
+    ? undefined
+    : {
+        reason: 'allowPrivilegeEscalation != false',
+        detail: `${nameList('container', names)} must set securityContext.allowPrivilegeEscalation=false`,
+      }
 }

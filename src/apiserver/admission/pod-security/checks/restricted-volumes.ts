@@ -8,6 +8,7 @@ const allowed = new Set([
   'downwardAPI',
   'emptyDir',
   'ephemeral',
+  'image',
   'persistentVolumeClaim',
   'projected',
   'secret',

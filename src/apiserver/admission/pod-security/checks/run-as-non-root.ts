@@ -1,5 +1,14 @@
 /** Containers must run as non-root. The pod or all containers must set this, and no container may override it. */
-import { type Check, nameList, namesWhere, setters } from '../check.ts'
+import {
+  type Check,
+  type CheckedPod,
+  hasOwnUsers,
+  nameList,
+  namesWhere,
+  setters,
+  unless,
+  type Violation,
+} from '../check.ts'
 
 export const runAsNonRoot: Check = {
   id: 'runAsNonRoot',
@@ -7,19 +16,22 @@ export const runAsNonRoot: Check = {
   rules: [
     {
       since: 0,
-      rule: (pod) => {
-        const ofPod = pod.spec.securityContext?.runAsNonRoot
-        const refusing = namesWhere(pod, ({ securityContext }) => securityContext?.runAsNonRoot === false)
-        const who = setters({ pod: ofPod === false, containers: refusing })
-        if (who !== '') return violation(`${who} must not set securityContext.runAsNonRoot=false`)
-        const silent = namesWhere(pod, ({ securityContext }) => securityContext?.runAsNonRoot === undefined)
-        if (ofPod || silent.length === 0) return undefined
-        return violation(`pod or ${nameList('container', silent)} must set securityContext.runAsNonRoot=true`)
-      },
+      rule: checkPod,
     },
+    { since: 35, rule: unless(hasOwnUsers, checkPod) },
   ],
 }
 
 function violation(detail: string) {
   return { reason: 'runAsNonRoot != true', detail }
+}
+
+function checkPod(pod: CheckedPod): Violation | undefined {
+  const ofPod = pod.spec.securityContext?.runAsNonRoot
+  const refusing = namesWhere(pod, ({ securityContext }) => securityContext?.runAsNonRoot === false)
+  const who = setters({ pod: ofPod === false, containers: refusing })
+  if (who !== '') return violation(`${who} must not set securityContext.runAsNonRoot=false`)
+  const silent = namesWhere(pod, ({ securityContext }) => securityContext?.runAsNonRoot === undefined)
+  if (ofPod || silent.length === 0) return undefined
+  return violation(`pod or ${nameList('container', silent)} must set securityContext.runAsNonRoot=true`)
 }

@@ -1,5 +1,17 @@
 /** The pod or all containers must set the seccomp profile RuntimeDefault or Localhost, and none may set another one. */
-import { type Check, containersOf, distinct, nameList, namesWhere, quotedList, setters } from '../check.ts'
+import {
+  type Check,
+  type CheckedPod,
+  containersOf,
+  distinct,
+  isWindows,
+  nameList,
+  namesWhere,
+  quotedList,
+  setters,
+  unless,
+  type Violation,
+} from '../check.ts'
 
 export const seccompRestricted: Check = {
   id: 'seccompProfile_restricted',
@@ -7,20 +19,9 @@ export const seccompRestricted: Check = {
   rules: [
     {
       since: 19,
-      rule: (pod) => {
-        const ofPod = pod.spec.securityContext?.seccompProfile?.type
-        const types = containersOf(pod.spec).map(({ securityContext }) => securityContext?.seccompProfile?.type)
-        const refusing = namesWhere(pod, ({ securityContext }) => isFree(securityContext?.seccompProfile?.type))
-        const who = setters({ pod: isFree(ofPod), containers: refusing })
-        const values = quotedList(distinct([ofPod, ...types].filter((type) => isFree(type)) as string[]))
-        if (who !== '') return violation(`${who} must not set securityContext.seccompProfile.type to ${values}`)
-        const silent = namesWhere(pod, ({ securityContext }) => securityContext?.seccompProfile === undefined)
-        if (ofPod !== undefined || silent.length === 0) return undefined
-        return violation(
-          `pod or ${nameList('container', silent)} must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"`,
-        )
-      },
+      rule: checkPod,
     },
+    { since: 25, rule: unless(isWindows, checkPod) },
   ],
 }
 
@@ -30,4 +31,18 @@ function violation(detail: string) {
 
 function isFree(type: string | undefined): boolean {
   return type !== undefined && type !== 'RuntimeDefault' && type !== 'Localhost'
+}
+
+function checkPod(pod: CheckedPod): Violation | undefined {
+  const ofPod = pod.spec.securityContext?.seccompProfile?.type
+  const types = containersOf(pod.spec).map(({ securityContext }) => securityContext?.seccompProfile?.type)
+  const refusing = namesWhere(pod, ({ securityContext }) => isFree(securityContext?.seccompProfile?.type))
+  const who = setters({ pod: isFree(ofPod), containers: refusing })
+  const values = quotedList(distinct([ofPod, ...types].filter((type) => isFree(type)) as string[]))
+  if (who !== '') return violation(`${who} must not set securityContext.seccompProfile.type to ${values}`)
+  const silent = namesWhere(pod, ({ securityContext }) => securityContext?.seccompProfile === undefined)
+  if (ofPod !== undefined || silent.length === 0) return undefined
+  return violation(
+    `pod or ${nameList('container', silent)} must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"`,
+  )
 }
