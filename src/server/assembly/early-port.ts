@@ -17,7 +17,7 @@ import type { Log } from '../../base/telemetry/log.ts'
 import { type Clock, systemClock } from '../../base/time/clock.ts'
 import type { Certificates } from '../certificates/certificates.ts'
 import type { ServerOptions } from '../flags/options.ts'
-import { type ListenerParts, openListener } from './listener.ts'
+import { type ListenerParts, openListener, type PortSharing } from './listener.ts'
 
 /** Handles the requests of a port. */
 export type Answering = Pick<ListenerParts, 'handle' | 'maySwitch'>
@@ -37,13 +37,13 @@ interface EarlyPortParts {
   readonly log: Log
   readonly opened: AsyncDisposableStack
   readonly counting?: WorkerConnections | undefined
-  readonly isAlone?: boolean | undefined
+  readonly portSharing?: PortSharing | undefined
 }
 
 /** Returns undefined if the port must not open before the server is ready. */
 export async function openEarlyPort(
   options: ServerOptions,
-  { certificates, begun, clock, log, opened, counting, isAlone }: EarlyPortParts,
+  { certificates, begun, clock, log, opened, counting, portSharing }: EarlyPortParts,
 ): Promise<EarlyPort | undefined> {
   if (options.livezGrace === 0) return undefined
   let answering: Answering = { handle: answerWhileStarting(options, begun, clock), maySwitch: () => false }
@@ -53,7 +53,7 @@ export async function openEarlyPort(
     clock: systemClock,
     log,
     counting,
-    isAlone,
+    portSharing,
   })
   opened.defer(() => listener.close(0))
   const takeOver = (by: Answering) => {

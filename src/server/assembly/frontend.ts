@@ -109,7 +109,7 @@ export async function openFrontend(options: EmulatedOptions, backend: Backend, c
     maySwitch: (target: string) => maySwitchProtocols(target) || aggregation.maySwitch(target),
   }
   const { earlyPort } = backend
-  const serving = { ...answering, clock: systemClock, log, counting: worker?.counting, isAlone: worker?.isAlone }
+  const serving = { ...answering, clock: systemClock, log, counting: worker?.counting, portSharing: worker }
   const listener = earlyPort?.listener ?? (await openListener(options, certificates, serving))
   cutOffDenied(listener, backend.denied)
   // Running requests still read from the caches, so the caches stay open until the last response is sent.

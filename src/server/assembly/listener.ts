@@ -22,8 +22,14 @@ export interface ListenerParts {
   readonly log: Log
   /** How workers count their connections and evict some for each other. Undefined with a single worker. */
   readonly counting?: WorkerConnections | undefined
+  /** Undefined if no other worker listens on the port. */
+  readonly portSharing?: PortSharing | undefined
+}
+
+/** How a worker shares the port with others. */
+export interface PortSharing {
   /** Whether no other worker listens yet. The port must then be free. */
-  readonly isAlone?: boolean | undefined
+  readonly isAlone: boolean
 }
 
 /** Assumed limit of open files if the system does not report one. */
@@ -36,17 +42,17 @@ type Tls = Pick<ServerOptions, 'tlsMinVersion' | 'tlsCipherSuites'>
 export async function openListener(
   options: Address & Tls & Maxima,
   { tls }: Pick<Certificates, 'tls'>,
-  { handle, maySwitch, clock, log, counting, isAlone }: ListenerParts,
+  { handle, maySwitch, clock, log, counting, portSharing }: ListenerParts,
 ): Promise<Listener> {
   const { bindAddress: host, goawayChance, httpEngine } = options
   const onError = (error: unknown) => log.error('connection failed', errorFields(error))
   const connections = new ConnectionCounts(maximaOf(options), counting)
-  const port = isAlone ? await choosePort(options) : options.securePort
+  const port = portSharing?.isAlone ? await choosePort(options) : options.securePort
   try {
     return await Listener.open({
       host,
       port,
-      reusePort: counting !== undefined,
+      reusePort: portSharing !== undefined,
       goawayChance,
       httpEngine,
       tls,
