@@ -285,8 +285,8 @@ export const controlLoops: readonly ControlLoop[] = [
     name: 'job',
     account: 'job-controller',
     cluster: true,
-    make: ({ client, recorder, informer, vendor, clock }) =>
-      jobLoop({ client, recorder, vendor, clock, jobs: informer(kinds.Job), pods: informer(kinds.Pod) }),
+    make: ({ client, recorder, informer, vendor, clock, emulation }) =>
+      jobLoop({ client, recorder, vendor, clock, emulation, jobs: informer(kinds.Job), pods: informer(kinds.Pod) }),
   },
   {
     name: 'namespace',

@@ -1,7 +1,11 @@
 /** Run times of schedules: fields, steps, names, days, time zones and daylight saving changes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { CronJob } from '../../../src/api/kinds/batch/cron-job.ts'
 import { parseSchedule } from '../../../src/api/model/cron-expression.ts'
+import type { Happening } from '../../../src/client/informers/event-recorder.ts'
+import type { CronJobParts } from '../../../src/cluster/controllers/jobs/cron-parts.ts'
+import { nextDue } from '../../../src/cluster/controllers/jobs/cron-runs.ts'
 import { CronTimes } from '../../../src/cluster/controllers/jobs/cron-times.ts'
 
 function read(text: string): CronTimes {
@@ -65,4 +69,19 @@ test('the latest past run is computed without iterating over all runs', () => {
   assert.equal(iso(read('TZ=UTC @every 7s').latest(since, since + 20_000)), '2000-01-01T00:00:14')
   assert.equal(minutely.latest(now, now + 1000), undefined)
   assert.equal(minutely.count(since, { now, limit: 101 }), 101)
+})
+
+test('a CronJob runs in its time zone, and never in an unknown one', () => {
+  const at = Date.parse('2030-01-01T00:00:00Z')
+  const reasons: (string | undefined)[] = []
+  const recorder = { record: (_: unknown, { reason }: Happening) => void reasons.push(reason) }
+  const parts = { recorder, clock: { now: () => at } } as unknown as CronJobParts
+  const waitOf = (timeZone: string) => {
+    const spec = { schedule: '0 12 * * *', timeZone }
+    return nextDue(parts, { metadata: { creationTimestamp: '2030-01-01T00:00:00Z' }, spec } as unknown as CronJob)
+      .waitMs
+  }
+  const hours = (ms: number | undefined) => Math.floor((ms ?? Number.NaN) / 3_600_000)
+  assert.deepEqual([hours(waitOf('Asia/Tokyo')), hours(waitOf('UTC')), reasons], [3, 12, []])
+  assert.deepEqual([waitOf('Mars/Base'), reasons], [undefined, ['UnknownTimeZone']])
 })

@@ -262,3 +262,38 @@ test('no pod is created twice if the manager is killed at any write', async () =
     await server.end()
   }
 })
+
+test('since 1.32, Jobs pass strict statuses, and other controllers may manage them', async () => {
+  const older = server
+  server = await loopServer(owner, ['--disable-admission-plugins=ServiceAccount', '--emulated-version=1.36'])
+  try {
+    run()
+    await makeJob('strict', { completions: 2, parallelism: 1, backoffLimit: 3 })
+    await makeJob('lost', { backoffLimit: 0 })
+    await makeJob('foreign', { managedBy: 'example.com/other' })
+    const [failed] = await untilPods('strict', (found) => found.length === 1)
+    await end(failed!, 'Failed')
+    await untilJob('strict', ({ status }) => status?.failed === 1)
+    const patch = (suspend: boolean) => ({ patch: { merge: { spec: { suspend } } } })
+    await server.client.patch(kinds.Job, { namespace, name: 'strict' }, patch(true))
+    const { status } = await untilJob('strict', has('Suspended'))
+    assert.equal(status?.startTime, undefined)
+    await server.client.delete(kinds.Pod, { namespace, name: failed!.metadata.name! })
+    await server.client.patch(kinds.Job, { namespace, name: 'strict' }, patch(false))
+    for (const done of [1, 2]) {
+      const found = await untilPods('strict', (pods) => pods.filter(isActive).length === 1)
+      await end(found.find(isActive)!)
+      await untilJob('strict', ({ status }) => status?.succeeded === done)
+    }
+    const complete = await untilJob('strict', has('Complete'))
+    assert.deepEqual([complete.status?.failed, has('SuccessCriteriaMet')(complete)], [1, true])
+    const [only] = await untilPods('lost', (found) => found.length === 1)
+    await end(only!, 'Failed')
+    assert.ok(has('FailureTarget')(await untilJob('lost', has('Failed'))))
+    assert.deepEqual(await podsOf('foreign'), [])
+    assert.deepEqual((await untilJob('foreign', () => true)).status, {})
+  } finally {
+    await server.end()
+    server = older
+  }
+})

@@ -1,9 +1,11 @@
 /** Steps of the CronJob loop: finding due runs, creating Jobs and cleaning up the history. */
 
+import { defined } from '../../../api/json/json.ts'
 import type { CronJob } from '../../../api/kinds/batch/cron-job.ts'
 import type { Job } from '../../../api/kinds/batch/job.ts'
 import { parseSchedule } from '../../../api/model/cron-expression.ts'
 import { timestamp } from '../../../api/model/object.ts'
+import { isTimeZone } from '../../../api/model/time-zone.ts'
 import { messageOf } from '../../../base/text/errors.ts'
 import type { Happening } from '../../../client/informers/event-recorder.ts'
 import * as kinds from '../../../client/requests/built-in-kinds.ts'
@@ -27,7 +29,7 @@ const maxMissed = 100
 const lateMs = 100
 
 export function nextDue({ recorder, clock }: CronJobParts, cronJob: CronJob): Due {
-  const { schedule: text = '', startingDeadlineSeconds } = cronJob.spec ?? {}
+  const { schedule: text = '', startingDeadlineSeconds, timeZone } = cronJob.spec ?? {}
   const record = (happening: Happening) => recorder.record(cronJob, happening)
   const parsed = parseSchedule(text)
   if (typeof parsed === 'string') {
@@ -35,7 +37,11 @@ export function nextDue({ recorder, clock }: CronJobParts, cronJob: CronJob): Du
     return {}
   }
   if (text.includes('TZ')) record(warning('UnsupportedSchedule', unsupportedZone(text)))
-  const schedule = new CronTimes(parsed)
+  if (timeZone !== undefined && !isTimeZone(timeZone)) {
+    record(warning('UnknownTimeZone', `invalid timeZone: ${JSON.stringify(timeZone)}`))
+    return {}
+  }
+  const schedule = new CronTimes({ ...parsed, ...defined({ zone: timeZone }) })
   const now = clock.now()
   const since = earliest(cronJob, typeof parsed.times === 'number' ? undefined : now)
   const at = since > now ? undefined : schedule.latest(since, now)

@@ -1,6 +1,8 @@
 /** Computes the status of a Job after a step, and the Events to record. */
 
 import type { Job } from '../../../api/kinds/batch/job.ts'
+import type { Emulation } from '../../../api/versions/availability.ts'
+import { isAtLeast } from '../../../api/versions/emulated-version.ts'
 import type { Happening } from '../../../client/informers/event-recorder.ts'
 import { formatIndexes } from './completion-indexes.ts'
 import { type Failure, isSuspended, type JobState } from './job-state.ts'
@@ -27,13 +29,13 @@ export interface ChangedStatus {
 }
 
 /** Returns undefined if the status is up to date. */
-export function changedStatus(step: JobStep, now: string): ChangedStatus | undefined {
-  const { state, active, failed } = step
+export function changedStatus(step: JobStep, now: string, emulation: Emulation): ChangedStatus | undefined {
+  const { state, active } = step
   const { status: before = {} } = state.job
-  const { succeeded } = state
+  const { succeeded, failed } = reportedCounts(step, emulation)
   const ended = endOf(step, now)
   const suspension = step.isManaged && ended === undefined ? suspensionOf(state.job, now) : undefined
-  const startTime = startOf(state.job, now, suspension?.condition)
+  const startTime = startOf(state.job, { now, suspension: suspension?.condition, emulation })
   const isSame =
     (before.active ?? 0) === active &&
     (before.succeeded ?? 0) === succeeded &&
@@ -42,10 +44,12 @@ export function changedStatus(step: JobStep, now: string): ChangedStatus | undef
     (ended ?? suspension) === undefined
   if (isSame) return undefined
   const { condition, event } = ended ?? suspension ?? {}
-  const conditions = condition === undefined ? before.conditions : withCondition(before.conditions, condition)
+  const changes = condition === undefined ? [] : [...criterionOf(condition, emulation), condition]
+  const conditions = changes.reduce(withCondition, before.conditions)
+  const { startTime: _, ...others } = before
   return {
     status: {
-      ...before,
+      ...others,
       active,
       succeeded,
       failed,
@@ -56,6 +60,27 @@ export function changedStatus(step: JobStep, now: string): ChangedStatus | undef
     },
     events: event === undefined ? [] : [event],
   }
+}
+
+/** With strict statuses, the counts must not decrease, even if finished pods are deleted. */
+function reportedCounts({ state, failed }: JobStep, { gates }: Emulation): { succeeded: number; failed: number } {
+  const { succeeded, job } = state
+  if (!gates.has('JobManagedBy')) return { succeeded, failed }
+  const { completionMode, completions, parallelism } = job.spec ?? {}
+  const isElastic = completionMode === 'Indexed' && completions === parallelism
+  const { succeeded: succeededBefore = 0, failed: failedBefore = 0 } = job.status ?? {}
+  return {
+    succeeded: isElastic ? succeeded : Math.max(succeeded, succeededBefore),
+    failed: Math.max(failed, failedBefore),
+  }
+}
+
+const criteria: { readonly [final: string]: string } = { Complete: 'SuccessCriteriaMet', Failed: 'FailureTarget' }
+
+/** Since 1.31, a final condition requires the condition that says why the Job will finish. */
+function criterionOf(condition: Condition, { version }: Emulation): Condition[] {
+  const type = criteria[condition.type ?? '']
+  return type === undefined || !isAtLeast(version, '1.31') ? [] : [{ ...condition, type }]
 }
 
 interface Change {
@@ -86,9 +111,18 @@ function suspensionOf(job: Job, now: string): Change | undefined {
   }
 }
 
-/** Resuming a suspended Job resets its start time. */
-function startOf(job: Job, now: string, suspension: Condition | undefined): string | undefined {
-  if (suspension?.status === 'False') return now
+interface StartOptions {
+  readonly now: string
+  /** The new Suspended condition, if it changes. */
+  readonly suspension: Condition | undefined
+  readonly emulation: Emulation
+}
+
+/** Resuming a suspended Job resets its start time. With strict statuses, only a suspension can remove the time. */
+function startOf(job: Job, { now, suspension, emulation }: StartOptions): string | undefined {
+  const isStrict = emulation.gates.has('JobManagedBy')
+  if (suspension?.status === 'False' && !isStrict) return now
+  if (suspension?.status === 'True' && isStrict) return undefined
   const { startTime } = job.status ?? {}
   return startTime !== undefined || isSuspended(job) ? startTime : now
 }
@@ -97,7 +131,7 @@ function conditionOf(type: string, now: string, more: Partial<Failure> = {}): Co
   return { type, status: 'True', lastProbeTime: now, lastTransitionTime: now, ...more }
 }
 
-function withCondition(conditions: readonly Condition[] = [], next: Condition): Condition[] {
+function withCondition(conditions: Condition[] | undefined = [], next: Condition): Condition[] {
   const place = conditions.findIndex(({ type }) => type === next.type)
   return place < 0 ? [...conditions, next] : conditions.with(place, next)
 }

@@ -10,6 +10,8 @@
 import type { Job } from '../../../api/kinds/batch/job.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { timestamp } from '../../../api/model/object.ts'
+import { vendorKey } from '../../../api/model/vendor.ts'
+import type { Emulation } from '../../../api/versions/availability.ts'
 import type { Informer } from '../../../client/informers/informer.ts'
 import type { Loop } from '../../../client/reconcile/loop.ts'
 import { fromInformer } from '../../../client/reconcile/sources.ts'
@@ -28,6 +30,7 @@ import { countPods, deadlineInMs, failureOf, isComplete, isFinished, isSuspended
 import { changedStatus, type JobStep } from './job-status.ts'
 
 export interface JobParts extends Omit<JobPodParts, 'expectations'> {
+  readonly emulation: Emulation
   readonly jobs: Informer<Job>
   readonly pods: Informer<Pod>
 }
@@ -87,7 +90,7 @@ function forget({ expectations, outdated, retries }: LoopState, { metadata: { ui
 
 async function reconcile(loop: LoopState, key: string, signal: AbortSignal): Promise<StepOutcome> {
   const job = loop.jobs.get(nameOfKey(key))
-  if (job === undefined || isFinished(job)) return 'done'
+  if (job === undefined || isFinished(job) || !isManagedHere(loop, job)) return 'done'
   const { uid = '', resourceVersion } = job.metadata
   if (loop.outdated.get(uid) === resourceVersion) return 'done'
   const spacingMs = loop.spacing.waitMs(key)
@@ -102,6 +105,11 @@ async function reconcile(loop: LoopState, key: string, signal: AbortSignal): Pro
   if (!(await writeStatus(loop, step, signal))) return 'later'
   if (step.error !== undefined) throw step.error
   return nextLook(loop, step)
+}
+
+/** Whether no other controller manages the Job. */
+function isManagedHere({ vendor }: LoopState, { spec }: Job): boolean {
+  return spec?.managedBy === undefined || spec.managedBy === vendorKey(vendor, 'job-controller')
 }
 
 async function claimPods({ client, pods, selection }: LoopState, job: Job, signal: AbortSignal): Promise<Pod[]> {
@@ -145,7 +153,7 @@ function noteFailures({ retries }: LoopState, { job, succeeded, failed }: JobSta
 /** Returns true if the status is up to date, false if the Job has changed in the meantime. */
 async function writeStatus(loop: LoopState, step: JobStep, signal: AbortSignal): Promise<boolean> {
   const { job } = step.state
-  const changed = changedStatus(step, timestamp(loop.clock.now()))
+  const changed = changedStatus(step, timestamp(loop.clock.now()), loop.emulation)
   if (changed === undefined) return true
   const { uid = '', resourceVersion = '' } = job.metadata
   try {
