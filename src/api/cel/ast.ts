@@ -43,25 +43,37 @@ export interface Call extends Common {
 export interface ListLiteral extends Common {
   readonly kind: 'list'
   readonly elements: readonly Node[]
+  /** Indexes of elements that are added only if they have a value: `[?x]`. */
+  readonly optionals?: ReadonlySet<number>
 }
 
 export interface MapLiteral extends Common {
   readonly kind: 'map'
   readonly entries: readonly (readonly [Node, Node])[]
+  /** Indexes of entries that are added only if they have a value: `{?k: v}`. */
+  readonly optionals?: ReadonlySet<number>
 }
 
-export const foldNames = ['all', 'exists', 'exists_one', 'map', 'filter'] as const
+export const foldNames = [
+  ...(['all', 'exists', 'exists_one', 'map', 'filter', 'optMap', 'optFlatMap'] as const),
+  ...(['existsOne', 'transformList', 'transformMap', 'transformMapEntry'] as const),
+] as const
 export type FoldName = (typeof foldNames)[number]
 
-/** A macro that iterates over a list or over the keys of a map. */
+/**
+ * A macro that iterates over a list or over the keys of a map. `optMap` and `optFlatMap` visit the value of an optional,
+ * if it has one.
+ */
 export interface Fold extends Common {
   readonly kind: 'fold'
   readonly macro: FoldName
   readonly range: Node
   readonly variable: string
-  /** The condition on each element. Only `map` may have none. */
+  /** The variable of the element or value, if `variable` is that of the index or key. */
+  readonly second?: string | undefined
+  /** The condition on each element. Macros with a transformation may have none. */
   readonly predicate: Node | undefined
-  /** The result of `map` for each element. */
+  /** The result for each element. */
   readonly transform: Node | undefined
 }
 

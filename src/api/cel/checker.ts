@@ -13,6 +13,7 @@ import {
   isDynamic,
   listOf,
   mapOf,
+  optionalOf,
   resolve,
   types,
   typeVariable,
@@ -47,11 +48,20 @@ export interface Checked {
   readonly used: ReadonlySet<string>
 }
 
-/** Sets the types of all nodes and the functions of all calls. */
-export function check(root: Node, variables: ReadonlyMap<string, CelType>): Checked {
-  const checker = new Checker(variables)
+/** Sets the types of all nodes, and the functions of all calls that this minor version of Kubernetes has. */
+export function check(
+  root: Node,
+  variables: ReadonlyMap<string, CelType>,
+  version: number = Number.POSITIVE_INFINITY,
+): Checked {
+  const checker = new Checker(variables, version)
   const type = checker.check(root)
   return { type: resolve(type), issues: checker.issues, used: checker.used }
+}
+
+/** Whether the call formats a string with a list of values: `'%s %d'.format(['a', 1])`. */
+function isFormat({ name, target, args }: Call): boolean {
+  return name === 'format' && target !== undefined && args.length === 1
 }
 
 /** Enough to report all errors of most expressions. */
@@ -61,11 +71,13 @@ class Checker {
   readonly issues: Issue[] = []
   readonly used = new Set<string>()
   readonly #variables: ReadonlyMap<string, CelType>
+  readonly #version: number
   /** The variables of macros, innermost last. */
   readonly #scopes: { readonly name: string; readonly type: CelType }[] = []
 
-  constructor(variables: ReadonlyMap<string, CelType>) {
+  constructor(variables: ReadonlyMap<string, CelType>, version: number) {
     this.#variables = variables
+    this.#version = version
   }
 
   check(node: Node): CelType {
@@ -116,31 +128,53 @@ class Checker {
   }
 
   #select(node: Select): CelType {
-    const { at, field, operand, isTest } = node
+    const { operand, isTest } = node
     const named = typeNames.get(qualifiedName(node) ?? '')
     if (named !== undefined) return { kind: 'type', of: named }
+    const variable = this.#qualifiedVariable(node)
+    if (variable !== undefined) return variable
     const found = resolve(this.check(operand))
+    if (found.kind === 'optional') {
+      const type = this.#fieldType(node, resolve(found.of))
+      return isTest ? types.bool : optionalOf(type)
+    }
+    const type = this.#fieldType(node, found)
+    return isTest ? types.bool : type
+  }
+
+  /** The name of a variable may contain a dot: `authorizer.requestResource`. */
+  #qualifiedVariable(node: Select): CelType | undefined {
+    const name = qualifiedName(node)
+    const type = name === undefined ? undefined : this.#variables.get(name)
+    if (name === undefined || type === undefined) return undefined
+    if (this.#scopes.some((scope) => name.startsWith(`${scope.name}.`))) return undefined
+    this.used.add(name)
+    return type
+  }
+
+  #fieldType({ at, field }: { readonly at: number; readonly field: string }, found: CelType): CelType {
     switch (found.kind) {
       case 'map':
-        return isTest ? types.bool : found.value
+        return found.value
       case 'object': {
         const declared = found.fields.get(field)
         if (declared === undefined) return this.#report(at, `undefined field '${field}'`)
-        return isTest ? types.bool : declared.type
+        return declared.type
       }
       case 'dyn':
       case 'variable':
-        return isTest ? types.bool : types.dyn
+        return types.dyn
       default:
         return this.#report(at, `type '${formatType(found)}' does not support field selection`)
     }
   }
 
   #call(node: Call): CelType {
-    const args = operands(node).map((operand) => this.check(operand))
+    const args = operands(node).map((operand) => (isFormat(node) ? this.#mixed(operand) : this.check(operand)))
     const isMember = node.target !== undefined
-    const known = functions.get(node.name)
-    if (known === undefined) return this.#undeclared(node.at, node.name)
+    if (node.name === '_?._') return this.#optionalField(node, resolve(args[0]!))
+    const known = functions.get(node.name)?.filter(({ since = 0 }) => since <= this.#version)
+    if (known === undefined || known.length === 0) return this.#undeclared(node.at, node.name)
     const matching = matchingOverloads(known, { args, isMember })
     if (matching.length === 0) return this.#report(node.at, noOverload(node, args))
     node.overloads = matching.map(({ overload }) => overload)
@@ -148,23 +182,41 @@ class Checker {
     return others.every((other) => other === first) ? first! : types.dyn
   }
 
-  #list({ elements }: ListLiteral): CelType {
-    return listOf(this.#common(elements))
+  /** The elements of a list of arguments may have different types. */
+  #mixed(node: Node): CelType {
+    if (node.kind !== 'list') return this.check(node)
+    for (const element of node.elements) this.check(element)
+    node.type = listOf(types.dyn)
+    return node.type
   }
 
-  #map({ entries }: MapLiteral): CelType {
+  /** `a.?b` has a value if the field is present. */
+  #optionalField(node: Call, operand: CelType): CelType {
+    const [, field] = node.args
+    const name = field!.kind === 'literal' ? String(field!.value) : ''
+    const object = operand.kind === 'optional' ? resolve(operand.of) : operand
+    const type = resolve(this.#fieldType({ at: node.at, field: name }, object))
+    return type.kind === 'optional' ? type : optionalOf(type)
+  }
+
+  #list({ elements, optionals }: ListLiteral): CelType {
+    return listOf(this.#common(elements, optionals))
+  }
+
+  #map({ entries, optionals }: MapLiteral): CelType {
     const keys = this.#common(entries.map(([key]) => key))
     const { kind } = resolve(keys)
     if (!['bool', 'int', 'uint', 'string', 'dyn', 'variable'].includes(kind))
       this.#report(entries[0]![0].at, `unsupported key type: ${kind}`)
-    return mapOf(keys, this.#common(entries.map(([, value]) => value)))
+    const values = entries.map(([, value]) => value)
+    return mapOf(keys, this.#common(values, optionals))
   }
 
   /** Returns the common type of all nodes. */
-  #common(nodes: readonly Node[]): CelType {
+  #common(nodes: readonly Node[], optionals?: ReadonlySet<number>): CelType {
     let common: CelType | undefined
-    for (const node of nodes) {
-      const type = this.check(node)
+    for (const [i, node] of nodes.entries()) {
+      const type = optionals?.has(i) ? this.#valueType(node) : this.check(node)
       if (common === undefined) common = type
       else if (!unify(common, type))
         this.#report(node.at, `expected type '${formatType(common)}' but found '${formatType(type)}'`)
@@ -173,15 +225,26 @@ class Checker {
     return common ?? typeVariable()
   }
 
+  /** Returns the type of the value of an optional. */
+  #valueType(node: Node): CelType {
+    const type = resolve(this.check(node))
+    if (type.kind === 'optional') return type.of
+    if (isDynamic(type)) return types.dyn
+    return this.#report(node.at, `expected type 'optional_type(${formatType(type)})' but found '${formatType(type)}'`)
+  }
+
   #fold(node: Fold): CelType {
-    const range = resolve(this.check(node.range))
-    const type = this.#elementType(node, range)
-    this.#scopes.push({ name: node.variable, type })
+    const isOptional = node.macro === 'optMap' || node.macro === 'optFlatMap'
+    const range = isOptional ? this.#valueType(node.range) : resolve(this.check(node.range))
+    const type = isOptional ? range : this.#elementType(node, range)
+    const scopes = this.#scopes.length
+    this.#scopes.push({ name: node.variable, type: node.second === undefined ? type : indexType(range) })
+    if (node.second !== undefined) this.#scopes.push({ name: node.second, type: valueTypeOf(range) })
     const predicate = node.predicate && this.check(node.predicate)
     const transform = node.transform && this.check(node.transform)
-    this.#scopes.pop()
+    this.#scopes.length = scopes
     if (predicate !== undefined && !unify(types.bool, predicate)) this.#wrongPredicate(node, predicate)
-    if (transform !== undefined) return listOf(transform)
+    if (transform !== undefined) return transformed(node.macro, range, transform)
     return node.macro === 'filter' ? listOf(type) : types.bool
   }
 
@@ -196,14 +259,40 @@ class Checker {
 
   #wrongPredicate({ macro, predicate }: Fold, found: CelType): void {
     const shown = formatType(found)
-    const text = {
+    const list = `(${shown}, list(dyn), list(dyn))`
+    const conditional = `found no matching overload for '_?_:_' applied to '${list}'`
+    const text: { readonly [macro in Fold['macro']]?: string } = {
       all: `found no matching overload for '_&&_' applied to '(bool, ${shown})'`,
       exists: `found no matching overload for '_||_' applied to '(bool, ${shown})'`,
       exists_one: `found no matching overload for '_?_:_' applied to '(${shown}, int, int)'`,
-      map: `found no matching overload for '_?_:_' applied to '(${shown}, list(dyn), list(dyn))'`,
-      filter: `found no matching overload for '_?_:_' applied to '(${shown}, list(dyn), list(dyn))'`,
     }
-    this.#report(predicate!.at, text[macro])
+    this.#report(predicate!.at, text[macro] ?? conditional)
+  }
+}
+
+/** Returns the type of the first of two loop variables. */
+function indexType(range: CelType): CelType {
+  if (range.kind === 'list') return types.int
+  return range.kind === 'map' ? range.key : types.dyn
+}
+
+/** Returns the type of the second of two loop variables. */
+function valueTypeOf(range: CelType): CelType {
+  if (range.kind === 'list') return range.elem
+  return range.kind === 'map' ? range.value : types.dyn
+}
+
+function transformed(macro: Fold['macro'], range: CelType, transform: CelType): CelType {
+  switch (macro) {
+    case 'optMap':
+      return optionalOf(transform)
+    case 'optFlatMap':
+    case 'transformMapEntry':
+      return transform
+    case 'transformMap':
+      return mapOf(indexType(range), transform)
+    default:
+      return listOf(transform)
   }
 }
 

@@ -8,6 +8,8 @@ import {
   CelMap,
   Double,
   Duration,
+  Opaque,
+  Optional,
   Timestamp,
   TypeValue,
   Uint,
@@ -26,6 +28,8 @@ export function equals(run: Run, a: Value, b: Value): boolean {
   if (order !== undefined) return order === 0
   if (a instanceof CelList && b instanceof CelList) return sameLists(run, a, b)
   if (a instanceof CelMap && b instanceof CelMap) return sameMaps(run, a, b)
+  if (a instanceof Optional && b instanceof Optional)
+    return a.value === undefined || b.value === undefined ? a.value === b.value : equals(run, a.value, b.value)
   return sameScalars(a, b)
 }
 
@@ -34,6 +38,7 @@ function sameScalars(a: Value, b: Value): boolean {
   if (a instanceof Timestamp && b instanceof Timestamp) return a.nanos === b.nanos
   if (a instanceof Duration && b instanceof Duration) return a.nanos === b.nanos
   if (a instanceof TypeValue && b instanceof TypeValue) return a.name === b.name
+  if (a instanceof Opaque && b instanceof Opaque) return a.kind === b.kind && a.text === b.text
   return a instanceof UrlValue && b instanceof UrlValue && a.text === b.text
 }
 

@@ -19,6 +19,12 @@ export const foldCosts = {
   exists_one: { begin: 2, each: 2 },
   filter: { begin: listCost + 1, each: 13 },
   map: { begin: listCost + 1, each: 12 },
+  existsOne: { begin: 2, each: 2 },
+  transformList: { begin: listCost + 1, each: 12 },
+  transformMap: { begin: mapCost + 1, each: 4 },
+  transformMapEntry: { begin: mapCost + 1, each: 4 },
+  optMap: { begin: 1, each: 1 },
+  optFlatMap: { begin: 1, each: 1 },
 } as const
 
 /** The cost of a node, its size if known, and its declared type. */
@@ -41,7 +47,13 @@ const scalars: ReadonlySet<CelType['kind']> = new Set([
   'timestamp',
   'duration',
   'type',
+  'ip',
+  'cidr',
+  'quantity',
+  'semver',
 ])
+
+const keepsDeclared = new Set(['value', 'orValue', 'or', 'optional.of', 'optional.ofNonZeroValue'])
 
 class Estimator {
   readonly #variables: ReadonlyMap<string, DeclaredType>
@@ -93,28 +105,51 @@ class Estimator {
     const args = known.map((operand, i) => estimatedOf(operand, nodes[i]!))
     const estimates = (node.overloads ?? []).map(({ estimate }) => estimate?.(args) ?? { cost: 1 })
     const worst = estimates.reduce((most, { cost: each }) => Math.max(most, each), 0)
-    const declared = node.name === '_[_]' ? elementOf(known[0]!) : undefined
+    const declared = this.#declaredResult(node, known[0])
     return { cost: cost + worst, size: sizeOfResults(estimates), declared }
+  }
+
+  /** Functions that return a part of their first argument keep what is declared about it. */
+  #declaredResult(node: Call, first: CostEstimate | undefined): DeclaredType | undefined {
+    if (first === undefined) return undefined
+    const [, field] = node.args
+    if (node.name === '_?._')
+      return first.declared?.fields?.get(field?.kind === 'literal' ? String(field.value) : '') ?? elementOf(first)
+    if (['_[_]', '_[?_]', 'first', 'last'].includes(node.name)) return elementOf(first)
+    return keepsDeclared.has(node.name) ? first.declared : undefined
   }
 
   #fold(node: Fold): CostEstimate {
     const range = this.estimate(node.range)
+    if (node.macro === 'optMap' || node.macro === 'optFlatMap') return this.#optionalMapping(node, range)
     const isList = resolve(node.range.type!).kind === 'list'
+    const index: CostEstimate = { cost: 0, size: fixedSize(isList ? 1 : 0) }
     // Keys of maps are strings of unknown size and count as empty.
     const element: CostEstimate = isList ? { cost: 0, declared: elementOf(range) } : { cost: 0, size: fixedSize(0) }
-    this.#scopes.push({ name: node.variable, known: element })
+    const scopes = this.#scopes.length
+    this.#scopes.push({ name: node.variable, known: node.second === undefined ? element : index })
+    if (node.second !== undefined)
+      this.#scopes.push({ name: node.second, known: { cost: 0, declared: elementOf(range) } })
     const predicate = node.predicate === undefined ? 0 : this.estimate(node.predicate).cost
     const transform = node.transform === undefined ? 0 : this.estimate(node.transform).cost
-    this.#scopes.pop()
+    this.#scopes.length = scopes
     const { begin, each } = foldCosts[node.macro]
     const count = sizeOf(range, node.range)
     const cost = range.cost + begin + times(count.max, each + predicate + transform)
-    const isCollection = node.macro === 'map' || node.macro === 'filter'
+    const isCollection = node.transform !== undefined || node.macro === 'filter'
     return {
       cost,
       size: isCollection ? { min: 0, max: count.max } : fixedSize(1),
       ...(node.macro === 'filter' && range.declared && { declared: range.declared }),
     }
+  }
+
+  #optionalMapping(node: Fold, range: CostEstimate): CostEstimate {
+    this.#scopes.push({ name: node.variable, known: { ...range, cost: 0 } })
+    const transform = this.estimate(node.transform!)
+    this.#scopes.pop()
+    const { begin, each } = foldCosts.optMap
+    return { ...transform, cost: range.cost + begin + each + transform.cost }
   }
 }
 

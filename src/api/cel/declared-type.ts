@@ -18,6 +18,8 @@ export type JsonForm =
   | 'integer'
   | 'boolean'
   | 'int-or-string'
+  /** Data without a schema: each value has the type that JSON gives it. */
+  | 'dynamic'
 
 /** A type declared by a schema, with its size limits. */
 export interface DeclaredType {

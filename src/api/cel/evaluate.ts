@@ -8,7 +8,18 @@ import { qualifiedName, typeNames } from './checker.ts'
 import { foldCosts, listCost, mapCost } from './cost.ts'
 import type { Overload, Run } from './overload.ts'
 import { type CelType, isDynamic } from './types.ts'
-import { ArrayList, CelError, CelList, CelMap, kindOf, LiteralMap, TypeValue, type Value } from './values.ts'
+import {
+  ArrayList,
+  CelError,
+  CelList,
+  CelMap,
+  kindOf,
+  LiteralMap,
+  none,
+  Optional,
+  TypeValue,
+  type Value,
+} from './values.ts'
 
 /** One evaluation: the values of the variables. Those of macros follow the declared ones. */
 export interface Frame extends Run {
@@ -43,13 +54,18 @@ class Compiler {
         return this.#call(node)
       case 'list': {
         const elements = node.elements.map((element) => this.compile(element))
+        const { optionals } = node
+        if (optionals !== undefined && optionals.size > 0) return sparseList(elements, optionals)
         return (frame) => {
           frame.budget.charge(listCost)
           return new ArrayList(elements.map((element) => element(frame)))
         }
       }
       case 'map':
-        return this.#map(node.entries.map(([key, value]) => [this.compile(key), this.compile(value)] as const))
+        return mapOf(
+          node.entries.map(([key, value]) => [this.compile(key), this.compile(value)] as const),
+          node.optionals,
+        )
       case 'fold':
         return this.#fold(node)
     }
@@ -64,12 +80,19 @@ class Compiler {
     }
   }
 
+  /** Whether a loop variable hides the first part of a qualified name. */
+  #isShadowed(named: string): boolean {
+    return this.#names.lastIndexOf(named.slice(0, named.indexOf('.'))) > this.#names.lastIndexOf(named)
+  }
+
   #select(node: Select): Evaluate {
     const { field, isTest } = node
     const named = qualifiedName(node)
+    if (named !== undefined && this.#names.includes(named) && !this.#isShadowed(named))
+      return this.#identifier({ ...node, kind: 'identifier', name: named })
     if (named !== undefined && typeNames.has(named)) return typeValue(named)
     const operand = this.compile(node.operand)
-    if (isTest) return (frame) => memberOf(operand(frame), field) !== undefined
+    if (isTest) return (frame) => isPresent(memberOf(operand(frame), field))
     return (frame) => {
       const found = memberOf(operand(frame), field)
       frame.budget.charge(1)
@@ -78,20 +101,11 @@ class Compiler {
     }
   }
 
-  #map(entries: readonly (readonly [Evaluate, Evaluate])[]): Evaluate {
-    return (frame) => {
-      frame.budget.charge(mapCost)
-      const found = entries.map(([key, value]) => [key(frame), value(frame)] as const)
-      const map = new LiteralMap(found)
-      if (map.size < found.length) throw new CelError('Failed with repeated key')
-      return map
-    }
-  }
-
   #call(node: Call): Evaluate {
     const args = operands(node).map((operand) => this.compile(operand))
     if (node.name === '_&&_' || node.name === '_||_') return logic(args, node.name)
     if (node.name === '_?_:_') return conditional(args)
+    if (node.name === '_?._') return optionalField(args)
     const overloads = node.overloads!
     const isKnown = overloads.length === 1 && operands(node).every(({ type }) => !isDynamic(type!))
     const invoke = isKnown ? direct(overloads[0]!) : dispatched(overloads)
@@ -106,19 +120,31 @@ class Compiler {
 
   #fold(node: Fold): Evaluate {
     const range = this.compile(node.range)
+    const names = this.#names.length
     const slot = this.#names.push(node.variable) - 1
+    if (node.second !== undefined) this.#names.push(node.second)
     const predicate = node.predicate && this.compile(node.predicate)
     const transform = node.transform && this.compile(node.transform)
-    this.#names.pop()
+    this.#names.length = names
+    if (node.macro === 'optMap' || node.macro === 'optFlatMap')
+      return optionalMapping(range, transform!, { slot, isFlat: node.macro === 'optFlatMap' })
+    const isPair = node.second !== undefined
     const loop = loops[node.macro]({ predicate: predicate!, transform: transform!, hasPredicate: !!predicate })
     const { begin, each } = foldCosts[node.macro]
     return (frame) => {
-      const { count, at } = itemsOf(range(frame))
+      const { count, at } = isPair ? pairsOf(range(frame)) : itemsOf(range(frame))
       frame.budget.charge(begin)
       return loop(frame, (visit) => {
         for (let i = 0; i < count; i++) {
           frame.budget.charge(each)
           const item = at(i)
+          if (isPair) {
+            const [index, value] = item as unknown as readonly [Value, Value]
+            frame.variables[slot] = index
+            frame.variables[slot + 1] = value
+            if (visit(index) === 'stop') return
+            continue
+          }
           frame.variables[slot] = item
           if (visit(item) === 'stop') return
         }
@@ -138,7 +164,78 @@ function typeValue(name: string): Evaluate {
 /** Returns undefined if there is no such member. */
 function memberOf(value: Value, field: string): Value | undefined {
   if (value instanceof CelMap) return value.get(field)
+  if (value instanceof Optional) return value.value === undefined ? none : new Optional(memberOf(value.value, field))
   throw new CelError('no such overload')
+}
+
+function isPresent(value: Value | undefined): boolean {
+  return value instanceof Optional ? value.value !== undefined : value !== undefined
+}
+
+/** `a.?b`: the field of an object or of the value of an optional. */
+function optionalField([operand, field]: readonly Evaluate[]): Evaluate {
+  return (frame) => {
+    frame.budget.charge(1)
+    const found = memberOf(operand!(frame), field!(frame) as string)
+    return found instanceof Optional ? found : new Optional(found)
+  }
+}
+
+function optionalValue(value: Value): Value | undefined {
+  if (value instanceof Optional) return value.value
+  throw new CelError('no such overload')
+}
+
+/** A list literal with elements that may be missing. */
+function sparseList(elements: readonly Evaluate[], optionals: ReadonlySet<number>): Evaluate {
+  return (frame) => {
+    frame.budget.charge(listCost)
+    const found = elements.map((element, i) => {
+      const value = element(frame)
+      return optionals.has(i) ? optionalValue(value) : value
+    })
+    return new ArrayList(found.filter((value) => value !== undefined))
+  }
+}
+
+function mapOf(entries: readonly (readonly [Evaluate, Evaluate])[], optionals?: ReadonlySet<number>): Evaluate {
+  return (frame) => {
+    frame.budget.charge(mapCost)
+    const found: [Value, Value][] = []
+    for (const [i, [key, value]] of entries.entries()) {
+      const [name, item] = [key(frame), value(frame)]
+      const present = optionals?.has(i) ? optionalValue(item) : item
+      if (present !== undefined) found.push([name, present])
+    }
+    const map = new LiteralMap(found)
+    if (map.size < found.length) throw new CelError('Failed with repeated key')
+    return map
+  }
+}
+
+interface OptionalMapping {
+  readonly slot: number
+  /** Whether the transformation returns an optional itself. */
+  readonly isFlat: boolean
+}
+
+function optionalMapping(range: Evaluate, transform: Evaluate, { slot, isFlat }: OptionalMapping): Evaluate {
+  return (frame) => {
+    frame.budget.charge(1)
+    const value = optionalValue(range(frame))
+    if (value === undefined) return none
+    frame.variables[slot] = value
+    const result = transform(frame)
+    return isFlat ? result : new Optional(result)
+  }
+}
+
+/** Returns the index and element, or key and value, of each item. */
+function pairsOf(range: Value): { readonly count: number; readonly at: (index: number) => Value } {
+  const pair = (key: Value, value: Value) => [key, value] as unknown as Value
+  if (range instanceof CelList) return { count: range.size, at: (i) => pair(i, range.get(i)) }
+  const { count, at } = itemsOf(range)
+  return { count, at: (i) => pair(at(i), (range as CelMap).get(at(i))!) }
 }
 
 /** Returns the items that a macro iterates over: the elements of a list, or the keys of a map. */
@@ -242,19 +339,52 @@ function holds(predicate: Evaluate, frame: Frame): boolean {
   return found
 }
 
-const loops: { readonly [macro in Fold['macro']]: (parts: Parts) => Loop } = {
+const countOne =
+  ({ predicate }: Parts): Loop =>
+  (frame, walk) => {
+    let count = 0
+    walk(() => {
+      if (holds(predicate, frame)) count++
+      return undefined
+    })
+    return count === 1
+  }
+
+const collect =
+  ({ predicate, transform, hasPredicate }: Parts): Loop =>
+  (frame, walk) => {
+    const found: Value[] = []
+    walk(() => {
+      if (!hasPredicate || holds(predicate, frame)) found.push(transform(frame))
+      return undefined
+    })
+    return new ArrayList(found)
+  }
+
+/** Creates a map from the keys of the range, or from the entries of the maps that the transformation returns. */
+const collectMap =
+  (kind: 'entries' | 'values') =>
+  ({ predicate, transform, hasPredicate }: Parts): Loop =>
+  (frame, walk) => {
+    const found: (readonly [Value, Value])[] = []
+    walk((key) => {
+      if (hasPredicate && !holds(predicate, frame)) return undefined
+      const result = transform(frame)
+      if (kind === 'values') found.push([key, result])
+      else if (!(result instanceof CelMap)) throw new CelError('no such overload')
+      else for (const each of result.keys()) found.push([each, result.get(each)!])
+      return undefined
+    })
+    const map = new LiteralMap(found)
+    if (map.size < found.length) throw new CelError('insert failed: key already exists')
+    return map
+  }
+
+const loops: { readonly [macro in Exclude<Fold['macro'], 'optMap' | 'optFlatMap'>]: (parts: Parts) => Loop } = {
   all: quantifier('all'),
   exists: quantifier('exists'),
-  exists_one:
-    ({ predicate }) =>
-    (frame, walk) => {
-      let count = 0
-      walk(() => {
-        if (holds(predicate, frame)) count++
-        return undefined
-      })
-      return count === 1
-    },
+  exists_one: countOne,
+  existsOne: countOne,
   filter:
     ({ predicate }) =>
     (frame, walk) => {
@@ -265,14 +395,8 @@ const loops: { readonly [macro in Fold['macro']]: (parts: Parts) => Loop } = {
       })
       return new ArrayList(found)
     },
-  map:
-    ({ predicate, transform, hasPredicate }) =>
-    (frame, walk) => {
-      const found: Value[] = []
-      walk(() => {
-        if (!hasPredicate || holds(predicate, frame)) found.push(transform(frame))
-        return undefined
-      })
-      return new ArrayList(found)
-    },
+  map: collect,
+  transformList: collect,
+  transformMap: collectMap('values'),
+  transformMapEntry: collectMap('entries'),
 }

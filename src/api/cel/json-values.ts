@@ -5,6 +5,7 @@
 import { isObject, type Json, type JsonObject, own, sameJson } from '../json/json.ts'
 import type { DeclaredType } from './declared-type.ts'
 import { readBase64, readDate, readDateTime, readSchemaDuration } from './time-text.ts'
+import { types } from './types.ts'
 import { CelError, CelList, CelMap, Double, type Value } from './values.ts'
 
 /** Converts a JSON value for rules. */
@@ -16,6 +17,8 @@ export function fromJson(json: Json | undefined, declared: DeclaredType): Value 
       return isObject(json) ? new JsonFields(json, declared) : mismatch(declared)
     case 'map':
       return isObject(json) ? new JsonMap(json, declared) : mismatch(declared)
+    case 'dynamic':
+      return dynamicValue(json)
     case 'list':
       return Array.isArray(json) ? new JsonList(json, declared) : mismatch(declared)
     case 'number':
@@ -31,6 +34,23 @@ export function fromJson(json: Json | undefined, declared: DeclaredType): Value 
     default:
       return typeof json === 'string' ? fromText(json, declared) : mismatch(declared)
   }
+}
+
+/** The type of data without a schema. */
+export const dynamicType: DeclaredType = {
+  type: types.dyn,
+  form: 'dynamic',
+  maxElements: Number.POSITIVE_INFINITY,
+  minBytes: 1,
+}
+const dynamicList: DeclaredType = { ...dynamicType, form: 'list', elem: dynamicType }
+const dynamicMap: DeclaredType = { ...dynamicType, form: 'map', elem: dynamicType }
+
+/** Converts JSON without a schema. A number without a fraction is an int. */
+export function dynamicValue(json: Json): Value {
+  if (Array.isArray(json)) return new JsonList(json, dynamicList)
+  if (isObject(json)) return new JsonMap(json, dynamicMap)
+  return typeof json === 'number' && !Number.isSafeInteger(json) ? new Double(json) : json
 }
 
 function fromText(text: string, { form }: DeclaredType): Value {

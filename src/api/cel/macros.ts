@@ -1,14 +1,44 @@
-/** Macros: `has(a.b)`, and macros that declare a variable, such as `list.all(x, ...)`. */
+/** Macros: `has(a.b)`, and macros that declare variables, such as `list.all(x, ...)` and `map.all(key, value, ...)`. */
 import { type Call, type Fold, type FoldName, foldNames, type Node } from './ast.ts'
 import { SyntaxIssue } from './issues.ts'
 
+/** Arguments of a macro: with one variable, and with two. An undefined count is not a macro. */
+interface Form {
+  readonly one?: readonly number[]
+  readonly two?: readonly number[]
+  /** Whether the last argument transforms each element. */
+  readonly transforms: boolean
+}
+
+const quantifier: Form = { one: [2], two: [3], transforms: false }
+const forms: { readonly [name in FoldName]: Form } = {
+  all: quantifier,
+  exists: quantifier,
+  exists_one: { one: [2], transforms: false },
+  existsOne: { one: [2], two: [3], transforms: false },
+  filter: { one: [2], transforms: false },
+  map: { one: [2, 3], transforms: true },
+  optMap: { one: [2], transforms: true },
+  optFlatMap: { one: [2], transforms: true },
+  transformList: { two: [3, 4], transforms: true },
+  transformMap: { two: [3, 4], transforms: true },
+  transformMapEntry: { two: [3, 4], transforms: true },
+}
+
+/** First minor versions of the macros that the first version with rules lacks. */
+const optionalsSince = 28
+const twoVariablesSince = 32
+
 /** Returns undefined for an ordinary call. Throws SyntaxIssue if a macro is used incorrectly. */
-export function readMacro(call: Call): Node | undefined {
+export function readMacro(call: Call, version: number): Node | undefined {
   const { name, target, args, at } = call
   if (target === undefined) return name === 'has' && args.length === 1 ? presenceOf(args[0]!, at) : undefined
   if (!foldNames.includes(name as FoldName)) return undefined
-  const takes = name === 'map' ? args.length === 2 || args.length === 3 : args.length === 2
-  return takes ? foldOf(call, target) : undefined
+  const { one = [], two = [] } = forms[name as FoldName]
+  if (name.startsWith('opt') && version < optionalsSince) return undefined
+  if (name === 'existsOne' && version < twoVariablesSince) return undefined
+  if (one.includes(args.length)) return foldOf(call, target, 1)
+  return two.includes(args.length) && version >= twoVariablesSince ? foldOf(call, target, 2) : undefined
 }
 
 function presenceOf(argument: Node, at: number): Node {
@@ -16,17 +46,21 @@ function presenceOf(argument: Node, at: number): Node {
   return { ...argument, isTest: true }
 }
 
-function foldOf({ name, args, at }: Call, range: Node): Fold {
-  const [variable, second, third] = args
-  if (variable?.kind !== 'identifier') throw new SyntaxIssue(variable?.at ?? at, 'argument must be a simple name')
-  const isMap = name === 'map'
+function foldOf({ name, args, at }: Call, range: Node, variables: 1 | 2): Fold {
+  const names = args.slice(0, variables).map((variable) => {
+    if (variable.kind !== 'identifier') throw new SyntaxIssue(variable.at, 'argument must be a simple name')
+    return variable.name
+  })
+  const parts = args.slice(variables)
+  const transforms = forms[name as FoldName].transforms
   return {
     kind: 'fold',
     at,
     macro: name as FoldName,
     range,
-    variable: variable.name,
-    predicate: isMap && third === undefined ? undefined : second,
-    transform: isMap ? (third ?? second) : undefined,
+    variable: names[0]!,
+    second: names[1],
+    predicate: transforms && parts.length === 1 ? undefined : parts[0],
+    transform: transforms ? parts.at(-1) : undefined,
   }
 }

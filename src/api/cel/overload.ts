@@ -39,6 +39,8 @@ export interface Costs {
 }
 
 export interface Overload extends Costs {
+  /** First minor version of Kubernetes 1 with this function; undefined if all versions with rules have it. */
+  readonly since?: number
   readonly isMember: boolean
   /** Creates a new signature for each call, because type parameters are bound to the arguments of that call. */
   readonly signature: () => Signature
@@ -72,4 +74,17 @@ export function define(form: string, call: Implementation, costs: Costs = {}): O
   }
   const kinds = written.params.map(({ kind }) => kind)
   return { isMember: target !== undefined, signature, kinds, call, ...costs }
+}
+
+/** Marks functions that Kubernetes 1.28 or a later version introduced. */
+export function introducedIn(since: number, functions: Functions): Functions {
+  return new Map([...functions].map(([name, known]) => [name, known.map((overload) => ({ ...overload, since }))]))
+}
+
+/** Merges tables of functions. Overloads of one name are joined. */
+export function joinTables(tables: readonly Functions[]): Functions {
+  const joined = new Map<string, readonly Overload[]>()
+  for (const table of tables)
+    for (const [name, overloads] of table) joined.set(name, [...(joined.get(name) ?? []), ...overloads])
+  return joined
 }

@@ -3,6 +3,7 @@
  * recurse. The macros `has`, `all`, `exists`, `exists_one`, `map` and `filter` are parsed here (macros.ts).
  */
 import type { Call, Node } from './ast.ts'
+import { functions } from './functions/all.ts'
 import { SyntaxIssue } from './issues.ts'
 import { type Token, tokenize } from './lexer.ts'
 import { readMacro } from './macros.ts'
@@ -34,24 +35,29 @@ const precedences: ReadonlyMap<string, number> = new Map([
 const primaryTokens =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
 
-/** Throws SyntaxIssue. */
-export function parse(text: string): Node {
+/** Later than every minor version that introduces functions. */
+const newestVersion = 1000
+
+/** `version` is the minor version of Kubernetes 1 whose macros are available. Throws SyntaxIssue. */
+export function parse(text: string, version = newestVersion): Node {
   if (text.length > maxLength) {
     const { length } = [...text]
     if (length > maxLength)
       throw new SyntaxIssue(0, `expression code point size exceeds limit: size: ${length}, limit ${maxLength}`)
   }
-  return new Parser(tokenize(text)).parse()
+  return new Parser(tokenize(text), version).parse()
 }
 
 class Parser {
   readonly #tokens: readonly Token[]
+  readonly #version: number
   readonly #depths = new Map<Node, number>()
   #next = 0
   #nesting = 0
 
-  constructor(tokens: readonly Token[]) {
+  constructor(tokens: readonly Token[], version: number) {
     this.#tokens = tokens
+    this.#version = version
   }
 
   parse(): Node {
@@ -187,19 +193,25 @@ class Parser {
       }
       const bracket = this.#take('[')
       if (bracket === undefined) return node
+      const isOptional = this.#take('?') !== undefined
       const index = this.#expression()
       this.#expect(']')
-      node = this.#call('_[_]', bracket.at, [node, index])
+      node = this.#call(isOptional ? '_[?_]' : '_[_]', bracket.at, [node, index])
     }
   }
 
   #afterDot(operand: Node, at: number): Node {
+    const isOptional = this.#take('?') !== undefined
     const token = this.#token
     if (token.kind !== 'identifier') {
       const found = token.kind === 'end' ? '<EOF>' : token.text
       throw new SyntaxIssue(token.at, `Syntax error: no viable alternative at input '.${found}'`)
     }
     this.#next++
+    if (isOptional) {
+      const field = this.#made({ kind: 'literal', at: token.at, value: token.text }, [])
+      return this.#call('_?._', at, [operand, field])
+    }
     const open = this.#take('(')
     if (open === undefined) {
       const select: Node = { kind: 'select', at, operand, field: token.text, isTest: false }
@@ -211,14 +223,15 @@ class Parser {
 
   #withMacros(call: Call): Node {
     const parts = call.target === undefined ? call.args : [call.target, ...call.args]
-    return this.#made(readMacro(call) ?? call, parts)
+    return this.#made(readMacro(call, this.#version) ?? inNamespace(call) ?? call, parts)
   }
 
   /** Parses expressions up to and including the closing bracket. */
-  #list(close: ')' | ']'): Node[] {
+  #list(close: ')' | ']', optionals?: Set<number>): Node[] {
     const items: Node[] = []
     if (this.#take(close) !== undefined) return items
     for (;;) {
+      if (optionals !== undefined && this.#take('?') !== undefined) optionals.add(items.length)
       items.push(this.#expression())
       if (this.#take(',') === undefined) break
       // A list can end with a comma.
@@ -268,8 +281,9 @@ class Parser {
       return inner
     }
     if (this.#take('[') !== undefined) {
-      const elements = this.#list(']')
-      return this.#made({ kind: 'list', at, elements }, elements)
+      const optionals = new Set<number>()
+      const elements = this.#list(']', optionals)
+      return this.#made({ kind: 'list', at, elements, optionals }, elements)
     }
     if (this.#take('{') !== undefined) return this.#map(at)
     // A name can start with a dot and is then looked up at the root, where all names are.
@@ -280,15 +294,24 @@ class Parser {
 
   #map(at: number): Node {
     const entries: [Node, Node][] = []
+    const optionals = new Set<number>()
     while (!this.#is('}')) {
+      if (this.#take('?') !== undefined) optionals.add(entries.length)
       const key = this.#expression()
       this.#expect(':')
       entries.push([key, this.#expression()])
       if (this.#take(',') === undefined) break
     }
     this.#expect('}')
-    return this.#made({ kind: 'map', at, entries }, entries.flat())
+    return this.#made({ kind: 'map', at, entries, optionals }, entries.flat())
   }
+}
+
+/** `sets.contains(a, b)` is a function with a qualified name, even if a variable has the name of the namespace. */
+function inNamespace({ kind, at, name, target, args }: Call): Call | undefined {
+  if (target?.kind !== 'identifier') return undefined
+  const qualified = `${target.name}.${name}`
+  return functions.has(qualified) ? { kind, at, name: qualified, target: undefined, args } : undefined
 }
 
 function numberOf({ kind, text, at }: Token): Value {

@@ -12,6 +12,7 @@ import { compile, type Evaluate } from './evaluate.ts'
 import { type Issue, SyntaxIssue, showIssues } from './issues.ts'
 import { parse } from './parser.ts'
 import type { Pattern, ReadPattern } from './regex.ts'
+import type { CelType } from './types.ts'
 import { CelError, type Value } from './values.ts'
 
 /** A rule that can be evaluated. */
@@ -20,8 +21,13 @@ export interface Program {
   readonly used: ReadonlySet<string>
   /** The estimated maximum cost. */
   readonly maxCost: number
-  /** Throws CelError for an evaluation error and BudgetExceeded for too much work. */
+  readonly type: CelType
+  /**
+   * Whether the expression is true. Throws CelError for an evaluation error and BudgetExceeded for too much work.
+   */
   readonly run: (variables: readonly Value[], budget: Budget) => boolean
+  /** Like `run`, but returns the value. */
+  readonly evaluate: (variables: readonly Value[], budget: Budget) => Value
 }
 
 /** A program, or the error in its text. */
@@ -30,6 +36,10 @@ export type Compiled =
   | { readonly outcome: 'invalid'; readonly why: string }
 
 export interface Environment {
+  /** Minor version of Kubernetes 1 whose functions are available. All of them if undefined. */
+  readonly version?: number | undefined
+  /** Type of the result. Defaults to bool; undefined accepts any type. */
+  readonly result?: CelType['kind'] | 'any'
   /** In the order in which their values are passed. */
   readonly variables: ReadonlyMap<string, DeclaredType>
   readonly readPattern: ReadPattern
@@ -37,14 +47,15 @@ export interface Environment {
 
 /** Yields between its parts because the text may be long. */
 export function* compileRule(text: string, environment: Environment): Generator<void, Compiled> {
-  const { variables } = environment
-  const { root, issue } = parsed(text)
+  const { variables, version, result = 'bool' } = environment
+  const { root, issue } = parsed(text, version)
   if (root === undefined) return failed(text, [issue])
   yield
   const declared = new Map([...variables].map(([name, { type }]) => [name, type] as const))
-  const { type, issues, used } = check(root, declared)
+  const { type, issues, used } = check(root, declared, version)
   if (issues.length > 0) return failed(text, issues)
-  if (type.kind !== 'bool') return { outcome: 'invalid', why: 'cel expression must evaluate to a bool' }
+  if (result !== 'any' && type.kind !== result)
+    return { outcome: 'invalid', why: `cel expression must evaluate to a ${result}` }
   yield
   const patterns = new PatternCache(environment.readPattern)
   const badPattern = yield* patterns.addConstants(root)
@@ -52,15 +63,16 @@ export function* compileRule(text: string, environment: Environment): Generator<
   yield
   const maxCost = estimateCost(root, variables)
   yield
-  const run = runner(compile(root, [...variables.keys()]), patterns)
-  return { outcome: 'program', program: { used, maxCost, run } }
+  const evaluate: Program['evaluate'] = valueRunner(compile(root, [...variables.keys()]), patterns)
+  const run: Program['run'] = (values, budget) => evaluate(values, budget) === true
+  return { outcome: 'program', program: { used, maxCost, type, run, evaluate } }
 }
 
 type Parsed = { readonly root: Node; readonly issue?: never } | { readonly root?: never; readonly issue: Issue }
 
-function parsed(text: string): Parsed {
+function parsed(text: string, version: number | undefined): Parsed {
   try {
-    return { root: parse(text) }
+    return { root: parse(text, version) }
   } catch (error) {
     if (error instanceof SyntaxIssue) return { issue: error.issue }
     throw error
@@ -71,11 +83,9 @@ function failed(text: string, issues: readonly Issue[]): Compiled {
   return { outcome: 'invalid', why: `compilation failed: ${showIssues(text, issues)}` }
 }
 
-function runner(evaluate: Evaluate, patterns: PatternCache): Program['run'] {
-  return (variables, budget) => {
-    const result = evaluate({ budget, variables: [...variables], pattern: (text) => patterns.get(text, budget) })
-    return result === true
-  }
+function valueRunner(evaluate: Evaluate, patterns: PatternCache): Program['evaluate'] {
+  return (variables, budget) =>
+    evaluate({ budget, variables: [...variables], pattern: (text) => patterns.get(text, budget) })
 }
 
 /** Maximum number of cached patterns per rule that are created at run time. */

@@ -2,7 +2,11 @@
  * The types of CEL for the checker. A type parameter of a function is a variable that is bound while the arguments of a
  * call are compared. `unify` binds variables and undoes the bindings if the comparison fails.
  */
-const plainNames = ['bool', 'int', 'uint', 'double', 'string', 'bytes', 'timestamp', 'duration', 'dyn', 'url'] as const
+const plainNames = [
+  ...(['bool', 'int', 'uint', 'double', 'string', 'bytes', 'timestamp', 'duration', 'dyn'] as const),
+  ...(['url', 'quantity', 'ip', 'cidr', 'semver', 'format'] as const),
+  ...(['authorizer', 'path_check', 'group_check', 'resource_check', 'decision'] as const),
+] as const
 type PlainName = (typeof plainNames)[number] | 'null_type'
 
 /** A type of the language. */
@@ -11,7 +15,7 @@ export type CelType =
   | { readonly kind: 'list'; readonly elem: CelType }
   | { readonly kind: 'map'; readonly key: CelType; readonly value: CelType }
   | { readonly kind: 'object'; readonly fields: ReadonlyMap<string, Field> }
-  | { readonly kind: 'type'; readonly of: CelType }
+  | { readonly kind: 'type' | 'optional'; readonly of: CelType }
   | { readonly kind: 'variable'; bound: CelType | undefined }
 
 /** A field of an object. See declared-type.ts for further information about it. */
@@ -35,6 +39,7 @@ export const types = {
   duration: plain('duration'),
   dyn: plain('dyn'),
   url: plain('url'),
+  authorizer: plain('authorizer'),
   null: plain('null_type'),
 }
 
@@ -46,6 +51,11 @@ export function listOf(elem: CelType): CelType {
 /** Returns the type of maps with these keys and values. */
 export function mapOf(key: CelType, value: CelType): CelType {
   return { kind: 'map', key, value }
+}
+
+/** Returns the type of a value that may be missing. */
+export function optionalOf(of: CelType): CelType {
+  return { kind: 'optional', of }
 }
 
 export function typeVariable(): CelType {
@@ -92,13 +102,31 @@ export function unify(expected: CelType, actual: CelType, trail: Trail = []): bo
   if (a.kind === 'null_type' || b.kind === 'null_type') return mayBeNull(a.kind === 'null_type' ? b : a)
   if (a.kind === 'list' && b.kind === 'list') return unify(a.elem, b.elem, trail)
   if (a.kind === 'map' && b.kind === 'map') return unify(a.key, b.key, trail) && unify(a.value, b.value, trail)
+  if (a.kind === 'optional' && b.kind === 'optional') return unify(a.of, b.of, trail)
   if (a.kind === 'object' && b.kind === 'object') return a.fields === b.fields
   return a.kind === b.kind
 }
 
+/** The names of types that the language itself does not have. */
+const opaqueNames: ReadonlyMap<string, string> = new Map([
+  ['url', 'kubernetes.URL'],
+  ['quantity', 'kubernetes.Quantity'],
+  ['ip', 'net.IP'],
+  ['cidr', 'net.CIDR'],
+  ['semver', 'kubernetes.Semver'],
+  ['format', 'kubernetes.NamedFormat'],
+  ['authorizer', 'kubernetes.authorization.Authorizer'],
+  ['path_check', 'kubernetes.authorization.PathCheck'],
+  ['group_check', 'kubernetes.authorization.GroupCheck'],
+  ['resource_check', 'kubernetes.authorization.ResourceCheck'],
+  ['decision', 'kubernetes.authorization.Decision'],
+])
+
 /** Whether values of this type can be compared with null. */
 function mayBeNull({ kind }: CelType): boolean {
-  return kind === 'null_type' || kind === 'object' || kind === 'timestamp' || kind === 'duration' || kind === 'url'
+  return (
+    kind === 'null_type' || kind === 'object' || kind === 'timestamp' || kind === 'duration' || opaqueNames.has(kind)
+  )
 }
 
 function bind(variable: Variable, type: CelType, trail: Trail): boolean {
@@ -112,6 +140,7 @@ function occursIn(variable: Variable, type: CelType): boolean {
   const actual = resolve(type)
   if (actual === variable) return true
   if (actual.kind === 'list') return occursIn(variable, actual.elem)
+  if (actual.kind === 'optional') return occursIn(variable, actual.of)
   return actual.kind === 'map' && (occursIn(variable, actual.key) || occursIn(variable, actual.value))
 }
 
@@ -125,29 +154,29 @@ export function formatType(type: CelType): string {
       return `map(${formatType(actual.key)}, ${formatType(actual.value)})`
     case 'type':
       return `type(${formatType(actual.of)})`
+    case 'optional':
+      return `optional_type(${formatType(actual.of)})`
     case 'null_type':
       return 'null'
     case 'variable':
       return 'dyn'
-    case 'url':
-      return 'kubernetes.URL'
     default:
-      return actual.kind
+      return opaqueNames.get(actual.kind) ?? actual.kind
   }
 }
 
 /** Parses a type in a declaration: `list(A)`, `map(string, dyn)`. Capital letters are type parameters. */
 export function readType(text: string, parameters: Map<string, CelType>): CelType {
-  const nested = /^(list|map|type)\((.*)\)$/.exec(text)
+  const nested = /^(list|map|type|optional)\((.*)\)$/.exec(text)
   if (nested === null) return readName(text, parameters)
   const parts = splitTypes(nested[2]!).map((part) => readType(part, parameters))
   if (nested[1] === 'list') return listOf(parts[0]!)
-  return nested[1] === 'map' ? mapOf(parts[0]!, parts[1]!) : { kind: 'type', of: parts[0]! }
+  return nested[1] === 'map' ? mapOf(parts[0]!, parts[1]!) : { kind: nested[1] as 'type' | 'optional', of: parts[0]! }
 }
 
 function readName(name: string, parameters: Map<string, CelType>): CelType {
   if (name === 'null') return types.null
-  if (plainNames.includes(name as never)) return types[name as (typeof plainNames)[number]]
+  if (plainNames.includes(name as never)) return types[name as 'int'] ?? plain(name as PlainName)
   const known = parameters.get(name) ?? typeVariable()
   parameters.set(name, known)
   return known
@@ -166,7 +195,8 @@ export function instantiate(type: CelType, fresh: Map<CelType, CelType>): CelTyp
     case 'map':
       return mapOf(instantiate(type.key, fresh), instantiate(type.value, fresh))
     case 'type':
-      return { kind: 'type', of: instantiate(type.of, fresh) }
+    case 'optional':
+      return { kind: type.kind, of: instantiate(type.of, fresh) }
     default:
       return type
   }

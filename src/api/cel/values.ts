@@ -67,6 +67,25 @@ export class UrlValue {
   }
 }
 
+/** A value that may be missing. */
+export class Optional {
+  readonly value: Value | undefined
+
+  constructor(value: Value | undefined) {
+    this.value = value
+  }
+}
+
+/** The optional without a value. */
+export const none = new Optional(undefined)
+
+/** A value of a type that only functions create and read, such as a quantity. */
+export abstract class Opaque {
+  abstract readonly kind: CelType['kind']
+  /** Two values of one kind with the same text are equal. */
+  abstract readonly text: string
+}
+
 export abstract class CelList {
   abstract readonly size: number
   abstract get(index: number): Value
@@ -98,6 +117,7 @@ export class ArrayList extends CelList {
   }
 }
 
+/** A map from keys to values. */
 export abstract class CelMap {
   abstract readonly size: number
   /** Returns undefined if the key is absent. */
@@ -152,6 +172,8 @@ export type Value =
   | Duration
   | TypeValue
   | UrlValue
+  | Optional
+  | Opaque
   | CelList
   | CelMap
 
@@ -201,10 +223,12 @@ const classes: readonly (readonly [abstract new (...args: never[]) => object, Ki
   [Duration, 'duration'],
   [TypeValue, 'type'],
   [UrlValue, 'url'],
+  [Optional, 'optional'],
 ]
 
 function kindOfObject(value: object | null): KindName {
   if (value === null) return 'null_type'
+  if (value instanceof Opaque) return value.kind
   for (const [type, kind] of classes) if (value instanceof type) return kind
   throw new TypeError('value without a type')
 }

@@ -8,6 +8,14 @@ import {
   mutatingWebhookConfigurationV1beta1,
 } from './admissionregistration/mutating-webhook-configuration.ts'
 import {
+  validatingAdmissionPolicy,
+  validatingAdmissionPolicyV1beta1,
+} from './admissionregistration/validating-admission-policy.ts'
+import {
+  validatingAdmissionPolicyBinding,
+  validatingAdmissionPolicyBindingV1beta1,
+} from './admissionregistration/validating-admission-policy-binding.ts'
+import {
   validatingWebhookConfiguration,
   validatingWebhookConfigurationV1beta1,
 } from './admissionregistration/validating-webhook-configuration.ts'
@@ -171,6 +179,10 @@ export const allKinds: readonly Kind[] = [
   validatingWebhookConfiguration,
   mutatingWebhookConfigurationV1beta1,
   validatingWebhookConfigurationV1beta1,
+  validatingAdmissionPolicy,
+  validatingAdmissionPolicyBinding,
+  validatingAdmissionPolicyV1beta1,
+  validatingAdmissionPolicyBindingV1beta1,
   customResourceDefinition,
   priorityClass,
   lease,

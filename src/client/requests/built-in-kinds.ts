@@ -14,6 +14,14 @@ import type {
   mutatingWebhookConfigurationV1beta1,
 } from '../../api/kinds/admissionregistration/mutating-webhook-configuration.ts'
 import type {
+  validatingAdmissionPolicy,
+  validatingAdmissionPolicyV1beta1,
+} from '../../api/kinds/admissionregistration/validating-admission-policy.ts'
+import type {
+  validatingAdmissionPolicyBinding,
+  validatingAdmissionPolicyBindingV1beta1,
+} from '../../api/kinds/admissionregistration/validating-admission-policy-binding.ts'
+import type {
   validatingWebhookConfiguration,
   validatingWebhookConfigurationV1beta1,
 } from '../../api/kinds/admissionregistration/validating-webhook-configuration.ts'
@@ -398,6 +406,30 @@ export const MutatingWebhookConfigurationV1beta1 = clusterWide<MutatingWebhookCo
   'admissionregistration/v1beta1',
   'MutatingWebhookConfiguration',
   'mutatingwebhookconfigurations',
+)
+export type ValidatingAdmissionPolicy = ObjectsOf<typeof validatingAdmissionPolicy>
+export const ValidatingAdmissionPolicy = clusterWide<ValidatingAdmissionPolicy>(
+  'admissionregistration/v1',
+  'ValidatingAdmissionPolicy',
+  'validatingadmissionpolicies',
+)
+export type ValidatingAdmissionPolicyBinding = ObjectsOf<typeof validatingAdmissionPolicyBinding>
+export const ValidatingAdmissionPolicyBinding = clusterWide<ValidatingAdmissionPolicyBinding>(
+  'admissionregistration/v1',
+  'ValidatingAdmissionPolicyBinding',
+  'validatingadmissionpolicybindings',
+)
+export type ValidatingAdmissionPolicyV1beta1 = ObjectsOf<typeof validatingAdmissionPolicyV1beta1>
+export const ValidatingAdmissionPolicyV1beta1 = clusterWide<ValidatingAdmissionPolicyV1beta1>(
+  'admissionregistration/v1beta1',
+  'ValidatingAdmissionPolicy',
+  'validatingadmissionpolicies',
+)
+export type ValidatingAdmissionPolicyBindingV1beta1 = ObjectsOf<typeof validatingAdmissionPolicyBindingV1beta1>
+export const ValidatingAdmissionPolicyBindingV1beta1 = clusterWide<ValidatingAdmissionPolicyBindingV1beta1>(
+  'admissionregistration/v1beta1',
+  'ValidatingAdmissionPolicyBinding',
+  'validatingadmissionpolicybindings',
 )
 export type ValidatingWebhookConfigurationV1beta1 = ObjectsOf<typeof validatingWebhookConfigurationV1beta1>
 export const ValidatingWebhookConfigurationV1beta1 = clusterWide<ValidatingWebhookConfigurationV1beta1>(

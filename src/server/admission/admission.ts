@@ -6,6 +6,7 @@ import { type Admission, type Control, chain } from '../../apiserver/admission/a
 import type { AdmissionMetrics } from '../../apiserver/admission/admission-metrics.ts'
 import type { ControlEntry, ControlParts, ControlState } from '../../apiserver/admission/controls/all.ts'
 import { refuseEscalation } from '../../apiserver/admission/escalation.ts'
+import { refuseUnreadableParameters } from '../../apiserver/admission/policy/parameter-access.ts'
 import { type WarningParts, warnOfWebhooks } from '../../apiserver/admission/webhook/configuration-warnings.ts'
 import type { Access } from '../../apiserver/authz/access.ts'
 import { UsageError } from '../../base/flags/flags.ts'
@@ -68,7 +69,10 @@ export async function makeAdmission(
   const controls = activeControls.map((control) => metrics.measuredControl(control))
   return {
     admission: metrics.measuredChain(
-      chain([...controls, refuseEscalation(parts.access), warnOfWebhooks(parts)], parts.vendor),
+      chain(
+        [...controls, refuseEscalation(parts.access), refuseUnreadableParameters(parts), warnOfWebhooks(parts)],
+        parts.vendor,
+      ),
     ),
     accounting: chain(
       controls.filter(({ accounts }) => accounts),

@@ -1,5 +1,6 @@
 /** Looks up served types for admission: owner references and the resources in webhook rules. */
 import type { OwnerType } from '../../apiserver/admission/controls/owner-references-permission-enforcement.ts'
+import type { FindParameterType } from '../../apiserver/admission/policy/parameters.ts'
 import type { ServedResource } from '../../apiserver/admission/webhook/configuration-warnings.ts'
 import type { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
 
@@ -10,6 +11,17 @@ export function ownerTypesIn(catalogue: Catalogue) {
     if (served === undefined) return undefined
     const { group, plural } = served
     return { group, plural, version: served.kind.version, namespaced: served.kind.scope === 'Namespaced' }
+  }
+}
+
+/** Returns a function that finds the stored type of policy parameters. */
+export function parameterTypesIn(catalogue: Catalogue): FindParameterType {
+  return (apiVersion, name) => {
+    const served = catalogue.all().find((one) => one.apiVersion === apiVersion && one.kind.kind === name)
+    if (served === undefined) return undefined
+    const stored = { group: served.kind.group, plural: served.plural }
+    if (catalogue.stored(stored.group, stored.plural) === undefined) return undefined
+    return { stored, group: served.group, namespaced: served.kind.scope === 'Namespaced' }
   }
 }
 

@@ -6,6 +6,7 @@ import { KnownWebhooks } from '../../apiserver/admission/webhook/known-webhooks.
 import type { Authenticator } from '../../apiserver/authn/authenticator.ts'
 import { bootstrapTokens } from '../../apiserver/authn/bootstrap-tokens.ts'
 import type { DeniedCertificates } from '../../apiserver/authn/denied-certificates.ts'
+import { loadRulePatterns } from '../../apiserver/custom/schema/patterns.ts'
 import { RequestForwarder } from '../../apiserver/http/relay/request-forwarder.ts'
 import { forwardingLimits } from '../../apiserver/http/relay/requests-in-progress.ts'
 import { HttpsCaller } from '../../apiserver/outbound/https-caller.ts'
@@ -19,7 +20,7 @@ import { LocalNodes } from '../../cluster/node-port/local-nodes.ts'
 import type { ConsoleAccess } from '../../tools/console/access.ts'
 import { makeAdmission } from '../admission/admission.ts'
 import { ownWritesIn } from '../admission/admission-writes.ts'
-import { ownerTypesIn, servedTypesIn } from '../admission/admitted-types.ts'
+import { ownerTypesIn, parameterTypesIn, servedTypesIn } from '../admission/admitted-types.ts'
 import { ScheduledBackups } from '../backup/scheduled-backups.ts'
 import { emulationFrom } from '../flags/emulation.ts'
 import type { EmulatedOptions, ServerOptions } from '../flags/options.ts'
@@ -180,7 +181,13 @@ async function openApi(options: EmulatedOptions, parts: ApiParts) {
   const { authorizer } = access
   const servedTypes = servedTypesIn(catalogue)
   const ownWrites = ownWritesIn({ catalogue, store: parts.store, admission: () => admission })
-  const own = { servedTypes, ownWrites, ownerType: ownerTypesIn(catalogue) }
+  const own = {
+    servedTypes,
+    ownWrites,
+    ownerType: ownerTypesIn(catalogue),
+    findParameterType: parameterTypesIn(catalogue),
+    loadPatterns: loadRulePatterns,
+  }
   const caller = new HttpsCaller('orch-admission')
   parts.opened.defer(() => caller.close())
   const { requestTimeout: requestLimitMs } = options

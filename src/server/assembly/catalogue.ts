@@ -1,15 +1,18 @@
 /** Builds the catalogue: the kinds and endpoints that this server serves, without those disabled by flags. */
 
+import { validatingAdmissionPolicy } from '../../api/kinds/admissionregistration/validating-admission-policy.ts'
 import { customResourceDefinition } from '../../api/kinds/apiextensions/custom-resource-definition.ts'
 import type { Lookup, StoredType } from '../../api/model/lookup.ts'
 import { vendorOf } from '../../api/model/vendor.ts'
 import type { Kind } from '../../api/schema/kind.ts'
 import type { Admission } from '../../apiserver/admission/admission.ts'
 import type { ControlState } from '../../apiserver/admission/controls/all.ts'
+import { withExpressionRules } from '../../apiserver/admission/policy/policy-faults.ts'
 import type { Webhook } from '../../apiserver/admission/webhook/webhook.ts'
 import type { Authenticator } from '../../apiserver/authn/authenticator.ts'
 import type { Access } from '../../apiserver/authz/access.ts'
 import { withSchemaRules } from '../../apiserver/custom/definitions/definition.ts'
+import { loadRulePatterns } from '../../apiserver/custom/schema/patterns.ts'
 import { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
 import { type RegistryParts, serveKinds } from '../../apiserver/registry/catalogue/resource.ts'
 import { isSameKind } from '../../apiserver/registry/catalogue/served.ts'
@@ -106,7 +109,15 @@ export async function openCatalogue(options: EmulatedOptions, parts: CataloguePa
     pools: servicePools(options),
     accounting,
   }
-  const judged = kinds.map((kind) => (isSameKind(kind, customResourceDefinition) ? withSchemaRules(kind) : kind))
+  const judged = kinds.map((kind) => {
+    if (isSameKind(kind, customResourceDefinition)) return withSchemaRules(kind)
+    return isPolicyKind(kind) ? withExpressionRules(kind, loadRulePatterns) : kind
+  })
   catalogue.add(serveKinds(judged, registry, endpoints))
   return { catalogue, lookup, ways, registry }
+}
+
+/** Whether the kind is ValidatingAdmissionPolicy in any version. */
+function isPolicyKind({ group, plural }: Kind): boolean {
+  return group === validatingAdmissionPolicy.group && plural === validatingAdmissionPolicy.plural
 }

@@ -16,18 +16,18 @@ function declaredOf(schema: JsonObject) {
   return declaredTypeOf(schema, { prefix: 'x-orch-', isResource: false })!
 }
 
-export function compileForJson(rule: string, schema = any): Compiled {
-  return runToCompletion(compileForJsonSliced(rule, schema))
+export function compileForJson(rule: string, schema = any, version?: number): Compiled {
+  return runToCompletion(compileForJsonSliced(rule, schema, version))
 }
 
 /** Like `compiled`, but in steps. */
-export function compileForJsonSliced(rule: string, schema = any): Generator<void, Compiled> {
+export function compileForJsonSliced(rule: string, schema = any, version?: number): Generator<void, Compiled> {
   const declared = declaredOf(schema)
   const variables = new Map([
     ['self', declared],
     ['oldSelf', declared],
   ])
-  return compileRule(rule, { variables, readPattern })
+  return compileRule(rule, { variables, readPattern, version })
 }
 
 export interface Data {

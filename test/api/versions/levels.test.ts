@@ -49,8 +49,6 @@ const beyondKubernetes = (version: string, group: string) =>
 const notBuilt = new Set([
   'admissionregistration.orch.io mutatingadmissionpolicies',
   'admissionregistration.orch.io mutatingadmissionpolicybindings',
-  'admissionregistration.orch.io validatingadmissionpolicies',
-  'admissionregistration.orch.io validatingadmissionpolicybindings',
   'certificates.orch.io clustertrustbundles',
   'certificates.orch.io podcertificaterequests',
   'coordination.orch.io leasecandidates',

@@ -1,19 +1,31 @@
-/** All functions of rules: the functions of the language and the additions of Kubernetes 1.25. */
-import type { Functions } from '../overload.ts'
+/** All functions of rules: the functions of the language and the additions of Kubernetes, with their first versions. */
+import { type Functions, joinTables } from '../overload.ts'
+import { authorization } from './authorization.ts'
+import { collections } from './collections.ts'
 import { conversions } from './conversions.ts'
+import { namedFormats } from './formats.ts'
 import { lists } from './lists.ts'
+import { networks } from './networks.ts'
 import { operators } from './operators.ts'
 import { patterns } from './patterns.ts'
+import { quantities } from './quantities.ts'
 import { strings } from './strings.ts'
+import { textFormat } from './text-format.ts'
 import { times } from './times.ts'
 import { urls } from './urls.ts'
 
-export const functions: Functions = new Map([
-  ...operators,
-  ...conversions,
-  ...strings,
-  ...patterns,
-  ...lists,
-  ...times,
-  ...urls,
+export const functions: Functions = joinTables([
+  operators,
+  conversions,
+  strings,
+  patterns,
+  lists,
+  times,
+  urls,
+  quantities,
+  networks,
+  collections,
+  namedFormats,
+  textFormat,
+  authorization,
 ])

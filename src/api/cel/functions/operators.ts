@@ -14,6 +14,8 @@ import {
   Double,
   type Duration,
   type Int,
+  none,
+  Optional,
   type Timestamp,
   toInt,
   Uint,
@@ -47,17 +49,18 @@ const joining: Costs = {
   },
 }
 
+/** Kubernetes 1.28 compares numbers of different types. */
+const mixedNumbers = ['int', 'uint', 'double'].flatMap((a, _, all) => all.filter((b) => b !== a).map((b) => [a, b]))
+
 const ordered = ['bool', 'int', 'uint', 'double', 'string', 'bytes', 'timestamp', 'duration']
 const sized = ['string', 'bytes']
 
 function comparison(test: (order: number) => boolean): Overload[] {
-  return ordered.map((type) =>
-    define(
-      `(${type}, ${type}) bool`,
-      (_, args) => test(order(args[0]!, args[1]!)),
-      sized.includes(type) ? comparing : {},
-    ),
-  )
+  const call: Implementation = (_, args) => test(order(args[0]!, args[1]!))
+  return [
+    ...ordered.map((type) => define(`(${type}, ${type}) bool`, call, sized.includes(type) ? comparing : {})),
+    ...mixedNumbers.map(([a, b]) => ({ ...define(`(${a}, ${b}) bool`, call), since: 28 })),
+  ]
 }
 
 interface Arithmetic {
@@ -154,6 +157,24 @@ function showKey(key: Value): string {
   return key instanceof Uint || key instanceof Double ? String(key.value) : String(key)
 }
 
+/** `a[?b]` has a value if the index or key is present. */
+const optionalIndex: Overload[] = [
+  define('(list(A), int) optional(A)', (_, [list, i]) => itemAt(list as CelList, i as Int)),
+  define('(map(A, B), A) optional(B)', (_, [map, key]) => new Optional((map as CelMap).get(key!))),
+  define('(optional(list(A)), int) optional(A)', (_, [list, i]) => {
+    const { value } = list as Optional
+    return value === undefined ? none : itemAt(value as CelList, i as Int)
+  }),
+  define('(optional(map(A, B)), A) optional(B)', (_, [map, key]) => {
+    const { value } = map as Optional
+    return value === undefined ? none : new Optional((value as CelMap).get(key!))
+  }),
+].map((overload) => ({ ...overload, since: 28 }))
+
+function itemAt(list: CelList, index: Int): Optional {
+  return index < 0 || index >= list.size ? none : new Optional(list.get(Number(index)))
+}
+
 const ofSecond = (args: readonly Estimated[]) => ({ cost: args[1]!.size.max })
 
 const membership: Overload[] = [
@@ -208,7 +229,9 @@ export const operators: Functions = new Map([
       define('(double) double', (_, [a]) => new Double(-doubleIn(a))),
     ],
   ],
-  ['_[_]', index],
+  ['_[_]', [...index, ...optionalIndex.slice(2)]],
+  ['_[?_]', optionalIndex],
+  ['_?._', [define('(dyn, string) optional(dyn)', notCalled)]],
   ['@in', membership],
   ['size', size],
 ])

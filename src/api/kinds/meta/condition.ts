@@ -43,6 +43,9 @@ export const condition = s.object(fields, {
 
 export const conditions = s.list(condition, byType)
 
+/** Conditions that a strategic merge patch replaces. */
+export const replacedConditions = s.list(condition, { list: 'map', keys: ['type'] })
+
 const maxReasonLength = 1024
 const maxMessageLength = 32 * 1024
 const statuses = ['False', 'True', 'Unknown']

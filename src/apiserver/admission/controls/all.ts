@@ -15,6 +15,8 @@ import type { Address } from '../../outbound/service-address.ts'
 import type { Control } from '../admission.ts'
 import type { AdmissionMetrics } from '../admission-metrics.ts'
 import type { OwnWrites } from '../own-writes.ts'
+import type { FindParameterType } from '../policy/parameters.ts'
+import type { LoadPatterns } from '../policy/policy-faults.ts'
 import type { QuotaActivity } from '../quota/activity.ts'
 import { readLimitedResources } from '../quota/limited-resources.ts'
 import type { KnownWebhooks } from '../webhook/known-webhooks.ts'
@@ -54,6 +56,7 @@ import { securityContextDeny } from './security-context-deny.ts'
 import { serviceAccount } from './service-account.ts'
 import { storageObjectInUseProtection } from './storage-object-in-use-protection.ts'
 import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
+import { validatingAdmissionPolicy } from './validating-admission-policy.ts'
 
 /** The components that controls may use. */
 export interface ControlParts extends ImagePolicyParts {
@@ -77,6 +80,10 @@ export interface ControlParts extends ImagePolicyParts {
   readonly quotaActivity: QuotaActivity
   readonly log: Log
   readonly knownWebhooks: KnownWebhooks
+  /** Returns the stored type of a kind of policy parameters. */
+  readonly findParameterType: FindParameterType
+  /** Loads the engine for regular expressions in CEL. */
+  readonly loadPatterns: LoadPatterns
   /** For controls that call webhooks. */
   readonly caller: HttpsCaller
   /** Request timeout of this server in milliseconds. */
@@ -166,6 +173,12 @@ export const allControls: readonly ControlEntry[] = [
     byDefault: true,
     make: mutatingAdmissionWebhook,
     configure: configuredMutatingAdmissionWebhook,
+  },
+  {
+    name: 'ValidatingAdmissionPolicy',
+    byDefault: true,
+    since: '1.26',
+    make: validatingAdmissionPolicy,
   },
   {
     name: 'ValidatingAdmissionWebhook',

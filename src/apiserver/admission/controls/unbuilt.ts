@@ -14,5 +14,4 @@ export const unbuiltControls: readonly ControlName[] = [
   { name: 'JobValidation', byDefault: true, since: '1.36' },
   { name: 'PodResizeValidator', byDefault: true, since: '1.36' },
   { name: 'MutatingAdmissionPolicy', byDefault: true, since: '1.32' },
-  { name: 'ValidatingAdmissionPolicy', byDefault: true, since: '1.26' },
 ]

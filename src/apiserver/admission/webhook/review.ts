@@ -67,7 +67,8 @@ export function* shownObject(request: AdmissionRequest, form: ObjectForm, object
   return { ...shown, metadata: { ...shown.metadata, resourceVersion: version } }
 }
 
-function headOf(request: AdmissionRequest, { kind, resource }: ObjectForm, uid: string): JsonObject {
+/** Returns an admission request without the objects. */
+export function headOf(request: AdmissionRequest, { kind, resource }: ObjectForm, uid: string): JsonObject {
   const { operation, subresource, forms, user, dryRun } = request
   const name = request.drawnFrom === undefined && !request.ofCollection ? request.name : ''
   const namespace = namespaceOf(request)

@@ -30,15 +30,18 @@ function typeOf({ operation, forms, subresource, namespace }: AdmissionRequest):
   return { operation, forms, subresource, namespaced: namespace !== '' }
 }
 
+/** The selectors of a webhook or a policy. */
+type Selectors = Pick<Webhook, 'objectSelector' | 'namespaceSelector'>
+
 /** Whether the webhook's selectors match the request in its current state. */
-export async function isSelected(webhook: Webhook, request: AdmissionRequest, lookup: Lookup): Promise<boolean> {
+export async function isSelected(webhook: Selectors, request: AdmissionRequest, lookup: Lookup): Promise<boolean> {
   return matchesObject(webhook, request) && (await matchesNamespace(webhook, request, lookup))
 }
 
 /**
  * Matches the new or the old object, so that a webhook also sees the update that removes an object from its selection.
  */
-function matchesObject({ objectSelector }: Webhook, { object, oldObject, forms }: AdmissionRequest): boolean {
+function matchesObject({ objectSelector }: Selectors, { object, oldObject, forms }: AdmissionRequest): boolean {
   if (objectSelector === undefined) return true
   return [object, oldObject].some((each) => {
     const labels = each && forms.labelsOf(each)
@@ -47,7 +50,7 @@ function matchesObject({ objectSelector }: Webhook, { object, oldObject, forms }
 }
 
 async function matchesNamespace(
-  { namespaceSelector }: Webhook,
+  { namespaceSelector }: Selectors,
   request: AdmissionRequest,
   lookup: Lookup,
 ): Promise<boolean> {

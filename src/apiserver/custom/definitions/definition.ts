@@ -11,12 +11,11 @@ import { maxVersions } from '../../../api/kinds/apiextensions/definition-rules.t
 import { at, child, type FieldError } from '../../../api/model/field-error.ts'
 import type { Vendor } from '../../../api/model/vendor.ts'
 import { compareVersions } from '../../../api/model/version-order.ts'
-import type { JudgeContext } from '../../../api/schema/context.ts'
+import { emulationOf, type JudgeContext } from '../../../api/schema/context.ts'
 import type { Evolution, Kind, Scope } from '../../../api/schema/kind.ts'
-import { defaultGates } from '../../../api/versions/feature-gates.ts'
 import { type CustomKindDefinition, customKind } from '../objects/custom-kind.ts'
 import type { Convert } from '../objects/upgrade-stored-objects.ts'
-import { judgeRules } from '../rules/rule-faults.ts'
+import { expressionsIn, judgeRules } from '../rules/rule-faults.ts'
 import { defaultFaults } from '../schema/default-faults.ts'
 
 export type DefinedKinds =
@@ -55,10 +54,14 @@ export async function kindsOf(
 async function schemaFaultsOf(
   definition: CustomResourceDefinition,
   previous: CustomResourceDefinition | undefined,
-  { vendor, timeSlice, gates = defaultGates() }: JudgeContext,
+  context: JudgeContext,
 ): Promise<FieldError[]> {
+  const { vendor, timeSlice } = context
+  const emulation = emulationOf(context)
   const { spec = {} } = definition
   const faults: FieldError[] = []
+  const storedSchemas = (previous?.spec?.versions ?? []).map(({ schema }) => (schema?.openAPIV3Schema ?? null) as Json)
+  const stored = expressionsIn(storedSchemas, vendor.extensionPrefix)
   const { versions = [] } = spec
   if (versions.length > maxVersions) return []
   const known = new Set((previous?.spec?.versions ?? []).map(schemaText))
@@ -73,8 +76,10 @@ async function schemaFaultsOf(
     if (made.outcome === 'invalid') faults.push(...made.faults)
     else {
       faults.push(...(await timeSlice.run(defaultFaults(made.kind.schema, vendor, path))))
-      if (gates.has('CustomResourceValidationExpressions'))
-        faults.push(...(await judgeRules(version.schema.openAPIV3Schema as Json, vendor, { path, timeSlice })))
+      if (emulation.gates.has('CustomResourceValidationExpressions')) {
+        const reading = { path, timeSlice, emulation, stored }
+        faults.push(...(await judgeRules(version.schema.openAPIV3Schema as Json, vendor, reading)))
+      }
     }
   }
   return faults

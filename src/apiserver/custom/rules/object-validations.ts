@@ -7,17 +7,29 @@
 import { Budget, BudgetExceeded } from '../../../api/cel/budget.ts'
 import { fromJson, identityOf } from '../../../api/cel/json-values.ts'
 import type { Program } from '../../../api/cel/program.ts'
-import { CelError, type Value } from '../../../api/cel/values.ts'
+import { CelError, none, Optional, type Value } from '../../../api/cel/values.ts'
 import { parseOwnJson } from '../../../api/codec/json.ts'
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
-import { at, child, type FieldError, type FieldPath, invalid, maxFaults } from '../../../api/model/field-error.ts'
+import {
+  at,
+  child,
+  duplicate,
+  type FieldError,
+  type FieldPath,
+  forbidden,
+  invalid,
+  maxFaults,
+  required,
+} from '../../../api/model/field-error.ts'
 import { asJson } from '../../../api/model/object.ts'
+import { emulationOf } from '../../../api/schema/context.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
-import { defaultGates } from '../../../api/versions/feature-gates.ts'
+import type { Emulation } from '../../../api/versions/availability.ts'
 import type { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import { nowhere } from '../objects/value-logic.ts'
 import { loadRulePatterns } from '../schema/patterns.ts'
-import { type Rule, type RuleNode, readRules } from './rule-tree.ts'
+import type { Rule } from './rule-form.ts'
+import { type CompiledRule, type RuleNode, readRules } from './rule-tree.ts'
 
 /** Cost limits per rule and per object, as in Kubernetes. */
 const maxRuleCost = 2_000_000
@@ -32,14 +44,16 @@ export type Judge = NonNullable<Kind['rules']['judge']>
  */
 export function ruleJudge(text: Buffer, prefix: string): Judge | undefined {
   if (!text.includes(`"${prefix}validations"`)) return undefined
-  const compile = async (timeSlice: TimeSlice) => {
-    const reader = { prefix, readPattern: await loadRulePatterns() }
+  const compile = async (timeSlice: TimeSlice, emulation: Emulation) => {
+    const reader = { prefix, emulation, readPattern: await loadRulePatterns() }
     return await timeSlice.run(readRules(parseOwnJson(text) as JsonObject, reader, ''))
   }
   let compiled: ReturnType<typeof compile> | undefined
-  return async (object, previous, { timeSlice, isSound, gates = defaultGates() }) => {
+  return async (object, previous, context) => {
+    const { timeSlice, isSound } = context
+    const { gates, version } = emulationOf(context)
     if (!isSound || !gates.has('CustomResourceValidationExpressions')) return []
-    compiled ??= compile(timeSlice)
+    compiled ??= compile(timeSlice, { gates, version })
     const root = await compiled
     // The keyword may occur only in a description.
     if (root === undefined) return []
@@ -85,7 +99,7 @@ function* judge(node: RuleNode, judging: Judging, judged: ValueAtPath): Generato
       yield* judge(node.items, judging, { value: item, previous: before?.(item), path: at(path, i) })
   }
   if (!isObject(value)) return
-  const before = node.correlation === 'members' && isObject(previous) ? previous : {}
+  const before = node.type === 'object' && isObject(previous) ? previous : {}
   for (const [name, member] of node.members) {
     const found = own(value, name)
     if (found !== undefined)
@@ -106,7 +120,11 @@ function previousItems({ correlation, keys }: RuleNode, previous: Json | undefin
 function* judgeRules(node: RuleNode, judging: Judging, judged: ValueAtPath): Generator<void, void> {
   const { value, previous, path } = judged
   const report = (text: string) => judging.faults.push(invalid(path === '' ? nowhere : path, node.type, text))
-  const values = lazily(() => [fromJson(value, node.declared!), fromJson(previous ?? null, node.declared!)])
+  const isNew = previous === undefined || previous === null
+  const self = lazily(() => fromJson(value, node.declared!))
+  const old = lazily(() => fromJson(previous ?? null, node.declared!))
+  const plain = lazily(() => [self(), old()])
+  const optional = lazily(() => [self(), isNew ? none : new Optional(old())])
   for (const rule of node.rules) {
     yield
     const { compiled } = rule
@@ -115,14 +133,16 @@ function* judgeRules(node: RuleNode, judging: Judging, judged: ValueAtPath): Gen
       continue
     }
     const { program } = compiled
-    if (program.used.has('oldSelf') && (previous === undefined || previous === null)) continue
+    if (program.used.has('oldSelf') && isNew && !rule.optionalOldSelf) continue
+    const values = rule.optionalOldSelf ? optional : plain
     if (judging.remainingCost <= 0) {
       report(outOfBudget)
       judging.remainingCost = -1
       return
     }
-    const fault = runRule(program, rule, { values, judging })
-    if (fault !== undefined) report(fault)
+    const outcome = runRule(program, rule, { values, judging })
+    if (outcome === 'broken') judging.faults.push(errorOf(rule, judged, { values, judging, type: node.type }))
+    else if (outcome !== undefined) report(outcome)
     if (isOver(judging)) return
   }
 }
@@ -134,12 +154,47 @@ interface Running {
   readonly judging: Judging
 }
 
-/** Returns the error text; undefined if the rule holds. */
+/** Returns the error for a value that violates a rule, with the rule's message, reason and path. */
+function errorOf(rule: CompiledRule, { path }: ValueAtPath, running: Running & { readonly type: string }): FieldError {
+  const text = messageOf(rule, running)
+  const place = rule.steps.reduce((above, { name, isKey }) => (isKey ? at(above, name) : child(above, name)), path)
+  const where = place === '' ? nowhere : place
+  switch (rule.reason) {
+    case 'FieldValueForbidden':
+      return forbidden(where, text)
+    case 'FieldValueRequired':
+      return required(where, text)
+    case 'FieldValueDuplicate':
+      return duplicate(where, running.type)
+    default:
+      return invalid(where, running.type, text)
+  }
+}
+
+const maxMessage = 5 * 1024
+
+/** Evaluates the message expression. Its failure is no error: the message or the rule is used instead. */
+function messageOf(rule: CompiledRule, { values, judging }: Running): string {
+  const { messageProgram } = rule
+  if (messageProgram?.outcome !== 'program') return failure(rule)
+  const budget = new Budget(maxRuleCost)
+  try {
+    const text = messageProgram.program.evaluate(values(), budget)
+    judging.remainingCost = Math.max(judging.remainingCost - budget.cost, 0)
+    const isUsable = typeof text === 'string' && text.trim() !== '' && text.length <= maxMessage && !text.includes('\n')
+    return isUsable ? text.trim() : failure(rule)
+  } catch (error) {
+    if (error instanceof BudgetExceeded || error instanceof CelError) return failure(rule)
+    throw error
+  }
+}
+
+/** Returns `broken` for a violated rule, the error text if it cannot be evaluated, and undefined if it holds. */
 function runRule(program: Program, rule: Rule, { values, judging }: Running): string | undefined {
   const budget = new Budget(maxRuleCost)
   try {
     const holds = program.run(values(), budget)
-    return spend(judging, budget) ?? (holds ? undefined : failure(rule))
+    return spend(judging, budget) ?? (holds ? undefined : 'broken')
   } catch (error) {
     if (error instanceof BudgetExceeded) {
       judging.remainingCost = -1

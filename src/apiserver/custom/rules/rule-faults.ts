@@ -3,6 +3,7 @@
  * the whole schema. The limits and texts are those of Kubernetes 1.25.
  */
 
+import type { Compiled } from '../../../api/cel/program.ts'
 import { isObject, type Json } from '../../../api/json/json.ts'
 import {
   at,
@@ -12,13 +13,15 @@ import {
   forbidden,
   invalid,
   notJudged,
-  required,
 } from '../../../api/model/field-error.ts'
 import type { Vendor } from '../../../api/model/vendor.ts'
+import type { Emulation } from '../../../api/versions/availability.ts'
+import { minorOf } from '../../../api/versions/emulated-version.ts'
 import type { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import { loadRulePatterns } from '../schema/patterns.ts'
 import { validationFaults } from './object-validations.ts'
-import { type CompiledRule, hasRules, type Rule, type RuleNode, readRules } from './rule-tree.ts'
+import { formFaults, type Rule } from './rule-form.ts'
+import { type CompiledRule, hasRules, type RuleNode, readRules } from './rule-tree.ts'
 import { maxOccurrences } from './rule-types.ts'
 
 const maxRuleCost = 10_000_000
@@ -26,14 +29,40 @@ const maxSchemaCost = 100_000_000
 /** Maximum number of rules to name if the total cost is too high. */
 const maxNamed = 4
 
+interface RulesContext {
+  readonly path: FieldPath
+  readonly timeSlice: TimeSlice
+  readonly emulation: Emulation
+  /** The expressions of the stored definition, which may use all functions. */
+  readonly stored: ReadonlySet<string>
+}
+
+/** Returns all texts in a schema that may be expressions of rules. */
+export function expressionsIn(schema: Json | undefined, prefix: string): Set<string> {
+  const found = new Set<string>()
+  const queue: (Json | undefined)[] = [schema]
+  for (let next = queue.pop(); next !== undefined || queue.length > 0; next = queue.pop()) {
+    if (typeof next !== 'object' || next === null) continue
+    for (const [name, value] of Object.entries(next)) {
+      if (name !== `${prefix}validations` || !Array.isArray(value)) queue.push(value)
+      else
+        for (const rule of value.filter(isObject))
+          for (const text of [rule.rule, rule.messageExpression]) if (typeof text === 'string') found.add(text)
+    }
+  }
+  return found
+}
+
 /** Compiles and validates the rules of an otherwise valid schema. `path` is the path of the schema. */
 export async function judgeRules(
   schema: Json,
   { extensionPrefix: prefix }: Vendor,
-  { path, timeSlice }: { readonly path: FieldPath; readonly timeSlice: TimeSlice },
+  { path, timeSlice, emulation, stored }: RulesContext,
 ): Promise<FieldError[]> {
   if (!isObject(schema) || !hasRules(schema, prefix)) return []
-  const reader = { prefix, readPattern: await loadRulePatterns() }
+  // New expressions may use the functions of the previous version, so that a downgrade is possible.
+  const versionFor = (expression: string) => (stored.has(expression) ? undefined : minorOf(emulation.version) - 1)
+  const reader = { prefix, emulation, versionFor, readPattern: await loadRulePatterns() }
   const root = await timeSlice.run(readRules(schema, reader, path))
   if (root === undefined) return []
   const faults = ruleFaults(root, prefix)
@@ -75,12 +104,13 @@ function judge(node: RuleNode, judging: Judging, around: Around): void {
   if (node.declared === undefined && node.rules.length > 0) judging.faults.push(unseenFault(node, judging))
   for (const [i, rule] of node.declared === undefined ? [] : node.rules.entries()) {
     const place = at(child(path, `${judging.prefix}validations`), i)
-    const faults = formFaults(rule, place)
+    const faults = formFaults(rule, node.schema, place)
     judging.faults.push(...faults)
     if (faults.length === 0) judgeRule({ node, rule, place }, judging, around)
   }
   const below = { ...around, uncorrelated: around.uncorrelated ?? (correlation === 'none' ? path : undefined) }
-  for (const member of members.values()) judge(member, judging, below)
+  // The fields of an atomic object have names and are matched in spite of it.
+  for (const member of members.values()) judge(member, judging, around)
   const each = { ...below, occurrences: within(around, limit) }
   if (values) judge(values, judging, each)
   if (items) judge(items, judging, each)
@@ -99,19 +129,6 @@ function within({ occurrences }: Around, limit: number | undefined): number | un
   return occurrences === undefined || limit === undefined ? undefined : occurrences * limit
 }
 
-function formFaults({ rule, message }: Rule, place: FieldPath): FieldError[] {
-  const trimmedMessage = message.trim()
-  const faults = rule.trim() === '' ? [required(child(place, 'rule'), 'rule is not specified')] : []
-  const atMessage = child(place, 'message')
-  if (message !== '' && trimmedMessage === '')
-    faults.push(invalid(atMessage, message, 'message must be non-empty if specified'))
-  else if (trimmedMessage.includes('\n'))
-    faults.push(invalid(atMessage, message, 'message must not contain line breaks'))
-  else if (rule.trim().includes('\n') && trimmedMessage === '')
-    faults.push(required(atMessage, 'message must be specified if rule contains line breaks'))
-  return faults
-}
-
 interface RuleAtNode {
   readonly node: RuleNode
   readonly rule: CompiledRule
@@ -119,20 +136,41 @@ interface RuleAtNode {
 }
 
 function judgeRule({ node, rule, place }: RuleAtNode, judging: Judging, around: Around): void {
-  const { compiled, rule: text, message } = rule
+  const { compiled, messageProgram, rule: text, optionalOldSelf } = rule
   const path = child(place, 'rule')
-  if (compiled.outcome === 'invalid') {
-    judging.faults.push(invalidRule(path, { rule: text, message }, compiled.why))
-    return
-  }
-  const { maxCost, used } = compiled.program
   const occurrences = around.occurrences ?? maxOccurrences(node.declared!.minBytes)
-  const cost = maxCost === 0 || occurrences === 0 ? 0 : maxCost * occurrences
-  judging.costs.push({ path, cost })
-  if (cost > maxRuleCost) judging.faults.push(forbidden(path, excess('estimated rule cost', cost / maxRuleCost)))
-  if (!used.has('oldSelf') || around.uncorrelated === undefined) return
+  judgeProgram(compiled, { rule, path, occurrences, what: 'rule' }, judging)
+  if (messageProgram !== undefined) {
+    const messagePath = child(place, 'messageExpression')
+    judgeProgram(messageProgram, { rule, path: messagePath, occurrences, what: 'messageExpression' }, judging)
+  }
+  const usesOld = compiled.outcome === 'program' && compiled.program.used.has('oldSelf')
+  if (optionalOldSelf !== undefined && !usesOld) {
+    const unused = 'may not be set if oldSelf is not used in rule'
+    judging.faults.push(invalid(child(place, 'optionalOldSelf'), optionalOldSelf, unused))
+  }
+  if (!usesOld || optionalOldSelf || around.uncorrelated === undefined) return
   const why = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${around.uncorrelated}`
   judging.faults.push(invalid(path, text, why))
+}
+
+interface JudgedProgram {
+  readonly rule: Rule
+  readonly path: FieldPath
+  /** Maximum number of evaluations per object. */
+  readonly occurrences: number
+  readonly what: 'rule' | 'messageExpression'
+}
+
+function judgeProgram(compiled: Compiled, { rule, path, occurrences, what }: JudgedProgram, judging: Judging): void {
+  if (compiled.outcome === 'invalid') {
+    judging.faults.push(invalidRule(path, rule, what === 'rule' ? compiled.why : `${what}: ${compiled.why}`))
+    return
+  }
+  const { maxCost } = compiled.program
+  const cost = maxCost === 0 || occurrences === 0 ? 0 : maxCost * occurrences
+  judging.costs.push({ path, cost })
+  if (cost > maxRuleCost) judging.faults.push(forbidden(path, excess(`estimated ${what} cost`, cost / maxRuleCost)))
 }
 
 /** Shows the rule as a Go struct, as Kubernetes does. */

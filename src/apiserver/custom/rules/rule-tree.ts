@@ -5,21 +5,25 @@
 import type { DeclaredType } from '../../../api/cel/declared-type.ts'
 import { type Compiled, compileRule } from '../../../api/cel/program.ts'
 import type { ReadPattern } from '../../../api/cel/regex.ts'
+import { optionalOf } from '../../../api/cel/types.ts'
 import { isObject, type Json, type JsonObject } from '../../../api/json/json.ts'
 import { at, child, type FieldPath } from '../../../api/model/field-error.ts'
+import type { Emulation } from '../../../api/versions/availability.ts'
+import { type PathStep, type Rule, resolveFieldPath, rulesOf } from './rule-form.ts'
 import { declaredBelow, declaredTypeOf, limitOf } from './rule-types.ts'
 
-export interface Rule {
-  readonly rule: string
-  readonly message: string
-}
-
+/** A rule with its programs. */
 export interface CompiledRule extends Rule {
   readonly compiled: Compiled
+  /** The program of `messageExpression`, if any. */
+  readonly messageProgram: Compiled | undefined
+  /** The steps of `fieldPath`, if any. */
+  readonly steps: readonly PathStep[]
 }
 
 export interface RuleNode {
   readonly rules: readonly CompiledRule[]
+  readonly schema: JsonObject
   /** CEL type of the values; undefined if CEL cannot represent them. */
   readonly declared: DeclaredType | undefined
   /** Type in the schema, for messages. */
@@ -40,6 +44,12 @@ export interface RuleNode {
 
 export interface RuleReader {
   readonly prefix: string
+  /** Determines the known fields of a rule. */
+  readonly emulation: Emulation
+  /**
+   * Returns the minor version of Kubernetes 1 whose functions an expression may use; undefined allows all functions.
+   */
+  readonly versionFor?: ((expression: string) => number | undefined) | undefined
   readonly readPattern: ReadPattern
 }
 
@@ -63,9 +73,14 @@ function* readNode(schema: JsonObject, reader: RuleReader, place: Place): Walk {
   const { path, declared } = place
   const { properties, items, additionalProperties } = schema
   const compiled: CompiledRule[] = []
-  for (const rule of rulesOf(schema, prefix)) {
+  for (const rule of rulesOf(schema, prefix, reader.emulation)) {
     yield
-    compiled.push({ ...rule, compiled: yield* compileIn(rule, declared, reader) })
+    const program = yield* compileIn(rule, { text: rule.rule, result: 'bool' }, { declared, reader })
+    const { messageExpression: text } = rule
+    const messageProgram =
+      text === '' ? undefined : yield* compileIn(rule, { text, result: 'string' }, { declared, reader })
+    const steps = resolveFieldPath(rule.fieldPath, schema) ?? []
+    compiled.push({ ...rule, compiled: program, messageProgram, steps })
   }
   const members = new Map<string, RuleNode>()
   for (const [name, inner] of isObject(properties) ? Object.entries(properties) : []) {
@@ -80,6 +95,7 @@ function* readNode(schema: JsonObject, reader: RuleReader, place: Place): Walk {
   const limit = limitOf(schema.type === 'array' ? schema.maxItems : schema.maxProperties)
   return {
     rules: compiled,
+    schema,
     declared,
     type,
     limit,
@@ -104,31 +120,28 @@ function correlationOf(schema: JsonObject, prefix: string): RuleNode['correlatio
 }
 
 function* compileIn(
-  { rule }: Rule,
-  declared: DeclaredType | undefined,
-  { readPattern }: RuleReader,
+  { optionalOldSelf }: Rule,
+  { text, result }: { readonly text: string; readonly result: 'bool' | 'string' },
+  { declared, reader }: { readonly declared: DeclaredType | undefined; readonly reader: RuleReader },
 ): Generator<void, Compiled> {
   if (declared === undefined) return { outcome: 'invalid', why: unseen }
   const variables = new Map([
     ['self', declared],
-    ['oldSelf', declared],
+    ['oldSelf', optionalOldSelf ? { ...declared, type: optionalOf(declared.type) } : declared],
   ])
-  return yield* compileRule(rule, { variables, readPattern })
+  return yield* compileRule(text, {
+    variables,
+    readPattern: reader.readPattern,
+    version: reader.versionFor?.(text),
+    result,
+  })
 }
 
 const unseen = 'rule declared on schema that does not support validation rules'
 
-/** Returns the rules of this schema node. Their form has been validated. */
-function rulesOf(schema: JsonObject, prefix: string): Rule[] {
+function hasOwnRules(schema: JsonObject, prefix: string): boolean {
   const rules = schema[`${prefix}validations`]
-  if (!Array.isArray(rules)) return []
-  return rules
-    .filter(isObject)
-    .map(({ rule, message }) => ({ rule: stringOrEmpty(rule), message: stringOrEmpty(message) }))
-}
-
-function stringOrEmpty(value: Json | undefined): string {
-  return typeof value === 'string' ? value : ''
+  return Array.isArray(rules) && rules.some(isObject)
 }
 
 /** Whether a schema has rules, directly or below. */
@@ -137,7 +150,7 @@ export function hasRules(schema: JsonObject, prefix: string): boolean {
   if (cachedResult !== undefined) return cachedResult
   const { properties, items, additionalProperties } = schema
   const below = [items, additionalProperties, ...(isObject(properties) ? Object.values(properties) : [])]
-  const found = rulesOf(schema, prefix).length > 0 || below.some((inner) => isObject(inner) && hasRules(inner, prefix))
+  const found = hasOwnRules(schema, prefix) || below.some((inner) => isObject(inner) && hasRules(inner, prefix))
   withRules.set(schema, found)
   return found
 }

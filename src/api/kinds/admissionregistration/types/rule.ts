@@ -14,21 +14,29 @@ const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 
 const list = (tag: number, doc: string) => field(tag, s.list(s.string()), { doc })
 
+/** The fields of a rule that are inlined from another message in Protobuf, with its tag. */
+const resourceFields = {
+  apiGroups: list(1, 'API groups to match, or `*` for all of them. The empty string is the core group.'),
+  apiVersions: list(2, 'API versions to match, or `*` for all of them.'),
+  resources: list(
+    3,
+    'Resources to match, such as `pods`, `pods/log` or `*/scale`. `*/*` includes all subresources, `*` none.',
+  ),
+  scope: field(4, s.oneOf('*', 'Cluster', 'Namespaced'), {
+    zeroValue: 'keep',
+    default: '*',
+    doc: 'Scope of the resources to match: Cluster, Namespaced or `*`. Defaults to `*`.',
+  }),
+}
+
 const fields = {
   operations: list(1, 'Operations to match: CREATE, UPDATE, DELETE, CONNECT, or `*` for all of them.'),
-  ...inlined(2, {
-    apiGroups: list(1, 'API groups to match, or `*` for all of them. The empty string is the core group.'),
-    apiVersions: list(2, 'API versions to match, or `*` for all of them.'),
-    resources: list(
-      3,
-      'Resources to match, such as `pods`, `pods/log` or `*/scale`. `*/*` includes all subresources, `*` none.',
-    ),
-    scope: field(4, s.oneOf('*', 'Cluster', 'Namespaced'), {
-      zeroValue: 'keep',
-      default: '*',
-      doc: 'Scope of the resources to match: Cluster, Namespaced or `*`. Defaults to `*`.',
-    }),
-  }),
+  ...inlined(2, resourceFields),
+}
+
+/** Returns the fields of a rule for a message that inlines a whole rule under this tag. */
+export function ruleFields(tag: number) {
+  return inlined(tag, fields)
 }
 
 type Rule = InferFields<typeof fields>
@@ -39,7 +47,8 @@ export const ruleWithOperations = s.object(fields, {
   check: checkRule,
 })
 
-function checkRule(rule: Rule, path: FieldPath): FieldError[] {
+/** Validates the operations and resources of a rule. */
+export function checkRule(rule: Rule, path: FieldPath): FieldError[] {
   const { operations: done = [], apiGroups = [], apiVersions = [], resources = [] } = rule
   return [
     ...checkAlone(done, child(path, 'operations'), 'operations'),

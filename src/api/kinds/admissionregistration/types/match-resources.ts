@@ -1,0 +1,68 @@
+/** MatchResources: the requests to which a policy or a binding applies. */
+import { at, child, duplicate, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
+import { checkPathSegment } from '../../../model/names.ts'
+import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { repeatedAt } from '../../core/types/repeated.ts'
+import { labelSelector } from '../../meta/label-selector.ts'
+import { checkRule, ruleFields } from './rule.ts'
+
+const namedRuleFields = {
+  resourceNames: field(1, s.list(s.string()), {
+    doc: 'Names of the objects to match. Empty matches all objects.',
+  }),
+  ...ruleFields(2),
+}
+
+const namedRule = s.object(namedRuleFields, {
+  name: 'NamedRuleWithOperations',
+  doc: 'A rule that matches requests by operation, resource and object name.',
+  atomic: true,
+  check: (rule, path) => [...checkRule(rule, path), ...checkNames(rule.resourceNames, child(path, 'resourceNames'))],
+})
+
+export type NamedRule = InferFields<typeof namedRuleFields>
+
+function checkNames(names: readonly string[] = [], path: FieldPath): FieldError[] {
+  const repeated = repeatedAt(names)
+  return names.flatMap((name, i) =>
+    repeated.has(i)
+      ? [duplicate(at(path, i), name)]
+      : checkPathSegment(name).map((fault) => invalid(at(path, i), name, fault)),
+  )
+}
+
+const fields = {
+  namespaceSelector: field(1, labelSelector, {
+    default: {},
+    doc: 'Label selector for the namespaces of the requests. Defaults to all namespaces.',
+  }),
+  objectSelector: field(2, labelSelector, {
+    default: {},
+    doc: 'Label selector for the objects of the requests, old or new. Defaults to all objects.',
+  }),
+  resourceRules: field(3, s.list(namedRule), {
+    doc: 'Requests to match. At least one rule must match.',
+  }),
+  excludeResourceRules: field(4, s.list(namedRule), {
+    doc: 'Requests to exclude. These rules take precedence over resourceRules.',
+  }),
+  matchPolicy: field(7, s.oneOf('Equivalent', 'Exact'), {
+    zeroValue: 'keep',
+    default: 'Equivalent',
+    doc: 'Match policy: Exact matches only listed API versions, Equivalent any version. Defaults to Equivalent.',
+  }),
+}
+
+export const matchResources = s.object(fields, {
+  name: 'MatchResources',
+  doc: 'The requests to which a policy applies.',
+  atomic: true,
+})
+
+export type MatchResources = InferFields<typeof fields>
+
+/** The constraints of a policy must name resources; those of a binding need not. */
+export function checkConstraints(constraints: MatchResources | undefined, path: FieldPath): FieldError[] {
+  if (constraints === undefined) return [required(path)]
+  return (constraints.resourceRules ?? []).length === 0 ? [required(child(path, 'resourceRules'))] : []
+}

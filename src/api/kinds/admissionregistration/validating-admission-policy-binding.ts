@@ -1,0 +1,100 @@
+/** ValidatingAdmissionPolicyBinding: applies a policy to requests, with parameters and with the actions to take. */
+import {
+  at,
+  child,
+  duplicate,
+  type FieldError,
+  type FieldPath,
+  invalid,
+  notSupported,
+  required,
+} from '../../model/field-error.ts'
+import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
+import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
+import { field, s } from '../../schema/schema.ts'
+import { repeatedAt } from '../core/types/repeated.ts'
+import { countsGeneration } from '../generation.ts'
+import { matchResources } from './types/match-resources.ts'
+import { checkPolicyName, paramRef } from './types/policy-parts.ts'
+
+const specFields = {
+  policyName: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the policy.' }),
+  paramRef: field(2, paramRef, { doc: 'Parameters for the policy. Unset if the policy has none.' }),
+  matchResources: field(3, matchResources, {
+    doc: 'Requests to which the binding applies, among those that the policy matches. Defaults to all of them.',
+  }),
+  validationActions: field(4, s.list(s.string(), { list: 'set' }), {
+    published: 'required',
+    doc: 'Actions for a violation: Deny rejects the request, Warn adds a warning, Audit an audit annotation.',
+  }),
+}
+
+const spec = s.object(specFields, {
+  name: 'ValidatingAdmissionPolicyBindingSpec',
+  doc: 'Specification of a ValidatingAdmissionPolicyBinding.',
+  check: ({ policyName, validationActions }, path) => [
+    ...checkPolicyName(policyName, child(path, 'policyName')),
+    ...checkActions(validationActions, child(path, 'validationActions')),
+  ],
+})
+
+const allActions = ['Audit', 'Deny', 'Warn']
+
+function checkActions(actions: readonly string[] = [], path: FieldPath): FieldError[] {
+  if (actions.length === 0) return [required(path, 'at least one validation action is required')]
+  const repeated = repeatedAt(actions)
+  const conflict = 'must not contain both Deny and Warn, because the response would report each violation twice'
+  return [
+    ...actions.flatMap((action, i) => [
+      ...(allActions.includes(action) ? [] : [notSupported(at(path, i), action, allActions)]),
+      ...(repeated.has(i) ? [duplicate(at(path, i), action)] : []),
+    ]),
+    ...(actions.includes('Deny') && actions.includes('Warn') ? [invalid(path, [...actions], conflict)] : []),
+  ]
+}
+
+const fields = { spec: field(2, spec, { zeroValue: 'write', doc: 'Specification of the binding.' }) }
+
+export type ValidatingAdmissionPolicyBinding = ObjectOf<typeof fields>
+
+export const validatingAdmissionPolicyBinding = defineKind({
+  names: {
+    group: 'admissionregistration',
+    version: 'v1',
+    kind: 'ValidatingAdmissionPolicyBinding',
+    plural: 'validatingadmissionpolicybindings',
+    categories: ['api-extensions'],
+    scope: 'Cluster',
+  },
+  since: '1.30',
+  doc: 'Applies a ValidatingAdmissionPolicy to requests, with parameters and actions.',
+  fields,
+  rules: countsGeneration(({ spec }: ValidatingAdmissionPolicyBinding) => spec),
+  views: {
+    columns: [
+      nameColumn,
+      column(
+        'PolicyName',
+        'Name of the policy.',
+        ({ spec }: ValidatingAdmissionPolicyBinding) => spec?.policyName ?? '',
+      ),
+      column('ParamRef', 'Parameters of the policy.', ({ spec }: ValidatingAdmissionPolicyBinding) => paramText(spec)),
+      ageColumn,
+    ],
+  },
+})
+
+function paramText(spec: ValidatingAdmissionPolicyBinding['spec']): string {
+  if (spec?.paramRef === undefined) return '<unset>'
+  const { namespace = '', name = '' } = spec.paramRef
+  if (name === '') return '*'
+  return namespace === '' ? `*/${name}` : `${namespace}/${name}`
+}
+
+export const validatingAdmissionPolicyBindingV1beta1 = defineVersion(validatingAdmissionPolicyBinding, {
+  version: 'v1beta1',
+  fields,
+  since: '1.28',
+  until: '1.34',
+  optIn: true,
+})

@@ -1,0 +1,126 @@
+/**
+ * The variables that expressions of admission policies and match conditions see, and their compilation. Objects have no
+ * static types: a policy may match several kinds.
+ */
+import type { DeclaredType } from '../../../api/cel/declared-type.ts'
+import { dynamicType } from '../../../api/cel/json-values.ts'
+import { type Compiled, compileRule } from '../../../api/cel/program.ts'
+import type { ReadPattern } from '../../../api/cel/regex.ts'
+import { type CelType, listOf, mapOf, types } from '../../../api/cel/types.ts'
+
+const plain = (type: CelType, form: DeclaredType['form']): DeclaredType => ({
+  type,
+  form,
+  maxElements: Number.POSITIVE_INFINITY,
+  minBytes: 1,
+})
+const text = plain(types.string, 'string')
+const integer = plain(types.int, 'integer')
+const time = plain(types.timestamp, 'date-time')
+const texts: DeclaredType = { ...plain(listOf(types.string), 'list'), elem: text }
+const textMap: DeclaredType = { ...plain(mapOf(types.string, types.string), 'map'), elem: text }
+const textLists: DeclaredType = { ...plain(mapOf(types.string, texts.type), 'map'), elem: texts }
+
+function objectOf(members: { readonly [name: string]: DeclaredType }): DeclaredType {
+  const fields = new Map(Object.entries(members))
+  return { type: { kind: 'object', fields }, form: 'object', fields, maxElements: 0, minBytes: 2 }
+}
+
+const kind = objectOf({ group: text, version: text, kind: text })
+const resource = objectOf({ group: text, version: text, resource: text })
+const userInfo = objectOf({ username: text, uid: text, groups: texts, extra: textLists })
+
+const request = objectOf({
+  kind,
+  resource,
+  subResource: text,
+  requestKind: kind,
+  requestResource: resource,
+  requestSubResource: text,
+  name: text,
+  namespace: text,
+  operation: text,
+  userInfo,
+  dryRun: plain(types.bool, 'boolean'),
+  options: dynamicType,
+})
+
+const namespaceMetadata = objectOf({
+  name: text,
+  generateName: text,
+  namespace: text,
+  labels: textMap,
+  annotations: textMap,
+  UID: text,
+  creationTimestamp: time,
+  deletionGracePeriodSeconds: integer,
+  deletionTimestamp: time,
+  generation: integer,
+  resourceVersion: text,
+  finalizers: texts,
+})
+
+const namespaceObject = objectOf({
+  metadata: namespaceMetadata,
+  spec: objectOf({ finalizers: texts }),
+  status: objectOf({ phase: text }),
+})
+
+const opaque = (type: CelType) => plain(type, 'dynamic')
+
+/** The variables of all expressions, in the order of their values. */
+const base: readonly (readonly [string, DeclaredType])[] = [
+  ['object', dynamicType],
+  ['oldObject', dynamicType],
+  ['request', request],
+]
+const authorizers: readonly (readonly [string, DeclaredType])[] = [
+  ['authorizer', opaque(types.authorizer)],
+  ['authorizer.requestResource', opaque({ kind: 'resource_check' })],
+]
+
+/** The declared types by name, for converting values. */
+export const declared = { object: dynamicType, request, namespaceObject }
+
+/** What an expression of a policy may use in addition to the request. */
+export interface Uses {
+  readonly params: boolean
+  readonly authorizer: boolean
+  /** Types of the variables that the policy has declared so far. */
+  readonly variables?: ReadonlyMap<string, CelType>
+}
+
+/** Returns the variables of an expression. */
+export function variablesFor({ params, authorizer, variables }: Uses): ReadonlyMap<string, DeclaredType> {
+  const fields = variables && new Map([...variables].map(([name, type]) => [name, opaque(type)] as const))
+  return new Map([
+    ...base,
+    ['namespaceObject', namespaceObject] as const,
+    ...(params ? [['params', dynamicType] as const] : []),
+    ...(authorizer ? authorizers : []),
+    ...(fields ? [['variables', { ...opaque({ kind: 'object', fields }), fields }] as const] : []),
+  ])
+}
+
+/** The result that an expression must have. */
+export type ResultKind = 'bool' | 'string' | 'string or null' | 'any'
+
+export interface Compiling {
+  readonly readPattern: ReadPattern
+  /** Minor version of Kubernetes 1 whose functions the expression may use; undefined allows all functions. */
+  readonly version?: number | undefined
+}
+
+/** Compiles an expression in steps. */
+export function* compileExpression(
+  source: string,
+  variables: ReadonlyMap<string, DeclaredType>,
+  { readPattern, version, result }: Compiling & { readonly result: ResultKind },
+): Generator<void, Compiled> {
+  const isLoose = result === 'any' || result === 'string or null'
+  const compiled = yield* compileRule(source, { variables, readPattern, version, result: isLoose ? 'any' : result })
+  if (compiled.outcome === 'invalid' || result !== 'string or null') return compiled
+  const { type } = compiled.program
+  if (type.kind === 'string' || type.kind === 'null_type') return compiled
+  return { outcome: 'invalid', why: 'must evaluate to one of: [string null]' }
+}

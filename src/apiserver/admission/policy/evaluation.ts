@@ -1,0 +1,199 @@
+/**
+ * Evaluates the expressions of a policy for one request and one parameter object. Questions to the authorizer that
+ * need a lookup are answered between two attempts at an expression.
+ */
+import { Budget, BudgetExceeded } from '../../../api/cel/budget.ts'
+import {
+  AnswerPending,
+  type AskAuthorizer,
+  type AuthorizerAnswer,
+  authorizerValue,
+  type CheckedAttributes,
+  resourceCheck,
+} from '../../../api/cel/functions/authorization.ts'
+import { dynamicValue, fromJson } from '../../../api/cel/json-values.ts'
+import { CelError, CelMap, type Value } from '../../../api/cel/values.ts'
+import type { Json, JsonObject } from '../../../api/json/json.ts'
+import type { User } from '../../../api/model/user.ts'
+import type { Authorizer, Question } from '../../authz/authorizer.ts'
+import type { Expression, NamedExpression } from './compiled-policy.ts'
+import { declared } from './environment.ts'
+
+/** Cost limits, as in Kubernetes: of one expression, and of all expressions of a policy. */
+const maxExpressionCost = 1_000_000
+const maxPolicyCost = 10_000_000
+
+/** The data that expressions see. */
+export interface Evaluated {
+  readonly object: Json
+  readonly oldObject: Json
+  readonly request: JsonObject
+  readonly namespaceObject: Json
+  readonly params: Json
+  readonly ask: AskAuthorizer
+  /** The resource of the request, for `authorizer.requestResource`. */
+  readonly resource: Partial<CheckedAttributes>
+}
+
+/** A value, or the error of an evaluation. */
+export type Outcome = { readonly value: Value } | { readonly error: string }
+
+/** Maximum number of questions that one expression can ask. */
+const maxQuestions = 20
+
+/** The evaluation of one policy. */
+export class Evaluation {
+  readonly #values: ReadonlyMap<string, () => Value>
+  #remaining = maxPolicyCost
+
+  constructor(data: Evaluated, variables: readonly NamedExpression[]) {
+    const lazy = new LazyVariables(variables, (expression, budget) => this.#run(expression, budget))
+    const object = once(() => dynamicValue(data.object))
+    const values: [string, () => Value][] = [
+      ['object', object],
+      ['oldObject', once(() => dynamicValue(data.oldObject))],
+      ['request', once(() => fromJson(data.request, declared.request))],
+      ['namespaceObject', once(() => fromJson(data.namespaceObject, declared.namespaceObject))],
+      ['params', once(() => dynamicValue(data.params))],
+      ['authorizer', once(() => authorizerValue(data.ask))],
+      ['authorizer.requestResource', once(() => resourceCheck(data.ask, data.resource))],
+      ['variables', () => lazy],
+    ]
+    this.#values = new Map(values)
+    this.#lazy = lazy
+  }
+
+  readonly #lazy: LazyVariables
+
+  /** Evaluates an expression. */
+  async evaluate(expression: Expression): Promise<Outcome> {
+    if (this.#remaining <= 0) return { error: outOfBudget }
+    for (let questions = 0; ; questions++) {
+      const budget = new Budget(Math.min(maxExpressionCost, this.#remaining))
+      try {
+        this.#lazy.budget = budget
+        const value = this.#run(expression, budget)
+        this.#remaining -= budget.cost
+        return { value }
+      } catch (error) {
+        if (!(error instanceof AnswerPending)) {
+          this.#remaining -= budget.cost
+          return { error: messageOfFailure(error) }
+        }
+        if (questions >= maxQuestions) return { error: 'too many questions to the authorizer' }
+        await error.answer
+      }
+    }
+  }
+
+  #run({ compiled, names }: Expression, budget: Budget): Value {
+    if (compiled.outcome === 'invalid') throw new CelError(compiled.why)
+    const { used } = compiled.program
+    const values = names.map((name) => (used.has(name) ? this.#values.get(name)!() : null))
+    return compiled.program.evaluate(values, budget)
+  }
+}
+
+const outOfBudget = 'validation failed due to running out of cost budget, no further validation rules will be run'
+
+function messageOfFailure(error: unknown): string {
+  if (error instanceof CelError || error instanceof BudgetExceeded) return error.message
+  throw error
+}
+
+/** The variables of a policy. Each is evaluated on first use, at the expense of the expression that uses it. */
+class LazyVariables extends CelMap {
+  budget = new Budget(0)
+  readonly #expressions: ReadonlyMap<string, NamedExpression>
+  readonly #run: (expression: Expression, budget: Budget) => Value
+  readonly #known = new Map<string, Value | CelError>()
+
+  constructor(variables: readonly NamedExpression[], run: (expression: Expression, budget: Budget) => Value) {
+    super()
+    this.#expressions = new Map(variables.map((variable) => [variable.name, variable]))
+    this.#run = run
+  }
+
+  get size(): number {
+    return this.#expressions.size
+  }
+
+  get(key: Value): Value | undefined {
+    const expression = typeof key === 'string' ? this.#expressions.get(key) : undefined
+    if (expression === undefined) return undefined
+    const known = this.#known.get(expression.name) ?? this.#evaluate(expression)
+    this.#known.set(expression.name, known)
+    if (known instanceof CelError) throw known
+    return known
+  }
+
+  keys(): readonly Value[] {
+    return [...this.#expressions.keys()]
+  }
+
+  #evaluate(expression: NamedExpression): Value | CelError {
+    try {
+      return this.#run(expression, this.budget)
+    } catch (error) {
+      if (!(error instanceof CelError)) throw error
+      return new CelError(`composited variable "${expression.name}" fails to evaluate: ${error.message}`)
+    }
+  }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
+/** Creates the function that expressions ask. Each question is asked once per request. */
+export function askerFor(user: User, authorizer: Authorizer): AskAuthorizer {
+  const answers = new Map<string, AuthorizerAnswer>()
+  return (attributes) => {
+    const key = JSON.stringify(attributes)
+    const known = answers.get(key)
+    if (known !== undefined) return known
+    const keep = (answer: AuthorizerAnswer) => {
+      answers.set(key, answer)
+      return answer
+    }
+    try {
+      const decided = authorizer(questionOf(user, attributes))
+      if (!(decided instanceof Promise)) return keep(answerOf(decided))
+      throw new AnswerPending(decided.then(answerOf, failedAnswer).then(keep))
+    } catch (error) {
+      if (error instanceof AnswerPending) throw error
+      return keep(failedAnswer(error))
+    }
+  }
+}
+
+function answerOf({ verdict, reason }: { verdict: string; reason: () => string }): AuthorizerAnswer {
+  return { isAllowed: verdict === 'allow', reason: reason() }
+}
+
+function failedAnswer(error: unknown): AuthorizerAnswer {
+  return { isAllowed: false, reason: '', error: error instanceof Error ? error.message : String(error) }
+}
+
+function questionOf(user: User, { user: account, path, ...attributes }: CheckedAttributes): Question {
+  const asking = account === undefined ? user : accountUser(account)
+  if (path !== undefined) return { user: asking, attributes: { resource: false, verb: attributes.verb, path } }
+  const { verb, group, resource: plural, subresource, namespace, name } = attributes
+  return {
+    user: asking,
+    attributes: { resource: true, verb, group, version: '*', plural, subresource, namespace, name },
+  }
+}
+
+function accountUser({ namespace, serviceAccount }: { namespace: string; serviceAccount: string }): User {
+  return {
+    name: `system:serviceaccount:${namespace}:${serviceAccount}`,
+    uid: '',
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
+    extra: new Map(),
+  }
+}

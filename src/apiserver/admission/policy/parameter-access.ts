@@ -1,0 +1,93 @@
+/**
+ * Requires that the author of a policy may read its parameters, because messages of a policy can reveal them: for a
+ * policy all objects of its paramKind, for a binding the objects of its paramRef.
+ */
+
+import { sameJson } from '../../../api/json/json.ts'
+import type { ParamKind, ParamRef } from '../../../api/kinds/admissionregistration/types/policy-parts.ts'
+import {
+  type ValidatingAdmissionPolicy,
+  validatingAdmissionPolicy,
+} from '../../../api/kinds/admissionregistration/validating-admission-policy.ts'
+import {
+  type ValidatingAdmissionPolicyBinding,
+  validatingAdmissionPolicyBinding,
+} from '../../../api/kinds/admissionregistration/validating-admission-policy-binding.ts'
+import { invalidObject } from '../../../api/model/api-error.ts'
+import { forbidden } from '../../../api/model/field-error.ts'
+import type { Lookup } from '../../../api/model/lookup.ts'
+import type { ApiObject } from '../../../api/model/object.ts'
+import type { Authorizer } from '../../authz/authorizer.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+import type { FindParameterType } from './parameters.ts'
+
+export interface ParameterAccessParts {
+  readonly lookup: Lookup
+  readonly authorizer: Authorizer
+  readonly findParameterType: FindParameterType
+}
+
+/** A control without a name in flags: it always runs. */
+export function refuseUnreadableParameters(parts: ParameterAccessParts): Control {
+  return {
+    name: 'PolicyParameterAccess',
+    handles: {
+      operations: ['CREATE', 'UPDATE'],
+      types: [validatingAdmissionPolicy, validatingAdmissionPolicyBinding],
+      subresources: [''],
+    },
+    validate: (request) =>
+      request.type.plural === validatingAdmissionPolicy.plural
+        ? assertKindReadable(parts, request)
+        : assertParametersReadable(parts, request),
+  }
+}
+
+type Policy = Pick<ValidatingAdmissionPolicy, 'spec'>
+type Binding = Pick<ValidatingAdmissionPolicyBinding, 'spec'>
+
+const kindOf = (object: ApiObject | undefined) => (object as Policy | undefined)?.spec?.paramKind
+
+async function assertKindReadable(parts: ParameterAccessParts, request: AdmissionRequest): Promise<void> {
+  const kind = kindOf(request.object)
+  if (kind === undefined || isSame(kind, kindOf(request.oldObject))) return
+  if (await mayRead(parts, request, { kind, namespace: '*', name: '*' })) return
+  const { kind: shown = '', apiVersion = '' } = kind
+  const why = `user ${request.user.name} must have "get" permission on all objects of the referenced paramKind (kind=${shown}, apiVersion=${apiVersion})`
+  throw invalidObject(request.type, request.name, [forbidden('spec.paramKind', why)])
+}
+
+async function assertParametersReadable(parts: ParameterAccessParts, request: AdmissionRequest): Promise<void> {
+  const { spec = {} } = request.object as Binding
+  const old = (request.oldObject as Binding | undefined)?.spec
+  const { paramRef, policyName: name = '' } = spec
+  if (paramRef === undefined || (isSame(paramRef, old?.paramRef) && old?.policyName === name)) return
+  const policy = parts.lookup.getCached<ApiObject>(validatingAdmissionPolicy, { namespace: '', name })
+  const place = { namespace: paramRef.namespace || '*', name: paramRef.name || '*' }
+  if (await mayRead(parts, request, { kind: kindOf(policy?.object), ...place })) return
+  const why = `user ${request.user.name} does not have "get" permission on the object referenced by paramRef`
+  throw invalidObject(request.type, request.name, [forbidden('spec.paramRef', why)])
+}
+
+function isSame(a: ParamKind | ParamRef, b: ParamKind | ParamRef | undefined): boolean {
+  return b !== undefined && sameJson(a, b)
+}
+
+interface Read {
+  readonly kind: ParamKind | undefined
+  readonly namespace: string
+  readonly name: string
+}
+
+/** A kind that is unknown or not served requires permission for all resources. */
+async function mayRead(
+  { authorizer, findParameterType }: ParameterAccessParts,
+  { user }: AdmissionRequest,
+  { kind, namespace, name }: Read,
+): Promise<boolean> {
+  const type = kind && findParameterType(kind.apiVersion ?? '', kind.kind ?? '')
+  const { group, plural } = type === undefined ? { group: '*', plural: '*' } : { ...type.stored, group: type.group }
+  const place = { namespace: type?.namespaced === false ? '' : namespace, name }
+  const attributes = { resource: true, verb: 'get', group, version: '*', plural, subresource: '', ...place } as const
+  return (await authorizer({ user, attributes })).verdict === 'allow'
+}

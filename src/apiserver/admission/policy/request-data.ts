@@ -1,0 +1,53 @@
+/** The data of a request for expressions of policies and match conditions. */
+import type { JsonObject } from '../../../api/json/json.ts'
+import { namespace as namespaces } from '../../../api/kinds/core/namespace.ts'
+import type { Lookup } from '../../../api/model/lookup.ts'
+import { type ApiObject, asJson } from '../../../api/model/object.ts'
+import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import type { Authorizer } from '../../authz/authorizer.ts'
+import type { AdmissionRequest } from '../admission.ts'
+import type { ObjectForm } from '../object-forms.ts'
+import { headOf } from '../webhook/review.ts'
+import { askerFor, type Evaluated } from './evaluation.ts'
+
+export interface DataParts {
+  readonly lookup: Lookup
+  readonly authorizer: Authorizer
+}
+
+/** Returns the data without parameters. The object has the version of the form. */
+export async function requestData(
+  request: AdmissionRequest,
+  form: ObjectForm,
+  { lookup, authorizer }: DataParts,
+): Promise<Evaluated> {
+  const shown = async (object: ApiObject | undefined) =>
+    object === undefined ? null : asJson(await new TimeSlice().run(form.show(object)))
+  const { group, plural } = request.type
+  const { subresource, namespace, name } = request
+  return {
+    object: await shown(request.object),
+    oldObject: await shown(request.oldObject),
+    request: requestJson(request, form),
+    namespaceObject: namespaceJson(request, lookup),
+    params: null,
+    ask: askerFor(request.user, authorizer),
+    resource: { group, resource: plural, subresource, namespace, name },
+  }
+}
+
+/** Unlike webhooks, policies see a generated name. */
+function requestJson(request: AdmissionRequest, form: ObjectForm): JsonObject {
+  const { uid: _, ...head } = headOf(request, form, '')
+  return request.drawnFrom === undefined ? head : { ...head, name: request.name }
+}
+
+/** Namespaces themselves are in no namespace. */
+function namespaceJson({ namespace: name, type }: AdmissionRequest, lookup: Lookup): JsonObject | null {
+  if (name === '' || (type.group === '' && type.plural === 'namespaces')) return null
+  const found = lookup.getCached(namespaces, { namespace: '', name })
+  if (found === undefined) return null
+  const { uid, ...metadata } = found.object.metadata as unknown as JsonObject
+  const { spec = {}, status = {} } = asJson(found.object)
+  return { metadata: { ...metadata, UID: uid }, spec, status }
+}
