@@ -13,9 +13,9 @@ const directory = mkdtempSync(join(tmpdir(), "orch-en'v-"))
 after(() => rmSync(directory, { recursive: true, force: true }))
 const launcher = join(root, 'bin/launch.cjs')
 
-test('orch envtest install writes programs that emulate the version', () => {
+test('orch envtest install writes programs that emulate the version', async () => {
   const target = join(directory, 'assets')
-  assert.equal(installEnvtest([`--dir=${target}`, '--version=1.31'], launcher), target)
+  assert.equal(await installEnvtest([`--dir=${target}`, '--version=1.31'], launcher), target)
   const script = readFileSync(join(target, 'kube-apiserver'), 'utf8')
   assert.match(script, /bin\/envtest\/kube-apiserver' '--emulated-version=1\.31' "\$@"/)
   for (const name of ['etcd', 'kube-apiserver']) {
@@ -24,9 +24,9 @@ test('orch envtest install writes programs that emulate the version', () => {
   }
 })
 
-test('orch envtest install rejects versions that cannot be emulated, and a package without the programs', () => {
-  assert.throws(() => installEnvtest(['--version=1.22'], launcher), /from 1\.23 to 1\.36/)
-  assert.throws(() => installEnvtest([], import.meta.filename), /does not contain the programs/)
+test('orch envtest install rejects versions that cannot be emulated, and a package without the programs', async () => {
+  await assert.rejects(installEnvtest(['--version=1.22'], launcher), /from 1\.23 to 1\.36/)
+  await assert.rejects(installEnvtest([], import.meta.filename), /does not contain the programs/)
 })
 
 test('ORCH_EMULATED_VERSION wins over the installed version', () => {

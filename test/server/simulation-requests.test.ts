@@ -11,6 +11,7 @@ import { type UpOptions, upFlags } from '../../src/server/flags/up.ts'
 import type { RequestMessage, ResponseMessage } from '../../src/server/simulation/messages.ts'
 import { agentOf } from '../../src/server/simulation/own-nodes.ts'
 import { RequestServer } from '../../src/server/simulation/request-server.ts'
+import { readsNodesAndPods } from '../../src/server/simulation/shared-reader.ts'
 import { startSimulation } from '../../src/server/simulation/simulation-host.ts'
 import { ThreadTransport } from '../../src/server/simulation/thread-transport.ts'
 import { giveAccount } from '../support/accounts.ts'
@@ -70,6 +71,14 @@ test('a simulated node has exactly the permissions of a node agent', async () =>
   assert.equal((await node.list(nodes)).items.length, 1)
   await assert.rejects(node.get(configMaps, { namespace: 'default', name: 'c1' }), { code: 403 })
   await assert.rejects(new Client(near.as('n2')).list(nodes), /may not act as this user/)
+})
+
+test('the informers of simulated nodes can only read nodes and pods', async () => {
+  const reader = new Client(readsNodesAndPods(async () => assert.fail('the request was sent')))
+  await assert.rejects(reader.list(configMaps, { namespace: 'default' }), /may only read nodes and pods/)
+  await assert.rejects(reader.get(nodes, { name: 'n1' }), /may only read nodes and pods/)
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } }
+  await assert.rejects(reader.create(nodes, node), /may only read nodes and pods/)
 })
 
 test('a large response to the simulation thread is complete and waits for a slow reader', async () => {

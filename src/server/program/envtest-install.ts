@@ -2,10 +2,11 @@
  * `orch envtest install`: writes a directory with the programs that envtest starts, for one Kubernetes version. The
  * programs call those of this package, so the directory is small and follows updates of the package.
  */
-import { chmodSync, existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { type EmulatedVersion, oldestVersion, releaseOf } from '../../api/versions/emulated-version.ts'
+import { makeDirectory, replaceFile } from '../../base/files/files.ts'
 import { type Flags, flag, parseFlags, text, UsageError } from '../../base/flags/flags.ts'
 import { readEmulatedVersion } from '../flags/emulated-version.ts'
 
@@ -26,15 +27,18 @@ export const installFlags = {
 } satisfies Flags
 
 /** Writes the directory and returns its path, for KUBEBUILDER_ASSETS. `launcher` is the script that runs this program. */
-export function installEnvtest(args: readonly string[], launcher: string): string {
+export async function installEnvtest(args: readonly string[], launcher: string): Promise<string> {
   const { version, dir } = parseFlags(installFlags, args)
   const programs = join(dirname(realpathSync(launcher)), 'envtest')
   if (!existsSync(join(programs, 'kube-apiserver')))
     throw new UsageError(`cannot install: ${programs} does not contain the programs of this package`)
   const directory = dir === '' ? defaultDirectory(version) : resolve(dir)
-  mkdirSync(directory, { recursive: true })
-  writeProgram(join(directory, 'etcd'), [join(programs, 'etcd')])
-  writeProgram(join(directory, 'kube-apiserver'), [join(programs, 'kube-apiserver'), `--emulated-version=${version}`])
+  await makeDirectory(directory)
+  await writeProgram(join(directory, 'etcd'), [join(programs, 'etcd')])
+  await writeProgram(join(directory, 'kube-apiserver'), [
+    join(programs, 'kube-apiserver'),
+    `--emulated-version=${version}`,
+  ])
   return directory
 }
 
@@ -46,9 +50,8 @@ function defaultDirectory(version: EmulatedVersion): string {
   return join(homedir(), '.local/share/orch/envtest', name)
 }
 
-function writeProgram(file: string, command: readonly string[]): void {
-  writeFileSync(file, `#!/bin/sh\nexec ${command.map(quoted).join(' ')} "$@"\n`)
-  chmodSync(file, 0o755)
+async function writeProgram(file: string, command: readonly string[]): Promise<void> {
+  await replaceFile(file, `#!/bin/sh\nexec ${command.map(quoted).join(' ')} "$@"\n`, 0o755)
 }
 
 /** Quotes a word for the shell. */

@@ -50,7 +50,7 @@ export async function envtestCommand(args: readonly string[]): Promise<readonly 
   if (program === 'kube-apiserver') return await apiServerArgs(withVersion(rest, process.env.ORCH_EMULATED_VERSION))
   if (program === 'install') {
     const { installEnvtest } = await import('./envtest-install.ts')
-    process.stdout.write(`${installEnvtest(rest, process.argv[1]!)}\n`)
+    process.stdout.write(`${await installEnvtest(rest, process.argv[1]!)}\n`)
     return undefined
   }
   throw new UsageError(

@@ -20,6 +20,7 @@ import { HostRecords } from './host-records.ts'
 import type { FromThread, SimulationData, ToThread } from './messages.ts'
 import { agentOf, ownNodeNames } from './own-nodes.ts'
 import { RequestServer } from './request-server.ts'
+import { readsNodesAndPods, sharedReader, sharedReaderUser } from './shared-reader.ts'
 
 export type SimulationServer = Pick<
   ApiServer,
@@ -78,6 +79,7 @@ class SimulationHost {
   readonly #records: HostRecords
   readonly #volumeDirectory: string | undefined
   readonly #transports = new Map<string, Transport>()
+  readonly #reader: Transport
   readonly #firstPass = Promise.withResolvers<void>()
   /** Undefined if the last thread could not be started. */
   #life: Life | undefined
@@ -90,6 +92,7 @@ class SimulationHost {
     this.#options = options
     this.#parts = parts
     this.#nodes = new Set(ownNodeNames(options.nodes))
+    this.#reader = readsNodesAndPods(parts.within(server.transport(sharedReaderUser)))
     this.#records = new HostRecords(server.loopRecords)
     this.#volumeDirectory = options.nodeVolumes ? temporaryDirectory('orch-nodes-') : undefined
     this.#start()
@@ -164,8 +167,9 @@ class SimulationHost {
     return life
   }
 
-  /** Returns a transport that acts as the agent of a node of this thread. Undefined for all other nodes. */
+  /** Returns a transport that acts as the agent of a node of this thread, or as the reader. Otherwise undefined. */
   #transportOf(node: string): Transport | undefined {
+    if (node === sharedReader) return this.#reader
     if (!this.#nodes.has(node)) return undefined
     const transport = this.#transports.get(node) ?? this.#parts.within(this.#server.transport(agentOf(node)))
     this.#transports.set(node, transport)

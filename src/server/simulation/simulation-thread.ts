@@ -24,6 +24,7 @@ import { heartbeatMs } from '../threads/heartbeat.ts'
 import { PortStream } from '../threads/port-stream.ts'
 import type { FromThread, SimulationData, ToThread } from './messages.ts'
 import { ownNodes } from './own-nodes.ts'
+import { sharedReader } from './shared-reader.ts'
 import { threadRecords } from './thread-records.ts'
 import { ThreadTransport } from './thread-transport.ts'
 
@@ -94,14 +95,14 @@ class SimulationThread {
     return simulation
   }
 
-  /** Informers act as the first node, because every node agent may read all pods and nodes. */
+  /** Informers serve all nodes, so they act as the shared reader. */
   #informer<T extends ApiObject>(type: ResourceType<T>): Informer<T> {
     const onError = (error: unknown) =>
       this.#records.log.error('watch failed; will resume', {
         type: typeName(type),
         ...errorFields(error),
       })
-    return new Informer<T>(this.#clientOf(this.#data.nodes[0]!), type, { onError, pageLimit })
+    return new Informer<T>(this.#clientOf(sharedReader), type, { onError, pageLimit })
   }
 
   #clientOf(node: string): Client {

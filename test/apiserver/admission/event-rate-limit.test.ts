@@ -27,7 +27,7 @@ test('the rate of Events is limited per namespace, and dry runs do not count', a
   const refused = answers.filter(({ status }) => status === 429)
   // A second or two may pass meanwhile, each of which admits one more event.
   assert.ok(refused.length >= 30 && answers.length - refused.length >= 3, `${refused.length} refused`)
-  assert.match(refused[0]!.body.message, /limit of type Namespace/)
+  assert.match(refused[0]!.body.message, /the Namespace limit has been exceeded/)
   assert.equal((await create('kube-system', client)).status, 201)
   assert.equal((await client.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'c' } })).status, 201)
 })

@@ -15,6 +15,7 @@ import { dynamicValue, fromJson } from '../../../api/cel/json-values.ts'
 import { CelError, CelMap, type Value } from '../../../api/cel/values.ts'
 import type { Json, JsonObject } from '../../../api/json/json.ts'
 import type { User } from '../../../api/model/user.ts'
+import { messageOf } from '../../../base/text/errors.ts'
 import type { Authorizer, Question } from '../../authz/authorizer.ts'
 import type { Expression, NamedExpression } from './compiled-policy.ts'
 import { declared } from './environment.ts'
@@ -176,7 +177,7 @@ function answerOf({ verdict, reason }: { verdict: string; reason: () => string }
 }
 
 function failedAnswer(error: unknown): AuthorizerAnswer {
-  return { isAllowed: false, reason: '', error: error instanceof Error ? error.message : String(error) }
+  return { isAllowed: false, reason: '', error: messageOf(error) }
 }
 
 function questionOf(user: User, { user: account, path, ...attributes }: CheckedAttributes): Question {

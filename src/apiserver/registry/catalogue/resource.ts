@@ -22,7 +22,7 @@ import { otherVersionReader } from '../reads/other-versions.ts'
 import type { Pool } from '../reservations/pools.ts'
 import { KeyedQueue } from '../writes/keyed-queue.ts'
 import type { Endpoint } from './endpoint.ts'
-import { type Served, serveKind, type Virtual } from './served.ts'
+import { isSameKind, type Served, serveKind, type Virtual } from './served.ts'
 
 /** Components shared by all resources. */
 export interface RegistryParts {
@@ -108,7 +108,8 @@ interface Serving {
 
 /** Serves the storage version of a kind and its other versions among `kinds`. */
 function serveVersions(kind: Kind, kinds: readonly Kind[], serving: Serving): Resource[] {
-  return serveTogether([kind, ...kinds.filter(({ conversion }) => conversion?.stored === kind)], serving)
+  const others = kinds.filter(({ conversion }) => conversion !== undefined && isSameKind(conversion.stored, kind))
+  return serveTogether([kind, ...others], serving)
 }
 
 /**
