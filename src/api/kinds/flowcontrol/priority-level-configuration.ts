@@ -235,15 +235,12 @@ function checkLendable(percent: number = 0, path: FieldPath): FieldError[] {
   return percent >= 0 && percent <= 100 ? [] : [invalid(path, percent, 'must be between 0 and 100, inclusive')]
 }
 
-/** API versions in which the shares still have their first name. */
-const firstVersions: readonly (string | undefined)[] = [
-  'flowcontrol.apiserver/v1beta1',
-  'flowcontrol.apiserver/v1beta2',
-]
+/** API versions in which the shares have their later name. The stored version has the first one. */
+const laterVersions: readonly (string | undefined)[] = ['flowcontrol.apiserver/v1beta3', 'flowcontrol.apiserver/v1']
 
 function checkLimited(limited: InferFields<typeof limitedFields>, path: FieldPath, context: RuleContext): FieldError[] {
   const { assuredConcurrencyShares: shares = 0, limitResponse = {}, lendablePercent, borrowingLimitPercent } = limited
-  const name = firstVersions.includes(context.through) ? 'assuredConcurrencyShares' : 'nominalConcurrencyShares'
+  const name = laterVersions.includes(context.through) ? 'nominalConcurrencyShares' : 'assuredConcurrencyShares'
   return [
     ...(shares > 0 ? [] : [invalid(child(path, name), shares, 'must be positive')]),
     ...checkResponse(limitResponse, child(path, 'limitResponse'), context),
