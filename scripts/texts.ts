@@ -67,7 +67,10 @@ function isProse(text: string): boolean {
 
 /** Doc comments, and lines of `//` that follow each other as one comment. */
 function commentsOf({ file, text }: Text): readonly Text[] {
-  const blocks = [...text.matchAll(/\/\*\*?([\s\S]*?)\*\//g)].map(([, block]) => block!.replaceAll(/^\s*\* ?/gm, ''))
+  // A block begins after a space or a bracket: the `/*` in a media type such as `application/*` is not a comment.
+  const blocks = [...text.matchAll(/(?<![^\s({[,])\/\*\*?([\s\S]*?)\*\//g)].map(([, block]) =>
+    block!.replaceAll(/^\s*\* ?/gm, ''),
+  )
   const lines = [...text.matchAll(/(?:^[ \t]*\/\/ ?.*\n)+/gm)].map(([block]) => block.replaceAll(/^[ \t]*\/\/ ?/gm, ''))
   return [...blocks, ...lines]
     .map((comment) => ({ file, text: comment.replaceAll(/\s+/g, ' ').trim() }))
