@@ -1,12 +1,15 @@
 /**
- * Bytes that arrive in parts of any size, in order. Memory stays within three times the size of the content, however
- * small the parts are: a part that is small, or small compared with the memory that it is a view of (TLS records), is
- * copied into memory shared with its neighbors. Other parts are kept as they are and never copied until `join`.
+ * A queue of bytes that arrive in chunks of any size. Memory stays within three times the size of the content, however
+ * small the chunks are. A chunk is copied into a buffer shared with its neighbors if it is small, or if it is a small
+ * view of a large buffer (TLS records). Other chunks are not copied until `join`.
  */
 
-/** A smaller part is copied: the object for it would need more memory than a tenth of its bytes. */
+/** Smaller chunks are copied, because a Buffer object takes more memory than a tenth of their bytes. */
 const minKeptBytes = 2048
-/** The usual body is one part below this size. Its copy is in Node's pool, which costs a third of memory of its own. */
+/**
+ * Most bodies are a single chunk below this size. A copy comes from Node's buffer pool, which costs a third of a
+ * separate allocation.
+ */
 const maxPooledBytes = 4096
 const minTailBytes = 256
 const maxTailBytes = 64 * 1024
@@ -16,9 +19,9 @@ const nothing: Buffer = Buffer.alloc(0)
 /** Received bytes, in order. */
 export class ByteQueue {
   #parts: Buffer[] = []
-  /** The only part so far, if it is not in `#parts`. */
+  /** The only chunk so far, if it is not in `#parts`. */
   #lone: Buffer | undefined
-  /** Memory for small parts, and which of it is in use but not yet in `#parts`. */
+  /** Buffer for small chunks, and the range of it that is in use but not yet in `#parts`. */
   #tail = nothing
   #from = 0
   #to = 0
@@ -88,7 +91,7 @@ export class ByteQueue {
     this.#to = 0
   }
 
-  /** Appends the small parts that were copied so far. */
+  /** Appends the small chunks copied so far. */
   #seal(): void {
     if (this.#from === this.#to) return
     this.#parts.push(this.#tail.subarray(this.#from, this.#to))
@@ -96,7 +99,7 @@ export class ByteQueue {
   }
 }
 
-/** TLS sockets hand out views of 64 KiB that they fill one after another, or buffers of their own. */
+/** TLS sockets return either views of a 64 KiB buffer that they fill step by step, or separate buffers. */
 function isMostOfItsMemory(part: Buffer): boolean {
   return 2 * part.length >= part.buffer.byteLength
 }

@@ -1,6 +1,6 @@
 /**
- * Returns a function that computes a result per object once and caches it as long as the object exists, such as the
- * fields of a schema that concern a reader. The object must never change.
+ * Returns a function that computes a result once per object and caches it for the lifetime of the object. An example is
+ * the list of fields of a schema that matter to one reader. The object must not change.
  */
 export function memoizeByObject<K extends object, V extends object>(workOut: (object: K) => V): (object: K) => V {
   const results = new WeakMap<K, V>()

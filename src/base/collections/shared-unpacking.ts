@@ -1,10 +1,10 @@
 /**
- * Shares unpacked content. Concurrent readers of packed content share one unpacked copy, which is freed with the last
- * of them. Memory use does not depend on their number or speed.
+ * Shares unpacked content. Concurrent readers of the same packed content share one unpacked copy, which is freed when
+ * the last reader finishes. Memory use does not depend on the number of readers or on their speed.
  */
 type Unpack = (packed: Buffer) => Promise<Buffer>
 
-/** Returns the same function, whose result is shared while any caller holds it. */
+/** Wraps the function so that callers share its result for as long as any of them holds it. */
 export function sharedUnpacking(unpack: Unpack): Unpack {
   const underWay = new Map<Buffer, Promise<Buffer>>()
   const inUse = new WeakMap<Buffer, WeakRef<Buffer>>()

@@ -1,23 +1,23 @@
 /**
  * A map with keys in UTF-8 byte order, for range reads.
  *
- * Entries are in order in chunks of at most 512, keys next to values. A lookup uses the hash map `#byKey`. An insert or
- * delete moves at most one chunk, so its cost does not grow with the map. A range read starts with two binary searches.
- * Keys that arrive in order are appended without a search.
+ * The entries are stored in order, in chunks of at most 512, with keys and values in parallel arrays. A lookup uses the
+ * hash map `#byKey`. An insertion or deletion shifts entries of at most one chunk, so its cost does not grow with the
+ * map. A range read starts with two binary searches. Keys that arrive in order are appended without a search.
  *
- * `slices` reads a range in pieces that all show one state despite concurrent writes: a chunk that a reader may still
- * need is copied before it is changed.
+ * `slices` reads a range in slices that all show the same state despite concurrent writes: a chunk that a reader may
+ * still need is copied before it is changed.
  */
 import { compareUtf8 } from './utf8-order.ts'
 
 const maxChunk = 512
-/** The two orders can differ only between characters of this range. */
+/** UTF-16 order and UTF-8 order differ only for characters in this range. */
 const fromSurrogatesOn = /[\ud800-\uffff]/
 
 interface Chunk<V> {
   readonly keys: string[]
   readonly values: V[]
-  /** Epoch of its creation. Later readers have not seen the chunk change. */
+  /** Epoch in which the chunk was created. Readers that started in a later epoch may still need its current content. */
   readonly epoch: number
 }
 
@@ -26,9 +26,12 @@ export class SortedMap<V> {
   readonly #byKey = new Map<string, V>()
   /** Chunks in order. None is empty, so an empty map has no chunks. */
   readonly #chunks: Chunk<V>[] = []
-  /** Whether the native string order equals UTF-8 order for all current keys. It is much faster. */
+  /** Whether the native string order equals UTF-8 order for all current keys. The native order is much faster. */
   #plain = true
-  /** Incremented for every reader that may continue later. Chunks of earlier epochs are replaced instead of changed. */
+  /**
+   * Incremented for every reader that may continue later. Writes replace chunks of earlier epochs instead of changing
+   * them.
+   */
   #epoch = 0
 
   get size(): number {
@@ -60,13 +63,13 @@ export class SortedMap<V> {
     if (keys.length === 0) this.#chunks.splice(index, 1)
   }
 
-  /** Returns the values of keys with this prefix in order: those after `after`, at most `limit`. */
+  /** Returns the values whose keys have this prefix and come after `after`, in key order, at most `limit`. */
   withPrefix(prefix: string, after?: string, limit = Number.POSITIVE_INFINITY): V[] {
     const matches: V[] = []
     let { index, at } = this.#start(prefix, after)
     for (; index < this.#chunks.length; index++, at = 0) {
       const { keys, values } = this.#chunks[index]!
-      // Most chunks are entirely within the range.
+      // Most chunks lie entirely within the range.
       const whole = keys.at(-1)!.startsWith(prefix)
       for (; at < keys.length; at++) {
         if (matches.length >= limit || (!whole && !keys[at]!.startsWith(prefix))) return matches
@@ -94,7 +97,10 @@ export class SortedMap<V> {
     return { index, at: this.#chunks[index]?.keys[at] === after ? at + 1 : at }
   }
 
-  /** Returns the number of keys between `after` and `end`, both exclusive. The cost is per chunk, not per key. */
+  /**
+   * Returns the number of keys between `after` and `end`, both exclusive. The cost depends on the number of chunks, not
+   * of keys.
+   */
   countBetween(after: string, end: string): number {
     return this.#rank(end) - this.#rank(after) - (this.#byKey.has(after) ? 1 : 0)
   }
@@ -135,7 +141,7 @@ export class SortedMap<V> {
     }
   }
 
-  /** Returns the chunk for writing, or replaces it with a copy. */
+  /** Returns the chunk for writing. Replaces it with a copy first if a reader may still need it. */
   #own(index: number): Chunk<V> {
     const chunk = this.#chunks[index]!
     if (chunk.epoch === this.#epoch) return chunk
@@ -175,7 +181,7 @@ export class SortedMap<V> {
   }
 }
 
-/** Releases each chunk after reading it, so that a slow reader holds only unread chunks. */
+/** Releases each chunk after reading it, so that a slow reader keeps only unread chunks in memory. */
 function* readSlices<V>(chunks: (Chunk<V> | undefined)[], from: number, prefix: string): Generator<V[]> {
   for (let index = 0; index < chunks.length; index++) {
     const { keys, values } = chunks[index]!

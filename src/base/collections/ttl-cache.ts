@@ -1,6 +1,6 @@
 /**
- * Caches results for a limited time, such as responses of another service. Concurrent requests for the same key share
- * one lookup. The cache has a maximum size and evicts the oldest entries first.
+ * Caches results for a limited time, such as responses of another service. Concurrent requests for a key share one
+ * lookup. The cache has a maximum size and evicts the oldest entries first.
  */
 import type { Clock } from '../time/clock.ts'
 import { BoundedMap } from './bounded-map.ts'
@@ -8,13 +8,13 @@ import { BoundedMap } from './bounded-map.ts'
 /** A value and its time to live. */
 export interface Answer<V> {
   readonly value: V
-  /** Time to live. 0 means not cached. */
+  /** Time to live in milliseconds. 0 means that the value is not cached. */
   readonly ttlMs: number
 }
 
 const maxAnswers = 8192
 
-/** A cache with a time to live and a maximum size. */
+/** A cache whose entries expire, with a maximum size. */
 export class TtlCache<V> {
   readonly #clock: Clock
   readonly #answers = new BoundedMap<string, { readonly value: V; readonly until: number }>(maxAnswers)
@@ -24,7 +24,7 @@ export class TtlCache<V> {
     this.#clock = clock
   }
 
-  /** Returns the cached value or the pending one, or else looks it up. */
+  /** Returns the cached value or joins the pending lookup. Otherwise starts a lookup. */
   get(key: string, find: () => Promise<Answer<V>>): V | Promise<V> {
     const cachedAnswer = this.#answers.get(key)
     if (cachedAnswer !== undefined && cachedAnswer.until > this.#clock.monotonic()) return cachedAnswer.value

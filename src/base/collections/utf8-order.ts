@@ -14,11 +14,11 @@ export function compareUtf8(a: string, b: string): number {
 
 const few = 32
 
-/** Sorts in place. Most lists are short or already in order, for which `sort` would be slow and allocate memory. */
+/** Sorts in place. Most lists are short or already sorted, and for these `sort` would be slow and allocate memory. */
 export function sortUtf8(keys: string[]): string[] {
   let sorted = 1
   while (sorted < keys.length && compareUtf8(keys[sorted - 1]!, keys[sorted]!) <= 0) sorted++
-  // Without surrogates, the native order is the same and much faster.
+  // For keys without surrogates, the native order is the same and much faster.
   if (sorted < keys.length && keys.length > few) return keys.some(isHigh) ? keys.sort(compareUtf8) : keys.sort()
   for (; sorted < keys.length; sorted++) insertLast(keys, sorted)
   return keys

@@ -1,5 +1,5 @@
 /**
- * Exponential backoff with jitter: the delay doubles with each failure up to a limit, and is random so that clients
+ * Exponential backoff with jitter. The delay doubles with each failure up to a limit. It is randomized so that clients
  * that failed together do not retry together. The caller does the waiting.
  */
 export interface Backoff {
@@ -8,7 +8,7 @@ export interface Backoff {
 }
 
 /**
- * `failures` is the number of consecutive failures, from 1. The result is between half of the full delay and all of it.
+ * `failures` is the number of consecutive failures, at least 1. Returns between half of the full delay and all of it.
  */
 export function backoffMs({ firstMs, longestMs }: Backoff, failures: number, random = Math.random): number {
   const full = Math.min(firstMs * 2 ** Math.min(failures - 1, 30), longestMs)

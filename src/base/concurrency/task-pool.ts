@@ -9,7 +9,7 @@ export class TaskPool {
     this.#limit = limit
   }
 
-  /** Resolves when another task may be added. Returns undefined if that is possible at once. */
+  /** Resolves when another task may be added. Returns undefined if a task may be added immediately. */
   room(): Promise<void> | undefined {
     if (this.#busy < this.#limit) return undefined
     this.#room ??= Promise.withResolvers<void>()

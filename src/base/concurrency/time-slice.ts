@@ -14,14 +14,17 @@
  */
 import { performance } from 'node:perf_hooks'
 
-/** The global of this name is a getter, which is slower. */
+/** The global `performance` is a getter, which is slower. */
 const clock = performance
 const { nodeTiming } = clock
 
-/** Time budget of a turn in milliseconds, far less than a client would notice. Longer while a server starts. */
+/** Time budget of a turn in milliseconds, much less than a client would notice. It is longer while a server starts. */
 const stretches = { usual: 2, starting: 25 }
 let stretchMs = stretches.usual
-/** Shorter work never yields, whatever else ran in the same turn. Longer work checks at this interval. */
+/**
+ * Work shorter than this never yields, regardless of other work in the same turn. Longer work checks the budget at this
+ * interval.
+ */
 const briefMs = 0.25
 /** Number of work units between two reads of the clock. */
 const unitsBetweenLooks = 2000
@@ -31,7 +34,10 @@ export class TimeSlice {
   #since = clock.now()
   #units = 0
 
-  /** Starts the measurement after waiting, which is not work. Checking the budget of the turn is not free. */
+  /**
+   * Starts the measurement. Call this after waiting, because waiting is not work. Checking the budget of the turn has a
+   * cost.
+   */
   begin(): void {
     this.#since = clock.now()
   }
@@ -105,7 +111,7 @@ function beginStretch(turn: number, now: number): void {
   stretch.began = now
 }
 
-/** State of a turn of the event loop before work resumes in it. */
+/** State of the current turn of the event loop before suspended work resumes in it. */
 interface Turn {
   readonly turn: number
   /** Whether the shared budget of the turn is not used up. */
@@ -118,7 +124,7 @@ function presentTurn(): Turn {
   return { turn: stretch.turn, hasTime }
 }
 
-/** Suspended work of one sort, longest suspended first. */
+/** Suspended work of one sort, in order of suspension. */
 class RestingWork {
   readonly #waiting: (() => void)[] = []
   /** The last turn in which a piece resumed. */
@@ -128,7 +134,7 @@ class RestingWork {
     return this.#waiting.length
   }
 
-  /** Resolves in a later turn of the event loop, within its shared budget. */
+  /** Resolves in a later turn of the event loop that has time left. */
   rest(): Promise<void> {
     if (!isResuming) {
       isResuming = true
@@ -137,7 +143,10 @@ class RestingWork {
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
-  /** Resumes one piece if the turn has time left or has resumed none of this sort yet. Returns whether it did. */
+  /**
+   * Resumes one piece of work if the turn has time left or has resumed none of this sort yet. Returns whether it
+   * resumed one.
+   */
   resume({ turn, hasTime }: Turn): boolean {
     if (this.length === 0 || (!hasTime && this.#resumedIn === turn)) return false
     this.#resumedIn = turn
@@ -152,39 +161,39 @@ const loopPieces = new RestingWork()
 /** Whether a call of `resumeNext` is scheduled. */
 let isResuming = false
 
-/** Resumes pieces one after another while the turn has time, then continues in the next turn. */
+/** Resumes pieces one by one while the turn has time, then continues in the next turn. */
 function resumeNext(): void {
   const turn = presentTurn()
   const hasResumed = longWork.resume(turn) || loopPieces.resume(turn)
   isResuming = longWork.length + loopPieces.length > 0
   if (!isResuming) return
   if (!hasResumed) setImmediate(resumeNext)
-  // Runs after all work of the resumed piece in this turn: ticks run when no microtask is left.
+  // The next piece resumes after all work of this one, because ticks run when the microtask queue is empty.
   else queueMicrotask(() => process.nextTick(resumeNext))
 }
 
 /**
- * For short pieces of work of which loops may have hundreds in a turn. Resolves in a later turn if the budget of this
- * one is used up or other pieces are waiting. Otherwise returns undefined. The check is not free, so use it for pieces
- * of at least a tenth of a millisecond.
+ * For short pieces of work, of which loops may run hundreds in a turn. Resolves in a later turn if the budget of this
+ * turn is used up or other pieces are waiting. Otherwise returns undefined. The check has a cost, so use it for pieces
+ * that take at least a tenth of a millisecond.
  */
 export function roomInTurn(): Promise<void> | undefined {
   return loopPieces.length === 0 && presentTurn().hasTime ? undefined : loopPieces.rest()
 }
 
 /**
- * Work that yields where it can be interrupted. It yields nothing, or a promise to wait for. Work that yields promises
- * cannot run to completion synchronously.
+ * Work that yields where it can be interrupted. It yields either nothing or a promise to wait for. Work that yields
+ * promises cannot run synchronously.
  */
 export type Sliced<T> = Generator<unknown, T>
 
-/** Work that is already done. */
+/** Sliced work that is already complete. */
 export function* slicedValue<T>(value: T): Sliced<T> {
   yield* []
   return value
 }
 
-/** A step that waits for a promise. */
+/** Waits for a promise within sliced work. */
 export function* waitFor<T>(promise: Promise<T>): Sliced<T> {
   const settledResult: { value?: T } = {}
   yield promise.then((value) => {

@@ -1,15 +1,15 @@
 /**
- * A lock between programs: a file that only one of them can create. The lock of a killed program expires after a while,
- * because the program may have run on another machine and its end cannot be detected.
+ * A lock between programs: a file that only one of them can create. The lock of a killed program expires after a while.
+ * Its death cannot be detected, because it may have run on another machine.
  */
 import { open, rm, stat } from 'node:fs/promises'
 import { pause } from '../concurrency/abort.ts'
 import { ignoring } from './files.ts'
 
-/** Longer than any holder keeps the lock, which is for a few requests at most. */
+/** Age at which a lock expires. Holders keep a lock for a few requests at most, which takes much less time. */
 const staleMs = 60_000
 const retryMs = 50
-/** Maximum time to wait while other programs keep taking the lock. */
+/** Maximum time to wait while other programs hold the lock. */
 const patienceMs = 2 * staleMs
 
 /** Runs a function while this program holds the lock. Waits for other holders and throws after a timeout. */

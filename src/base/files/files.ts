@@ -1,14 +1,15 @@
 /**
- * Creates files and directories safely. A reader, or a crash at any moment, sees the old file or the new one, never a
- * part. A file is always created under an unpredictable name with its final mode, so an existing file or link of
- * another user is never written to. Callers explain errors to the user because they know the purpose of the file.
+ * Creates files and directories safely. A reader sees either the old file or the new one, never a part, even after a
+ * crash. New files get an unpredictable name and their final mode before they are renamed, so the server never writes
+ * to a file or link of another user. Errors are reported to the caller, which knows the purpose of the file and can
+ * explain the error to the user.
  */
 import { randomBytes } from 'node:crypto'
 import { chmod, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { codeOf } from '../text/errors.ts'
 
-/** Writes the file unless it exists. If there are several writers, one of them wins with a complete file. */
+/** Writes the file unless it exists. If several writers race, one of them wins and the file is complete. */
 export async function createFile(file: string, text: string, mode: number): Promise<void> {
   await place(file, { text, mode }, async (temporary) => {
     await link(temporary, file).catch(ignoring('EEXIST'))
@@ -28,8 +29,8 @@ export async function makeDirectory(directory: string, mode = 0o777): Promise<vo
     await makeOne(path, mode)
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error
-    // Tries only once more, unlike `recursive` mkdir, which does not end in /proc: there mkdir fails with ENOENT even
-    // in an existing directory. Checking for the parent instead could race with another process that creates it.
+    // Tries only once more. A `recursive` mkdir never returns in /proc, where mkdir fails with ENOENT even though the
+    // parent exists. Checking for the parent first could race with a process that creates it.
     await makeDirectory(dirname(path), mode)
     await makeOne(path, mode)
   }
@@ -45,9 +46,9 @@ async function makeOne(path: string, mode: number): Promise<void> {
 }
 
 /**
- * Creates the directory and its parents and restricts it to the owner. An existing directory is accepted only if it
- * contains nothing but `ours`, so that a mistake (`--data-dir=/`) locks no other user out. If others could write to it,
- * it must be empty, because its content may be theirs.
+ * Creates the directory and its parents, and makes the directory accessible to its owner only. An existing directory
+ * may contain only the names in `ours`, so that a mistake such as `--data-dir=/` does not lock out other users. If
+ * other users could write to the directory, it must be empty, because they may have written its content.
  */
 export async function makePrivateDirectory(directory: string, ours: readonly string[]): Promise<void> {
   await makeDirectory(directory, 0o700)
@@ -62,7 +63,7 @@ export async function makePrivateDirectory(directory: string, ours: readonly str
   await chmod(directory, 0o700)
 }
 
-/** For `catch`: returns undefined for an error with this code (`ENOENT`) and throws any other. */
+/** For `catch`: returns undefined for an error with this code (`ENOENT`) and rethrows all others. */
 export function ignoring(code: string): (error: unknown) => undefined {
   return (error) => {
     if (codeOf(error) !== code) throw error

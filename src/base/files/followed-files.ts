@@ -1,9 +1,9 @@
 /**
- * Detects changes of files by polling, which works on every file system and for files that are written in place,
- * replaced, or reached through a link with a new target (as in mounted volumes).
+ * Detects changed files by polling. Polling works on every file system, and for files that are written in place,
+ * replaced, or reached through a link that gets a new target (as in mounted volumes).
  *
- * A change is reported after the file has looked the same twice, so that a file is not read while it is being written.
- * A deleted file counts as changed. The reader checks whether the content differs.
+ * A change is reported when two polls in a row see the same file state, so that no file is read while it is being
+ * written. Deleting a file counts as a change. The caller checks whether the content differs.
  */
 import { statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -18,7 +18,9 @@ export class FollowedFiles {
     this.#everyMs = everyMs
   }
 
-  /** Call this before the files are first read. `onChange` must not throw. Returns a function that ends the polling. */
+  /**
+   * Call this before the files are first read. `onChange` must not throw. Returns a function that stops the polling.
+   */
   follow(files: readonly string[], onChange: () => void): () => void {
     const look = looksNow(files)
     const followed: Followed = { files, onChange, lastReported: look, last: look }

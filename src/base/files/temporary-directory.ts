@@ -1,6 +1,6 @@
 /**
- * Temporary directories of this process, in memory if possible. `removeTemporary` removes them, or else the end of the
- * process. The next process removes those of a killed one.
+ * Temporary directories of this process, in memory if possible. They are removed by `removeTemporary`, or when the
+ * process exits. If a process is killed, the next one removes its directories.
  */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 
 /** Memory-backed directory of Linux. */
 const inMemory = '/dev/shm'
-/** Existing directories of this process. */
+/** The directories that this process has created and not yet removed. */
 const own = new Set<string>()
 
 /** Creates an empty directory that only this user may read. Its name starts with `prefix`. Throws if that fails. */
@@ -20,7 +20,7 @@ export function temporaryDirectory(prefix: string): string {
   }
 }
 
-/** Removes such a directory with its content. */
+/** Removes a directory that `temporaryDirectory` returned, with its content. */
 export function removeTemporary(directory: string): void {
   rmSync(directory, { recursive: true, force: true })
   own.delete(directory)
@@ -35,12 +35,12 @@ function makeIn(place: string, prefix: string): string {
   return directory
 }
 
-/** A single exit listener for all directories. */
+/** One exit listener removes all directories. */
 function removeAll(): void {
   for (const directory of own) rmSync(directory, { recursive: true, force: true })
 }
 
-/** Removes directories of processes that have ended. Directories of other users cannot be removed and stay. */
+/** Removes directories of processes that no longer run. Directories of other users cannot be removed, so they stay. */
 function removeAbandoned(place: string, prefix: string): void {
   for (const name of readdirSync(place)) {
     if (!name.startsWith(prefix)) continue

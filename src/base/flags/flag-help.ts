@@ -15,7 +15,7 @@ const indent = ' '.repeat(14)
 /** Longer lines are hard to read, even on a wide terminal. */
 const maxWidth = 120
 
-/** Returns groups of flags under their titles, wrapped at `width` characters if the words allow it. */
+/** Returns groups of flags under their titles, wrapped at `width` characters where possible. */
 export function groupedHelp(groups: { readonly [title: string]: Flags }, width: number): string {
   const room = Math.min(width, maxWidth) - indent.length
   const sections = Object.entries(groups).map(([title, flags]) => {

@@ -1,8 +1,9 @@
 /**
- * Tables of flags and their parser. A flag is `--name=value`, `--name value` or `--switch`. A flag with a letter is
- * also `-n value` or `-nvalue`, and switches may share a dash (`-Aw`). `--` ends the flags. A `repeated` flag may be
- * given several times. For any other flag the last value wins, so that users can override an alias. Mistakes are
- * reported before anything starts, with the name of the flag and, for a misspelt one, the closest known flag.
+ * Flag tables and their parser. A flag is `--name=value`, `--name value` or `--switch`. A flag with a letter is also
+ * `-n value` or `-nvalue`, and switches can be combined (`-Aw`). `--` ends the flags. A `repeated` flag may occur
+ * several times. For all other flags, the last value wins, so that users can override a flag in a shell alias. Invalid
+ * flags are reported before anything starts. The message names the flag and, for a misspelled flag, suggests the
+ * closest known one.
  */
 
 /** A usage error, described in one line. */
@@ -24,11 +25,11 @@ export interface Flag<T> {
   readonly read: (text: string) => T
   /** Parses all values of a repeated flag, in order. */
   readonly readAll?: (texts: readonly string[]) => T
-  /** The flag has no default and is undefined unless given. */
+  /** Whether the flag has no default. It is then undefined unless the user sets it. */
   readonly mayLack?: boolean
-  /** Meaning of the flag without a value, if the value is optional. The next word is the value if it is a valid one. */
+  /** Value of the flag if it is given without one. The next word becomes the value if it is valid. */
   readonly bare?: string
-  /** Not shown in help and completion. The flag exists only to explain why it is rejected. */
+  /** Whether help and completion omit the flag, because it exists only to explain why it is rejected. */
   readonly hidden?: boolean
 }
 
@@ -42,36 +43,36 @@ export interface FlagSpec<T>
   extends Pick<Flag<T>, 'name' | 'read' | 'help'>,
     Partial<Pick<Flag<T>, 'letter' | 'value' | 'default'>> {}
 
-/** Returns a flag. Without `letter` it has none, without `value` it is a switch, without `default` its default is ''. */
+/** Returns a flag. By default it has no letter, is a switch and has the default ''. */
 export function flag<T>({ name, letter = '', value = '', default: fallback = '', read, help }: FlagSpec<T>): Flag<T> {
   return { name, letter, value, default: fallback, read, help }
 }
 
-/** Returns a switch: a flag without a value, off unless it is given. */
+/** Returns a switch: a flag without a value. It is off by default. */
 export function toggle(spec: Pick<FlagSpec<boolean>, 'name' | 'letter' | 'help'>): Flag<boolean> {
   return flag({ ...spec, read: (text) => text !== '' && readBoolean(text) })
 }
 
-/** Returns the same flag, which is undefined unless given. */
+/** Returns the same flag without a default: it is undefined unless the user sets it. */
 export function ifGiven<T>(baseFlag: Flag<T>): Flag<T | undefined> {
   return { ...baseFlag, mayLack: true }
 }
 
-/** Returns a flag that may be given several times with one value each. Empty unless given. */
+/** Returns a flag that may occur several times, with one value each. It is empty by default. */
 export function repeated<T>({ read, help, ...spec }: Omit<FlagSpec<T>, 'default'>): Flag<readonly T[]> {
   const readAll = (texts: readonly string[]) => texts.filter((text) => text !== '').map(read)
   const one = flag({ ...spec, read: (text) => readAll([text]), help: `${help}; can be repeated` })
   return { ...one, readAll }
 }
 
-/** Returns the same flag with an optional value. Its values are listed: `none|client|server`. */
+/** Returns the same flag with an optional value. The help lists the possible values: `none|client|server`. */
 export function withBare<T>(flag: Flag<T>, bare: string): Flag<T> {
   return { ...flag, bare }
 }
 
 /**
- * Returns a flag that users know from other programs and that has no effect here. Accepts only the value `accepted`,
- * which describes the existing behavior. Any other value is an error with the reason. Without `value` it is a switch.
+ * Returns a flag that users know from other programs and that has no effect here. It accepts only the value `accepted`,
+ * which describes the existing behavior, and rejects all others with the reason. Without `value`, it is a switch.
  */
 export function refusedFlag(
   name: string,
@@ -85,7 +86,7 @@ export function refusedFlag(
   return { ...flag({ name, value, read, help: reason }), hidden: true }
 }
 
-/** Reads a flag whose value is any text. */
+/** Parses a flag whose value can be any text. */
 export const text = (value: string): string => value
 
 const truths = new Set(['true', 'True', 'TRUE', 't', 'T', '1'])
@@ -121,7 +122,7 @@ export function parseCommandLine<F extends Flags>(flags: F, args: readonly strin
   return { options: Object.freeze(Object.fromEntries(read)) as OptionsOf<F>, words }
 }
 
-/** Parses flags only, each given once, because server command lines are usually in files. */
+/** Parses flags only. Each may occur only once, because server command lines usually come from files. */
 export function parseFlags<F extends Flags>(flags: F, args: readonly string[]): OptionsOf<F> {
   const { options, words } = parseCommandLine(flags, args)
   for (const [name, texts] of scan(flags, args).givenValues)
@@ -132,8 +133,8 @@ export function parseFlags<F extends Flags>(flags: F, args: readonly string[]): 
 }
 
 /**
- * Separates the first argument that is not a flag from the others: `--config=x get y` becomes `get` and `--config=x y`.
- * Only flags of this table may precede it.
+ * Splits a command line at the first argument that is not a flag: `--config=x get y` becomes `get` and `--config=x y`.
+ * Only flags of this table may precede that argument.
  */
 export function splitCommand(flags: Flags, args: readonly string[]): { command: string | undefined; rest: string[] } {
   for (let i = 0; i < args.length && args[i] !== '--'; i++) {
@@ -159,7 +160,7 @@ function scan(flags: Flags, args: readonly string[]): { givenValues: Map<string,
   return { givenValues, words }
 }
 
-/** A single dash is a word, which usually means standard input. */
+/** A single dash is a word. It usually stands for standard input. */
 function isFlag(argument: string): boolean {
   return argument.startsWith('-') && argument !== '-'
 }
@@ -170,7 +171,7 @@ interface Given {
   readonly text: string | undefined
 }
 
-/** Returns the flags in one argument: one, or several letters of which all but the last are switches. */
+/** Returns the flags in one argument: one flag, or several letters of which all but the last are switches. */
 function argumentFlags(flags: Flags, argument: string): Given[] {
   if (!argument.startsWith('--')) return letterFlags(flags, argument)
   const equals = argument.indexOf('=')
@@ -210,8 +211,8 @@ function findFlag(flags: Flags, name: string): Flag<unknown> {
 }
 
 /**
- * Whether the next argument is the value of a flag. A negative number is a value. Other arguments with a dash are
- * flags.
+ * Whether the next argument is the value of a flag. Negative numbers are values. Other arguments that start with a dash
+ * are flags.
  */
 function takesNext({ value, bare }: Flag<unknown>, next: string | undefined): boolean {
   if (value === '' || next === undefined) return false
@@ -219,7 +220,7 @@ function takesNext({ value, bare }: Flag<unknown>, next: string | undefined): bo
   return !isFlag(next) || /^-\d/.test(next)
 }
 
-/** Returns the value of a flag that is given without one. */
+/** Returns the value of a flag that has no value on the command line. */
 function valueAlone({ name, value, bare }: Flag<unknown>): string {
   if (value !== '' && bare === undefined) throw new UsageError(`--${name} requires a value: --${name}=${value}`)
   return bare ?? 'true'
@@ -236,13 +237,13 @@ function readFlag(flag: Flag<unknown>, givenValues: readonly string[] | undefine
   }
 }
 
-/** Returns how many typos to tolerate in a name. None in a very short one. */
+/** Returns how many typos are tolerated in a name of this length. A very short name must be exact. */
 export function maxTypos(name: string): number {
   if (name.length < 3) return 0
   return name.length < 6 ? 1 : 2
 }
 
-/** Returns the closest of these words within a maximum edit distance. Undefined if there is none. */
+/** Returns the candidate closest to the word, or undefined if all exceed the maximum edit distance. */
 export function closestMatch(
   word: string,
   known: readonly string[],
@@ -257,7 +258,10 @@ export function closestMatch(
   return best?.name
 }
 
-/** Returns the number of letters to change, add, drop or swap with a neighbor to turn one word into the other. */
+/**
+ * Returns the edit distance: how many letters to change, insert, delete or swap with a neighbor to turn one word into
+ * the other.
+ */
 function distance(a: string, b: string): number {
   let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)

@@ -1,22 +1,22 @@
 /**
- * Token buckets in memory that all workers of a process share, so that a rate applies to all of them together. Each key
- * has a bucket. If there is no room, the bucket closest to full is dropped, which has the same effect as filling it.
+ * Token buckets in memory that all workers of a process share, so that a rate limits all workers together. Each key has
+ * a bucket. If the table is full, the bucket closest to full is dropped, which has the same effect as filling it.
  *
- * A bucket is one number: the time at which it will be full again (generic cell rate algorithm). A worker therefore
- * takes a token with one atomic exchange, holds no lock and may end at any moment. If two workers reuse a slot at the
- * same moment, one extra event may pass.
+ * A bucket is a single number: the time at which it will be full again (generic cell rate algorithm). A worker
+ * therefore takes a token with one atomic exchange. It holds no lock and may exit at any moment. If two workers reuse a
+ * slot at the same moment, one extra event may pass.
  *
- * `TokenBucket` cannot be used here: its two fields, the tokens and the time of the last refill, cannot be changed in
- * one atomic exchange.
+ * `TokenBucket` does not work here, because it has two fields (the tokens and the time of the last refill) that cannot
+ * be changed in one atomic exchange.
  */
 import { createHash, randomBytes } from 'node:crypto'
 
 const seedBytes = 16
-/** A 64-bit key and a 64-bit time. */
+/** Size of a slot: a 64-bit key and a 64-bit time. */
 const bucketBytes = 16
-/** Reserved memory, which is not allocated until buckets need it. */
+/** Size of the reserved memory. The system allocates it only when buckets use it. */
 const maxBytes = 64 * 1024 * 1024
-/** Number of slots that a key may be in, all of which are checked. */
+/** Number of slots that a key can occupy. A lookup checks all of them. */
 const ways = 8
 
 /** Allocates memory for buckets. It starts with a secret seed, so that clients cannot choose colliding keys. */
@@ -49,7 +49,7 @@ export function openRateBuckets(memory: SharedArrayBuffer, rates: readonly Rate[
   return rates.map((rate, i) => new RateBuckets(memory, { ...rate, start: starts[i]! }, now))
 }
 
-/** Twice as many as needed, so that few sets overflow although keys are distributed randomly. */
+/** Reserves twice as many slots as needed, so that few sets overflow although hashing distributes the keys unevenly. */
 function setsFor(keys: number): number {
   return keys <= ways ? 1 : Math.ceil((2 * keys) / ways)
 }
@@ -62,7 +62,7 @@ function growTo(memory: SharedArrayBuffer, bytes: number): void {
   try {
     memory.grow(bytes)
   } catch (error) {
-    // Another worker was faster.
+    // Another worker has already grown the memory.
     if (memory.byteLength < bytes) throw error
   }
 }
@@ -75,12 +75,12 @@ export class RateBuckets {
   readonly #ways: number
   /** Keys, each followed by its time. A key of 0 marks a free slot. */
   readonly #words: BigInt64Array
-  /** Nanoseconds per event, and for the whole burst. */
+  /** Nanoseconds per event, and nanoseconds for the whole burst. */
   readonly #interval: bigint
   readonly #burst: bigint
   readonly #now: () => bigint
 
-  /** `start` is the offset of the buckets in the memory. */
+  /** `start` is the offset of these buckets in the memory. */
   constructor(memory: SharedArrayBuffer, rate: Rate & { readonly start: number }, now: () => bigint) {
     const { perSecond, burst, keys, start } = rate
     this.#seed = new Uint8Array(memory, 0, seedBytes).slice()
@@ -117,7 +117,7 @@ export class RateBuckets {
     return earliest
   }
 
-  /** Returns undefined if another worker was faster. */
+  /** Returns undefined if another worker has changed the slot in between. */
   #takeAt(mark: bigint, at: number): boolean | undefined {
     const words = this.#words
     const owner = Atomics.load(words, at)

@@ -1,6 +1,6 @@
 /**
- * Counts running operations in all workers of a process, so that a limit applies to all of them together. Each worker
- * has its own number in shared memory, which is reset when another worker replaces it.
+ * Counts running operations across all workers of a process, so that a limit applies to all workers together. Each
+ * worker has a number in shared memory. When a worker is replaced, its number is reset.
  */
 
 /** The count of one worker and the common limit. */
@@ -9,7 +9,7 @@ export class SharedCount {
   readonly #own: number
   readonly #max: number
 
-  /** `counts` has one number per worker, and `own` is the index of this one. */
+  /** `counts` contains one number per worker. `own` is the index of this worker. */
   constructor(max: number, counts: Int32Array = new Int32Array(1), own = 0) {
     this.#counts = counts
     this.#own = own
@@ -18,8 +18,8 @@ export class SharedCount {
   }
 
   /**
-   * Returns whether another operation may start. If so, call `leave` afterwards. Two concurrent calls may both be
-   * rejected.
+   * Returns whether another operation may start. If it returns true, call `leave` when the operation ends. Two
+   * concurrent calls may both be rejected.
    */
   enter(): boolean {
     Atomics.add(this.#counts, this.#own, 1)

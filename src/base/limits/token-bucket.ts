@@ -1,13 +1,13 @@
 /**
- * A token bucket: allows a burst and a steady long-term rate. Used for HTTP/2 frames, batches of audit events, Events
- * and work-queue keys.
+ * A token bucket: allows a burst, and a steady rate in the long term. It limits HTTP/2 frames, batches of audit events,
+ * Events and work-queue keys.
  *
- * There are three ways to take tokens. `take` takes a token only if there is one, `reserve` takes a token in advance,
- * and `spend` is for hot paths: it reads the clock only when the bucket is empty. Workers that share a rate use
+ * There are three ways to take tokens. `take` takes a token only if the bucket has one. `reserve` takes a token in
+ * advance. `spend` is for hot paths: it reads the clock only when the bucket is empty. Workers that share a rate use
  * `rate-buckets.ts`.
  */
 
-/** A long-term rate, and a burst after a quiet period. */
+/** A steady rate, and the burst that is allowed after a quiet period. */
 export interface RateLimit {
   /** Tokens added per second. */
   readonly perSecond: number
@@ -19,7 +19,7 @@ export interface RateLimit {
 export class TokenBucket {
   readonly #limit: RateLimit
   readonly #now: () => number
-  /** Negative after `reserve` or `spend` took tokens that the bucket did not have. */
+  /** Negative if `reserve` or `spend` took more tokens than the bucket had. */
   #tokens: number
   #refilledAt: number
 
@@ -33,7 +33,10 @@ export class TokenBucket {
     this.#refilledAt = now()
   }
 
-  /** Takes a token and returns 0. Takes nothing if there is none, and returns the milliseconds until there is one. */
+  /**
+   * Takes a token and returns 0. If the bucket is empty, takes nothing and returns the number of milliseconds until it
+   * has a token.
+   */
   take(): number {
     this.#refill()
     if (this.#tokens < 1) return this.#msFor(1 - this.#tokens)
@@ -41,14 +44,17 @@ export class TokenBucket {
     return 0
   }
 
-  /** Takes a token in any case. Returns how many milliseconds the caller must wait before it uses the token. */
+  /**
+   * Takes a token even if the bucket is empty. Returns how many milliseconds the caller must wait before it uses the
+   * token.
+   */
   reserve(): number {
     this.#refill()
     this.#tokens--
     return this.#tokens >= 0 ? 0 : this.#msFor(-this.#tokens)
   }
 
-  /** Takes `cost` tokens in any case. Returns false if the bucket did not have them. */
+  /** Takes `cost` tokens even if the bucket has fewer. Returns false in that case. */
   spend(cost: number): boolean {
     this.#tokens -= cost
     if (this.#tokens >= 0) return true
@@ -56,7 +62,7 @@ export class TokenBucket {
     return this.#tokens >= 0
   }
 
-  /** Adds tokens that the caller has earned, up to the burst. */
+  /** Returns tokens to the bucket, up to the burst. */
   add(tokens: number): void {
     this.#tokens = Math.min(this.#limit.burst, this.#tokens + tokens)
   }

@@ -1,14 +1,14 @@
 /**
  * Prometheus text exposition of metrics. The process metrics (`process-metrics.ts`) are loaded at the first scrape, so
- * a server without scrapes does not pay for them. All servers in a process share one set.
+ * they cost nothing until then. All servers in a process share them.
  *
  * The cost of a scrape is bounded: the number of series is limited (`metrics.ts`), the text is created in time slices,
- * and concurrent scrapes share the same text.
+ * and concurrent scrapes share it.
  */
 import { TimeSlice } from '../concurrency/time-slice.ts'
 import type { Metric, Sample } from './metrics.ts'
 
-/** Exposed text and its media type. */
+/** The text of the metrics and its media type. */
 export interface Exposition {
   readonly mediaType: string
   readonly text: string
@@ -19,7 +19,7 @@ export interface Exposing {
   expose(): Promise<Exposition>
 }
 
-/** The members of a metric that are exposed. */
+/** The members of a metric that exposition uses. */
 type WrittenMetric = Pick<Metric, 'name' | 'help' | 'type' | 'samples'>
 
 /** Exposes all metrics of this thread and of the process. */
@@ -39,7 +39,7 @@ export class Exposer implements Exposing {
   }
 }
 
-/** Exposes the metrics of the process and those passed in each call. */
+/** Exposes the metrics of the process and the metrics passed to each call. */
 export class ProcessExposer {
   expose(metrics: readonly Metric[]): Promise<Exposition> {
     return exposeWithProcess(metrics)
@@ -53,7 +53,7 @@ async function exposeWithProcess(metrics: readonly Metric[]): Promise<Exposition
 
 const mediaType = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** Cost of writing a sample in units of a time slice. */
+/** Cost of formatting one sample, in units of a time slice. */
 const unitsPerSample = 2
 
 async function expositionText(metrics: readonly WrittenMetric[]): Promise<string> {

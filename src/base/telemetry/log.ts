@@ -2,8 +2,8 @@
  * The log: one line per event on standard error, as `key=value` pairs or JSON. Data from clients is always quoted, and
  * credentials are never logged.
  *
- * The verbosity (`-v`) controls the amount: 0 logs what an operator must know, and each `verbose` line has a minimum
- * level. At 3, every request and its response are logged.
+ * The verbosity (`-v`) controls how much is logged. 0 logs what an operator must know, and each `verbose` line has a
+ * minimum level. At 3, the server logs every request and its response.
  */
 import { isError } from '../text/errors.ts'
 import { openStandardError } from './standard-error.ts'
@@ -14,7 +14,7 @@ export interface Log {
   /** Logs a problem that needs attention but does not stop the work. */
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
-  /** Logs at this verbosity and above. */
+  /** Logs the line if the verbosity is at least `level`. */
   verbose(level: number, message: string, fields?: LogFields): void
   /** Whether lines of this level are logged. Check this before computing expensive fields. */
   isEnabled(level: number): boolean
@@ -23,7 +23,7 @@ export interface Log {
 /** Structured fields of a log line. */
 export type LogFields = { readonly [key: string]: string | number | boolean }
 
-/** The formats of log lines. */
+/** Supported log formats. */
 export const logFormats = ['text', 'json'] as const
 export type LogFormat = (typeof logFormats)[number]
 
@@ -32,7 +32,7 @@ export interface LogOptions {
   readonly format?: LogFormat
   readonly write?: (line: string) => void
   readonly now?: () => number
-  /** Fields to append to every line. */
+  /** Adds these fields to every line. */
   readonly fields?: LogFields
 }
 
@@ -45,7 +45,7 @@ interface Line {
   readonly fields: LogFields
 }
 
-/** Opens a log with the level and format of the flags. Tests pass their own writer and clock. */
+/** Opens a log with the level and format from the flags. Tests pass a writer and a clock. */
 export function openLog({
   level = 0,
   format = 'text',

@@ -1,10 +1,10 @@
 /**
- * Sums the metrics of several threads. Counters and histograms are added up, including those of ended threads. Each
- * gauge defines whether its values are added up or the maximum is taken.
+ * Combines the metrics of several threads. Counters and histograms are added up, including those of threads that have
+ * ended. Gauges are added up or reduced to their maximum, as each gauge defines.
  */
 import type { Metric, Sample } from './metrics.ts'
 
-/** A metric at one point in time, in a form that can be posted to another thread. */
+/** A snapshot of a metric, in a form that can be posted to another thread. */
 export interface MetricSnapshot extends Pick<Metric, 'name' | 'help' | 'type' | 'across'> {
   readonly values: readonly Sample[]
 }
@@ -17,10 +17,10 @@ export function snapshotOf(metrics: readonly Metric[]): MetricSnapshot[] {
   })
 }
 
-/** The last known metrics of threads by id. */
+/** The latest known metrics of each thread, by thread ID. */
 export class MetricSums<Id> {
   readonly #snapshotsById = new Map<Id, readonly MetricSnapshot[]>()
-  /** Counters of ended threads. */
+  /** Counters of threads that have ended. */
   #ended: readonly MetricSnapshot[] = []
 
   /** Sets the current metrics of a thread. */

@@ -1,15 +1,16 @@
 /**
- * Metrics of the running server, with the names known from kube-apiserver.
+ * Metrics of the running server. Their names are those of kube-apiserver.
  *
- * Every request is recorded, so recording must be cheap: a series is a plain object that its recorder looks up once,
- * keeps and increments. A scrape pays for creating the text (`exposition.ts`).
+ * Every request is recorded, so recording must be cheap. A series is a plain object: its recorder looks it up once,
+ * keeps a reference and increments it. The text is created only when a scrape requests it (`exposition.ts`).
  *
- * Label values come from fixed sets, never from clients, and no metric has more than `maxSeries` series. Further ones
- * are combined, so that no client can fill the memory with invented names.
+ * Label values come from fixed sets, never from clients, and no metric has more than `maxSeries` series. Any further
+ * series are combined into one, so that clients cannot fill the memory with invented names.
  */
 export interface Sample {
   /**
-   * Name of the sample if it differs from that of the metric, as in histograms: `..._bucket`, `..._sum`, `..._count`.
+   * Name of the sample if it differs from the name of the metric, as in histograms: `..._bucket`, `..._sum`,
+   * `..._count`.
    */
   readonly metricName?: string
   readonly labels: { readonly [label: string]: string | number }
@@ -22,9 +23,9 @@ export interface Metric {
   /** Description in one sentence. */
   readonly help: string
   readonly type: 'counter' | 'gauge' | 'histogram'
-  /** How to combine the values of several threads: the sum (default) or the maximum. */
+  /** How to combine the values of several threads: as their sum (the default) or their maximum. */
   readonly across?: 'sum' | 'max' | undefined
-  /** Yields samples one by one. There may be many, and the caller yields to other tasks in between. */
+  /** Yields the samples one by one. There may be many, so the caller yields to other tasks in between. */
   samples(): Generator<Sample>
 }
 
@@ -36,10 +37,10 @@ export interface Description {
 }
 
 const maxSeries = 5000
-/** Label value of the series that combines everything beyond `maxSeries`. */
+/** Label value of the series that combines all series beyond `maxSeries`. */
 const other = 'other'
 
-/** Returns a function that creates sorted labels, as Prometheus shows them, from values in the order of `names`. */
+/** Returns a function that formats label values, given in the order of `names`, as sorted Prometheus labels. */
 function labelsFrom(names: readonly string[]): (values: readonly string[]) => { [label: string]: string } {
   const sorted = names.map((name, i) => [name, i] as const).sort(([a], [b]) => (a < b ? -1 : 1))
   return (values) => Object.fromEntries(sorted.map(([name, i]) => [name, values[i]!]))
@@ -74,7 +75,7 @@ class SeriesMap<S> {
   }
 }
 
-/** A counter value, which its recorder keeps and increments. */
+/** A counter value. Its recorder keeps a reference and increments it. */
 export interface Count {
   value: number
 }
@@ -92,7 +93,7 @@ export class Counter implements Metric {
     this.#series = new SeriesMap(labels, () => ({ value: 0 }))
   }
 
-  /** Returns the value for these label values, in the order of the labels. */
+  /** Returns the counter for these label values, given in the order of the labels. */
   at(...values: readonly string[]): Count {
     return this.#series.at(values)
   }
@@ -102,7 +103,7 @@ export class Counter implements Metric {
   }
 }
 
-/** A gauge that is read at each scrape. */
+/** A gauge whose value is read at each scrape. */
 export class Gauge implements Metric {
   readonly name: string
   readonly help: string
@@ -124,10 +125,10 @@ export class Gauge implements Metric {
   }
 }
 
-/** Counts of observed values per bucket. Recorders keep it. */
+/** Numbers of observed values per bucket. Recorders keep a reference. */
 export class Distribution {
   readonly #bounds: readonly number[]
-  /** Counts per bucket, not cumulative. The last one is for values above all bounds. */
+  /** Counts per bucket, not cumulative. The last count is for values above all bounds. */
   readonly counts: number[]
   sum = 0
 
@@ -154,8 +155,8 @@ export class Distribution {
 }
 
 /**
- * Histograms with fixed bounds, one per set of label values. A series with labels and without values is not exposed,
- * because recorders keep many series and a scrape should cost only as much as has happened.
+ * Histograms with fixed bounds, one per set of label values. A labeled series without observations is not exposed:
+ * recorders look up many series in advance, and a scrape should cost only as much as was observed.
  */
 export class Histogram implements Metric {
   readonly name: string

@@ -1,7 +1,7 @@
 /**
- * Process metrics: memory, CPU, open files, the event loop and garbage collection. Names, help and labels are those of
- * the prom-client package, which dashboards for Node.js use. Observing the event loop and garbage collection has a
- * constant cost, so it starts at the first scrape. Each thread has its own set.
+ * Process metrics: memory, CPU, open files, the event loop and garbage collection. Names, help texts and labels are
+ * those of the prom-client package, which dashboards for Node.js use. Observing the event loop and garbage collection
+ * has a constant cost, so it starts at the first scrape. Each thread has a separate set.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { constants, monitorEventLoopDelay, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
@@ -71,7 +71,7 @@ function memoryMetrics(): Metric[] {
 }
 
 function fileMetrics(): Metric[] {
-  // Reading the directory opens one more file.
+  // Does not count the file descriptor that is open only to read the directory.
   const open = () => ifReadable(() => readdirSync('/proc/self/fd').length - 1)
   const max = () => numberIn('/proc/self/limits', /^Max open files +(\d+)/m)
   return ifLinux(
@@ -105,7 +105,7 @@ function ifReadable<T>(read: () => T): T | undefined {
 
 const nanosecond = 1e-9
 
-/** Event loop delays since the last scrape. The first metric is the delay that the previous scrape observed. */
+/** Event loop delays since the last scrape. The first metric is the delay that the previous scrape measured. */
 function eventLoopMetrics(): Metric[] {
   const delays = monitorEventLoopDelay({ resolution: 10 })
   delays.enable()
@@ -134,12 +134,12 @@ function eventLoopMetrics(): Metric[] {
     delay('stddev', 'The standard deviation of the recorded event loop delays.', () => delays.stddev),
     percentile(50),
     percentile(90),
-    // Must be read last because it starts the next period.
+    // Must be read last, because reading it starts the next period.
     delay('p99', 'The 99th percentile of the recorded event loop delays.', last),
   ]
 }
 
-/** Undocumented functions of Node. */
+/** Undocumented functions of Node.js. */
 interface ActiveObjects {
   _getActiveHandles?(): readonly object[]
   _getActiveRequests?(): readonly object[]
@@ -212,7 +212,7 @@ const gcKinds: ReadonlyMap<unknown, string> = new Map([
   [constants.NODE_PERFORMANCE_GC_WEAKCB, 'weakcb'],
 ])
 
-/** A garbage collection entry as documented by Node. */
+/** An entry for a garbage collection, as documented by Node.js. */
 type GcEntry = PerformanceEntry & { readonly detail?: { readonly kind?: number } }
 
 function garbageCollectionMetric(): Metric {

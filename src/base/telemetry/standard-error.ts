@@ -1,6 +1,7 @@
 /**
- * Writes lines to standard error. A failed write, such as on a full disk, which is often that of the store, or after
- * the reader has gone, must not end the process. Lost lines are counted and reported once writing works again.
+ * Writes lines to standard error. A failed write must not end the process. Writes fail if the disk is full, which often
+ * happens together with a full store, or if the reader has exited. Lost lines are counted, and the count is logged once
+ * writing works again.
  */
 import { fstatSync, writeSync } from 'node:fs'
 
@@ -19,7 +20,7 @@ function isFile(): boolean {
   }
 }
 
-/** A stream of a file would be closed by its first error. */
+/** A file stream would be closed by its first error. */
 function fileWriter(): (line: string) => void {
   let lost = 0
   return (line) => {
@@ -38,7 +39,7 @@ function writeAll(text: string): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done)
 }
 
-/** A pipe or a terminal. An error is final because the reader does not return. */
+/** A pipe or a terminal. Errors are final, because the reader does not come back. */
 function streamWriter(): (line: string) => void {
   if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => {})
   return (line) => void process.stderr.write(line)

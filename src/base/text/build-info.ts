@@ -8,7 +8,7 @@ const dirtySuffix = '-dirty'
 
 /** The commit and the state of the working tree. */
 export const buildInfo = {
-  /** Empty if unknown: built outside of a repository, or not bundled. */
+  /** Empty if unknown, because the program was built outside a repository or is not bundled. */
   commit: bundledCommit.replace(dirtySuffix, ''),
   treeState: bundledCommit.endsWith(dirtySuffix) ? 'dirty' : 'clean',
 }

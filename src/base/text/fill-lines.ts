@@ -1,4 +1,4 @@
-/** Wraps words into lines of at most this length. A longer word gets its own line. */
+/** Wraps words into lines of at most this length. A word that is longer gets a separate line. */
 export function fillLines(text: string, width: number): string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {

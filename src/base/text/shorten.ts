@@ -1,6 +1,6 @@
-/** Shortens external text before it becomes part of a message. */
+/** Shortens text from clients and other servers before it becomes part of a message. */
 
-/** Returns the first `length` code units of a text without splitting a surrogate pair (an emoji). */
+/** Returns the first `length` UTF-16 code units of a text without splitting a surrogate pair, such as an emoji. */
 export function shorten(text: string, longest: number): string {
   if (text.length <= longest) return text
   const last = text.charCodeAt(longest - 1)

@@ -1,9 +1,9 @@
 /**
- * Removes characters from the end of a text in linear time. A regular expression such as `/0+$/` is quadratic because
- * it tries every zero as the first one of the end.
+ * Removes trailing characters in linear time. A regular expression such as `/0+$/` is quadratic, because it tries to
+ * match at every zero.
  */
 
-/** Returns the text without these characters at its end. */
+/** Returns the text without trailing characters of this set. */
 export function trimEndOf(text: string, characters: string): string {
   let end = text.length
   while (end > 0 && characters.includes(text[end - 1]!)) end--

@@ -1,16 +1,16 @@
 /** The clock, passed in as a parameter so that tests can control it. */
 export interface Clock {
-  /** Wall clock in milliseconds since 1970. For timestamps and certificates, never for measuring. */
+  /** Wall clock in milliseconds since 1970. Use it for timestamps and certificates, not for measuring durations. */
   now(): number
-  /** Monotonic milliseconds, independent of the wall clock. For timeouts and ages. */
+  /** Monotonic milliseconds, independent of the wall clock. Use it for timeouts and ages. */
   monotonic(): number
 }
 
 /** A clock with timers. */
 export interface TimerClock extends Clock {
   /**
-   * Calls `run` once after this many milliseconds, without keeping the process alive. Returns a function that cancels
-   * the timer.
+   * Calls `run` once after this many milliseconds. The timer does not keep the process alive. Returns a function that
+   * cancels it.
    */
   after(ms: number, run: () => void): () => void
 }
@@ -25,7 +25,7 @@ export const systemClock: TimerClock = {
   },
 }
 
-/** Calls `run` at this interval in milliseconds. Returns a function that ends this. */
+/** Calls `run` at this interval in milliseconds. Returns a function that stops the calls. */
 export function repeat(clock: TimerClock, ms: number, run: () => void): () => void {
   const next = () => {
     cancel = clock.after(ms, next)

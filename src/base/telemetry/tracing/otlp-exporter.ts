@@ -1,6 +1,6 @@
 /**
- * Exports spans to a collector with OTLP over HTTP in JSON, in batches. Spans wait in a bounded queue. If the collector
- * is down or slow, further spans are dropped and counted. Requests never wait for it.
+ * Exports spans to a collector with OTLP over HTTP, as JSON in batches. Spans wait in a bounded queue. If the collector
+ * is down or slow, further spans are dropped and counted. Requests never wait for the collector.
  */
 import { Counter, type Metric } from '../metrics.ts'
 
@@ -27,7 +27,7 @@ export interface Attribute {
 }
 
 export interface ExporterOptions {
-  /** Posts JSON to the collector. Throws unless the collector has accepted it. */
+  /** Posts JSON to the collector. Throws unless the collector accepts it. */
   readonly send: (body: string) => Promise<void>
   /** Attributes of this server. */
   readonly resource: readonly Attribute[]
@@ -63,7 +63,7 @@ export class OtlpExporter {
     this.#counts = counts
   }
 
-  /** Queues all spans of a request, or none. */
+  /** Queues either all spans of a request or none. */
   add(spans: readonly Span[]): void {
     if (this.#queue.length + spans.length > maxQueued) {
       this.#counts.dropped.value += spans.length
@@ -74,7 +74,7 @@ export class OtlpExporter {
     if (this.#queue.length >= maxBatch) this.#flush()
   }
 
-  /** Makes one attempt to send the queued spans. */
+  /** Tries once to send the queued spans. */
   async close(): Promise<void> {
     clearTimeout(this.#timer)
     await this.#sending

@@ -1,6 +1,6 @@
 /**
- * W3C Trace Context headers `traceparent` and `tracestate`: the trace of a request, whether it is sampled, and the
- * headers for downstream requests.
+ * The W3C Trace Context headers `traceparent` and `tracestate`: which trace a request belongs to, whether it is
+ * sampled, and which headers to send downstream.
  */
 import { randomBytes } from 'node:crypto'
 
@@ -9,7 +9,7 @@ export interface TraceContext {
   /** 32 and 16 hexadecimal digits. */
   readonly traceId: string
   readonly spanId: string
-  /** Span of the caller. Empty if the trace starts here. */
+  /** Span of the caller. Empty if the trace starts at this server. */
   readonly parentId: string
   /** State of upstream tracing systems. Empty if there is none. */
   readonly state: string
@@ -42,7 +42,7 @@ export function readTraceParent(header: string): { traceId: string; spanId: stri
   return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 }
 }
 
-/** Starts the span of a request if it is sampled, which the caller decides, or else the sampling rate. */
+/** Starts the span of a request if the request is sampled. The caller decides that, otherwise the sampling rate. */
 export function beginTrace(sent: SentTrace, ratePerMillion: number): TraceContext | undefined {
   const parent = sent.parent === undefined ? undefined : readTraceParent(sent.parent)
   const isSampled = parent === undefined ? Math.random() * 1e6 < ratePerMillion : parent.sampled
@@ -53,8 +53,8 @@ export function beginTrace(sent: SentTrace, ratePerMillion: number): TraceContex
 }
 
 /**
- * Returns the headers for downstream requests: this request's span if it is sampled, or else the caller's valid
- * headers.
+ * Returns the headers for downstream requests. They name the span of this request if it is sampled, and otherwise
+ * repeat the caller's headers if valid.
  */
 export function traceHeaders(trace: TraceContext | undefined, sent: () => SentTrace): TraceHeaders {
   if (trace !== undefined) return written({ ...trace, sampled: true })
@@ -78,7 +78,10 @@ function written({ traceId, spanId, sampled, state }: Written): TraceHeaders {
 /** Minimum length that all systems must propagate. */
 const maxState = 512
 
-/** Drops a state that could make a downstream request fail, so that a client cannot bypass a webhook with a header. */
+/**
+ * Drops a `tracestate` that could make a downstream request fail. Otherwise a client could bypass a webhook with a
+ * header.
+ */
 function soundState(state: string): string {
   return state.length <= maxState && /^[\x20-\x7e]*$/.test(state) ? state : ''
 }
