@@ -4,7 +4,7 @@ import { fitsLine } from './header-line.ts'
 let second = 0
 let date = ''
 
-/** The value of the `date` header, formatted once per second. */
+/** Returns the value of the `date` header. It is formatted once per second. */
 export function dateHeader(): string {
   const now = Math.floor(Date.now() / 1000)
   if (now !== second) date = new Date(now * 1000).toUTCString()

@@ -1,12 +1,12 @@
 /**
- * Bounds what connections cost this process while they are read.
+ * Bounds the cost of reading connections.
  *
- * Time: libuv reads a socket up to 32 times in a row while the other side keeps it full, which is up to 2 MiB. All other
- * connections would wait for that, so a connection is read only up to a limit in each turn of the event loop. All
- * connections of one client together have such a limit, too. What they have received beyond it waits for later turns,
- * in which they take turns.
+ * Time: libuv reads a socket up to 32 times in a row while the other side keeps it full, which is up to 2 MiB. All
+ * other connections would wait for that. A connection is therefore read only up to a limit in each turn of the event
+ * loop, and so are all connections of a client together. Data beyond the limit waits for later turns, in which the
+ * connections of the client are read in order.
  *
- * Memory: a stream holds each chunk separately, and a client can send each byte in a TLS record of its own. While the
+ * Memory: a stream stores each chunk separately, and a client can send each byte in a separate TLS record. While the
  * reader of a connection is behind, small chunks are joined.
  */
 import type { Socket } from 'node:net'
@@ -23,8 +23,8 @@ const msPerChunk = 0.002
 const turns = new ReadingTurns()
 
 /**
- * Makes the socket stop reading for the rest of the turn when it or its client has reached the limit, and join small
- * chunks. `clientOf` names the client; by default, the socket shares its time with no other.
+ * Stops reading the socket for the rest of the turn when the socket or its client has reached the limit, and joins
+ * small chunks. `clientOf` identifies the client. By default, the socket shares its time with no other.
  */
 export function readFairly(socket: Socket, clientOf: () => string | undefined = () => undefined): void {
   const reader = new FairReader(socket, clientOf)
@@ -43,14 +43,14 @@ class FairReader {
   readonly #take: Socket['read']
   #lastTurn = -1
   #delivered = 0
-  /** Time that the connection has taken since it was resumed. */
+  /** Time that the connection has used since it was resumed. */
   #spentMs = 0
   #isStopped = false
-  /** Whether the stream has asked for more while it was stopped. It does not ask again. */
+  /** Whether the stream requested more data while reading was stopped. It does not request it again. */
   #isAwaited = false
-  /** Whether the connection has ended while it was stopped. */
+  /** Whether the connection ended while reading was stopped. */
   #isEnding = false
-  /** What has arrived while the connection was stopped or its reader was behind, and is not in the stream yet. */
+  /** Data that arrived while reading was stopped or the reader was behind, and that is not in the stream yet. */
   readonly #late = new ByteQueue()
   readonly #pushLate = () => {
     for (const part of this.#late.takeParts()) this.#push(part)
@@ -69,7 +69,7 @@ class FairReader {
     else this.#read(size)
   }
 
-  /** Receives a chunk, or null at the end. Returns false if the connection must not be read on. */
+  /** Receives a chunk, or null at the end. Returns false to stop reading the connection. */
   receive(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
     if (chunk === null) return this.#end()
     const socket = this.#socket

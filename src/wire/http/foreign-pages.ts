@@ -8,7 +8,7 @@
  * is another origin.
  */
 
-/** The parts of a request that reveal its source. */
+/** The parts of a request that show where it comes from. */
 export interface PageRequest {
   readonly method: string
   /** Whether the request asks to switch protocols, as WebSockets do. */
@@ -19,7 +19,7 @@ export interface PageRequest {
   readonly valuesOf: (name: string) => readonly string[]
 }
 
-/** The origin for this `Host` header. Returns '', which matches no origin, if the host is missing. */
+/** Returns the origin for this `Host` header, or '', which matches no origin, if the host is missing. */
 export function originOf(scheme: 'http' | 'https', host: string): string {
   if (host === '') return ''
   const defaultPort = scheme === 'http' ? /:80$/ : /:443$/
@@ -29,7 +29,7 @@ export function originOf(scheme: 'http' | 'https', host: string): string {
 /** Methods that change nothing. */
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Whether the request can change data: a write, or an upgrade to a connection that can carry anything. */
+/** Whether the request can change data: a write, or an upgrade to a protocol that can carry anything. */
 export function canChange({ method, isUpgrade }: Pick<PageRequest, 'method' | 'isUpgrade'>): boolean {
   return isUpgrade || !safeMethods.has(method)
 }
@@ -47,7 +47,7 @@ export function foreignPageFault(
   const foreign = origins.find((origin) => origin.toLowerCase() !== request.ownOrigin && !isAllowed(origin))
   if (foreign !== undefined)
     return `a page from the origin ${JSON.stringify(foreign.slice(0, maxShown))} caused the request`
-  // Sec-Fetch-Site marks a request from an allowed origin as cross-site, too.
+  // Browsers send `Sec-Fetch-Site: cross-site` even for allowed origins.
   if (origins.some(isAllowed)) return undefined
   const site = request.valuesOf('sec-fetch-site').find((value) => !ownSites.has(value.toLowerCase()))
   return site === undefined

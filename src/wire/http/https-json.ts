@@ -23,7 +23,7 @@ export class BadAnswer extends Error {
   override readonly name = 'BadAnswer'
 }
 
-/** No connection was free or could be opened. This is a limit of this server and says nothing about the other one. */
+/** No connection was free or could be opened. The cause is a limit of this server, not the other server. */
 export class NoFreeConnection extends Error {
   override readonly name = 'NoFreeConnection'
 }

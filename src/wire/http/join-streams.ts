@@ -4,7 +4,7 @@
  */
 import type { Duplex } from 'node:stream'
 
-/** How long a side may make no progress in reading its remaining data. */
+/** Maximum time without progress while a side reads its remaining data. */
 const lingerMs = 30_000
 
 /** Resolves when both streams are closed. */
@@ -15,7 +15,7 @@ export async function joinStreams(one: Duplex, other: Duplex): Promise<void> {
   await Promise.all(closed)
 }
 
-/** Writes one chunk at a time, because each that waits would need memory of its own. Sockets join small chunks. */
+/** Writes one chunk at a time, because each queued chunk takes separate memory. Sockets join small chunks. */
 function copy(from: Duplex, to: Duplex): void {
   from.on('data', (chunk: Buffer) => {
     from.pause()
@@ -48,7 +48,7 @@ function finish(stream: Duplex): void {
   }
   const timer = setInterval(look, lingerMs)
   stream.on('close', () => clearInterval(timer))
-  // Discard its remaining data, which has no reader.
+  // Discards the remaining data, because nothing reads it.
   stream.resume()
   stream.end(() => stream.destroy())
 }

@@ -1,6 +1,6 @@
 /**
- * Divides each turn of the event loop among the clients whose connections are read. The connections of a client that has
- * used its time wait in a queue. Later turns continue them in this order, as many as fit.
+ * Divides each turn of the event loop among the clients whose connections are read. If a client has used up its time,
+ * its connections wait in a queue. Later turns read them in this order, as many as fit.
  */
 
 /** Time that one client may take in a turn for delivering what it sent, in milliseconds. */
@@ -8,7 +8,7 @@ const maxMsPerTurn = 4
 
 /** A connection that waits for a later turn. */
 export interface WaitingConnection {
-  /** The client to which the connection belongs; undefined if it shares its time with no other connection. */
+  /** The client that owns the connection, or undefined if the connection shares its time with no other. */
   readonly client: string | undefined
   /** Time that the next read of the connection is expected to take, in milliseconds. */
   readonly expectedMs: number
@@ -21,11 +21,11 @@ export class ReadingTurns {
   #isScheduled = false
   /** Time that each client has taken in this turn. */
   readonly #spentMs = new Map<string, number>()
-  /** Connections that share their time with no other. */
+  /** Connections that share their time with no other connection. */
   #single: WaitingConnection[] = []
   readonly #queues = new Map<string, WaitingConnection[]>()
 
-  /** Counts time that a client takes in this turn. */
+  /** Adds time that a client has used in this turn. */
   charge(client: string | undefined, ms: number): void {
     this.#schedule()
     if (client !== undefined) this.#spentMs.set(client, (this.#spentMs.get(client) ?? 0) + ms)
@@ -40,7 +40,7 @@ export class ReadingTurns {
     return ms
   }
 
-  /** Whether the client has used its time of this turn, or other connections of the client are waiting already. */
+  /** Whether the client has used up its time in this turn, or other connections of the client are already waiting. */
   isOver(client: string | undefined): boolean {
     return client !== undefined && (this.#hasUsedTime(client) || this.#queues.has(client))
   }
@@ -79,7 +79,7 @@ export class ReadingTurns {
     if (this.#queues.size > 0) this.#schedule()
   }
 
-  /** Continues as many connections as fit into the turn, but at least one. */
+  /** Resumes as many connections as fit into the turn, but at least one. */
   #continue(client: string, queue: readonly WaitingConnection[]): void {
     let count = 0
     while (count < queue.length && !this.#hasUsedTime(client)) {

@@ -1,4 +1,4 @@
-/** Writing to streams: waiting for room, and until a buffer can be reused. */
+/** Writing to streams: waiting until there is room, or until a buffer can be reused. */
 import type { Writable } from 'node:stream'
 
 /** Resolves when there is room for more or the stream is closed. */

@@ -1,12 +1,12 @@
 /**
- * The common part of both ends of an HTTP/2 connection (RFC 9113): parses frames, handles flow control, assembles
- * headers from several frames, answers pings and settings, and sends bodies as the windows allow.
+ * The code that client and server share for an HTTP/2 connection (RFC 9113). It parses frames, handles flow control,
+ * assembles headers from several frames, answers pings and settings, and sends bodies as the windows allow.
  *
  * Node's implementation creates two streams, a header map and a dozen listeners per request (docs/decisions/0045).
  * Here, a request is one entry in a map.
  *
- * Never sends more of a body than the peer's windows allow, and never passes more than `maxUnsent` bytes to a slow
- * socket. Pending bodies take turns. A protocol violation ends the connection.
+ * It never sends more of a body than the peer's windows allow, and never passes more than `maxUnsent` bytes to a slow
+ * socket. Pending bodies are sent in turns. A protocol violation ends the connection.
  */
 import type { Socket } from 'node:net'
 import { ByteQueue } from '../../base/collections/byte-queue.ts'
@@ -33,10 +33,12 @@ import { Outgoing } from './outgoing.ts'
 
 /** Maximum number of bytes passed to a socket that have not been flushed. */
 const maxUnsent = 512 * 1024
-/** How much of a body is sent before the next body gets its turn. */
+/** Number of bytes sent of one body before the next body gets its turn. */
 const turnBytes = 64 * 1024
 
-/** A header fragment below this size counts as an idle frame, because there is no reason to split headers so finely. */
+/**
+ * A header fragment smaller than this counts as an idle frame, because there is no reason to split headers so finely.
+ */
 const usefulPart = 1024
 /** Maximum number of settings in a frame; only seven exist. */
 const maxSettings = 32
@@ -47,7 +49,7 @@ export class Http2Stream {
   id = 0
   /** Remaining flow-control window of the peer. */
   window = 0
-  /** Whether the queued data is the last, and whether END_STREAM has been sent. */
+  /** Whether the queued data is the last of the stream, and whether END_STREAM has been sent. */
   isEnding = false
   isEnded = false
   /** Data that is queued but not sent. */
@@ -124,10 +126,10 @@ export abstract class Http2Connection<S extends Http2Stream> {
   #isKnown = false
   /** Whether reading has ended. */
   #isOver = false
-  /** Number of bytes that may still be dropped before the connection is closed. */
+  /** Number of bytes that may still be discarded before the connection is closed. */
   #mayDrop = 0
 
-  /** `first` must precede all frames. */
+  /** `first` is the bytes that must precede all frames. */
   protected constructor(socket: Socket, { headers, blockBytes }: ConnectionLimits, first?: Buffer) {
     this.socket = socket
     this.outgoing = new Outgoing(socket, () => this.#onSent())
@@ -147,20 +149,22 @@ export abstract class Http2Connection<S extends Http2Stream> {
     return this.#begun !== undefined
   }
 
-  /** The peer has violated the protocol. */
+  /** Called when the peer has violated the protocol. */
   protected abstract onMalformed(error: Error): void
   /** Returns the stream of a frame, or undefined if it has already ended. Throws if it never existed. */
   protected abstract streamOf(id: number): S | undefined
-  /** `length` is the number of window bytes used, which includes padding. */
+  /** Called with a part of a body. `length` is the number of window bytes used, including padding. */
   protected abstract onBody(head: Required<FrameHead>, data: Buffer, length: number): void
-  /** `headers` alternate names and values; undefined if they exceed the limits. */
+  /**
+   * Called with the headers of a stream, as alternating names and values, or with undefined if they exceed the limits.
+   */
   protected abstract onHeaders(head: Required<FrameHead>, headers: string[] | undefined): void
   protected abstract onReset(stream: S | undefined, code: number): void
   protected abstract onSetting(id: number, value: number): void
   protected abstract onSettings(): void
-  /** The peer processes no streams after this one. */
+  /** Called when the peer stops processing streams after this one. */
   protected abstract onGoAway(lastStream: number, code: number): void
-  /** END_STREAM has been sent on the stream. */
+  /** Called when END_STREAM has been sent on the stream. */
   protected abstract onEnded(stream: S): void
 
   /** Maximum number of unread bytes for a peer before the connection stops reading from it. */
@@ -168,13 +172,13 @@ export abstract class Http2Connection<S extends Http2Stream> {
     return 2 * maxUnsent
   }
 
-  /** The peer has sent this many frames, or parts of one, that neither start a stream nor carry a body. */
+  /** Called when the peer has sent this many frames, or parts of one, that neither start a stream nor carry a body. */
   protected onIdleFrames(_count: number): void {}
 
-  /** A frame of a body has been sent. */
+  /** Called when a frame of a body has been sent. */
   protected onBodySent(_bytes: number): void {}
 
-  /** Stops reading. Further data is dropped, and the connection is closed after more than `maxDropped` bytes. */
+  /** Stops reading. Discards further data, and closes the connection after more than `maxDropped` bytes. */
   protected stopReading(maxDropped: number): void {
     this.#isOver = true
     this.#mayDrop = maxDropped
@@ -192,7 +196,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     stream.drop()
   }
 
-  /** `block` contains the encoded headers. They end the stream if it is ending. */
+  /** Sends headers. `block` contains the encoded headers. If the stream is ending, they end it. */
   protected sendHeaders(stream: S, block: Buffer): void {
     const ends = stream.isEnding ? flags.endStream : 0
     for (let at = 0, type: number = frameTypes.headers; at < block.length; at += maxFrameBytes) {
@@ -208,8 +212,8 @@ export abstract class Http2Connection<S extends Http2Stream> {
   }
 
   /**
-   * Sends data, which ends the stream if it is ending. Unsent data is queued without copying, so do not modify it until
-   * `stream.whenSent` resolves.
+   * Sends data. If the stream is ending, the data ends it. Unsent data is queued without copying, so do not modify it
+   * until `stream.whenSent` resolves.
    */
   protected sendData(stream: S, bytes: Buffer): void {
     const sent = stream.unsent === 0 ? this.#sendSome(stream, bytes, Number.POSITIVE_INFINITY) : 0
@@ -259,7 +263,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     }
   }
 
-  /** Returns false if nothing could be sent. */
+  /** Sends the next part of a body. Returns false if nothing could be sent. */
   #sendTurn(stream: S): boolean {
     const before = stream.unsent
     for (let remainingBytes = turnBytes; remainingBytes > 0; ) {
@@ -298,7 +302,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
   }
 
   #receive(head: Required<FrameHead>, payload: Buffer): void {
-    // Ignore frames after the end.
+    // Ignores frames after the end.
     if (this.#isOver || this.socket.destroyed) return
     if (!this.#isKnown && head.type !== frameTypes.settings) throw new MalformedHttp2('the first frame is not SETTINGS')
     if (this.#begun !== undefined && head.type !== frameTypes.continuation) {
@@ -349,7 +353,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     this.onHeaders(block.head, this.decode(this.#decoder, block.bytes))
   }
 
-  /** Returns alternating names and values; undefined if they exceed the limits. */
+  /** Returns alternating names and values, or undefined if they exceed the limits. */
   protected decode(decoder: HeaderDecoder, block: Buffer): string[] | undefined {
     return decoder.decode(block)
   }
@@ -364,7 +368,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     this.#begun ??= { head, block: new ByteQueue(), length: 0 }
     const begun = this.#begun
     if (part.length < usefulPart) this.onIdleFrames(1)
-    // Counts empty fragments, too. Otherwise a peer could send them forever.
+    // Counts empty fragments, too, because a peer could send them forever.
     begun.length += frameHeadBytes + part.length
     if (begun.length > this.#blockBytes) {
       throw new MalformedHttp2(`a header block exceeds ${this.#blockBytes} bytes`, errorCodes.excess)

@@ -51,11 +51,11 @@ export const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 export const frameHeadBytes = 9
 /** Default maximum frame size, which neither end changes. */
 export const maxFrameBytes = 16_384
-/** The default window, and the maximum window. */
+/** The default size of a window, and the maximum. */
 export const firstWindow = 65_535
 export const largestWindow = 2 ** 31 - 1
 
-/** The peer does not speak HTTP/2 or violates the protocol. */
+/** A protocol violation, or a peer that does not speak HTTP/2. */
 export class MalformedHttp2 extends Error {
   override readonly name = 'MalformedHttp2'
   /** The error code to send to the peer. */
@@ -67,7 +67,7 @@ export class MalformedHttp2 extends Error {
   }
 }
 
-/** The head of a frame without its length. */
+/** The header of a frame without its length. */
 export interface FrameHead {
   readonly type: number
   readonly flags?: number
@@ -75,7 +75,7 @@ export interface FrameHead {
   readonly stream?: number
 }
 
-/** Writes the head of a frame with `length` bytes of payload to the start of `into`. */
+/** Writes the header of a frame with `length` bytes of payload to the start of `into`. */
 export function writeFrameHead(into: Buffer, length: number, { type, flags: set = 0, stream = 0 }: FrameHead): void {
   into[0] = length >> 16
   into[1] = length >> 8
@@ -116,8 +116,8 @@ export function numberFrame(head: FrameHead, value: number): Buffer {
 export type TakeFrame = (head: Required<FrameHead>, payload: Buffer) => void
 
 /**
- * Splits incoming data into frames. Each byte is read once, however small the chunks are, and at most one incomplete
- * frame is buffered.
+ * Splits incoming data into frames. Reads each byte once, however small the chunks are, and buffers at most one
+ * incomplete frame.
  */
 export class FrameCutter {
   readonly #take: TakeFrame
@@ -182,7 +182,7 @@ export class FrameCutter {
   }
 }
 
-/** The payload of a data or headers frame, without padding and priority. */
+/** Returns the payload of a data or headers frame, without padding and priority. */
 export function withoutPadding({ type, flags: set }: Required<FrameHead>, payload: Buffer): Buffer {
   const isPadded = (set & flags.padded) !== 0
   const start = (isPadded ? 1 : 0) + (type === frameTypes.headers && (set & flags.priority) !== 0 ? 5 : 0)

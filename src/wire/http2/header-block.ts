@@ -36,7 +36,7 @@ const statuses: ReadonlyMap<string, number> = new Map(
  */
 export const rememberNothing = 0x20
 
-/** Upper limit for the encoded size of these alternating names and values. */
+/** Returns an upper limit for the encoded size of these alternating names and values. */
 export function maxEncodedBytes(headers: readonly string[]): number {
   let bytes = 1
   for (const text of headers) bytes += text.length + maxNumberBytes
@@ -122,7 +122,7 @@ export class HeaderDecoder {
     this.#mayRemember = limits.remembered
   }
 
-  /** Returns alternating names and values; undefined if they exceed the limits. */
+  /** Returns alternating names and values, or undefined if they exceed the limits. */
   decode(block: Buffer): string[] | undefined {
     const headers: string[] = []
     const reader = new BlockReader(block)
@@ -131,7 +131,7 @@ export class HeaderDecoder {
     while (!reader.isAtEnd) {
       const [name, value] = this.#next(reader)
       bytes += name.length + value.length + entryBytes
-      // Continue decoding to keep the dynamic table in sync.
+      // Continues decoding to keep the dynamic table in sync.
       if (bytes > this.#limits.bytes || headers.length >= 2 * this.#limits.count) bytes = Number.POSITIVE_INFINITY
       else headers.push(name, value)
     }

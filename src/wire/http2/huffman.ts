@@ -1,6 +1,6 @@
 /**
- * The Huffman code of HPACK (RFC 7541, appendix B). It is a canonical code: codes of equal length are consecutive, in
- * the order of their symbols. The code lengths therefore define the whole code.
+ * The Huffman code of HPACK (RFC 7541, appendix B). It is a canonical code: codes of the same length are consecutive,
+ * in the order of their symbols. The lengths therefore define all codes.
  */
 import { errorCodes, MalformedHttp2 } from './frames.ts'
 
@@ -44,7 +44,7 @@ function codes(): Codes[] {
   return all
 }
 
-/** Table from eight bits to the symbol that they start with; 0 if its code is longer. */
+/** Maps the next eight bits to the symbol that they begin with, or to 0 if its code is longer. */
 function shortCodes(): Uint16Array {
   const table = new Uint16Array(2 ** usual)
   for (let length = 1; length <= usual; length++) {
@@ -56,7 +56,7 @@ function shortCodes(): Uint16Array {
   return table
 }
 
-/** Decodes a string. The last byte is padded with the start of the end-of-string code. */
+/** Decodes a string. Its last byte is padded with the first bits of the end-of-string code. */
 export function decodeHuffman(coded: Uint8Array): Buffer {
   // The shortest code has five bits.
   const decoded = Buffer.allocUnsafe(Math.floor((coded.length * 8) / 5))
@@ -74,7 +74,7 @@ export function decodeHuffman(coded: Uint8Array): Buffer {
   return decoded.subarray(0, count)
 }
 
-/** Eight bits at this position, padded with ones. */
+/** Returns the eight bits at this position, padded with ones. */
 function eightBits(coded: Uint8Array, at: number): number {
   const index = at >> 3
   const two = (coded[index]! << 8) | (coded[index + 1] ?? 255)
@@ -89,7 +89,7 @@ function longCode(coded: Uint8Array, at: number): number {
     const { first, symbols } = codesByLength[length]!
     const symbol = symbols[code - first]
     if (symbol === undefined) continue
-    // The padding consists of ones, as does the end-of-string code.
+    // The padding consists of ones, like the end-of-string code.
     if (symbol === end && at + length <= coded.length * 8) throw broken('a Huffman-coded header contains EOS')
     return (length << symbolBits) | symbol
   }

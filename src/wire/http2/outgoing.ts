@@ -1,10 +1,10 @@
 /**
  * Collects outgoing data of a socket. All data from one turn of the event loop is sent in one write, because each write
- * to a TLS socket costs more than most frames. Added data is copied immediately.
+ * to a TLS socket costs more than most frames. Data is copied when it is added.
  */
 import type { Socket } from 'node:net'
 
-/** Above this size, data is collected in a reusable buffer, which would be wasted on less. */
+/** Above this size, data is collected in a reusable buffer. For less data, such a buffer would be mostly empty. */
 const manyBytes = 16 * 1024
 const pieceBytes = 256 * 1024
 /** Reusable buffers, shared by all connections. */
@@ -28,7 +28,7 @@ export class Outgoing {
     this.#onSent = onSent
   }
 
-  /** Returns memory for the next frame. Fill it immediately. */
+  /** Returns memory for the next frame, which the caller must fill immediately. */
   room(bytes: number): Buffer {
     this.unsent += bytes
     this.#flushLater()
@@ -56,7 +56,7 @@ export class Outgoing {
     this.#partBytes = 0
     this.#piece = undefined
     if (bytes.length === 0 || !this.#socket.writable) return
-    // Copies the data if the peer reads slowly, so that mostly empty buffers are not held.
+    // Copies the data if the peer reads slowly, so that mostly empty buffers do not stay in use.
     const isCopied = piece !== undefined && this.unsent > bytes.length && 2 * bytes.length < pieceBytes
     this.#write(isCopied ? copyOf(bytes) : bytes, isCopied ? undefined : piece)
     if (isCopied) reuse(piece)

@@ -2,9 +2,8 @@
  * The Protocol Buffers wire format: varints, tags, fixed-size values and length-delimited fields, without a schema.
  *
  * The reader treats its input as untrusted. It checks every length against the available bytes, limits nesting, and
- * throws WireError for malformed input. A 64-bit integer is returned as a number if that is exact, or as a bigint on
- * request. It is never rounded. The writer uses one buffer and writes every field that it is given. The caller decides
- * which fields to omit.
+ * throws WireError for malformed input. It returns a 64-bit integer as a number if that is exact, or as a bigint on
+ * request, and never rounds. The writer writes to one buffer. The caller decides which fields to omit.
  */
 import { isUtf8 } from 'node:buffer'
 
@@ -48,7 +47,7 @@ export class WireReader {
     this.#depth = depth
   }
 
-  /** The number of the next field; 0 at the end of the message. */
+  /** Returns the number of the next field, or 0 at the end of the message. */
   next(): number {
     if (this.#at === this.#end) return 0
     this.#varint()
@@ -60,7 +59,7 @@ export class WireReader {
     return field
   }
 
-  /** A signed 64-bit integer. Throws if a number cannot represent it exactly. */
+  /** Reads a signed 64-bit integer. Throws if a number cannot represent it exactly. */
   int64(): number {
     this.#expect(varint)
     this.#varint()
@@ -68,14 +67,14 @@ export class WireReader {
     return exact(value)
   }
 
-  /** An unsigned 64-bit integer. Throws if a number cannot represent it exactly. */
+  /** Reads an unsigned 64-bit integer. Throws if a number cannot represent it exactly. */
   uint64(): number {
     this.#expect(varint)
     this.#varint()
     return exact(this.#high * two32 + this.#low)
   }
 
-  /** A signed 64-bit integer, as a bigint if a number cannot represent it exactly. */
+  /** Reads a signed 64-bit integer, as a bigint if a number cannot represent it exactly. */
   integer(): number | bigint {
     this.#expect(varint)
     this.#varint()
@@ -94,7 +93,7 @@ export class WireReader {
     return (BigInt(this.#high) << 32n) | BigInt(this.#low)
   }
 
-  /** A signed 32-bit integer or an enum. Higher bits of the varint are dropped, as in other implementations. */
+  /** Reads a signed 32-bit integer or an enum. Like other implementations, drops higher bits of the varint. */
   int32(): number {
     this.#expect(varint)
     this.#varint()
@@ -131,14 +130,14 @@ export class WireReader {
     return this.#bytes.readFloatLE(this.#take(4))
   }
 
-  /** A view of the field's bytes that shares memory with the input. */
+  /** Returns a view of the field's bytes that shares memory with the input. */
   view(): Uint8Array {
     const length = this.#length()
     const start = this.#take(length)
     return this.#bytes.subarray(start, start + length)
   }
 
-  /** A copy of the field's bytes, which does not keep the whole message in memory. */
+  /** Returns a copy of the field's bytes, which does not keep the whole message in memory. */
   bytes(): Uint8Array {
     const view = this.view()
     const copy = new Uint8Array(view.length)
@@ -150,14 +149,14 @@ export class WireReader {
     const length = this.#length()
     const start = this.#take(length)
     const text = this.#bytes.toString('utf8', start, start + length)
-    // A replacement character either marks invalid UTF-8 or was part of the text.
+    // A replacement character either stands for invalid UTF-8 or was part of the text.
     if (text.includes('\ufffd') && !isUtf8(this.#bytes.subarray(start, start + length))) {
       throw new WireError(`field ${this.#field} is not UTF-8`)
     }
     return text
   }
 
-  /** A reader for the nested message in this field. */
+  /** Returns a reader for the nested message in this field. */
   message(): WireReader {
     return new WireReader(this.view(), this.#depth + 1)
   }
@@ -246,7 +245,7 @@ export class WireReader {
     return start
   }
 
-  // At most ten bytes; only one bit of the tenth is used.
+  // A varint has at most ten bytes, and only one bit of the tenth is used.
   #varint(): void {
     let low = 0
     let high = 0
@@ -296,7 +295,7 @@ export class WireWriter {
     this.#at = room
   }
 
-  /** A signed or unsigned 64-bit integer, an enum or any smaller integer. */
+  /** Writes a signed or unsigned 64-bit integer, an enum or any smaller integer. */
   integer(field: number, value: number | bigint): void {
     this.#tag(field, varint)
     if (typeof value === 'bigint') this.#writeBig(BigInt.asUintN(64, value))
@@ -379,7 +378,7 @@ export class WireWriter {
     this.#at += length
   }
 
-  /** Returns the written bytes, including the reserved room. Do not use the writer afterwards. */
+  /** Returns the written bytes, including the reserved room. The writer must not be used afterwards. */
   finish(): Buffer {
     return this.#buffer.subarray(0, this.#at)
   }
@@ -418,7 +417,7 @@ export class WireWriter {
   }
 }
 
-/** Size of a delimited field including its tag and length, for field numbers below 16. */
+/** Returns the size of a delimited field including its tag and length, for field numbers below 16. */
 export function delimitedSize(length: number): number {
   return 1 + varintSize(length) + length
 }

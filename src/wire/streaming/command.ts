@@ -52,7 +52,7 @@ export interface CommandConnection {
   readonly openMs: number
 }
 
-/** Resolves when the client has opened its streams; resolves to undefined if it does not do so in time. */
+/** Resolves to the streams when the client has opened them, or to undefined if the client takes too long. */
 export async function openCommand(
   connection: CommandConnection,
   options: CommandOptions,
@@ -122,7 +122,7 @@ function commandStreams(
   connection: SpdyConnection | ChannelConnection,
   { hasStatus }: { readonly hasStatus: boolean },
 ): CommandStreams {
-  // The client sends nothing on these streams.
+  // The client must not send anything on these streams.
   for (const stream of [stdout, stderr, error]) stream?.resume()
   return {
     stdin,
@@ -154,7 +154,7 @@ function messageOf(outcome: CommandOutcome): string | undefined {
     : `command terminated with non-zero exit code: exit status ${outcome.exitCode}`
 }
 
-/** A Status with the exit code. */
+/** Returns a Status with the exit code. */
 function statusOf(outcome: CommandOutcome): object {
   const message = messageOf(outcome)
   if (message === undefined) return { metadata: {}, status: 'Success' }

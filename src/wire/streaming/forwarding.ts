@@ -87,7 +87,7 @@ function readStream({ id, headers }: OpenedStream): { type: 'data' | 'error'; po
   return { type, port, key }
 }
 
-/** The port number; undefined if the text is not a valid port. */
+/** Returns the port number, or undefined if the text is not a valid port. */
 export function portOf(text: string): number | undefined {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
   return port >= 1 && port <= 0xffff ? port : undefined
@@ -121,7 +121,7 @@ interface ForwardedPort {
   readonly signal: AbortSignal
 }
 
-/** Forwards until the pod has sent everything. Later data from the client is not awaited. */
+/** Forwards until the pod has sent everything. Does not wait for later data from the client. */
 async function forward({ connect }: Forwarding, { port, data, error, signal }: ForwardedPort): Promise<void> {
   error.resume()
   const saidAll = new Promise((resolve) => data.on('finish', resolve))
@@ -131,7 +131,7 @@ async function forward({ connect }: Forwarding, { port, data, error, signal }: F
     const message = isError(reason) ? reason.message : 'it failed'
     if (!error.destroyed) error.write(`error forwarding port ${port}: ${message}`)
   }
-  // Discard further data from the client.
+  // Discards further data from the client.
   data.resume()
   data.end()
   error.end()

@@ -8,7 +8,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 /** The negotiated protocol. */
 export interface AgreedProtocol {
   readonly over: 'spdy' | 'websocket'
-  /** The subprotocol; '' if the client names none. */
+  /** The subprotocol, or '' if the client requests none. */
   readonly name: string
   /** Headers of the 101 response: alternating names and values. */
   readonly headers: readonly string[]

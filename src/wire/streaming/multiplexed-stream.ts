@@ -1,7 +1,7 @@
 /**
  * One of several streams on a connection. Reading returns the data that the peer sends on it, and writing sends data to
- * the peer. The connection waits while the reader is slow, so the buffered amount is limited. Data is buffered in a
- * `ByteQueue`, because the stream itself would keep the TLS record of each chunk in memory.
+ * the peer. While the reader is slow, the connection waits, so the amount of buffered data is limited. Data is buffered
+ * in a `ByteQueue`, because the buffer of the stream would keep the TLS record of each chunk in memory.
  */
 import { Duplex } from 'node:stream'
 import { ByteQueue } from '../../base/collections/byte-queue.ts'
@@ -10,9 +10,9 @@ import { ByteQueue } from '../../base/collections/byte-queue.ts'
 export interface StreamCarrier {
   /** Calls `done` when there is room for more. */
   send(chunk: Buffer, done: () => void): void
-  /** Nothing more will be written. */
+  /** Ends the sending direction: nothing more will be written. */
   finish(done: () => void): void
-  /** The stream is closed; `cut` means before both sides were finished. */
+  /** Reports that the stream is closed. `cut` means that it closed before both sides were finished. */
   forget(ending: 'complete' | 'cut'): void
 }
 
@@ -23,9 +23,9 @@ export class MultiplexedStream extends Duplex {
   readonly #carrier: StreamCarrier
   readonly #pendingBytes = new ByteQueue()
   #onRoom: (() => void) | undefined
-  /** Whether the reader has asked for more. */
+  /** Whether the reader is waiting for data. */
   #isWanted = false
-  /** Whether the peer has finished sending, and whether the end has been pushed to the reader. */
+  /** Whether the peer has finished sending, and whether the reader has received the end. */
   #isWhole = false
   #isEnded = false
 
@@ -41,7 +41,9 @@ export class MultiplexedStream extends Duplex {
     return this.#pendingBytes.size
   }
 
-  /** Adds received data. Returns undefined if there is room for more, or else a promise that resolves when there is. */
+  /**
+   * Adds received data. Returns undefined if there is room for more, otherwise a promise that resolves when there is.
+   */
   receive(data: Buffer): Promise<void> | undefined {
     if (this.destroyed || this.#isWhole) return undefined
     this.#pendingBytes.add(data)
@@ -52,7 +54,7 @@ export class MultiplexedStream extends Duplex {
     })
   }
 
-  /** The peer has finished sending. */
+  /** Call this when the peer has finished sending. */
   receiveEnd(): void {
     this.#isWhole = true
     this.#handOver()

@@ -1,7 +1,10 @@
 /** Back-pressure for replies: the server stops reading from a client that does not read its replies. */
 import type { Duplex } from 'node:stream'
 
-/** Returns undefined if the socket has room for more, or else a promise that resolves when it has or is closed. */
+/**
+ * Returns undefined if the socket has room for more, otherwise a promise that resolves when it has or when it is
+ * closed.
+ */
 export function waitForDrain(socket: Duplex): Promise<void> | undefined {
   if (!socket.writableNeedDrain || socket.destroyed) return undefined
   return new Promise((resolve) => {

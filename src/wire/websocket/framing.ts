@@ -1,10 +1,10 @@
 /**
- * Parses WebSocket messages (RFC 6455) from a connection and creates frames, for either side. The package `ws` does the
- * parsing and formatting. Its connection class is not used, because it insists on doing the handshake, while our HTTP
+ * Parses WebSocket messages (RFC 6455) from a connection and creates frames, for either side. The package `ws` parses
+ * and formats the frames. Its connection class is not used, because it insists on doing the handshake, while our HTTP
  * server or client has already switched the connection (docs/decisions/0052-limits-of-a-connection.md).
  *
- * The memory that a peer can occupy is limited by the message size and by the number of frames and chunks per message,
- * because each one keeps its TLS record in memory. Extensions, including compression, are not supported.
+ * The message size and the number of frames and chunks per message limit the memory that a peer can occupy, because
+ * each frame and chunk keeps its TLS record in memory. Extensions, including compression, are not supported.
  */
 import type { Receiver, Sender } from 'ws'
 
@@ -13,7 +13,7 @@ export type Message =
   | { readonly type: 'data'; readonly data: Buffer }
   | { readonly type: 'ping'; readonly data: Buffer }
   | { readonly type: 'close' }
-  /** The peer has violated the protocol. No further messages follow. */
+  /** The peer has violated the protocol. No further messages are parsed. */
   | { readonly type: 'fault'; readonly code: number; readonly reason: string }
 
 /** Which side of the connection this is. Clients mask their frames, and servers require that. */
@@ -22,7 +22,7 @@ export type Side = 'server' | 'client'
 const opcodes = { text: 1, binary: 2, close: 8, pong: 10 } as const
 /** Close codes. */
 export const closeCodes = { normal: 1000, protocolError: 1002 } as const
-/** Close codes for `ws` errors that are not protocol errors. */
+/** Close codes for those errors of `ws` that are not protocol errors. */
 const faultCodes: { readonly [error: string]: number } = {
   WS_ERR_INVALID_UTF8: 1007,
   WS_ERR_TOO_MANY_BUFFERED_PARTS: 1008,
@@ -56,7 +56,7 @@ export class WebSocketFraming {
     this.#receiver.on('error', () => {})
   }
 
-  /** Loads `ws` with the first connection, because most servers and commands need none. */
+  /** Loads `ws` with the first connection, because most servers and commands do not need it. */
   static async open(side: Side, maxMessageBytes: number): Promise<WebSocketFraming> {
     return new WebSocketFraming(await import('ws'), side, maxMessageBytes)
   }

@@ -1,4 +1,7 @@
-/** Types for the part of the package `ws` that is used. The package with its full types would be another dependency. */
+/**
+ * Types for the parts of the package `ws` that are used. The package with its complete types would be another
+ * dependency.
+ */
 declare module 'ws' {
   import type { Writable } from 'node:stream'
 
@@ -18,7 +21,7 @@ declare module 'ws' {
     readonly fin: boolean
     readonly opcode: number
     readonly mask: boolean
-    /** Whether the data must not be modified. If so, masking creates a copy. */
+    /** Whether the data must stay unmodified. If so, masking copies it. */
     readonly readOnly: boolean
     readonly rsv1: boolean
   }

@@ -1,12 +1,15 @@
-/** Collects a response that is needed as a whole, up to a maximum size. Rejects an unusable response at its head. */
+/**
+ * Collects a whole response in memory, up to a maximum size. An unusable response is rejected as soon as its head
+ * arrives.
+ */
 import type { AnswerHead, AnswerSink } from './answer-parser.ts'
 import { CallError } from './call-error.ts'
 
-/** Maximum growth of the buffer, so that it is not much larger than the body. */
+/** Maximum growth of the buffer in one step, so that it is not much larger than the body. */
 const maxGrowthBytes = 1024 * 1024
 const nothing: Buffer = Buffer.alloc(0)
 
-/** Returns why a response is not acceptable; undefined if it is. */
+/** Returns the reason to reject a response, or undefined to accept it. */
 export type HeadFault = (head: AnswerHead) => string | undefined
 
 /** A response with its body in memory. */
@@ -27,7 +30,7 @@ export class AnswerBuffer implements AnswerSink {
     return this.#body.subarray(0, this.#size)
   }
 
-  /** Memory that the body takes. */
+  /** The memory reserved for the body. */
   get keptBytes(): number {
     return this.#body.length
   }

@@ -1,14 +1,14 @@
 /**
- * Limits the memory for responses that are read concurrently. Each destination has its own reserve and may take more
- * from a shared pool, up to its share. No destination can therefore use up the memory that other responses need.
+ * Limits the memory for responses that are read concurrently. Each destination has a reserve and may take more from a
+ * shared pool, up to its share. No destination can therefore use up the memory that other responses need.
  *
- * A call without memory stops reading its connection until other responses are complete. To prevent a deadlock, one
- * call per destination may exceed the share, and one call in total may exceed the pool, up to the maximum size of a
+ * If a call gets no memory, it stops reading its connection until other responses are complete. To prevent a deadlock,
+ * one call per destination may exceed the share, and one call in total may exceed the pool, up to the maximum size of a
  * response.
  */
 
 export interface AnswerMemoryLimits {
-  /** Number of bytes that all destinations together may take from the pool. */
+  /** Number of bytes in the pool that all destinations share. */
   readonly poolBytes: number
   /** Number of bytes that one destination may hold, including its reserve. */
   readonly shareBytes: number
@@ -25,7 +25,7 @@ const defaultLimits: AnswerMemoryLimits = {
 
 interface DestinationUse {
   bytes: number
-  /** The call that may exceed the share. */
+  /** The one call to this destination that may exceed the share. */
   exempt: AnswerRoom | undefined
 }
 
@@ -36,7 +36,7 @@ export class AnswerMemory {
   /** Waiting calls, oldest first. */
   readonly #waiting = new Map<AnswerRoom, () => void>()
   #poolBytes = 0
-  /** The call that may exceed the pool. */
+  /** The one call that may exceed the pool. */
   #exempt: AnswerRoom | undefined
   #isResuming = false
 
@@ -44,7 +44,7 @@ export class AnswerMemory {
     this.#limits = limits
   }
 
-  /** Returns the room for the response to one call to this destination. */
+  /** Returns the memory account for the response to one call to this destination. */
   roomFor(destination: WeakKey): AnswerRoom {
     const use = this.#destinations.get(destination) ?? { bytes: 0, exempt: undefined }
     this.#destinations.set(destination, use)
@@ -106,7 +106,7 @@ export class AnswerMemory {
   }
 }
 
-/** The memory that one response takes. */
+/** The memory account of one response. */
 export class AnswerRoom {
   readonly #memory: AnswerMemory
   readonly use: DestinationUse

@@ -1,9 +1,9 @@
 /**
- * Parses one HTTP/1.1 response from a connection and passes its head and the parts of its body to a sink. The parser is
- * strict: it rejects anything ambiguous, such as two lengths, a length next to chunked encoding, a folded header or a
- * bare line feed. It limits the size of the head, chunk lines and trailers. Error messages never contain response data.
- * All bytes except the body count as framing, including 1xx heads. The parser limits the total framing of a response
- * and does not store it.
+ * Parses one HTTP/1.1 response from a connection and passes its head and the chunks of its body to a sink. The parser
+ * is strict: it rejects anything ambiguous, such as two lengths, a length together with chunked encoding, a folded
+ * header or a bare line feed. It limits the size of the head, of chunk lines and of trailers. Error messages never
+ * contain response data. All bytes except the body count as framing, including 1xx heads. The parser limits the framing
+ * of a response in total and does not store it.
  */
 import { trimEndOf } from '../../../base/text/trim-end.ts'
 import { CallError } from './call-error.ts'
@@ -11,7 +11,8 @@ import { CallError } from './call-error.ts'
 const maxHeadBytes = 16 * 1024
 const maxLineBytes = 1024
 /**
- * Limit for a response without a body. Each byte of the body allows two more, as in Go, because chunks may be small.
+ * Limit on framing for a response without a body. Each byte of the body allows two more bytes, as in Go, because chunks
+ * may be small.
  */
 const maxFramingBytes = 64 * 1024
 const headEnd = Buffer.from('\r\n\r\n')
@@ -28,9 +29,9 @@ type Part = () => boolean
 /** The status and the headers of a response. */
 export interface AnswerHead {
   readonly status: number
-  /** Headers by lower-case name. Of repeated headers, only the first is included. */
+  /** Headers by lower-case name. If a header is repeated, only its first value is included. */
   readonly headers: ReadonlyMap<string, string>
-  /** All headers: alternating names and values, as received. */
+  /** All headers as received, as alternating names and values. */
   readonly rawHeaders: readonly string[]
 }
 
@@ -47,7 +48,10 @@ export interface AnswerRules {
   readonly isHead?: boolean
   /** Whether the connection changes its protocol after a response with this status. By default, no status does. */
   readonly switchesAt?: ((status: number) => boolean) | undefined
-  /** Framing per chunk that does not count. A long stream of small chunks needs 16 bytes, as in Go. */
+  /**
+   * Bytes of framing per chunk that do not count towards the limit, because a long stream of small chunks needs 16
+   * bytes for each. Go allows as much.
+   */
   readonly freeChunkFraming?: number
 }
 
@@ -55,7 +59,7 @@ export interface AnswerRules {
 export class AnswerParser {
   /** Whether the connection can be reused after this response. */
   keepsConnection = false
-  /** How long the server keeps an idle connection open; undefined if it does not say. */
+  /** How long the server keeps an idle connection open, or undefined if it does not say. */
   maxIdleMs: number | undefined
   /** Whether the connection has changed its protocol. `unread` then belongs to the new protocol. */
   hasSwitched = false
@@ -91,7 +95,7 @@ export class AnswerParser {
     return true
   }
 
-  /** The server has closed the connection. Returns whether that completes the response. */
+  /** Call this when the server has closed the connection. Returns whether that completes the response. */
   end(): boolean {
     return this.#endsWithConnection
   }
@@ -172,7 +176,7 @@ export class AnswerParser {
     return line !== ''
   }
 
-  /** The text up to this delimiter; undefined if the delimiter has not arrived. */
+  /** Returns the text up to this delimiter, or undefined if the delimiter has not arrived. */
   #take(end: Buffer, maxBytes: number): string | undefined {
     const at = this.#unread.indexOf(end)
     if (at > maxBytes || (at < 0 && this.#unread.length > maxBytes + end.length)) malformed()

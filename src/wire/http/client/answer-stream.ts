@@ -1,7 +1,7 @@
 /**
- * The body of a response as a stream. It reads ahead of its reader by a limited amount. The stream itself buffers nothing,
- * because it would hold each part separately. `ByteQueue` limits the memory. A truncated body ends with an error.
- * Destroying the stream ends the call.
+ * The body of a response as a stream. It reads ahead of its reader up to a limit. The received data waits in a
+ * `ByteQueue`, which bounds its memory. The buffer of the stream would store each chunk separately. A truncated body
+ * ends with an error. Destroying the stream ends the call.
  */
 import { Readable } from 'node:stream'
 import { ByteQueue } from '../../../base/collections/byte-queue.ts'
@@ -13,7 +13,7 @@ const maxBufferedBytes = 64 * 1024
 export class AnswerStream extends Readable {
   readonly #onAbandoned: () => void
   readonly #buffered = new ByteQueue()
-  /** Whether the reader has asked for more. */
+  /** Whether the reader is waiting for data. */
   #isWanted = false
   #isComplete = false
   /** Whether the end has been pushed. */
@@ -42,7 +42,7 @@ export class AnswerStream extends Readable {
     this.#handOver()
   }
 
-  /** The whole body has been added. */
+  /** Call this when the whole body has been added. */
   complete(): void {
     this.#isComplete = true
     this.#handOver()
@@ -63,7 +63,7 @@ export class AnswerStream extends Readable {
     callback(error)
   }
 
-  /** Pushes the buffered data if the reader has asked for more, and then the end. */
+  /** Pushes the buffered data if the reader is waiting for it, and then the end. */
   #handOver(): void {
     if (this.#isWanted && this.#buffered.size > 0) {
       this.#isWanted = false

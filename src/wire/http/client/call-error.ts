@@ -10,14 +10,14 @@ import { isOwnLimit } from '../../../base/limits/own-limits.ts'
 export type CallFault = 'timeout' | 'connection' | 'cut' | 'tls' | 'answer' | 'aborted' | 'limit'
 
 /**
- * How a second attempt may succeed. `reconnect`: a reused connection broke before any response, and the call may be
+ * How a second attempt may succeed. `reconnect`: a reused connection broke before any response, so the call may be
  * repeated. `verify`: the certificate appears to be self-signed.
  */
 export type Remedy = 'reconnect' | 'verify'
 
 interface CallErrorOptions {
   readonly remedy?: Remedy | undefined
-  /** The error of the connection, for callers that report or check it. */
+  /** The underlying error of the connection, for callers that report or inspect it. */
   readonly cause?: unknown
 }
 
@@ -34,7 +34,7 @@ export class CallError extends Error {
   }
 }
 
-/** OpenSSL's error code for a self-signed certificate. It also reports a certificate without names in this way. */
+/** OpenSSL's error code for a self-signed certificate. OpenSSL also uses it for a certificate without names. */
 export const selfSigned = 'DEPTH_ZERO_SELF_SIGNED_CERT'
 
 const unknownAuthority = 'x509: certificate signed by unknown authority'

@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream'
 /** Idle timeout of a connection. */
 const usualIdleMs = 60_000
 
-/** A TLS or TCP connection, or a stream that stands for one. */
+/** A TLS or TCP connection, or a stream that acts as one. */
 export type PooledSocket = Duplex & Partial<Pick<Socket, 'ref' | 'unref' | 'setTimeout'>>
 
 /** Receives the events of a connection on behalf of a call. */
@@ -22,7 +22,7 @@ export interface ConnectionListener {
 /** A connection and the call that uses it. */
 export class PooledConnection {
   readonly socket: PooledSocket
-  /** Whether an earlier call has used the connection. */
+  /** Whether an earlier call used the connection. */
   isReused = false
   listener: ConnectionListener | undefined
   /** Time after which the connection must not be reused, on Node's monotonic clock. */
@@ -41,14 +41,14 @@ export class PooledConnection {
     socket.setTimeout?.(idleMs)
   }
 
-  /** Stops listening, so that the caller owns the connection. */
+  /** Detaches the pool's listeners, so that the caller owns the connection. */
   detach(): PooledSocket {
     const { socket } = this
     for (const [event, listener] of Object.entries(this.#listeners)) socket.off(event, listener)
     socket.setTimeout?.(0)
     // The new owner notices a failure when the connection closes, even if it listens only later.
     socket.on('error', () => {})
-    // As before the first listener: data waits for the new owner.
+    // Restores the state before the first listener: data waits for the new owner.
     ;(socket as { readableFlowing: boolean | null }).readableFlowing = null
     return socket
   }
@@ -58,13 +58,13 @@ export class PooledConnection {
     else tell(this.listener)
   }
 
-  /** The response to a call may pause for any time, which the call itself limits. */
+  /** The response may pause for any length of time. The call limits that itself. */
   #closeIfIdle(): void {
     if (this.listener === undefined) this.socket.destroy()
   }
 }
 
-/** The state in which a call leaves its connection. */
+/** The state in which a call returns its connection to the pool. */
 export interface CallEnding {
   /** Whether the call is complete and left no unread data. */
   readonly isReusable: boolean
@@ -72,7 +72,7 @@ export interface CallEnding {
   readonly maxIdleMs?: number | undefined
 }
 
-/** How a pool opens connections, and its limits. */
+/** How a pool opens connections, and how many. */
 export interface PoolOptions {
   /**
    * Opens a connection and verifies the server. Throws Node's error if that fails. May call `onSocket` while the
@@ -80,28 +80,31 @@ export interface PoolOptions {
    */
   readonly open: (onSocket: (socket: PooledSocket) => void) => Promise<PooledSocket>
   readonly maxConnections: number
-  /** Maximum number of idle connections. Defaults to all of them. With 0, no connection is reused. */
+  /** Maximum number of idle connections. Defaults to no limit. 0 disables reuse. */
   readonly maxIdle?: number
   /** Time after which an idle connection is closed, in milliseconds. Defaults to a minute; 0 means never. */
   readonly idleMs?: number
   /**
-   * Whether a connection goes on opening after its call was abandoned, for the next call. Useful only for a destination
-   * with many calls and with `maxConnections`. By default, the connection is closed.
+   * Whether opening a connection continues after its call was abandoned, so that the next call can use the connection.
+   * Useful only for a destination with many calls and with `maxConnections`. By default, the connection is closed.
    */
   readonly keepsOpening?: boolean
 }
 
-/** A call that takes a connection. */
+/** A call that needs a connection. */
 export interface Waiter {
-  /** All connections are in use, so the call has to wait. */
+  /** Called when all connections are in use, so that the call has to wait. */
   onWait?(): void
-  /** The call no longer waits for other calls. */
+  /** Called when the call no longer waits for other calls. */
   onTurn?(): void
-  /** A connection is being opened for the call. `close` closes it. */
+  /** Called when a connection is being opened for the call. `close` closes it. */
   onOpening?(close: () => void): void
 }
 
-/** A connection is not reused this long before the server's keep-alive timeout, because a call takes time to arrive. */
+/**
+ * A connection is not reused during this time before the server's keep-alive timeout, because a call takes time to
+ * arrive.
+ */
 const closingMarginMs = 1000
 
 /** Opens, reuses and limits the connections to one destination. */
@@ -218,8 +221,8 @@ export function connectionClosed(): NodeJS.ErrnoException {
 }
 
 /**
- * Whether a connection can be reused. Waits until Node has polled all connections again. This takes two turns if the
- * first one starts in the middle of a poll.
+ * Whether a connection can be reused. Waits until Node.js has polled all connections again, which takes two turns of
+ * the event loop if this one is already in the middle of a poll.
  */
 async function isOpen({ socket, idleUntil }: PooledConnection): Promise<boolean> {
   if (performance.now() >= idleUntil) socket.destroy()

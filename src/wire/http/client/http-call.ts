@@ -1,7 +1,7 @@
 /**
- * One request and its response on one connection of a pool. Every HTTP/1.1 request of this program is such a call. It
- * ends with the response, a timeout or an abort. Either way, the connection returns to its pool. It is reused only if
- * request and response were complete and nothing followed them.
+ * One request and its response on one connection of a pool. Every HTTP/1.1 request of this program is such a call. A
+ * call ends with the response, a timeout or an abort, and then returns the connection to its pool. The connection is
+ * reused only if request and response were complete and no data followed them.
  */
 import { type AnswerHead, AnswerParser, type AnswerRules, type AnswerSink } from './answer-parser.ts'
 import { CallError, callErrorOf } from './call-error.ts'
@@ -19,10 +19,10 @@ import { type StreamedBody, sendBody } from './request-body.ts'
 /** A request, ready to be sent. */
 export interface CallParts {
   readonly pool: ConnectionPool
-  /** The name in messages about certificates. */
+  /** The server's name in messages about certificates. */
   readonly serverName: string
   readonly method: string
-  /** The whole head, as `requestHead` returns it. */
+  /** The whole head, as returned by `requestHead`. */
   readonly head: string
   readonly body: string | Uint8Array | StreamedBody | undefined
   /** Timeout of the call, including the wait for a connection unless `waitMs` is set. */
@@ -33,16 +33,16 @@ export interface CallParts {
   readonly rules?: Omit<AnswerRules, 'isHead'>
 }
 
-/** A connection that no longer carries HTTP. It belongs to its receiver. */
+/** A connection that no longer carries HTTP. Its receiver owns it. */
 export interface SwitchedConnection {
   readonly socket: PooledSocket
-  /** Data that followed the response. */
+  /** Data that arrived after the response. */
   readonly rest: Buffer
 }
 
 /** Receives the response of a call. */
 export interface AnswerReceiver extends AnswerSink {
-  /** Whether the timeout includes the body, or ends with the head of the response. */
+  /** Whether the timeout covers the body. If not, it ends with the head of the response. */
   readonly timeLimit: 'head' | 'whole'
   /** Whether there is room for more data. If not, the call stops reading until `wait` calls back. */
   mayRead(): boolean
@@ -73,7 +73,7 @@ export class HttpCall implements ConnectionListener, Waiter {
   #received = 0
   /** Whether the call had to wait for a free connection. */
   #waitedForConnection = false
-  /** Whether this server stopped reading the response for lack of memory. */
+  /** Whether the call stopped reading the response for lack of memory. */
   #wasPaused = false
   #isOver = false
 
@@ -97,7 +97,7 @@ export class HttpCall implements ConnectionListener, Waiter {
     )
   }
 
-  /** Ends the call without notice to the receiver, because the rest of the response is not needed. */
+  /** Ends the call without notifying the receiver, because the rest of the response is not needed. */
   abandon(): void {
     if (!this.#isAnswered) this.#end({ isReusable: false })
   }
@@ -135,7 +135,7 @@ export class HttpCall implements ConnectionListener, Waiter {
 
   onEnd(): void {
     if (this.#parser.end()) this.#complete()
-    // A stream that stands for a connection may stay open in the other direction.
+    // A stream that acts as a connection may stay open in the other direction.
     else this.onBroken(connectionClosed())
   }
 
@@ -146,7 +146,7 @@ export class HttpCall implements ConnectionListener, Waiter {
 
   #read(bytes: Buffer): void {
     try {
-      // A response has been followed by more data while the request was still being sent.
+      // More data followed the response while the request was still being sent.
       if (this.#isAnswered) throw new CallError('answer', 'the response is not valid HTTP/1.1')
       const isComplete = this.#parser.push(bytes)
       if (this.#isOver) return
@@ -187,7 +187,7 @@ export class HttpCall implements ConnectionListener, Waiter {
       return
     }
     this.#isSent = true
-    // Sends both in one packet.
+    // Sends the head and the body in one packet.
     socket.cork()
     socket.write(head, 'latin1')
     if (body !== undefined) socket.write(body)
@@ -199,7 +199,7 @@ export class HttpCall implements ConnectionListener, Waiter {
     if (this.#isAnswered) this.#release()
   }
 
-  /** A server may respond before it has read the request. The rest of the request is then still sent. */
+  /** A server may respond before it has read the whole request. The rest of the request is still sent. */
   #complete(): void {
     this.#isAnswered = true
     if (this.#switchHead !== undefined) this.#handOver(this.#switchHead)
@@ -260,8 +260,8 @@ export class HttpCall implements ConnectionListener, Waiter {
   }
 
   /**
-   * The server may have processed a call before it closed the connection, so only a read may be repeated. A write learns
-   * before it is sent whether its connection is closed (`ConnectionPool.take`).
+   * The server may have processed a call before it closed the connection, so only a read may be repeated. For a write,
+   * `ConnectionPool.take` checks before sending that the connection is still open.
    */
   #callError(error: NodeJS.ErrnoException): CallError {
     const { serverName, body, method } = this.#parts

@@ -3,10 +3,10 @@ import type { Socket } from 'node:net'
 import type { ConnectionOptions, TLSSocket } from 'node:tls'
 import { readFairly } from '../fair-reading.ts'
 
-/** Checks the server after the handshake. Returns why it is not trusted; undefined if it is. */
+/** Checks the server after the handshake. Returns the reason not to trust it, or undefined. */
 export type ServerVerifier = (socket: TLSSocket, options: ConnectionOptions) => Error | undefined
 
-/** The address of a server and the settings of TLS. */
+/** The address of a server and the TLS settings. */
 export interface TlsTarget extends ConnectionOptions {
   readonly host: string
   readonly port: number
@@ -16,7 +16,7 @@ export interface TlsTarget extends ConnectionOptions {
   readonly onSession?: ((session: Buffer) => void) | undefined
 }
 
-/** Also the longest time to establish a connection. */
+/** Maximum time to establish a connection. */
 const connectMs = 60_000
 
 type OnSocket = (socket: Socket) => void
@@ -35,7 +35,7 @@ export function openTls({ verifier, onSession, ...target }: TlsTarget, onSocket?
     // SNI does not allow IP addresses. Node then checks the certificate against `host`.
     servername: isAddress(target.servername ?? target.host) ? '' : (target.servername ?? target.host),
   }
-  // Not imported, because an import reads all exports of the module and so loads the well-known CAs.
+  // `import` is not used, because it reads all exports of the module and so loads the well-known CAs.
   const socket = process.getBuiltinModule('node:tls').connect(options)
   if (onSession !== undefined) socket.on('session', onSession)
   onSocket?.(socket)
@@ -72,7 +72,7 @@ function ready<S extends Socket>(
         return
       }
       readFairly(socket)
-      // The listener for errors stays: the owner of the connection adds its own in a later microtask.
+      // The error listener stays attached, because the owner of the connection adds its listener in a later microtask.
       resolve(socket)
     })
   })

@@ -1,6 +1,7 @@
 /**
- * Streams the body of a request to a connection, at the pace at which the server reads it. A truncated body, or one that
- * does not match its announced length, breaks off. Otherwise a partial body could pass for the whole.
+ * Streams the body of a request to a connection, as fast as the server reads it. If the body is truncated or does not
+ * match its announced length, the connection is closed. Otherwise the server could mistake a part of the body for the
+ * whole.
  */
 import type { Readable, Writable } from 'node:stream'
 import { readStream } from '../../../base/concurrency/read-stream.ts'
@@ -8,13 +9,13 @@ import { readStream } from '../../../base/concurrency/read-stream.ts'
 /** A body that is sent while it is read. */
 export interface StreamedBody {
   readonly stream: Readable
-  /** Content-Length of the request; undefined if the body is chunked. */
+  /** Content-Length of the request, or undefined if the body is chunked. */
   readonly length: number | undefined
-  /** After the end of the stream: whether the stream contains the whole body. */
+  /** Whether the stream contained the whole body. Called after the end of the stream. */
   readonly isWhole: () => boolean
 }
 
-/** Called once, unless the sender is stopped before. */
+/** Called once, unless sending is stopped before. */
 export interface BodyOutcome {
   readonly onSent: () => void
   readonly onBreak: () => void
@@ -26,8 +27,8 @@ export function bodyFraming({ length }: StreamedBody): string[] {
 }
 
 /**
- * Sends the body. Returns a function that stops sending and reads the rest of the stream, so that its sender gets to
- * read the response.
+ * Sends the body. Returns a function that stops sending and discards the rest of the stream, so that the program that
+ * sends it can finish and read the response.
  */
 export function sendBody(socket: Writable, body: StreamedBody, { onSent, onBreak }: BodyOutcome): () => void {
   const { stream, length, isWhole } = body
@@ -42,7 +43,8 @@ export function sendBody(socket: Writable, body: StreamedBody, { onSent, onBreak
     if (sent > (length ?? sent)) breakOff()
     // An empty chunk would end the body.
     else if (chunk.length > 0) {
-      // One part at a time, because each would need memory of its own. Meanwhile the source joins small parts.
+      // Writes one chunk at a time, because each queued chunk takes separate memory. Meanwhile, the source joins small
+      // chunks.
       stream.pause()
       write(socket, chunk, () => stream.resume())
     }

@@ -15,7 +15,7 @@ export function requestHead(method: string, path: string, headers: readonly stri
   return `${head}\r\n\r\n`
 }
 
-/** Headers by name, some with several values, as alternating names and values. */
+/** Converts headers by name, some with several values, to alternating names and values. */
 export function listHeaders(headers: { readonly [name: string]: string | readonly string[] }): string[] {
   return Object.entries(headers).flatMap(([name, value]) =>
     typeof value === 'string' ? [name, value] : value.flatMap((each) => [name, each]),

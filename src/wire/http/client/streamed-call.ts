@@ -10,14 +10,14 @@ import { type AnswerReceiver, type CallParts, HttpCall, type SwitchedConnection 
 /** A response with a body that is still being received. */
 export interface StreamedAnswer extends AnswerHead {
   readonly body: AnswerStream
-  /** The connection, if the server has switched protocols. */
+  /** The connection, if the server switched protocols. */
   readonly switched: SwitchedConnection | undefined
 }
 
-/** Framing per chunk that does not count. Go allows as much. */
+/** Bytes of framing per chunk that do not count towards the limit. Go allows as much. */
 const freeChunkFraming = 16
 
-/** Resolves with the head of the response. Throws CallError if there is none. */
+/** Resolves with the head of the response. Throws CallError if the call fails first. */
 export function streamCall(parts: CallParts): Promise<StreamedAnswer> {
   return new Promise((resolve, reject) => {
     const receiver = new AnswerInParts({ resolve, reject }, () => call.abandon())

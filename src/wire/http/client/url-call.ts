@@ -1,4 +1,4 @@
-/** Requests to URLs with small responses that are needed as a whole. */
+/** Requests to URLs, with small responses that are returned as a whole. */
 import type { AnswerBuffer, HeadFault } from './answer-buffer.ts'
 import { listHeaders, requestHead } from './request-head.ts'
 import type { UrlConnections } from './url-connections.ts'
@@ -11,7 +11,7 @@ export interface UrlCall {
   /** Sent with POST, as JSON unless the headers say otherwise. If omitted, the method is GET. */
   readonly body?: string | undefined
   readonly headers?: { readonly [name: string]: string }
-  /** Timeout for getting a free connection, and again for the response, in milliseconds. */
+  /** Timeout for getting a free connection, and separately for the response, in milliseconds. */
   readonly timeoutMs: number
   readonly maxBytes: number
   readonly faultOf: HeadFault
@@ -50,7 +50,7 @@ export function callUrl({
   })
 }
 
-/** The user name and password of a URL, if it contains them. */
+/** Returns the Authorization header for the user name and password of a URL, if it contains them. */
 function authorizationIn({ username, password }: URL): { authorization?: string } {
   if (username === '' && password === '') return {}
   const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`

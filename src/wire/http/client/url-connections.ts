@@ -1,4 +1,4 @@
-/** Connections to the servers of URLs, for requests to a service that is configured with a URL. */
+/** Connections to servers that are configured by URL. */
 import { CallError } from './call-error.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import { openTcp, openTls } from './open-connection.ts'

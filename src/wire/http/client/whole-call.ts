@@ -1,4 +1,4 @@
-/** Calls with small responses that are needed as a whole. */
+/** Calls with small responses that are returned as a whole. */
 import { AnswerBuffer, type HeadFault } from './answer-buffer.ts'
 import type { AnswerRoom } from './answer-memory.ts'
 import type { AnswerHead } from './answer-parser.ts'
@@ -8,9 +8,9 @@ import { type AnswerReceiver, type CallParts, HttpCall } from './http-call.ts'
 export interface WholeCallParts extends Omit<CallParts, 'rules'> {
   /** Maximum size of the response body. */
   readonly maxBytes: number
-  /** The memory that the response may take. By default, only its own size is limited. */
+  /** The memory that the response may take. By default, only the size of the response is limited. */
   readonly room?: AnswerRoom
-  /** Rejects responses. By default, redirects, failures and compressed responses are rejected. */
+  /** Decides whether to reject a response. By default, redirects, failures and compressed responses are rejected. */
   readonly faultOf?: HeadFault
 }
 

@@ -1,10 +1,10 @@
 /**
  * The server side of a SPDY/3.1 connection. The client opens streams, this side replies to each, and both sides write.
  *
- * A slow reader blocks the whole connection, as in all implementations that Kubernetes clients use. Those ignore
+ * A slow reader blocks the whole connection, as in all implementations that Kubernetes clients use. These ignore
  * flow-control windows and rely on TCP back-pressure. This side reports what it has read in WINDOW_UPDATE frames. It
- * obeys the peer's windows once the peer shows that it uses them. The server stops reading from a client that does not
- * read its replies.
+ * obeys the peer's windows once the peer shows that it uses windows. The server stops reading from a client that does
+ * not read its replies.
  */
 
 import type { Duplex } from 'node:stream'
@@ -41,7 +41,7 @@ export interface SpdyOptions {
 
 const maxStreams = 1000
 const maxDataBytes = 32 * 1024
-/** How long the client may take to close the connection after the end. */
+/** How long the client may take to close the connection after the server has ended it. */
 const lingerMs = 2_000
 
 export class SpdyConnection {
@@ -93,7 +93,7 @@ export class SpdyConnection {
           if (this.#hasAnswered) await this.#roomForAnswers()
         }
     } catch (error) {
-      // Broken connections and protocol violations are the client's fault.
+      // Broken connections and protocol violations are the client's fault, so they are not logged.
       if (!(error instanceof SpdyError) && !isConnectionError(error)) throw error
     } finally {
       this.#socket.destroy()
@@ -172,12 +172,12 @@ export class SpdyConnection {
     return room?.then(() => this.#taken(id, data.length))
   }
 
-  /** Data of a closed stream counts only for the connection's window. */
+  /** Data of a closed stream counts only towards the connection's window. */
   #taken(id: number, bytes: number): void {
     this.#received.add(bytes, this.#streams.has(id) ? id : undefined)
   }
 
-  /** Sends the chunk in parts that fit the peer's windows. */
+  /** Sends the chunk in pieces that fit into the peer's windows. */
   #send(id: number, chunk: Buffer, done: () => void): void {
     if (this.#socket.destroyed || !this.#streams.has(id)) {
       done()

@@ -1,6 +1,6 @@
 /**
- * SPDY/3.1 frames. Control frames are limited in size and read as a whole. The data of a frame is passed on as it
- * arrives, because a frame may have up to 16 MiB.
+ * SPDY/3.1 frames. Control frames are limited in size and buffered as a whole. The payload of a data frame is passed on
+ * as it arrives, because it can have up to 16 MiB.
  */
 import { ByteQueue } from '../../../base/collections/byte-queue.ts'
 import { SpdyError } from './spdy-error.ts'
@@ -120,7 +120,7 @@ function controlFrame(type: number, flags: number, body: Buffer): Frame | 'skipp
   }
 }
 
-/** The initial window in a SETTINGS frame. If the setting is repeated, the last value wins. */
+/** Returns the initial window in a SETTINGS frame. If the setting is repeated, the last value wins. */
 function windowIn(body: Buffer): number | undefined {
   const count = numberAt(body, 0)
   let window: number | undefined
@@ -139,7 +139,7 @@ function rest(body: Buffer, at: number): Buffer {
   return body.subarray(at)
 }
 
-/** Data of a stream. */
+/** Returns the header of a data frame. */
 export function dataFrame(id: number, data: Buffer): Buffer {
   return Buffer.concat([dataHead(id, data.length, 0), data])
 }

@@ -1,8 +1,8 @@
 /**
  * SPDY/3 header blocks: names and values, compressed in one zlib stream per connection with a preset dictionary.
  *
- * Every block ends with a zlib flush. Each can therefore be decompressed separately, with the last 32 KiB of earlier
- * data as its dictionary. This needs no persistent decompressor, and the size of each block can be limited. This side
+ * Every block ends with a zlib flush. Each block can therefore be decompressed separately, with the last 32 KiB of
+ * earlier data as the dictionary. No decompressor stays in memory, and the size of each block can be limited. This side
  * sends only empty blocks, which need no compressor.
  */
 import { constants, inflateRawSync } from 'node:zlib'
@@ -19,7 +19,7 @@ export class HeaderDecoder {
   #history: Buffer = dictionary
   #hasBegun = false
 
-  /** Returns headers by lower-case name. Of several values, the first is kept. */
+  /** Returns headers by lower-case name. If a header has several values, only the first is returned. */
   decode(block: Buffer): Map<string, string> {
     const text = this.#inflate(this.#hasBegun ? block : withoutHead(block))
     this.#hasBegun = true

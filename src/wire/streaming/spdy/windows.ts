@@ -8,8 +8,8 @@ const defaultWindow = 64 * 1024
 const whole = 0
 
 /**
- * The peer's windows. A peer that never sends updates does not use windows. Its windows are ignored, because sending
- * would otherwise block forever.
+ * The peer's windows. A peer that never sends updates does not use windows. Its windows are ignored, because otherwise
+ * sending would block forever.
  */
 export class SendWindows {
   #initial = defaultWindow
@@ -17,14 +17,14 @@ export class SendWindows {
   readonly #used = new Map<number, number>()
   readonly #waiting = new Map<number, () => void>()
 
-  /** The peer has set the initial window of streams. */
+  /** Applies the initial window of streams that the peer has set. */
   begin(window: number): void {
     this.#initial = window
     this.#areKept = true
     this.#wakeAll()
   }
 
-  /** The peer has read this many bytes. */
+  /** Applies an update: the peer has read this many bytes. */
   grow(id: number, bytes: number): void {
     this.#areKept = true
     this.#used.set(id, (this.#used.get(id) ?? 0) - bytes)

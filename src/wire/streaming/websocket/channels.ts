@@ -1,7 +1,7 @@
 /**
  * Several streams on one WebSocket, in the Kubernetes format: the first byte of a message is the channel number. If the
- * subprotocol name contains `base64`, messages are text: a digit followed by base64 data. In version 5, a message on
- * channel 255 closes the channel that it names.
+ * name of the subprotocol contains `base64`, messages are text: a digit followed by base64 data. In version 5, a
+ * message on channel 255 closes the channel that it names.
  */
 
 import type { Duplex } from 'node:stream'
@@ -14,13 +14,13 @@ export interface ChannelOptions {
   /** Number of channels, starting at 0. */
   readonly count: number
   readonly isBase64: boolean
-  /** Whether clients can close single channels. */
+  /** Whether clients can close individual channels. */
   readonly canClose: boolean
   readonly idleMs: number
 }
 
 const maxMessageBytes = 1024 * 1024
-/** Maximum amount of data in a frame, still below 64 KiB in base64. */
+/** Maximum amount of data in a frame. In base64, it is still below 64 KiB. */
 const maxDataBytes = 32 * 1024
 const closeChannel = 255
 const lingerMs = 2_000
@@ -46,7 +46,7 @@ export class ChannelConnection {
     this.closed = this.#run()
   }
 
-  /** `socket` has just been switched to a WebSocket. */
+  /** `socket` has just switched to the WebSocket protocol. */
   static async open(socket: SwitchedSocket, options: ChannelOptions): Promise<ChannelConnection> {
     socket.on('error', () => {})
     return new ChannelConnection(socket, options, await WebSocketFraming.open('server', maxMessageBytes))
@@ -92,7 +92,7 @@ export class ChannelConnection {
   }
 
   async #read(): Promise<void> {
-    // Keeps the socket open after reading ends, so that a closing frame can be sent.
+    // The socket stays open after reading ends, so that a closing frame can be sent.
     const chunks = this.#socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
     for await (const chunk of chunks)
       for (const message of await this.#framing.read(chunk)) {

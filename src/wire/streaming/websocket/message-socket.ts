@@ -1,6 +1,6 @@
 /**
- * The server side of a send-only WebSocket. Messages are sent at the client's pace. Incoming messages are discarded,
- * except for pings and the closing frame.
+ * The server side of a WebSocket that only sends. Messages are sent as fast as the client reads them. Incoming messages
+ * are discarded, except for pings and the closing frame.
  */
 import type { Duplex } from 'node:stream'
 import { isError } from '../../../base/text/errors.ts'
@@ -33,8 +33,8 @@ export class MessageSocket {
   }
 
   /**
-   * Returns undefined if there is room for more, or else a promise that resolves when there is or the connection is
-   * closed.
+   * Sends a message. Returns undefined if there is room for more, otherwise a promise that resolves when there is or
+   * when the connection is closed.
    */
   send(type: 'text' | 'binary', data: Buffer): Promise<void> | undefined {
     if (this.isOver) return undefined
@@ -58,7 +58,7 @@ export class MessageSocket {
     try {
       await this.#read()
     } catch (error) {
-      // Ignore a broken connection. Socket errors have a code.
+      // Ignores errors of a broken connection. Socket errors have a code.
       if (!(isError(error) && 'code' in error)) throw error
     } finally {
       this.#socket.end(() => this.#socket.destroy())
@@ -66,7 +66,7 @@ export class MessageSocket {
   }
 
   async #read(): Promise<void> {
-    // Keeps the socket open after reading ends, so that a closing frame can be sent.
+    // The socket stays open after reading ends, so that a closing frame can be sent.
     const chunks = this.#socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
     for await (const chunk of chunks)
       for (const message of await this.#framing.read(chunk)) {
