@@ -1,7 +1,8 @@
 /**
- * An object in the cache: the bytes that a GET returns and the few fields that lists and watches select by. Created
- * once per change and shared by all readers. Its content never changes, but its bytes can move to another buffer. The
- * cache has one for every object of the cluster, so fields that the key contains are not stored again.
+ * An object in the cache: the bytes that a GET returns, and the few fields that lists and watches select by. It is
+ * created once per change and shared by all readers. Its content never changes, but its bytes can move to another
+ * buffer. The cache contains one for every object of the cluster, so it does not store fields that the key already
+ * contains.
  */
 import {
   type Allocate,
@@ -54,12 +55,12 @@ export class CachedObject implements VersionedJson, StoredJson {
     return this.key.slice(this.key.lastIndexOf('/') + 1)
   }
 
-  /** Replaces its bytes with an equal copy in memory that the workers share. */
+  /** Replaces the bytes with an equal copy in memory that the workers share. */
   shareBytes(bytes: Buffer): void {
     if (bytes.equals(this.json)) this.json = bytes
   }
 
-  /** Copies its bytes out of the shared block. A replaced object would otherwise keep the whole block in memory. */
+  /** Copies the bytes out of the shared block. Otherwise a replaced object would keep the whole block in memory. */
   leaveBlock(): void {
     if (!(this.json.buffer instanceof SharedArrayBuffer)) return
     const own = Buffer.allocUnsafeSlow(this.json.length)
@@ -92,7 +93,7 @@ export interface OtherVersionReader {
    * between the versions. Throws UnreadableValue.
    */
   readonly convert: (key: string, value: Uint8Array, version: string | undefined) => Uint8Array
-  /** Headers of converted objects. They are read apart, because the reader remembers only the last header. */
+  /** Headers of converted objects. Another reader decodes them, because each reader caches only the last header. */
   readonly headers: HeaderReader
 }
 

@@ -4,14 +4,14 @@
  * `start` loads a snapshot and follows the log from there. Readers wait for `reached(revision)` so that their result is
  * not older than the required revision. If the feed is interrupted, the caches are loaded again and watchers are
  * closed. Their clients resume from a revision or list again. A watch that resumes from before the event buffer reads
- * the log, which is read once for all such watches if possible. An event buffer holds no event older than the history
- * retention time.
+ * the log. If several watches do so, they share the reads where possible. An event buffer contains no event older than
+ * the history retention time.
  *
- * Caches can be added and removed while the feed is running. After `add` and `fill`, the new cache is as current as all
+ * Caches can be added and removed while the feed is running. After `add` and `fill`, a new cache is as current as all
  * others.
  *
- * A cache with many objects is loaded in the background. Until then, `fetch` reads single objects into it, lists are read
- * from the store, and watches wait for it.
+ * A cache with many objects is loaded in the background. Until then, `fetch` reads single objects into it, lists are
+ * read from the store, and watches wait for it.
  */
 import { pause } from '../../base/concurrency/abort.ts'
 import { TimeSlice } from '../../base/concurrency/time-slice.ts'
@@ -46,13 +46,13 @@ export interface CacheListeners {
 
 /** Optional settings. */
 export interface CacheOptions {
-  /** The retention time of events. Absent means that only memory limits them. */
+  /** The retention time of events. If omitted, only memory limits them. */
   readonly eventRetention?: HistoryTime | undefined
-  /** The workers to share memory with. Absent means that memory is not shared. */
+  /** The workers to share memory with. If omitted, memory is not shared. */
   readonly sharing?: Sharing | undefined
   /**
-   * Whether a kind can be loaded in the background. The server must not read all objects of such a kind, or objects that
-   * were not fetched. Absent means that no kind can.
+   * Whether a kind can be loaded in the background. The server then must not read all objects of the kind, nor objects
+   * that it has not fetched. If omitted, no kind is loaded in the background.
    */
   readonly mayLoadLater?: ((prefix: string) => boolean) | undefined
 }
@@ -72,14 +72,14 @@ export class Caches {
   readonly #waiting = new Set<{ revision: number; resolve: () => void }>()
   readonly #listeners: CacheListeners
   readonly #log: LogChunks
-  /** Caches that were added while the feed is running and are not loaded yet. */
+  /** Caches that were added while the feed was running and are not loaded yet. */
   readonly #late = new Map<KindCache, LateLoad>()
   #eventBuffers: EventBufferExtender
   #started = false
   /** Incremented when a load of all caches starts and when it completes. */
   #epoch = 0
   #feed: Promise<void> = Promise.resolve()
-  /** The reason why the caches must be reloaded before they apply more changes; undefined if they need not. */
+  /** The reason why the caches must be reloaded before they apply more changes. Undefined if no reload is needed. */
   #fault: string | undefined = 'the store has not been read yet'
   /** Undefined if only memory limits the age of events. */
   readonly #times: RevisionTimes | undefined
@@ -102,7 +102,7 @@ export class Caches {
     this.#eventBuffers = this.#backlogAt(0)
   }
 
-  /** The reason why the caches are invalid; undefined if they are valid. */
+  /** The reason why the caches are invalid. Undefined if they are valid. */
   get fault(): string | undefined {
     return this.#fault
   }
@@ -135,7 +135,10 @@ export class Caches {
     return this.#byPrefix.get(prefixOf(group, plural))
   }
 
-  /** Resolves when a late cache is as current as all others; immediately for other caches. Throws StoreError. */
+  /**
+   * Resolves when a cache that was added late is as current as all others, immediately for other caches. Throws
+   * StoreError.
+   */
   async fill(cache: KindCache): Promise<void> {
     await cache.whenLoaded()
     while (this.#late.has(cache)) await this.#loadLate(cache)
@@ -156,8 +159,8 @@ export class Caches {
   }
 
   /**
-   * Makes sure that a cache which is loaded in the background knows this object. Returns undefined if it already does.
-   * Throws StoreError.
+   * Ensures that a cache which is still loading in the background contains this object. Returns undefined if it already
+   * does. Throws StoreError.
    */
   fetch(cache: KindCache, key: string): Promise<void> | undefined {
     return cache.knows(key) ? undefined : this.#store.get(key).then((entry) => cache.admit(key, entry))
@@ -181,7 +184,7 @@ export class Caches {
     this.#feed = this.#run()
   }
 
-  /** Starts to load the caches with many objects in the background. Called once the server can take requests. */
+  /** Starts to load the caches with many objects in the background. Called when the server is ready for requests. */
   loadRest(): void {
     this.#mayLoadRest = true
     this.#background ??= this.#loadDeferred().finally(() => {
@@ -205,14 +208,14 @@ export class Caches {
   }
 
   /**
-   * Extends the event buffer of a cache back to this revision, if all caches can be extended together. Throws
-   * RevisionGone if the revision is before the history window.
+   * Extends the event buffer of a cache back to this revision if the buffers of all caches can be extended together.
+   * Throws RevisionGone if the revision is before the history window.
    */
   async lookBack(cache: KindCache, revision: number): Promise<void> {
     await this.#eventBuffers.reach(cache, revision)
   }
 
-  /** Returns a chunk of the log after a revision that is before a cache's event buffer. */
+  /** Returns a chunk of the log that starts after a revision before a cache's event buffer. */
   async readLog(cache: KindCache, after: number): Promise<LogChunk> {
     return await this.#log.read(after, cache.floor)
   }
@@ -237,7 +240,7 @@ export class Caches {
     await this.#background
   }
 
-  /** Loads all current caches. A cache that is added in the meantime has its own load. */
+  /** Loads all current caches. Caches that are added in the meantime are loaded separately. */
   async #load({ isFirst = false } = {}): Promise<void> {
     this.#epoch++
     const loads = new Map([...this.#byPrefix.values()].map((cache) => [cache, cache.beginLoad()]))
@@ -265,7 +268,7 @@ export class Caches {
     this.#advance(revision)
   }
 
-  /** Loads a late cache in the background. */
+  /** Loads a cache that was added late, in the background. */
   #defer(cache: KindCache): void {
     cache.beginPartial()
     this.#deferred.push(cache)
@@ -337,7 +340,7 @@ export class Caches {
     let page: Snapshot | undefined = await this.#store.list({ prefix, limit: loadPage, count: false })
     while (page !== undefined) {
       const next = this.#pageAfter(prefix, page, large)
-      // The error is thrown where this promise is awaited.
+      // Errors are thrown where this promise is awaited.
       next?.catch(() => {})
       yield page
       page = await next
@@ -354,7 +357,8 @@ export class Caches {
     const kind = kindPrefixOf(last)
     const isLarge = large !== undefined && entries[0]!.key.startsWith(kind) && this.#mayLoadLater(kind)
     if (isLarge) large.add(kind)
-    // The prefix ends in a slash. The first string after all its keys ends in the next character, a zero.
+    // The prefix ends in a slash. The first string after all its keys ends in a zero instead, the character after the
+    // slash.
     const after = isLarge ? `${kind.slice(0, -1)}0` : last
     return this.#store.list({ prefix, limit: loadPage, count: false, after, revision })
   }
@@ -427,8 +431,8 @@ export class Caches {
   }
 
   /**
-   * Returns the cache that a key belongs to: `objects/core/configmaps/` for `objects/core/configmaps/a/b`. Undefined
-   * for keys of kinds that are not served.
+   * Returns the cache that a key belongs to: for `objects/core/configmaps/a/b`, the cache of
+   * `objects/core/configmaps/`. Undefined for kinds that are not served.
    */
   #cacheOf(key: string): KindCache | undefined {
     return key.startsWith(objectsPrefix) ? this.#byPrefix.get(kindPrefixOf(key)) : undefined

@@ -1,10 +1,10 @@
 /**
- * Caches encodings of objects other than JSON, such as Protobuf. An encoding is created on first request and kept for
- * later ones until the object changes or the shared memory limit is reached.
+ * Caches encodings of objects other than JSON, such as Protobuf. An encoding is created on first request and kept until
+ * the object changes or the shared memory limit is reached.
  *
- * At the limit, recently requested encodings survive. Each new encoding examines the oldest one in the queue and
- * replaces it only if it was not requested since it was last examined. A list of more objects than fit therefore does
- * not evict everything that the next list needs.
+ * At the limit, recently requested encodings survive. To add an encoding, the cache examines the oldest one in the
+ * queue and replaces it only if nobody has requested it since the last examination. A list of more objects than fit
+ * therefore does not evict everything that the next list needs.
  */
 
 /** A complete document, and the range of the object itself within its envelope. */
@@ -15,7 +15,7 @@ export interface EncodedObject {
 }
 
 /**
- * Identifies a state of an object in a cache after a given number of loads. After a reload no earlier state is valid.
+ * Identifies the state of an object in a cache after a given number of loads. A reload invalidates all earlier states.
  */
 export interface KeptState {
   readonly key: string
@@ -25,7 +25,7 @@ export interface KeptState {
 
 interface CachedEncoding {
   readonly state: KeptState
-  /** Undefined once dropped. The entry may remain in the queue for a while. */
+  /** Undefined after eviction. The entry may stay in the queue for a while. */
   form: EncodedObject | undefined
   isUsed: boolean
   readonly home: Map<string, CachedEncoding>
@@ -38,7 +38,7 @@ const fewForms = 1000
 export class EncodedObjectBudget {
   readonly #maxBytes: number
   #bytes = 0
-  /** In the order of examination, starting at `#next`. */
+  /** Encodings in the order of examination, starting at `#next`. */
   #queue: CachedEncoding[] = []
   #next = 0
   #dropped = 0
@@ -52,7 +52,7 @@ export class EncodedObjectBudget {
     return this.#bytes
   }
 
-  /** Returns whether this many bytes fit, evicting one or more encodings if necessary. */
+  /** Returns whether this many bytes fit, after evicting one or more encodings if necessary. */
   makeRoom(bytes: number): boolean {
     if (bytes > this.#maxBytes) return false
     while (this.#bytes + bytes > this.#maxBytes) {

@@ -1,10 +1,10 @@
 /**
- * Extends the event buffers back to before the caches were loaded, for watches that resume from there. After a restart
- * all watches do.
+ * Extends the event buffers of the caches to before the caches were loaded, for watches that resume from there. After a
+ * restart, all watches do.
  *
  * A cache starts with a snapshot and no events. When the first watch resumes from before the snapshot, the log in
- * between is read once for all kinds. The caches' event buffers are then filled as if they had followed the log at that
- * time, and kinds that did not change are known. Later watches find this work done. If the events do not fit, the
+ * between is read once for all kinds. The event buffers are then filled as if the caches had followed the log at that
+ * time. Kinds without changes are known as well. Later watches find the buffers filled. If the events do not fit, the
  * newest are kept, and watches that need older ones read the log separately.
  */
 
@@ -18,7 +18,7 @@ import type { LogChunk, LogChunks } from './log-chunks.ts'
 /** A watch that resumes from further back reads the log separately, at its own speed. */
 const maxRevisions = 100_000
 const maxBytes = 64 * 1024 * 1024
-/** Cost of creating the events of a log chunk, in the units of a TimeSlice. */
+/** Cost of creating the events of a log chunk, in units of a time slice. */
 const chunkCost = 500
 
 export class EventBufferExtender {
@@ -55,7 +55,7 @@ export class EventBufferExtender {
 
   async #extend(revision: Revision): Promise<void> {
     const until = this.#from
-    // A cache that was loaded later has an event buffer that starts elsewhere.
+    // The event buffer of a cache that was loaded later starts at another revision.
     const caches = [...this.#caches()].filter(({ floor }) => floor === until)
     const collected = new CollectedEvents()
     const timeSlice = new TimeSlice()
@@ -78,7 +78,7 @@ class CollectedEvents {
   #bytes = 0
 
   /**
-   * Adds the events of a chunk. If the chunk cannot be decoded, this kind alone loses the chunk and everything before
+   * Adds the events of a chunk. If the chunk cannot be decoded, only this kind loses the chunk and everything before
    * it.
    */
   addFrom(chunk: LogChunk, cache: KindCache, { after, until }: { after: Revision; until: Revision }): void {

@@ -23,7 +23,7 @@ export interface EventForm {
   prepare?(objects: readonly CachedObject[]): Promise<void> | undefined
   /** Encodes a BOOKMARK, whose object has only a resourceVersion, or an ERROR with a Status. */
   encodeBookmarkOrError(type: 'BOOKMARK' | 'ERROR', document: JsonObject): Buffer
-  /** The encoding of all events after the first, if it is different. */
+  /** The encoding of all events after the first one, if it differs. */
   readonly rest?: EventForm
 }
 
@@ -48,7 +48,7 @@ export class CacheEvent {
   }
 
   /**
-   * Returns the object to send to a watcher. For DELETED this is the last state that the watcher knew, with the
+   * Returns the object to send to a watcher. For DELETED, it is the last state that the watcher received, with the
    * resourceVersion of the change.
    */
   objectFor(type: EventType): CachedObject {
@@ -76,7 +76,7 @@ export class CacheEvent {
   }
 }
 
-/** Copies bytes out of a larger shared buffer, which would otherwise stay in memory as long as the event. */
+/** Copies bytes out of a larger shared buffer. Otherwise the whole buffer would stay in memory as long as the event. */
 function copyToOwnBuffer(bytes: Buffer): Buffer {
   if (bytes.buffer.byteLength <= 2 * bytes.length) return bytes
   const copy = Buffer.allocUnsafeSlow(bytes.length)

@@ -2,11 +2,11 @@
  * The cache of one kind: all its objects as of `revision`, its event buffer, and its watchers.
  *
  * The cache is filled by a load, again after the feed was interrupted, and then updated by `apply` in revision order.
- * It handles keys and bytes and does not interpret the kind. Reads are plain memory lookups, so they are consistent
- * with one another within a turn of the event loop. Longer reads see the state at their start.
+ * It works with keys and bytes and does not interpret the kind. Reads are plain memory lookups, so all reads in one
+ * turn of the event loop are consistent. Longer reads see the state at their start.
  *
- * A large cache is loaded after the server is ready. Until then it knows only the objects that were fetched for a request
- * or changed since (`partial-objects.ts`), and reads of anything else throw 503 rather than miss an object.
+ * A large cache is loaded after the server is ready. Until then, it contains only the objects that requests have
+ * fetched or that have changed (`partial-objects.ts`). Reads of anything else throw 503 instead of missing an object.
  */
 
 import { HeaderReader, UnreadableValue } from '../../api/codec/stored.ts'
@@ -26,8 +26,7 @@ const maxEventBytes = 64 * 1024 * 1024
 /** Maximum number of indexed labels per kind. Selectors on other labels scan all objects. */
 const maxIndexes = 16
 /**
- * An index returns all its matches at once. If it has more than this many, the query scans the objects in slices
- * instead.
+ * An index returns all its matches at once. If there are more than this, the query scans the objects in slices instead.
  */
 const maxIndexed = 5000
 
@@ -35,7 +34,7 @@ const maxIndexed = 5000
 export class KindCache {
   /** The prefix of all keys of the kind. */
   readonly prefix: string
-  /** `#events` has all events after this revision. */
+  /** `#events` contains all events after this revision. */
   #floor = 0
   /** The revision of the last known change of this kind. */
   changedAt = 0
@@ -57,7 +56,7 @@ export class KindCache {
   readonly #watchers = new Map<string, Set<Watcher>>()
   readonly #listeners = new Set<ChangeListener>()
 
-  /** Readers for single objects and for objects that are loaded in a row. */
+  /** Two readers, one for single objects and one for objects that are loaded in sequence. */
   readonly #single: ObjectReader
   readonly #inRow: ObjectReader
 
@@ -87,7 +86,7 @@ export class KindCache {
     return this.#floor
   }
 
-  /** Whether the cache knows only some of its objects because it is loaded in the background. */
+  /** Whether the cache contains only some of its objects because it is loaded in the background. */
   get isLoading(): boolean {
     return this.#partial !== undefined
   }
@@ -102,12 +101,12 @@ export class KindCache {
     this.#partial ??= new PartialObjects()
   }
 
-  /** Whether the cache knows this object, or that it does not exist. */
+  /** Whether the cache contains this object, or knows that it does not exist. */
   knows(key: string): boolean {
     return this.#partial === undefined || this.#partial.knows(key)
   }
 
-  /** Adds an object that was read from the store, or notes that it does not exist. */
+  /** Adds an object that was read from the store, or records that it does not exist. */
   admit(key: string, entry: Entry | undefined): void {
     if (entry === undefined) this.#partial?.miss(key)
     else if (this.#partial?.advance(key, entry.revision))
@@ -128,7 +127,7 @@ export class KindCache {
     return { objects: new SortedMap(), unreadable: new Map() }
   }
 
-  /** Adds an object to the snapshot. Objects loaded in a row share blocks of memory, which saves space. */
+  /** Adds an object to the snapshot. Objects loaded in sequence share blocks of memory to save space. */
   load(load: Load, entry: Entry): void {
     this.#loadInto(load, entry)
   }
@@ -175,7 +174,7 @@ export class KindCache {
   }
 
   /**
-   * Calls `listener` after every change with the key of the object, or without a key if all objects may have changed.
+   * Calls `listener` after every change with the key of the object, or without a key if any object may have changed.
    */
   onChange(listener: ChangeListener): () => void {
     this.#listeners.add(listener)
@@ -260,7 +259,7 @@ export class KindCache {
     return this.#objects.get(key)
   }
 
-  /** Returns the first objects in key order, unfiltered. Without a limit, returns all of them. */
+  /** Returns the first objects in key order without filtering. Without a limit, returns all of them. */
   page(namespace: string | undefined, after?: string, limit?: number): CachedObject[] {
     this.#partial?.assertWhole()
     return this.#objects.withPrefix(this.#prefixOf(namespace), after, limit)
@@ -301,7 +300,8 @@ export class KindCache {
   }
 
   /**
-   * Adds the events between `after` and `until` if the event buffer starts at `until`. The oldest ones may be `lost`.
+   * Adds the events between `after` and `until` if the event buffer starts at `until`. The oldest of them may be
+   * `lost`.
    */
   prepend({ until, after, events, lost }: Earlier): void {
     if (this.#floor !== until) return
@@ -325,7 +325,7 @@ export class KindCache {
     return events.slice(first)
   }
 
-  /** Creates a watcher that gets no events until it begins. */
+  /** Creates a watcher. It gets no events until it begins. */
   watch(selection: Selection, form: EventForm): Watcher {
     this.#partial?.assertWhole()
     const scope = selection.namespace ?? ''
@@ -452,7 +452,7 @@ export interface ObjectQuery {
   /** Undefined means all namespaces. */
   readonly namespace: string | undefined
   readonly matches?: Matches | undefined
-  /** Only objects after this key. */
+  /** Selects only objects after this key. */
   readonly after?: string | undefined
   /** The part of `matches` that an index can answer. */
   readonly demand?: LabelDemand | undefined
@@ -480,7 +480,7 @@ export function weight({ object }: CacheEvent): number {
   return 2 * object.json.length
 }
 
-/** Whether the event's object is in the selection's scope: its namespace and name, not its labels. */
+/** Whether the event's object is in the scope of the selection. Compares namespace and name, not labels. */
 export function concerns(event: CacheEvent, { namespace, name }: Selection): boolean {
   return (
     (namespace === undefined || event.object.namespace === namespace) &&

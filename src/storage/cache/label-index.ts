@@ -1,6 +1,6 @@
 /**
- * Indexes the objects of a kind by the values of one label. An index is built when a selector first uses the label, and
- * then kept up to date. The cost of a list by label therefore depends on the size of its result, not of the cache.
+ * Indexes the objects of a kind by the values of one label. The index is built when a selector first uses the label,
+ * and then kept up to date. The cost of listing by label therefore depends on the size of the result, not of the cache.
  */
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
 import type { CachedObject } from './cached-object.ts'

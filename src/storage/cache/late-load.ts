@@ -1,22 +1,22 @@
 /**
  * Loads a cache that is added while the feed is running.
  *
- * The store is listed while changes continue. The last change of each object that the feed delivers in the meantime is
- * recorded and applied once the list is complete. So no change is lost or counted twice. The cache has no readers or
- * watchers until then, so these changes produce no events.
+ * The store is listed while changes continue. Meanwhile, the last change of each object that the feed delivers is
+ * recorded, and the changes are applied once the list is complete. No change is therefore lost or applied twice. The
+ * cache has no readers or watchers until then, so these changes produce no events.
  */
 import { TimeSlice } from '../../base/concurrency/time-slice.ts'
 import type { Change, Entry, Revision } from '../store/store.ts'
 import type { KindCache, Load } from './kind-cache.ts'
 
-/** Cost of adding one object, in the units of a TimeSlice. */
+/** Cost of adding one object, in units of a time slice. */
 const entryCost = 10
 
 export class LateLoad {
   readonly #cache: KindCache
   readonly #load: Load
   readonly #timeSlice = new TimeSlice()
-  /** Changes by key: at most one for each object that the cache will have or had. */
+  /** Changes by key: at most one for each object that the cache will contain or has contained. */
   readonly #changesByKey = new Map<string, Change>()
 
   constructor(cache: KindCache) {
@@ -36,7 +36,7 @@ export class LateLoad {
     }
   }
 
-  /** Completes the load with a list as of this revision. From now on the feed updates this cache like any other. */
+  /** Completes the load with a list as of this revision. The feed updates this cache from now on. */
   finish(listed: Revision): void {
     let through = listed
     for (const change of this.#changesByKey.values()) {

@@ -1,10 +1,10 @@
 /**
  * Reads the store's log in shared chunks, for watches that start before the caches' event buffers.
  *
- * A reader requests the chunk after its current revision and holds no other chunk. The latest chunks are kept for a
- * while, together with their events, because many clients resume from old versions at the same time. So the log is read
- * and its objects are decoded once for all of them. Kept chunks are bounded in bytes. Readers that come later read the
- * log again.
+ * A reader requests the chunk after its current revision and holds no other chunk. The latest chunks are cached for a
+ * while, together with their events, because many clients resume from old versions at the same time. The log is then
+ * read once for all of them, and its objects are decoded once. The cache is bounded in bytes. Readers that come later
+ * read the log again.
  */
 import type { Change, Revision, Store } from '../store/store.ts'
 import { StoreError } from '../store/store.ts'
@@ -51,7 +51,7 @@ export class LogChunk {
   }
 }
 
-/** Returns the object before a change, which usually is the result of the preceding change. */
+/** Returns the object before a change, which is usually the result of the preceding change. */
 function previousOf(cache: KindCache, { key, previous }: Change, known: CachedObject | undefined) {
   if (previous === undefined || known?.revision === previous.revision) return previous && known
   return cache.readIfSound(key, previous.revision, previous.value)
@@ -60,7 +60,7 @@ function previousOf(cache: KindCache, { key, previous }: Change, known: CachedOb
 export class LogChunks {
   readonly #store: Store
   readonly #prefix: string
-  /** In order of use, most recently used last. */
+  /** Cached chunks, most recently used last. */
   readonly #cachedChunks = new Set<LogChunk>()
   readonly #reading = new Map<Revision, Promise<LogChunk>>()
   readonly #stop = new AbortController()

@@ -1,12 +1,13 @@
 /**
- * Records which objects a cache knows while it is loaded in the background. An object that the cache does not know is
- * not missing: reading it throws 503, and so does reading all objects. So no reader mistakes an object for absent.
+ * Records which objects a cache contains while it is loaded in the background. An object that the cache does not
+ * contain may still exist: reading it throws 503, and so does reading all objects. Readers therefore never mistake an
+ * object for missing.
  */
 import { serviceUnavailable } from '../../api/model/api-error.ts'
 import { BoundedMap } from '../../base/collections/bounded-map.ts'
 import { isKey } from '../store/key.ts'
 
-/** Clients can ask for any number of objects that do not exist, so only the latest are remembered. */
+/** Clients can request any number of objects that do not exist, so only the latest are remembered. */
 const maxAbsent = 10_000
 
 export class PartialObjects {

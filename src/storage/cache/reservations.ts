@@ -1,6 +1,6 @@
 /**
- * The pool values that all objects of all servers reserve: the keys under `claims/`, each with the key of the object
- * that holds the reservation. The feed of the caches also updates the reservations, so both are equally current.
+ * The pool values that all objects of all servers reserve: the keys under `claims/`, whose values name the object that
+ * holds the reservation. The feed of the caches also updates the reservations, so both are equally current.
  *
  *   claims/node-ports/30080 -> objects/core/services/default/web
  */

@@ -16,7 +16,7 @@ const marksPerHistory = 16
 /** Records approximately when each revision was the newest. */
 export class RevisionTimes {
   readonly #retention: HistoryTime
-  /** Each revision was reached at this time or earlier. Oldest first. */
+  /** Revisions with a time at which they had been reached, oldest first. */
   #marks: { readonly revision: Revision; readonly time: number }[] = []
 
   constructor(retention: HistoryTime) {
@@ -38,7 +38,7 @@ export class RevisionTimes {
     const fresh = this.#marks.findIndex(({ time }) => time > end)
     const old = fresh === -1 ? this.#marks.length : fresh
     if (old === 0) return 0
-    // The newest outdated mark makes the older ones redundant.
+    // Older marks are redundant once a newer one is outdated.
     this.#marks = this.#marks.slice(old - 1)
     return this.#marks[0]!.revision
   }

@@ -1,12 +1,12 @@
 /**
  * Shares the bytes of objects among all workers of a server (`--workers`).
  *
- * Each worker applies every change on its own, in its own memory, so no worker waits for another. One worker later
- * copies objects that have stopped changing into blocks of shared memory and announces their positions. The other
- * workers replace their own copy if its bytes are equal. Sharing only saves memory: a worker that misses an
- * announcement, or finds different bytes, keeps its own copy.
+ * Each worker applies every change in its own memory, so no worker waits for another. One worker later copies objects
+ * that have stopped changing into blocks of shared memory and announces their positions. The other workers replace
+ * their own copies if the bytes are equal. Sharing only saves memory: a worker that misses an announcement, or finds
+ * different bytes, keeps its own copy.
  *
- * A replaced object leaves its block (`CachedObject.leaveBlock`), because events that still refer to the object would
+ * A replaced object leaves its block (`CachedObject.leaveBlock`). Otherwise events that still refer to the object would
  * keep the whole block in memory. A sparse block is released and its remaining objects are copied to a new one.
  */
 import { BroadcastChannel } from 'node:worker_threads'
@@ -31,7 +31,7 @@ export interface SharedBytes {
 /** Announces the positions of the objects in a block. */
 interface BlockAnnouncement {
   readonly type: 'told'
-  /** The worker that asked. Undefined means all workers. */
+  /** The worker that requested the announcement. Undefined means all workers. */
   readonly to: number | undefined
   readonly block: SharedArrayBuffer
   readonly keys: readonly string[]
@@ -56,7 +56,7 @@ export interface Sharing {
    * An object is copied once it has not changed for between one and two times this duration. Defaults to two seconds.
    */
   readonly restMs?: number
-  /** Whether worker 0 fills no block until another worker asks for them. Defaults to false. */
+  /** Whether worker 0 waits until another worker requests blocks before it fills any. Defaults to false. */
   readonly waits?: boolean
 }
 
@@ -73,7 +73,7 @@ interface Parts extends Required<Omit<Sharing, 'channel'>> {
 }
 
 const blockBytes = 256 * 1024
-/** Each round reviews one of this many blocks, and at least one. */
+/** Each round reviews one in this many blocks, but at least one. */
 const reviewedShare = 16
 
 /** Copies objects that have stopped changing into blocks and announces them to the other workers. */
@@ -112,7 +112,7 @@ class LaidBlocks implements SharedBytes {
     if (this.#isNeeded) this.#young.add(key)
   }
 
-  /** Loaded objects count as unchanged for long enough. */
+  /** Loaded objects count as unchanged for long enough to be copied. */
   loaded(objects: Iterable<CachedObject>): void {
     if (this.#isNeeded) this.#loaded.push(objects)
   }
@@ -231,7 +231,7 @@ class FollowedBlocks implements SharedBytes {
     }
   }
 
-  /** No action: the other worker announces the object once it stops changing. */
+  /** Nothing to do: the other worker announces the object once it stops changing. */
   changed(): void {}
 
   /**

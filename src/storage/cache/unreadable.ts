@@ -1,6 +1,6 @@
 /**
- * A stored value that cannot be decoded because it is damaged or was written by a newer version of the program. It is
- * set aside and reported. All other objects are served as usual.
+ * A stored value that cannot be decoded because it is damaged or was written by a newer version of the program. The
+ * cache reports it separately and serves all other objects as usual.
  */
 import { NewerValue, type UnreadableValue } from '../../api/codec/stored.ts'
 

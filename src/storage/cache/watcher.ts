@@ -1,10 +1,10 @@
 /**
  * One reader of a kind's changes, with a bounded queue of encoded events.
  *
- * The reader first catches up on past events at its own speed, and nothing is queued. It calls `begin` in the turn of
- * the event loop in which it has caught up. From then on the cache pushes events and never waits. A watcher whose queue
- * overflows is closed: its client lists again and no other watcher is affected. Queued events are sent in as few writes
- * as possible.
+ * The reader first catches up on past events at its own speed, without a queue. It calls `begin` in the turn of the
+ * event loop in which it has caught up. From then on, the cache pushes events and never waits. A watcher whose queue
+ * overflows is closed. Its client lists again, and no other watcher is affected. Queued events are sent in as few
+ * writes as possible.
  */
 
 import type { JsonObject } from '../../api/json/json.ts'
@@ -51,7 +51,7 @@ export class Watcher {
   #waiting: PendingEvent[] = []
   #bytes = 0
   #closed = false
-  /** Whether no more events follow. The watcher closes once its queue is empty. */
+  /** Whether no more events follow. The watcher closes when its queue is empty. */
   #finishing = false
   #wake: (() => void) | undefined
   readonly #onClose: (watcher: Watcher) => void
@@ -99,7 +99,7 @@ export class Watcher {
     else this.#tell({ event, type }, this.#form.prepare)
   }
 
-  /** Encodes the event as soon as possible, after the events that already wait. */
+  /** Encodes the event as soon as possible, after the events that are already waiting. */
   #tell(pending: PendingEvent, prepare: Prepare): void {
     const isFirst = this.#waiting.length === 0
     const preparing = isFirst ? prepare([objectIn(pending)]) : undefined
@@ -140,7 +140,10 @@ export class Watcher {
     if (!this.#closed) this.#enqueue(event.bytes(this.nextForm(), type))
   }
 
-  /** Queues a bookmark: everything before it has been sent. Skipped while events wait to be encoded. */
+  /**
+   * Queues a bookmark, which says that everything before it has been sent. Does nothing while events wait to be
+   * encoded.
+   */
   bookmark(bytes: Buffer): void {
     if (!this.#closed && this.#waiting.length === 0) this.#enqueue(bytes)
   }
@@ -152,7 +155,7 @@ export class Watcher {
     else this.#wake?.()
   }
 
-  /** Returns queued events up to and including the event that reaches this many bytes. Empty if nothing is queued. */
+  /** Returns queued events, up to and including the one that reaches this many bytes. Empty if nothing is queued. */
   take(bytes: number): Buffer[] {
     const taken = this.#bytes <= bytes ? this.#queue : this.#queue.splice(0, countUpTo(this.#queue, bytes))
     if (taken === this.#queue) this.#queue = []

@@ -1,8 +1,8 @@
 /**
- * A store that encrypts values at rest. Its users see plain values. The underlying store, its log, journal, file and
- * backups contain only encrypted values. The first provider of a resource encrypts. All providers decrypt, each the
- * values that it has written. A value that cannot be decrypted is returned unchanged: its reader reports it as
- * unreadable and continues with the other objects.
+ * A store that encrypts values at rest. Its callers see plain values. The underlying store, its log, journal, file and
+ * backups contain only encrypted values. The first provider of a resource encrypts values. To decrypt a value, the
+ * store uses the provider that wrote it. A value that cannot be decrypted is returned unchanged: its reader reports it
+ * as unreadable and continues with the other objects.
  */
 import type { Batch, Change, Entry, Journal, Snapshot, Store, Write } from '../store/store.ts'
 import type { Provider } from './providers.ts'
@@ -92,7 +92,7 @@ function finder(encrypted: Encrypted): FindProviders {
   }
 }
 
-/** A decrypted value, and the provider whose key decrypted it. */
+/** A decrypted value, and the provider that decrypted it. */
 export interface Decrypted {
   readonly plain: Uint8Array
   readonly provider: Provider
@@ -105,7 +105,7 @@ export function decrypt(providers: readonly Provider[], place: string, value: Ui
     try {
       return { plain: provider.decrypt(place, value.subarray(provider.marker.length)), provider }
     } catch {
-      // Tries the next key, which may have the same name. Drops the error because its text might quote the value.
+      // Tries the next key, which may have the same name. Drops the error, because its text might quote the value.
     }
   }
   return undefined
@@ -115,7 +115,7 @@ function decryptOrMark(providers: readonly Provider[], place: string, value: Uin
   return decrypt(providers, place, value)?.plain ?? (isMarked(value) ? value : unexpected)
 }
 
-/** Whether a value names this provider and its key. Another key with the same name may have written the value. */
+/** Whether a value names this provider and its key. A different key with the same name may have written the value. */
 function isBy({ marker }: Provider, value: Uint8Array): boolean {
   if (marker === '') return !isMarked(value)
   return Buffer.from(value.subarray(0, marker.length)).toString('latin1') === marker

@@ -1,8 +1,8 @@
 /**
  * The encryption providers. A stored value starts with a marker that names its cipher and key, in the format of
- * kube-apiserver 1.23 (`k8s:enc:aesgcm:v1:<key>:`). So a store written by kube-apiserver can be read with the same
- * configuration. If the cipher supports it, a value is bound to its key in the store and cannot be moved to another
- * one.
+ * kube-apiserver 1.23 (`k8s:enc:aesgcm:v1:<key>:`). A store written by kube-apiserver can therefore be read with the
+ * same configuration. If the cipher supports it, a value is bound to its key in the store and cannot be moved to
+ * another one.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
@@ -66,7 +66,7 @@ export type StoredValueCheck = (place: string, value: Buffer) => boolean
 
 /**
  * AES in CBC mode with padding: initialization vector, ciphertext. The cipher does not authenticate: with a wrong key,
- * about one value in 256 has valid padding and decrypts to garbage. So the decrypted value itself is checked.
+ * about one value in 256 has valid padding and decrypts to garbage. The decrypted value itself is therefore checked.
  */
 export function aescbc(marker: string, key: Buffer, isStoredValue: StoredValueCheck = () => true): Provider {
   const algorithm = `aes-${8 * key.length}-cbc`

@@ -37,7 +37,7 @@ export interface EncryptionNames {
    */
   readonly isStoredValue: StoredValueCheck
   /**
-   * Whether several keys can share a name, as long as the key that encrypts has a unique name. Only for a rewrite,
+   * Whether several keys may share a name, as long as the name of the key that encrypts is unique. Only for a rewrite,
    * which repairs such a configuration.
    */
   readonly allowsSharedOldNames?: boolean

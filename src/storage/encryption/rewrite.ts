@@ -1,6 +1,7 @@
 /**
  * Rewrites all values that the first provider of their resource did not write, for example after a key was added or
- * encryption was enabled. Then deletes the journal and compacts the store, because both still contain the old values.
+ * encryption was enabled. Afterwards, deletes the journal and compacts the store, because both still contain the old
+ * values.
  */
 import type { Entry, Store } from '../store/store.ts'
 import { decrypt, type Encrypted } from './encrypted-store.ts'
@@ -10,7 +11,7 @@ export interface Rewritten {
   /** Number of values that were rewritten, and number of values that were already up to date. */
   readonly written: number
   readonly current: number
-  /** Keys whose values no provider can decrypt. These values are left unchanged. */
+  /** Keys whose values no provider can decrypt. These values remain unchanged. */
   readonly unreadable: readonly string[]
 }
 
@@ -64,7 +65,7 @@ async function rewrite(
     const { key, revision, value } = entry
     const decrypted = decrypt(providers, key, value)
     if (decrypted === undefined) return 'unreadable'
-    // Compares the key itself, not its name: another key may have the same name.
+    // Compares the keys themselves, because two different keys may have the same name.
     if (decrypted.provider === first) return 'current'
     const sealed = first!.encrypt(key, decrypted.plain)
     const result = await store.commit({ key, expected: revision, value: sealed, lifetimeSeconds })
@@ -74,7 +75,7 @@ async function rewrite(
   throw new Error(`${original.key} keeps changing: run the command again`)
 }
 
-/** Yields the entries of a prefix, which can also be a single complete key. */
+/** Yields the entries of a prefix. The prefix can also be a single complete key. */
 async function* everything(store: Store, prefix: string): AsyncGenerator<Entry> {
   let after: string | undefined
   for (;;) {

@@ -1,4 +1,4 @@
-/** Validation of keys and writes. Keys are ordered by their UTF-8 bytes on every backend: see base/utf8-order. */
+/** Validation of keys and writes. All backends order keys by their UTF-8 bytes: see base/utf8-order. */
 import { shorten } from '../../base/text/shorten.ts'
 import {
   type Key,
@@ -12,14 +12,14 @@ import {
 } from './store.ts'
 
 /**
- * Throws if a key is invalid. Keys are built from validated names, so an invalid key is a bug, caught here before it
- * reaches a backend.
+ * Throws if a key is invalid. Keys are built from validated names, so an invalid key is a bug. It is detected here,
+ * before it reaches a backend.
  */
 export function assertKey(key: Key): void {
   if (!isKey(key)) throw new StoreError(`invalid key: ${JSON.stringify(shorten(key, 100))}`)
 }
 
-/** Whether a store may have this key. */
+/** Whether a store can contain this key. */
 export function isKey(text: string): boolean {
   const fits = text.length > 0 && text.length <= maxKeyBytes && Buffer.byteLength(text) <= maxKeyBytes
   // Lone surrogates all encode to the same UTF-8 bytes, so two such keys could collide.
@@ -41,7 +41,7 @@ export function assertWrite(write: Write): void {
   if ((write.note?.text.length ?? 0) > maxNoteBytes) throw new StoreError(`a note is longer than ${maxNoteBytes} bytes`)
 }
 
-/** Checks the reserved and released keys. A key with a lifetime cannot reserve keys: they would outlive it. */
+/** Checks the reserved and released keys. A key with a lifetime cannot reserve keys, because they would outlive it. */
 function assertReservations({ key, reserves = [], releases = [], lifetimeSeconds }: Write): void {
   const reservations = [...reserves.map((taken) => taken.key), ...releases]
   if (reservations.length === 0) return

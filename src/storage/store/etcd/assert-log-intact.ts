@@ -1,9 +1,9 @@
 /**
  * Checks whether etcd still has the log that this process has read. A watch that resumes after a break would not notice
- * a restore: on an etcd that was restored from a backup it would wait until revisions exceed the old ones and then
- * continue silently. So the last reported event is looked up at its revision. The same check runs before the first read
- * or commit on a new session: a transaction compares revisions, and a key that is older than the backup has the same
- * revision after the restore.
+ * a restore: on an etcd that was restored from a backup, it would wait until revisions exceed the old ones and then
+ * continue silently. The check therefore looks up the last reported event at its revision. It also runs before the
+ * first read or commit on a new session: a transaction compares revisions, and a key that is older than the backup has
+ * the same revision after the restore.
  */
 import type { StoreRestored } from '../store.ts'
 import type { Connection } from './connection.ts'
@@ -12,7 +12,7 @@ import { decodeRange, type EtcdEvent, encodeRange, type KeyValue, methods } from
 
 export interface ReportedState {
   readonly connection: Pick<Connection, 'call'>
-  /** The last event that etcd reported; undefined if there is none yet. */
+  /** The last event that etcd reported. Undefined if there is none yet. */
   readonly last: EtcdEvent | undefined
   /** The highest revision that etcd has reported, by its own count. */
   readonly etcdRevision: number

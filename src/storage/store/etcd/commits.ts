@@ -43,7 +43,7 @@ import {
   type SwapRequest,
 } from './messages.ts'
 
-/** Returns the journal note to write together with a commit; undefined if there is no journal. */
+/** Returns the journal note to write together with a commit. Undefined if there is no journal. */
 export type NoteOf = (write: Write) => { readonly key: Uint8Array; readonly value: Uint8Array } | undefined
 
 export interface CommitsOptions {
@@ -73,7 +73,7 @@ export class Commits {
     } catch (error) {
       const failure = writeFailure(error, write.value?.length ?? 0)
       if (!failure.ambiguous) throw failure
-      // A late loss gets some time beyond the usual deadline.
+      // If the response is lost late, determining the outcome may take somewhat longer than the usual deadline.
       const deadline = Math.max(usual, performance.now() + deadlineMs / 2)
       if (isFull(error)) return await this.#settleFull(write, error, deadline)
       const found = await this.#findOut(write, deadline).catch(() => undefined)
@@ -142,14 +142,14 @@ export class Commits {
     return note === undefined ? taken : [...taken, note]
   }
 
-  // A revision from before the offset matches nothing that exists. No key has revision -1.
+  // A revision from before the offset matches no existing key. No key has revision -1.
   #expectation(expected: Revision | 'present'): Compare {
     if (expected === 'present') return { target: 'version', above: 0 }
     const equals = expected === 0 ? 0 : Math.max(-1, this.#space.etcdRevision(expected) || -1)
     return { target: 'modRevision', equals }
   }
 
-  /** Determines the outcome after a lost response; undefined if it cannot be known. */
+  /** Determines the outcome after a lost response. Undefined if it cannot be determined. */
   async #findOut(write: Write, deadline: number): Promise<Committed | Conflict | undefined> {
     if (write.expected === 0) return await this.#findMade(write, deadline)
     const again = await this.#send(write, deadline)
@@ -160,7 +160,7 @@ export class Commits {
     return isOther ? again : undefined
   }
 
-  /** Returns the value that replaced the expected revision, found by going back from the current one. */
+  /** Returns the value that replaced the expected revision. Finds it by going back from the current value. */
   async #findNext({ key, expected }: Write, now: Entry | undefined, deadline: number): Promise<Bytes | undefined> {
     const before = (revision: Revision) =>
       this.#look({ key: this.#space.key(key), revision: this.#space.etcdRevision(revision) - 1 }, deadline)
@@ -174,7 +174,7 @@ export class Commits {
     return undefined
   }
 
-  /** Whether the first value of an existing key has the bytes of this write, which no other write has. */
+  /** Whether the first value of an existing key has the bytes of this write. No other write has these bytes. */
   async #findMade({ key, value, unique }: Write, deadline: number): Promise<Committed | undefined> {
     if (!unique) return undefined
     const now = await this.#look({ key: this.#space.key(key) }, deadline)

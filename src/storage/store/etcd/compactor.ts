@@ -1,7 +1,7 @@
 /**
- * Compacts the store, by one of all its servers. Every `historyMs` each server tries to update the same note, and the
- * successful server compacts to the revision that it saw one period before. So everything younger than `historyMs` is
- * kept, regardless of the number of servers and without leader election.
+ * Compacts the store. One of its servers does so in each period: every `historyMs`, each server tries to update the
+ * same note, and the server that succeeds compacts up to the revision that it saw one period before. Everything younger
+ * than `historyMs` is therefore kept, regardless of the number of servers and without leader election.
  */
 import type { Revision, StoreError } from '../store.ts'
 import type { Connection } from './connection.ts'
@@ -21,9 +21,9 @@ export interface CompactorOptions {
 const maxTimerMs = 2 ** 31 - 1
 
 export class Compactor {
-  /** The error of the last period; undefined if it succeeded. */
+  /** The error of the last period. Undefined if it succeeded. */
   failure: StoreError | undefined
-  /** The version of the note when it was last seen. */
+  /** The version of the note when this server last read it. */
   #version = 0
   #lastSeenRevision: Revision | undefined
   #stopped = false
@@ -47,7 +47,7 @@ export class Compactor {
     this.#timer.unref()
   }
 
-  // A failed period is made up for by the next one, of this server or another.
+  // A later period, of this or another server, makes up for a failed one.
   async #period(): Promise<void> {
     try {
       const target = this.#lastSeenRevision
@@ -71,7 +71,8 @@ export class Compactor {
       this.#version = succeeded ? this.#version + 1 : (current?.version ?? 0)
       return succeeded
     } catch (error) {
-      // A full store cannot update the note. It needs compaction all the more, and compacting twice does no harm.
+      // A full store cannot update the note. Such a store needs compaction all the more, and compacting twice does no
+      // harm.
       if (isFull(error)) return true
       throw error
     }

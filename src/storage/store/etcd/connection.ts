@@ -1,9 +1,9 @@
 /**
- * A connection to the cluster: selects a member, uses it while it serves, and fails over when it does not.
+ * A connection to the cluster. It selects a member, uses that member while it works, and then fails over to another.
  *
- * Every call ends by its deadline. A read is retried on the next member until then. A write is retried only if the
- * first attempt certainly had no effect, because the response to a second one could belong to the wrong write. A member
- * is used only if it reports that it belongs to the same cluster, is a voting member and has a leader.
+ * Every call ends by its deadline. Until then, a read is retried on the next member. A write is retried only if the
+ * first attempt certainly had no effect, because the response to a second attempt could belong to the wrong write. A
+ * member is used only if it reports that it belongs to the same cluster, is a voting member and has a leader.
  */
 
 import { setTimeout as delay } from 'node:timers/promises'
@@ -23,7 +23,7 @@ export interface ConnectionOptions {
   readonly onVersion?: (version: string) => void
 }
 
-/** The part of a session that a check needs. */
+/** The members of a session that a check needs. */
 export type CheckedSession = Pick<Session, 'call'>
 
 export interface CallOptions {
@@ -31,7 +31,7 @@ export interface CallOptions {
   readonly effect: 'read' | 'write'
   /** Called each time before the request is sent on a session. If it throws, the call fails or is retried. */
   readonly check?: (session: CheckedSession, deadline: number) => Promise<void> | undefined
-  /** On the monotonic clock. Defaults to `deadlineMs` from now. */
+  /** Deadline on the monotonic clock. Defaults to `deadlineMs` from now. */
   readonly deadline?: number
 }
 
@@ -62,7 +62,7 @@ export class Connection {
     this.deadlineMs = deadlineMs
   }
 
-  /** The error of the last round over the members; undefined if it succeeded or none has ended yet. */
+  /** The error of the last round over the members. Undefined if the round succeeded or none has ended yet. */
   get refusal(): string | undefined {
     return this.#refusal
   }
@@ -99,7 +99,7 @@ export class Connection {
     }
   }
 
-  /** Leaves the current member, so that the next call uses another one. */
+  /** Abandons the current member, so that the next call uses another one. */
   moveOn(): void {
     if (this.#current) this.#leave(this.#current)
   }
@@ -143,7 +143,7 @@ export class Connection {
     }
   }
 
-  /** Tries each member once. The first that serves becomes the current one. */
+  /** Tries each member once. The first member that works becomes the current one. */
   async #connect(): Promise<Session> {
     const reasons: string[] = []
     for (let i = 0; i < this.#endpoints.length; i++) {
@@ -211,7 +211,9 @@ export class Connection {
   }
 }
 
-/** Whether a retry is safe: for a read if the member is at fault, for a write only if it certainly had no effect. */
+/**
+ * Whether a retry is safe: a read may be retried if the member is at fault, a write only if it certainly had no effect.
+ */
 function mayRepeat(error: CallError, effect: 'read' | 'write'): boolean {
   if (error instanceof MessageTooLarge) return false
   if (!error.sent) return true
@@ -219,8 +221,8 @@ function mayRepeat(error: CallError, effect: 'read' | 'write'): boolean {
   return effect === 'read' && (error.code === undefined || error.code === status.unavailable)
 }
 
-// A member returns these errors before it proposes anything: it has no leader (requests ask it to check), or its queue
-// is full.
+// A member returns these errors before it proposes anything: it has no leader (requests demand this check), or its
+// queue is full.
 function refusedUpFront(error: CallError): boolean {
   if (error.code === status.unavailable) return error.message === 'etcdserver: no leader'
   return error.code === status.resourceExhausted && error.message === 'etcdserver: too many requests'

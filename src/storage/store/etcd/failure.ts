@@ -1,6 +1,6 @@
 /**
- * Converts failed calls to the errors of the store contract, and decides for a write whether it may have happened. If
- * in doubt, it may have: only a response that rules it out makes the error unambiguous.
+ * Converts failed calls to the errors of the store contract, and decides for a write whether it may have happened. In
+ * case of doubt, the error is ambiguous: only a response that rules the write out makes it unambiguous.
  */
 import { messageOf } from '../../../base/text/errors.ts'
 import { StoreError, StoreFull, ValueTooLarge } from '../store.ts'
@@ -62,7 +62,7 @@ export function writeFailure(error: unknown, size: number): StoreError {
   return new StoreError(`etcd: ${messageOf(error)}`, { cause: error, ambiguous: mayHaveHappened(error) })
 }
 
-// The member's own limit, or that of its gRPC layer for an even larger request.
+// The member's limit, or that of its gRPC layer for an even larger request.
 function isTooLarge(error: unknown): boolean {
   if (!(error instanceof CallError)) return false
   if (error.code === status.invalidArgument) return error.message === tooLarge

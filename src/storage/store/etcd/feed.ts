@@ -1,9 +1,9 @@
 /**
  * The progress of this process's only watch of the prefix: the log tail that all watchers read, and the callers that
- * wait for a revision. It is filled by the watch itself (`watched-feed.ts`), or by the thread that has the watch
+ * wait for a revision. Either the watch itself fills it (`watched-feed.ts`) or the thread that has the watch
  * (`relayed-feed.ts`).
  *
- * The tail never runs ahead of the watch: a reader that sees revision N has received all changes up to N.
+ * The tail is never ahead of the watch: a reader that sees revision N has received all changes up to N.
  */
 
 import { LogTail, type LogTailLimits } from '../log-tail.ts'
@@ -22,7 +22,7 @@ export class Feed implements FeedPosition {
   tail: LogTail
   newest: Revision
   anchored: boolean
-  /** Why the feed is stalled or has ended; undefined while it is running. */
+  /** Why the feed is stalled or has ended. Undefined while it is running. */
   failure: StoreError | undefined
   #ended = false
   readonly #limits: LogTailLimits | undefined

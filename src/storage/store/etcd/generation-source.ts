@@ -25,7 +25,9 @@ export interface EtcdLocation {
 
 export interface GenerationParts {
   readonly space: KeySpace
-  /** Known to all threads of this process: the newest commit of any of them, and how far they have compacted. */
+  /**
+   * State that all threads of this process share: the newest commit of any of them, and how far they have compacted.
+   */
   readonly sharedRevisions: SharedRevisions
   /** Must be called once. */
   openFeed(callbacks: FeedCallbacks): FeedSource
@@ -41,10 +43,10 @@ export interface FeedSource {
 
 /** The callbacks of a feed. */
 export interface FeedCallbacks {
-  /** Looks up etcd's current revision, linearizable, to restart from. */
+  /** Looks up etcd's current revision (linearizable) to restart from. */
   readonly present: () => Promise<Revision>
   /** Checks whether etcd's revision is below a reported one. */
   readonly isRolledBack: () => Promise<boolean>
-  /** Must be called when etcd went back in time. */
+  /** Must be called when the store detects that etcd went back in time. */
   readonly onRestored: () => void
 }

@@ -69,7 +69,7 @@ export interface EtcdGenerationOptions {
   readonly generationParts: GenerationParts
   /** Minimum age of changes before they are compacted. Undefined if another thread runs compaction. */
   readonly historyMs: number | undefined
-  /** How much of the journal to keep. Absent means no journal. */
+  /** How much of the journal to keep. If omitted, there is no journal. */
   readonly retention?: Retention | undefined
   readonly clock: Clock
   readonly onWarning: (text: string) => void
@@ -88,13 +88,15 @@ export class EtcdGeneration {
   readonly #beginning: Revision
   readonly #connection: Connection
   readonly #space: KeySpace
-  /** Our own commits and compactions. Other servers may have compacted further. */
+  /** Newest commits and compactions of this store. Other servers may have compacted further. */
   readonly #sharedRevisions: SharedRevisions
   readonly #commits: Commits
   readonly #source: FeedSource
   readonly #compactor: Compactor | undefined
   readonly #onRestored: EtcdGenerationOptions['onRestored']
-  /** Sessions known to have the log of this generation. A restored etcd has ended its earlier sessions. */
+  /**
+   * Sessions that are known to have the log of this generation. If etcd was restored, its earlier sessions have ended.
+   */
   readonly #checkedSessions = new WeakSet<CheckedSession>()
   readonly #check = (session: CheckedSession, deadline: number): Promise<void> | undefined =>
     this.#checkedSessions.has(session) ? undefined : this.#checkSession(session, deadline)
@@ -131,7 +133,9 @@ export class EtcdGeneration {
     if (historyMs !== undefined) this.#compactor = new Compactor({ connection, space, historyMs, revision, compact })
   }
 
-  /** Must be called once, before anything else. Checks the current session so that the first commit need not. */
+  /**
+   * Must be called once, before anything else. Checks the current session so that the first commit does not have to.
+   */
   async begin(): Promise<void> {
     const request = encodeRange({ key: this.#space.note('offset') })
     const checked = this.#connection.call(methods.range, request, { effect: 'read', check: this.#check })
@@ -202,11 +206,12 @@ export class EtcdGeneration {
     const present = await this.#present.ask()
     if (revision > present) throw new RevisionAhead(revision, await this.#settled(present))
     if (this.#space.etcdRevision(revision) < 1) return
-    // Waits until our own watch has reported the revision: afterwards etcd could no longer add the previous value.
+    // Waits until the watch of this process has reported the revision. After the compaction, etcd could no longer add
+    // the previous value to its event.
     await this.#settled(revision)
     await this.#keepBefore(revision)
     try {
-      // Compaction is idempotent, so it can be retried like a read.
+      // Compaction is idempotent, so it is retried like a read.
       const request = encodeCompact(this.#space.etcdRevision(revision))
       await this.#connection.call(methods.compact, request, { effect: 'read' })
     } catch (error) {
@@ -217,14 +222,14 @@ export class EtcdGeneration {
   }
 
   /**
-   * Archives changes before etcd compacts them. If that fails, compaction still runs because etcd needs it more than
-   * the journal.
+   * Archives changes before etcd compacts them. If that fails, compaction still runs, because it is more important for
+   * etcd than the journal.
    */
   async #keepBefore(revision: Revision): Promise<void> {
     const parts = { connection: this.#connection, space: this.#space }
     try {
       if (this.journal !== undefined) await this.journal.keep()
-      // Before the beginning, the revision may not be a change of ours.
+      // At the start, the revision may not be that of a change in this store.
       else if (revision > this.#beginning && revision <= this.#feed.newest) await clearAbandoned(parts, revision)
     } catch (error) {
       this.journal?.failed(readFailure(error))
@@ -280,7 +285,7 @@ export class EtcdGeneration {
       })
     } catch (error) {
       if (error instanceof StoreRestored) throw this.#restored()
-      // The commit itself has not been sent, so it can be retried.
+      // The commit itself has not been sent, so the caller can retry it.
       throw error instanceof CallError ? new CallError(error.message, { sent: false, cause: error }) : error
     }
     this.#checkedSessions.add(session)
@@ -301,7 +306,7 @@ export class EtcdGeneration {
     throw new CallError('its revision is lower than one that it reported earlier', { sent: false })
   }
 
-  /** Returns etcd's revision, linearizable, by reading a key that need not exist. */
+  /** Returns etcd's revision (linearizable) by reading a key that need not exist. */
   async #lookUp(): Promise<Revision> {
     const { revision } = await this.#range({ key: this.#space.note('tick'), countOnly: true })
     return this.#space.revision(revision)
@@ -323,7 +328,7 @@ export class EtcdGeneration {
   }
 
   /**
-   * Makes a stalled feed pass `revision`. The feed may still get there without the tick, so a failed tick is not final.
+   * Makes a stalled feed pass `revision`. The feed may still get there without the tick, so a failed tick is not fatal.
    */
   async #push(revision: Revision): Promise<void> {
     let cause: unknown
@@ -340,7 +345,7 @@ export class EtcdGeneration {
     // Every tick is unique, so that two at the same revision can be distinguished: see assert-log-intact.ts.
     const request = encodePut(this.#space.note('tick'), randomBytes(8))
     try {
-      // A write that can be retried like a read: an extra tick does no harm.
+      // A write that is retried like a read, because an additional tick does no harm.
       const answer = await this.#connection.call(methods.put, request, { effect: 'read' })
       return this.#space.revision(decodeHeaderOnly(answer))
     } catch (error) {
@@ -398,8 +403,8 @@ export class EtcdGeneration {
   }
 
   /**
-   * Returns the start of the history window, for a revision that is gone: as known here, or as etcd reports it to a
-   * watch that starts before it.
+   * Returns the error for a revision that is gone, with the start of the history window: as known here, or as etcd
+   * reports it to a watch that starts before it.
    */
   async #oldestAbove(revision: Revision): Promise<Revision> {
     if (revision < this.#sharedRevisions.oldest) return this.#sharedRevisions.oldest

@@ -31,7 +31,7 @@ export class CallError extends Error {
   override readonly name = 'CallError'
   /** The gRPC status. Undefined if the transport failed before a status arrived. */
   readonly code: number | undefined
-  /** False if the request certainly never reached the member. */
+  /** False if the request certainly did not reach the member. */
   readonly sent: boolean
 
   constructor(message: string, options: ErrorOptions & { code?: number; sent: boolean }) {
@@ -81,7 +81,7 @@ export class MessageCutter {
     return all.subarray(0, count)
   }
 
-  // Called when a message is complete or its header is split, so the bytes of a message are joined once.
+  // Called when a message is complete or its header is split, so the bytes of a message are joined only once.
   #join(): Buffer {
     const all = this.#pending.length === 1 ? this.#pending[0]! : Buffer.concat(this.#pending)
     this.#pending = [all]
@@ -96,7 +96,7 @@ export class MessageTooLarge extends CallError {
   }
 }
 
-/** Returns the error in the headers or trailers; undefined if there is none or the status is not known yet. */
+/** Returns the error in the headers or trailers. Undefined if there is none or the status is not known yet. */
 export function failureOf(headers: Headers): CallError | undefined {
   const code = headers.get('grpc-status')
   if (code === undefined || code === '0') return undefined
@@ -106,7 +106,7 @@ export function failureOf(headers: Headers): CallError | undefined {
   })
 }
 
-// Decodes percent-encoded UTF-8. A malformed error text is returned unchanged.
+// Decodes percent-encoded UTF-8. Returns a malformed error text unchanged.
 function decodeMessage(text: string): string {
   try {
     return decodeURIComponent(text)

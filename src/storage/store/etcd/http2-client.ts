@@ -2,12 +2,12 @@
  * An HTTP/2 connection with the features that an etcd client needs: POST requests with a complete body, and streamed
  * responses.
  *
- * No request is sent before there is room for it: the peer limits the number of concurrent streams and the size of
- * bodies, per stream and in total. The peer's data is bounded too: `windowBytes` per stream, until the reader has
- * consumed them (`consumed`).
+ * A request is sent only if there is room for it: the peer limits the number of concurrent streams and the size of
+ * bodies, per stream and in total. The peer's data is bounded too: at most `windowBytes` per stream until the reader
+ * has consumed them (`consumed`).
  *
- * A protocol violation by the peer ends the connection. The reader of each call then learns whether the peer can have
- * read the request at all.
+ * A protocol violation by the peer ends the connection. The reader of each call is then told whether the peer can have
+ * read the request.
  */
 import type { Socket } from 'node:net'
 import { BoundedMap } from '../../../base/collections/bounded-map.ts'
@@ -28,7 +28,7 @@ import type { HeaderDecoder } from '../../../wire/http2/header-block.ts'
 
 export type Headers = ReadonlyMap<string, string>
 
-/** The reader of a stream. Nothing is called after `end` or `fail`. */
+/** The reader of a stream. None of its methods is called after `end` or `fail`. */
 export interface StreamReader {
   /** Called with the response headers, and later with the trailers. */
   headers(headers: Headers): void
@@ -38,17 +38,17 @@ export interface StreamReader {
 }
 
 export interface StreamFailure {
-  /** The cause. Absent if the connection was closed without an error. */
+  /** Called if the stream fails. The cause is omitted if the connection was closed without an error. */
   readonly cause?: Error
-  /** False if the peer certainly did not receive the whole request, or says that it did not process it. */
+  /** False if the peer certainly did not receive the whole request, or reports that it did not process it. */
   readonly sent: boolean
 }
 
 export interface StreamRequest {
-  /** Encoded by `encodeHeaders`. */
+  /** The headers, as returned by `encodeHeaders`. */
   readonly headers: Buffer
   readonly body: Buffer
-  /** Whether the request ends with its body. Otherwise it stays open until it is cancelled. */
+  /** Whether the body ends the request. Otherwise the request stays open until it is cancelled. */
   readonly ends: boolean
 }
 
@@ -63,8 +63,8 @@ const connectionWindow = 8 * windowBytes
 const maxHeaderBytes = 64 * 1024
 const limits = { blockBytes: maxHeaderBytes, headers: { remembered: 0, count: 1000, bytes: 2 * maxHeaderBytes } }
 /**
- * A connection is replaced at this stream number. It is far below the maximum because some streams may be waiting to
- * start.
+ * A connection is replaced when it reaches this stream number. The number is far below the maximum, because some
+ * streams may be waiting to start.
  */
 const lastId = 2 ** 30
 /** Maximum number and size of cached header blocks. A member sends the same headers in thousands of responses. */
@@ -129,7 +129,7 @@ export class Http2Client extends Http2Connection<Stream> {
     this.sendNumber({ type: frameTypes.window }, connectionWindow - firstWindow)
   }
 
-  /** False once no new stream can be opened: the connection is closed or the peer has sent GOAWAY. */
+  /** False once no new stream can be opened, because the connection is closed or the peer has sent GOAWAY. */
   get usable(): boolean {
     return this.#takesMore && !this.socket.destroyed
   }
@@ -145,7 +145,7 @@ export class Http2Client extends Http2Connection<Stream> {
     return stream
   }
 
-  /** Cancels the stream. Its reader is not called any more. */
+  /** Cancels the stream. Its reader gets no further calls. */
   cancel(stream: Stream): void {
     this.#waiting.delete(stream)
     if (!this.streams.has(stream.id)) return
@@ -188,7 +188,7 @@ export class Http2Client extends Http2Connection<Stream> {
     this.sendData(stream, body)
   }
 
-  /** Readers never throw, so the peer is at fault. */
+  /** Readers do not throw, so the error is the peer's fault. */
   protected onMalformed(error: Error): void {
     this.destroy(this.isKnown ? error : new Error('it does not support HTTP/2'))
   }

@@ -1,10 +1,10 @@
 /**
  * The thread that watches etcd for the stores of other threads (`relayed-feed.ts`). A single watch decodes the changes
- * once into memory that all threads share. Compaction also runs here, once for all. The other threads read and write on
- * their own connections, so this thread delays none of their requests.
+ * once, into memory that all threads share. This thread also compacts the store for all of them. The other threads read
+ * and write on separate connections, so this thread delays none of their requests.
  *
- * All stores share the generations of this store. A worker that detects that etcd went back in time requests a generation above the
- * revisions it has seen. The current generation then ends for all.
+ * All stores share the generations of this store. A worker that detects that etcd went back in time requests a
+ * generation above the revisions that it has returned. The current generation then ends for all.
  */
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { shareChanges } from '../packed-changes.ts'
@@ -39,7 +39,7 @@ export class EtcdHub {
     return { port: port2 }
   }
 
-  /** Closes the store. Stores of other threads that are still open end now. */
+  /** Closes the store. Stores of other threads that are still open end, too. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#store.close()
@@ -57,7 +57,7 @@ class HubGenerations implements GenerationSource {
   readonly #ports = new Set<MessagePort>()
   /** Ports that follow the current generation. */
   readonly #followers = new Set<MessagePort>()
-  /** Ports that wait for a generation, and the revision that it must exceed. */
+  /** Ports that wait for a generation, with the revision that it must exceed. */
   readonly #joining = new Map<MessagePort, Revision>()
   #present: Present | undefined
 
@@ -87,7 +87,7 @@ class HubGenerations implements GenerationSource {
   #open(generationParts: GenerationParts, callbacks: FeedCallbacks): FeedSource {
     const source = generationParts.openFeed(callbacks)
     this.#present = { generationParts, source, callbacks }
-    // Deferred because one of these may end the generation again, and the code that opens the generation is not ready yet.
+    // Deferred, because one of the ports may end the generation again before the code that opens it is ready.
     queueMicrotask(() => {
       for (const [port, reportedRevision] of this.#joining) this.#join(port, reportedRevision)
     })
@@ -100,7 +100,7 @@ class HubGenerations implements GenerationSource {
     }
   }
 
-  /** A port that has seen revisions above the offset of the current generation shows that this generation has ended. */
+  /** If a port has seen revisions above the offset of the current generation, this generation has ended. */
   #join(port: MessagePort, reportedRevision: Revision): void {
     this.#joining.set(port, reportedRevision)
     const present = this.#present

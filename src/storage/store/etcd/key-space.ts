@@ -1,8 +1,8 @@
 /**
- * Maps the store's keys and revisions to etcd's: keys are under a prefix, revisions above an offset.
+ * Maps the store's keys and revisions to those of etcd: keys are under a prefix, and revisions are above an offset.
  *
- * The store's own notes are under the prefix too, so that the watch sees them. Their names start with NUL, which no key
- * contains, so they sort before all keys and never collide with one.
+ * The store's notes are under the prefix too, so that the watch sees them. Their names start with NUL. No key contains
+ * a NUL, so notes sort before all keys and never collide with one.
  */
 import { type Change, type Entry, type Key, type Revision, StoreError } from '../store.ts'
 import type { EtcdEvent, KeyValue } from './messages.ts'
@@ -41,7 +41,7 @@ export class KeySpace {
     return { key, end: endOf(key) }
   }
 
-  /** Whether the entry is a note, or a foreign write to the bare prefix, and not a key of the store. */
+  /** Whether the entry is not a key of the store: a note, or a foreign write to the bare prefix. */
   isNote(entry: KeyValue): boolean {
     return entry.key.length === this.prefix.length || entry.key.charCodeAt(this.prefix.length) === 0
   }

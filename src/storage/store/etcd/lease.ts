@@ -1,7 +1,7 @@
 /**
- * Implements lifetimes with etcd leases: etcd deletes a key when its lease expires. Each write has its own lease: keys
- * that share a lease are deleted at one revision, and a watch that resumes between the two deletions would lose the
- * second. A lease whose write lost its race, or whose key was written again, has no key and simply expires.
+ * Implements lifetimes with etcd leases: etcd deletes a key when its lease expires. Each write has a separate lease.
+ * Keys that share a lease are deleted at one revision, and a watch that resumes between the two deletions would lose
+ * the second. If a write loses its race, or its key is written again, its lease has no key and simply expires.
  */
 import type { Connection } from './connection.ts'
 import { isLeaseGone, noteFailure } from './failure.ts'
@@ -13,8 +13,8 @@ export type LeasedWrite<T> = (lease: bigint, deadline: number) => Promise<T>
 const attempts = 3
 
 /**
- * Runs a write with a lease of `seconds`, counted from now. A write that comes too late for its lease has not happened
- * and is retried with another one. One deadline covers all attempts.
+ * Runs a write with a lease of `seconds`, counted from now. If the lease expires before the write, nothing was written
+ * and the write is retried with a new lease. One deadline covers all attempts.
  */
 export async function withLease<T>(connection: Connection, seconds: number, write: LeasedWrite<T>): Promise<T> {
   const deadline = performance.now() + connection.deadlineMs
@@ -31,7 +31,7 @@ export async function withLease<T>(connection: Connection, seconds: number, writ
 async function grant(connection: Connection, seconds: number, deadline: number): Promise<bigint> {
   const request = encodeLeaseGrant(seconds)
   try {
-    // Can be repeated like a read: an extra lease simply expires.
+    // Safe to repeat like a read: an additional lease simply expires.
     return decodeLeaseGrant(await connection.call(methods.grantLease, request, { effect: 'read', deadline }))
   } catch (error) {
     throw noteFailure(error)

@@ -1,6 +1,6 @@
 /**
- * Loads an empty prefix of etcd. etcd assigns its own revisions, so every entry gets a new one. The offset that is
- * added to them (offset.ts) raises all of them above every revision ever returned to clients.
+ * Loads an empty prefix of etcd. etcd assigns revisions itself, so every entry gets a new one. An offset (offset.ts)
+ * raises all of them above every revision ever returned to clients.
  *
  * The mark of the unfinished store is written together with the entries, on condition that this process wrote it last.
  * If two processes load the same prefix, one of them fails.
@@ -33,7 +33,7 @@ import {
 } from './messages.ts'
 import { type EtcdOptions, withSlash } from './store.ts'
 
-/** What fits into an etcd request, with room to spare for keys and frames. */
+/** Entries that fit into an etcd request, with room to spare for keys and frames. */
 const batchLimits = { entries: 100, bytes: 1024 * 1024 }
 const deadlineMs = 30_000
 
@@ -55,7 +55,7 @@ class EtcdLoading implements StoreLoader {
   readonly #connection: Connection
   readonly #space: KeySpace
   readonly #load: Load
-  /** etcd's revision at which the mark was last written; 0 if there is none. */
+  /** etcd's revision at which the mark was last written, or 0 if there is no mark. */
   #marked = 0
 
   constructor(connection: Connection, space: KeySpace, load: Load) {
@@ -94,7 +94,7 @@ class EtcdLoading implements StoreLoader {
     const before = offsetEntry === undefined ? 0 : Number(Buffer.from(offsetEntry.value).toString())
     const offset = Math.max(before, this.#load.above)
     const puts = [{ key: this.#space.note('offset'), value: Buffer.from(String(offset)) }]
-    // A journal left by another store is invalid here. Without its mark it is deleted.
+    // A journal of another store is invalid here. Once its mark is missing, it is deleted.
     const deletes = [this.#space.note('history')]
     const revision = await this.#swap({ key: this.#space.note('unfinished'), value: undefined, puts, deletes })
     return revision + offset
@@ -141,7 +141,7 @@ class EtcdLoading implements StoreLoader {
     )
   }
 
-  /** Deletes everything that an interrupted load of other data has left. The prefix was empty before that load. */
+  /** Deletes the data of an interrupted load of another backup. The prefix was empty before that load. */
   async #clear(): Promise<void> {
     const request = encodeDeleteRange(this.#space.range('', undefined))
     decodeHeaderOnly(await this.#connection.call(methods.deleteRange, request, { effect: 'read' }))
@@ -158,7 +158,9 @@ class EtcdLoading implements StoreLoader {
   }
 }
 
-/** Returns at least one entry. A lease is for one key only (lease.ts), so an entry with a lifetime is written alone. */
+/**
+ * Returns at least one entry. A lease belongs to one key only (lease.ts), so an entry with a lifetime is written alone.
+ */
 function firstThatFit(entries: readonly LoadedEntry[]): readonly LoadedEntry[] {
   if (entries[0]!.lifetimeSeconds !== undefined) return entries.slice(0, 1)
   let bytes = 0

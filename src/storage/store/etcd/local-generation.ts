@@ -11,7 +11,7 @@ export const localGenerations: GenerationSource = {
   close: () => {},
 }
 
-/** If there is a listener, it gets all events and the tail is kept short because nothing reads it. */
+/** If there is a listener, it gets all events. The tail is then kept short, because nothing reads it. */
 export async function beginLocalGeneration(
   { connection, prefix }: EtcdLocation,
   reportedRevision: Revision,

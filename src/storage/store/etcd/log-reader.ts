@@ -1,8 +1,8 @@
 /**
  * Reads the log for one reader that is behind the log tail: a separate watch that runs until it reaches the tail.
  *
- * etcd does not say when a watch has nothing more to report. But the watch is certain to report the tail's revision
- * (the feed is anchored), so a reader that reaches it has seen everything before.
+ * etcd does not say when a watch has nothing more to report. However, the watch is certain to report the tail's
+ * revision (the feed is anchored), so a reader that reaches it has seen everything before.
  */
 import type { Batch, Change, Revision } from '../store.ts'
 import type { Connection } from './connection.ts'

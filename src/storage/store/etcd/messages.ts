@@ -1,7 +1,7 @@
 /**
  * The few messages of etcd's v3 API that the store uses, as plain data, with their Protobuf encoding. Requests are
  * written with headroom for the gRPC frame header (see grpc.ts). Responses contain only the fields that are used.
- * Revisions are etcd's own, without the store's offset.
+ * Revisions are those of etcd, without the store's offset.
  */
 import { WireReader, WireWriter } from '../../../wire/protobuf/protobuf-wire.ts'
 import { frameHeaderBytes, seal } from './grpc.ts'
@@ -99,7 +99,7 @@ export interface WatchResponse {
 export interface StatusResponse {
   clusterId: bigint
   version: string
-  /** Size of the member's file, including space freed by compaction. */
+  /** Size of the member's file, including space that compaction has freed. */
   databaseBytes: number
   /** 0 if the member has no leader. */
   leader: bigint
@@ -114,7 +114,7 @@ export function encodePut(key: Uint8Array, value: Uint8Array): Buffer {
   return encode((writer) => writePut(writer, key, value))
 }
 
-/** Number of operations per nested transaction. With those of the outer one, the limit is 128. */
+/** Number of operations per nested transaction. Together with those of the outer transaction, the limit is 128. */
 const chunkSize = 60
 
 /** Maximum number of further operations in a swap. */
@@ -210,7 +210,7 @@ function writeCompare(writer: WireWriter, key: Uint8Array, compare: Compare): vo
 }
 
 /**
- * Requires that no key of the range was written after `since`. In etcd's encoding, less is 2 and so is mod_revision.
+ * Requires that no key in the range was written after `since`. In etcd's encoding, both less and mod_revision are 2.
  */
 function writeUnchanged(
   writer: WireWriter,
@@ -254,7 +254,7 @@ export function decodeHeaderOnly(bytes: Uint8Array): number {
   return revision
 }
 
-/** Returns the id of the lease. */
+/** Returns the ID of the lease. */
 export function decodeLeaseGrant(bytes: Uint8Array): bigint {
   const reader = new WireReader(bytes)
   let id = 0n
@@ -368,7 +368,7 @@ function emptyKeyValue(): KeyValue {
   return { key: '', createRevision: 0, modRevision: 0, version: 0, value: new Uint8Array(0) }
 }
 
-// etcd's keys are bytes. Ours are always UTF-8, but foreign ones need not be and must not break the feed.
+// etcd's keys are bytes. This store's keys are always UTF-8, but foreign keys need not be and must not break the feed.
 function decodeUtf8(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
 }

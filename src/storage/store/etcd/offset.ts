@@ -12,7 +12,7 @@ import { KeySpace } from './key-space.ts'
 import { decodeRange, decodeSwap, encodeRange, encodeSwap, methods } from './messages.ts'
 
 /**
- * Margin for revisions that other servers have returned to clients and that the server raising the offset does not
+ * Margin for revisions that other servers have returned to clients and that the server which raises the offset does not
  * know.
  */
 const margin = 100_000

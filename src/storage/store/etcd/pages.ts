@@ -1,7 +1,7 @@
 /**
- * Reads a range of any size in pages of one snapshot. A response is kept to a few megabytes: the number of requested
- * keys depends on the size of those seen so far, and a page that is far too large is requested again in parts. Pages
- * are not made smaller than that because etcd traverses the index of the whole remaining range for each page.
+ * Reads a range of any size in pages of one snapshot. A response is limited to a few megabytes: the number of requested
+ * keys depends on the size of earlier keys, and a page that is far too large is requested again in parts. Pages are not
+ * made smaller than that, because for each page etcd traverses the index of the whole remaining range.
  */
 import { MessageTooLarge } from './grpc.ts'
 import type { KeyValue, RangeRequest, RangeResponse } from './messages.ts'
@@ -9,9 +9,9 @@ import type { KeyValue, RangeRequest, RangeResponse } from './messages.ts'
 export interface PagedRange {
   readonly key: Uint8Array
   readonly end: Uint8Array
-  /** Maximum number of keys in total. Absent means all. */
+  /** Maximum number of keys in total. If omitted, there is no limit. */
   readonly limit: number | undefined
-  /** etcd's revision. Absent means the current one, which then applies to all pages. */
+  /** etcd's revision. If omitted, the current revision applies to all pages. */
   readonly revision: number | undefined
 }
 

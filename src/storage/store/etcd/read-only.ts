@@ -13,7 +13,7 @@ const pageKeys = 500
 const deadlineMs = 30_000
 
 export class EtcdReader {
-  /** etcd's own revision. */
+  /** The revision of etcd. */
   readonly revision: number
   readonly #connection: Connection
 

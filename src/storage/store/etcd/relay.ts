@@ -26,7 +26,10 @@ export type Relayed =
       readonly memory: SharedArrayBuffer
       readonly position: FeedPosition
     }
-  /** `after` is the position of the feed before the batch. Without changes the batch only reports progress. */
+  /**
+   * A batch of changes. `after` is the position of the feed before the batch. Without changes, the batch only reports
+   * progress.
+   */
   | {
       readonly type: 'batch'
       readonly after: Revision
@@ -34,8 +37,9 @@ export type Relayed =
       readonly changes: SharedArrayBuffer | undefined
     }
   /**
-   * The changes between the feed's position and `revision` are lost. `lost` and `oldest` are those of the RevisionGone.
+   * The changes between the feed's position and `revision` are lost. `lost` and `oldest` are the fields of the
+   * RevisionGone.
    */
   | { readonly type: 'gap'; readonly revision: Revision; readonly lost: Revision; readonly oldest: Revision }
-  /** etcd went back in time. */
+  /** Reports that etcd went back in time. */
   | { readonly type: 'over' }

@@ -1,9 +1,9 @@
 /**
- * The generations of a store in a worker. Another thread watches etcd for all workers (`hub.ts`) and passes on the changes in
- * memory that all share. Commits and reads use the worker's own connection to etcd.
+ * The generations of a store in a worker. Another thread watches etcd for all workers (`hub.ts`) and passes on the
+ * changes in memory that all of them share. Commits and reads use the worker's connection to etcd.
  *
  * Each batch contains the position of the feed before it. If that does not match the previous batch, a message was
- * lost. Then, and when the port closes, the feed stops and `onLost` is called once.
+ * lost. In that case, and when the port closes, the feed stops and `onLost` is called once.
  */
 import type { MessagePort } from 'node:worker_threads'
 import { readChanges } from '../packed-changes.ts'
@@ -20,7 +20,7 @@ export class RelayedGenerations implements GenerationSource {
   readonly #onLost: (error: StoreError) => void
   #lost: StoreError | undefined
   #joining: { readonly prefix: string; readonly generationParts: PromiseWithResolvers<GenerationParts> } | undefined
-  /** The feed of the current generation; undefined between generations. */
+  /** The feed of the current generation. Undefined between generations. */
   #present: RelayedFeed | undefined
 
   constructor({ port }: FeedPort, onLost: (error: StoreError) => void) {

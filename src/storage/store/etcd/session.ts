@@ -1,6 +1,6 @@
 /**
- * One gRPC session with one member of the cluster: opened with a deadline, monitored by pings, used for calls and
- * streams.
+ * One gRPC session with one member of the cluster. It is opened with a deadline, monitored by pings, and used for calls
+ * and streams.
  *
  * A session that has gone silent is destroyed, which fails everything in progress on it. Nothing waits for a dead peer
  * longer than its deadline. connection.ts selects the member and decides what to retry.
@@ -36,7 +36,7 @@ export interface SessionOptions {
 
 // A member answers pings immediately, and by default closes sessions that send more than one in five seconds.
 const pingAnswerMs = 1_500
-/** Silence is checked soon while calls wait for a response, and less often while only watches are open. */
+/** Silence is checked frequently while calls wait for a response, and less often while only watches are open. */
 const calls = { silenceMs: 1_500, pingSpacingMs: 6_000 }
 const watches = { silenceMs: 15_000, pingSpacingMs: 15_000 }
 
@@ -68,7 +68,7 @@ export class Session {
     this.#watchdog.unref()
   }
 
-  /** False once no new call can be made: the session is closed or the member has sent GOAWAY. */
+  /** False once no new call can be made, because the session is closed or the member has sent GOAWAY. */
   get usable(): boolean {
     return this.#http.usable
   }
@@ -146,7 +146,7 @@ export class Session {
       ...[':authority', this.endpoint.host],
       ...['content-type', 'application/grpc'],
       ...['te', 'trailers'],
-      // Makes a member without a leader report that instead of delaying the call.
+      // Makes a member without a leader report that state instead of delaying the call.
       ...['hasleader', 'true'],
       ...(timeout === undefined ? [] : ['grpc-timeout', timeout]),
     ])
@@ -164,8 +164,8 @@ export class Session {
     if (now - this.#http.heard < silenceMs || now - this.#pinged < pingSpacingMs) return
     this.#pinged = now
     this.#http.ping()
-    // If this process was busy, a response that waits in the socket is read before the verdict. The ping response may
-    // be behind other data, but any data received since proves as much.
+    // If this process was busy, a response that waits in the socket is read before the decision. The ping response may
+    // be queued behind other data, but any data received since the ping proves that the member is alive.
     const verdict = () => setImmediate(() => this.#http.heard > now || this.destroy())
     setTimeout(verdict, pingAnswerMs).unref()
   }
@@ -243,7 +243,7 @@ class Arrivals implements StreamReader {
     this.end()
   }
 
-  /** Returns the next chunk; undefined at the end. */
+  /** Returns the next chunk. Undefined at the end. */
   async next(): Promise<Buffer | undefined> {
     while (this.#chunks.length === 0 && !this.#isOver) {
       await new Promise<void>((resolve) => {
@@ -320,7 +320,7 @@ function connectTls(endpoint: URL, tls: Tls | undefined): Socket {
   return tlsConnect({ ...tls, ...address, ...name, ALPNProtocols: ['h2'] })
 }
 
-// OpenSSL's texts name its source files. The reason is in a separate field.
+// OpenSSL's texts name its source files. A separate field contains the reason.
 function explain(error: Error & { code?: unknown; reason?: unknown }): string {
   if (typeof error.reason === 'string') return `the TLS handshake failed: ${error.reason}`
   const unverified = /^(UNABLE_TO_|CERT_|SELF_SIGNED_|DEPTH_|ERR_TLS_CERT_)/.test(String(error.code))

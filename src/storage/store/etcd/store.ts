@@ -1,10 +1,12 @@
 /**
- * The store over etcd: any number of servers on one cluster. generation.ts implements one generation; this class spans generations.
+ * The store over etcd: any number of servers on one cluster. generation.ts implements one generation. This class spans
+ * generations.
  *
- * A generation ends when etcd goes back in time, for example because it is restored from a backup while servers are running.
- * Everything that they have read from it and sent to clients is then invalid. The first server that notices raises the
- * offset of revisions above all that it has returned. That ends the generation of all other servers. Each starts a new generation,
- * and readers of the old one get RevisionGone. Until then all operations fail with StoreRestored.
+ * A generation ends when etcd goes back in time, for example because it is restored from a backup while servers are
+ * running. Everything that the servers have read from it and sent to clients is then invalid. The first server that
+ * notices raises the offset of revisions above all revisions that it has returned. That ends the generation of all
+ * other servers. Each server starts a new generation, and readers of the old one get RevisionGone. Until then, all
+ * operations fail with StoreRestored.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Clock, systemClock } from '../../../base/time/clock.ts'
@@ -47,7 +49,7 @@ export interface EtcdOptions {
   readonly tls?: Tls
   /** Minimum age of changes before they are compacted. */
   readonly historyMs: number
-  /** How much of the journal to keep. Absent means no journal. */
+  /** How much of the journal to keep. If omitted, there is no journal. */
   readonly retention?: Retention
   /** The clock that the journal uses. */
   readonly clock?: Clock
@@ -63,7 +65,7 @@ export interface EtcdOptions {
 }
 
 const defaultDeadlineMs = 10_000
-/** The time after which opening reports why it is waiting. */
+/** The time after which `open` reports why it is waiting. */
 const silenceMs = 1_000
 const pauses = [0, 50, 100, 200, 500, 1_000] as const
 
@@ -220,7 +222,7 @@ function warnOfFaults(warn: (text: string) => void): (version: string) => void {
   }
 }
 
-/** Ends a prefix in a slash, so that no prefix contains another. */
+/** Adds a final slash to a prefix, so that no prefix contains another. */
 export function withSlash(prefix: string): string {
   return prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`
 }

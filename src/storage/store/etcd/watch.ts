@@ -13,7 +13,7 @@ export interface WatchFrom {
   readonly signal: AbortSignal
 }
 
-/** A batch, and the last event that it was made from, which may be that of a note. */
+/** A batch, and the last event in it, which may be that of a note. */
 export interface ToldBatch extends Batch {
   readonly last: EtcdEvent
 }
@@ -88,8 +88,8 @@ function toBatch(space: KeySpace, events: readonly EtcdEvent[]): ToldBatch {
 }
 
 /**
- * Returns the error for an etcd that went back in time, detected here or by a server that raised the offset. Everything
- * returned up to `told` is invalid.
+ * Returns the error for an etcd that went back in time, as detected by this server or by one that raised the offset.
+ * Everything returned up to `told` is invalid.
  */
 export function restored(told: Revision): StoreRestored {
   return new StoreRestored(

@@ -2,8 +2,8 @@
  * The process's only watch of the prefix, which fills the feed.
  *
  * After a stream breaks, the watch resumes after the last delivered revision if etcd still has the same log (see
- * assert-log-intact.ts). Otherwise it ends for good. If etcd has compacted that revision in the meantime, the readers of
- * the old tail get RevisionGone and a new tail starts at the current revision.
+ * assert-log-intact.ts). Otherwise it ends permanently. If etcd has compacted that revision in the meantime, readers of
+ * the old tail get RevisionGone, and a new tail starts at the current revision.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LogTailLimits } from '../log-tail.ts'
@@ -26,7 +26,7 @@ export interface WatchedFeedOptions extends FeedCallbacks {
   readonly limits?: LogTailLimits | undefined
 }
 
-/** Called in the order in which readers see the same events. */
+/** Called in the order in which readers receive the same events. */
 export interface FeedListener {
   /** `after` is the position of the feed before the batch. */
   onBatch(batch: Batch, after: Revision): void

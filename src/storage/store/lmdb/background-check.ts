@@ -1,7 +1,7 @@
 /**
  * Opens a data file before all its pages are checked. Another thread checks them while the store is in use
- * (`page-check-thread.ts`). Until it is done, pages are verified before they are read (`page-guard.ts`), and a read
- * transaction keeps lmdb from overwriting pages of the opened state.
+ * (`page-check-thread.ts`). Until the check is complete, pages are verified before they are read (`page-guard.ts`), and
+ * a read transaction keeps lmdb from overwriting pages of the opened state.
  */
 import { closeSync, openSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
@@ -25,7 +25,7 @@ export class BackgroundCheck implements OpenGuarding, Guarding {
   #worker: Worker | undefined
   #pin: ReadTransaction | undefined
 
-  /** Verifies what opening reads. Throws StoreError if that is damaged. */
+  /** Verifies the pages that opening reads. Throws StoreError if they are damaged. */
   constructor(path: string, delayMs: number) {
     this.#path = path
     this.#delayMs = delayMs
@@ -38,7 +38,10 @@ export class BackgroundCheck implements OpenGuarding, Guarding {
     }
   }
 
-  /** The last transaction of the opened state. Pages freed since then cannot be used. Undefined once the check is done. */
+  /**
+   * The last transaction of the opened state. Pages freed since then cannot be used. Undefined once the check is
+   * complete.
+   */
   get pinned(): number | undefined {
     return this.guard?.meta.transaction
   }
@@ -48,7 +51,7 @@ export class BackgroundCheck implements OpenGuarding, Guarding {
     root.resetReadTxn()
   }
 
-  /** Converts damage that the guard found to the error for the operator. Returns other errors as they are. */
+  /** Converts damage that the guard found to the error for the operator. Returns other errors unchanged. */
   explain(error: unknown): unknown {
     if (!(error instanceof Damage)) return error
     try {
@@ -60,7 +63,7 @@ export class BackgroundCheck implements OpenGuarding, Guarding {
     }
   }
 
-  /** Starts the thread after a while. `onDone` is called once, with the damage as an error if there is any. */
+  /** Starts the thread after a delay. `onDone` is called once, with the damage as an error if there is any. */
   start(onDone: (damage: unknown) => void): void {
     setTimeout(() => this.#startThread(onDone), this.#delayMs).unref()
   }
@@ -85,7 +88,7 @@ export class BackgroundCheck implements OpenGuarding, Guarding {
     this.guard = undefined
     this.#pin?.done()
     closeSync(this.#descriptor)
-    // The thread may have ended already; its termination cannot fail.
+    // The thread may have ended already. Terminating it cannot fail.
     void this.#worker?.terminate()
   }
 }

@@ -1,10 +1,10 @@
 /**
  * Queues commits for the thread. Commits of one turn of the event loop are sent as one batch. While the thread is busy
- * with two batches, further commits accumulate, so the slower the disk, the larger the batches. No commit resolves
- * before `onCommitted` has seen it.
+ * with two batches, further commits accumulate. The slower the disk, the larger the batches. No commit resolves before
+ * `onCommitted` has received it.
  *
- * A commit that finds no room is retried: first in a smaller batch, which may be enough, then after half of the old
- * revisions were dropped, and finally after all of them were.
+ * A commit for which there is no room is retried: first in a smaller batch, which may be enough, then after half of the
+ * old revisions were dropped, and finally after all of them were dropped.
  */
 import type { Clock } from '../../../base/time/clock.ts'
 import { Fullness, type OnCapacity } from '../fullness.ts'
@@ -25,7 +25,7 @@ import {
 import type { Connection } from './connection.ts'
 
 interface Pending {
-  /** How often the write found no room although it was written alone. */
+  /** How often there was no room for the write although it was written alone. */
   refusals: number
   readonly write: Write
   readonly due: number
@@ -41,7 +41,7 @@ export interface CommitListeners {
   readonly onCapacity?: OnCapacity | undefined
 }
 
-/** The successive measures before a write that found no room is retried. */
+/** The successive measures before a write without room is retried. */
 const remedies = ['none', 'half', 'all'] as const
 /** Number of writes without room that are retried together. */
 const fewWrites = 64
@@ -55,7 +55,7 @@ export class Commits {
   readonly #listeners: CommitListeners
   readonly #fullness: Fullness
   #queue: Pending[] = []
-  /** Writes that found no room. They are sent first and few at a time, deletes before all others. */
+  /** Writes for which there was no room. They are sent first and a few at a time, with deletes before all others. */
   readonly #refused: { deletes: Pending[]; others: Pending[] } = { deletes: [], others: [] }
   #batches = 0
   #scheduled = false
@@ -89,7 +89,7 @@ export class Commits {
     }
   }
 
-  /** Resolves when every commit added so far has been answered. */
+  /** Resolves when every commit added so far has its result. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
       this.#onIdle.push(resolve)
@@ -171,7 +171,7 @@ export class Commits {
     this.#send()
   }
 
-  /** `progress` means that other writes of the batch succeeded, so the next attempt is in a smaller batch. */
+  /** `progress` means that other writes of the batch succeeded, so the next attempt uses a smaller batch. */
   #findNoRoom(refused: readonly Pending[], { progress }: { progress: boolean }): void {
     for (const pending of refused) {
       if (!progress || pending.refusals === 0) pending.refusals++
@@ -207,7 +207,7 @@ export class Commits {
   }
 }
 
-/** Maximum value size. lmdb accepts any size, but this limit bounds a batch in memory. */
+/** Maximum value size. lmdb accepts any size, but this limit bounds the memory for a batch. */
 const maxValueBytes = 8 * 1024 * 1024
 
 export function assertSize({ value }: Write): void {
@@ -267,7 +267,7 @@ function sizeOf({ key, value, note }: Write): number {
   return 80 + headroom + 3 * key.length + (value?.length ?? 0) + (note?.text.length ?? 0)
 }
 
-/** Returns undefined if the write found no room. */
+/** Returns undefined if there was no room for the write. */
 function readOutcome(write: Write, reply: Unpacker, changes: Change[]): Committed | Conflict | undefined {
   const revision: Revision = reply.number()
   const previous = readHeld(write.key, reply)

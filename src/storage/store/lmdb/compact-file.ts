@@ -1,7 +1,7 @@
 /**
- * Rewrites the file of a directory without free pages. Deleted and replaced data is then no longer in the file, and the
- * disk space is released. The directory is locked in the meantime. The new file atomically replaces the old one once it
- * is durable.
+ * Rewrites the file of a directory without free pages. The new file no longer contains deleted and replaced data, and
+ * the disk space is released. The directory is locked in the meantime. The new file atomically replaces the old one
+ * once it is durable.
  */
 import { mkdir, open as openFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -39,7 +39,7 @@ export async function compactFile(directory: string): Promise<FileSizes> {
   }
 }
 
-/** Copies record by record, because the layout of lmdb's own copy differs from that of a file in use. */
+/** Copies record by record, because lmdb's built-in copy has a different layout from a file in use. */
 async function copyTables(from: string, to: string): Promise<void> {
   await using opened = new AsyncDisposableStack()
   const source = openTables(from)

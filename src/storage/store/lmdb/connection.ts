@@ -1,7 +1,7 @@
 /**
- * The store's side of its thread: sends requests, matches replies, and converts failures to the errors of the contract.
- * When the thread ends, for whatever reason, all pending and later requests are rejected. The end of the thread and
- * permanent write failures are reported to `onFailed`: nothing can be written from then on.
+ * The store's side of the connection to its thread: sends requests, matches replies, and converts failures to the
+ * errors of the contract. When the thread ends, for whatever reason, all pending and later requests are rejected.
+ * `onFailed` reports the end of the thread and permanent write failures: nothing can be written from then on.
  */
 
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
@@ -23,7 +23,7 @@ export interface Listeners {
   onEnd(error: StoreError): void
   /** Called for every write that fails permanently. */
   onFailed(error: StoreError): void
-  /** Called when nothing before this revision can be read any more, after the receiver has the reply. */
+  /** Called, after the receiver has the reply, when nothing before this revision can be read any more. */
   onCut(revision: Revision): void
   /**
    * Called with the packed changes of any store on the file, before the replies that show them. Only for an attached
@@ -89,7 +89,7 @@ export class Connection {
     this.#port.on('message', (reply: Reply | Broadcast) => this.#receive(reply))
     this.#exited = ended.then((cause) => {
       const error = this.#end(cause)
-      // Informs the owner first, so that it already knows the cause of the rejections.
+      // Informs the owner first, so that the owner already knows why the requests are rejected.
       onEnd(error)
       if (!this.#closing) onFailed(error)
       this.#rejectWaiting(error)
@@ -110,7 +110,7 @@ export class Connection {
     this.#port.postMessage({ ...request, id }, transfer)
   }
 
-  /** Makes the thread close the file and waits for its end. */
+  /** Asks the thread to close the file and waits until it has ended. */
   async close(): Promise<void> {
     this.#closing = true
     try {
@@ -151,7 +151,7 @@ export class Connection {
   }
 
   #end(cause: unknown): StoreError {
-    // Reads the last messages of the thread. A closed port has already delivered them and must not be read.
+    // Reads the last messages of the thread. A closed port has already delivered them and must not be read again.
     if (!this.#portClosed)
       for (let next = receiveMessageOnPort(this.#port); next; next = receiveMessageOnPort(this.#port))
         this.#receive(next.message)

@@ -1,8 +1,8 @@
 /**
  * Handles damage that lmdb has done to the memory of the process. lmdb 3.5.6 formats the error of a failed page write
- * into a buffer that is too short. The bytes after it are overwritten, and the next code that frees them (a garbage
- * collection, the end of the thread) crashes the process. The error itself is reported correctly. So the thread reports
- * it and then stops before anything else is allocated or freed in it. The process exits without freeing the thread's
+ * into a buffer that is too short. This overwrites the bytes after the buffer, and the next code that frees them (a
+ * garbage collection, the end of the thread) crashes the process. The error itself is correct. The thread therefore
+ * reports it and then stops before it allocates or frees anything else. The process exits without freeing the thread's
  * memory.
  */
 import { isMainThread } from 'node:worker_threads'

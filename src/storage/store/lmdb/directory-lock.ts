@@ -1,9 +1,9 @@
 /**
- * Locks a data directory. Only one process at a time holds the lock, and it ends with that process, however it exits.
+ * Locks a data directory. Only one process at a time holds the lock. The lock ends with that process, however it exits.
  *
- * The lock is on the file `claim` in the directory, and the kernel holds it together with the file. So it works for all
- * processes that see the directory, regardless of containers and namespaces. Node has no such locks, but the SQLite
- * inside Node does: an exclusive transaction on an empty database that is never written.
+ * The lock is on the file `claim` in the directory, and the kernel associates it with the file. It therefore works for
+ * all processes that see the directory, regardless of containers and namespaces. Node.js does not offer such locks, but
+ * the SQLite inside Node.js does: an exclusive transaction on an empty database that is never written.
  *
  * Machines that share a directory over a network see each other's locks only if the file system supports it. If it does
  * not, the store's thread detects a second writer by a revision that it did not write.

@@ -1,6 +1,6 @@
 /**
  * Checks the data directory before lmdb opens it. The directory must be private to its owner and have free space, and
- * the file must be as long as its metadata says. lmdb would crash the process otherwise.
+ * the file must be as long as its metadata says. Otherwise lmdb would crash the process.
  */
 import { type Stats, statSync } from 'node:fs'
 import { constants, open, readdir, rm, stat, statfs } from 'node:fs/promises'
@@ -22,7 +22,7 @@ export function dataFileSize(directory: string): number {
 
 /**
  * Returns a check that the path still refers to the same file as now. The check throws StoreError if the file was
- * removed, moved or replaced: data written to it would be missing at the next start.
+ * removed, moved or replaced, because data written to it would be missing at the next start.
  */
 export function placeCheck(path: string): () => void {
   const { dev, ino } = statSync(path)
@@ -61,7 +61,7 @@ export async function makeDirectory(directory: string): Promise<void> {
 
 /**
  * Throws StoreError if the directory belonged to a cluster and its data file is missing. A server creates its
- * certificates after its data file. Certificates alone therefore mean that the file was deleted or moved, or that the
+ * certificates after its data file. If there are certificates but no data file, the file was deleted or moved, or the
  * directory was used with etcd. To users and controllers, a new empty cluster would look like a total loss of data.
  */
 export async function assertDataFileNotLost(directory: string): Promise<void> {
@@ -77,8 +77,8 @@ export async function assertDataFileNotLost(directory: string): Promise<void> {
 }
 
 /**
- * Checks a locked directory. Returns a warning if an existing store has hardly any space left: it can be read and
- * deleted from.
+ * Checks a locked directory. Returns a warning if an existing store has almost no space left. It can still be read, and
+ * keys can be deleted.
  */
 export async function checkDirectory(directory: string): Promise<string | undefined> {
   const exists = await checkFile(join(directory, 'data.mdb'))
@@ -91,8 +91,8 @@ export async function checkDirectory(directory: string): Promise<string | undefi
 }
 
 /**
- * lmdb crashes the process if its first write to a new file fails, for example because of a quota, which the free space
- * does not show. Uses a separate file because a data file that is not empty no longer counts as new.
+ * lmdb crashes the process if its first write to a new file fails, for example because of a quota that the free space
+ * does not show. The test write uses a separate file, because a data file that is not empty no longer counts as new.
  */
 async function tryWriting(directory: string): Promise<undefined> {
   const path = join(directory, 'trial.mdb')
@@ -107,12 +107,12 @@ async function tryWriting(directory: string): Promise<undefined> {
   }
 }
 
-/** The size of a new store plus a margin. */
+/** Size of a new store plus a margin. */
 const trialBytes = 128 * 1024
 
 /**
- * lmdb maps this file and writes to it directly: a page without space on the device crashes the process. A file that
- * lmdb has used before has its space.
+ * lmdb maps this file into memory and writes to it directly, so a page without space on the device crashes the process.
+ * A file that lmdb has used before already has its space.
  */
 async function layOutLockFile(path: string, scarce: string): Promise<void> {
   try {

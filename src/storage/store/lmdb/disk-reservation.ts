@@ -63,7 +63,7 @@ function pagesOf(bytes: number): number {
   return Math.ceil((bytes + pageHeader) / pageSize)
 }
 
-/** The reserve grows with the file, like lmdb's list of free pages. */
+/** The reserve grows with the file, as lmdb's list of free pages does. */
 function sparedPages(used: number): number {
   return Math.max(256, Math.ceil(used / 32))
 }
@@ -122,7 +122,7 @@ export class DiskReservation {
     closeSync(this.#file)
   }
 
-  /** Whether there is room past the used pages, apart from the reserve. Grows the file if possible. */
+  /** Whether there is room after the used pages, apart from the reserve. Grows the file if possible. */
   #fitsBehind(pages: number): boolean {
     const wanted = this.#used + pages + sparedPages(this.#used)
     if (this.#size < wanted && this.#free === undefined) this.#grow(wanted)

@@ -1,10 +1,10 @@
 /**
- * The embedded store as seen by its callers, over a connection to the thread that owns the file. Commits of many
- * callers share one transaction and one sync. A list first fixes its revision and then reads slices at that revision,
+ * The embedded store as its callers see it, over a connection to the thread that owns the file. Commits of many callers
+ * share one transaction and one sync. A list first fixes its revision and then reads slices at that revision, which is
  * pinned against compaction (`history-window.ts`).
  *
- * There are two implementations: the store of the process's only user of the file (`store.ts`), and the stores of
- * several threads (`worker-store.ts`). They differ in how they learn the newest revision, how changes reach the log
+ * There are two implementations: the store of the only thread that uses the file (`store.ts`), and the stores of
+ * several threads (`worker-store.ts`). They differ in how they determine the newest revision, how changes reach the log
  * tail, and how they close.
  */
 import type { OnCapacity } from '../fullness.ts'
@@ -40,10 +40,10 @@ import { Reader } from './reader.ts'
 /** Callbacks and clock of the store. */
 export interface EmbeddedOptions {
   readonly clock?: StoreClock
-  /** How much of the journal to keep; the same for all threads. Absent means no journal. */
+  /** How much of the journal to keep, the same for all threads. If omitted, there is no journal. */
   readonly retention?: Retention | undefined
   readonly onWarning?: (message: string) => void
-  /** Called when upkeep fails; it is retried. Defaults to a process warning. */
+  /** Called when upkeep fails. Upkeep is retried. Defaults to a process warning. */
   readonly onUpkeepError?: (error: Error) => void
   readonly onCapacity?: OnCapacity
   /** Called once when nothing can be written any more. Reads may still work. */
@@ -135,8 +135,8 @@ export abstract class EmbeddedStore implements Store {
       if (error instanceof RevisionGone) return again()
       throw error
     }
-    // Deletes on a full disk can truncate the history window during the list. This store's commits then wait for the
-    // list, but deletions by expiry do not.
+    // Deletions on a full disk can truncate the history window during the list. Commits of this store therefore wait
+    // for the list, but deletions by expiry do not.
     const alone = () => this.#commits.pause(list)
     return await list().catch(whenGone(alone)).catch(whenGone(alone))
   }
@@ -173,7 +173,7 @@ export abstract class EmbeddedStore implements Store {
     }
   }
 
-  /** Ends the store: no new changes will be seen. */
+  /** Ends the store: readers get no further changes. */
   protected end(error: StoreError): void {
     this.stopUpkeep()
     this.tail.end(error)

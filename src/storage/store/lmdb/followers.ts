@@ -1,7 +1,7 @@
 /**
- * The stores of other threads on the file that this thread owns (`worker-store.ts`). Each receives every change, in
- * order and before any reply that could show it. The bytes are in memory that all of them share. A revision that one of
- * them is reading is kept from compaction until the read or the thread has ended.
+ * The stores of other threads on the file that this thread owns (`worker-store.ts`). Each of them receives every
+ * change, in order and before any reply that could show it. The bytes are in memory that all of them share. While one
+ * of them reads a revision, the revision is protected from compaction until the read or the thread has ended.
  */
 import type { MessagePort } from 'node:worker_threads'
 import { shareBlock } from '../packed-changes.ts'
@@ -21,7 +21,7 @@ export class Followers {
     return this.#pins.size > 0
   }
 
-  /** The oldest revision that any of them is reading. */
+  /** The oldest revision that any of the stores is reading. */
   get oldestPin(): Revision {
     return Math.min(...this.#pins.values().flatMap((pins) => pins.keys()))
   }

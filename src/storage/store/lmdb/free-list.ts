@@ -1,6 +1,6 @@
 /**
- * The free pages inside the data file, read from lmdb's own list, which lmdb does not expose. A value larger than a
- * page needs consecutive pages, so the total number of free pages means little. `usable` returns a guaranteed number.
+ * The free pages inside the data file, read from lmdb's list, which lmdb does not expose. A value larger than a page
+ * needs consecutive pages, so the total number of free pages means little. `usable` returns a guaranteed number.
  */
 import { childOf, type Meta, pageHeader, readAt, readMeta, wide } from './page-file.ts'
 
@@ -11,7 +11,7 @@ export interface Run {
 }
 
 export class FreeList {
-  /** Number of pages that the list itself takes. */
+  /** Number of pages that the list itself occupies. */
   readonly pages: number
   readonly #counts: readonly number[]
   readonly #usable = new Map<number, number>()
@@ -23,8 +23,8 @@ export class FreeList {
 
   /**
    * Returns how many pages can be allocated in any order, in pieces of at most `maxRun` consecutive pages, so that
-   * every piece is certain to fit. A run counts by its length beyond `longest - 1`. A piece reduces this sum by at most
-   * its own length, and while the sum is positive some run is long enough.
+   * every piece is certain to fit. Each run counts by the part of its length beyond `longest - 1`. A piece reduces this
+   * sum by at most its length, and while the sum is positive, some run is long enough.
    */
   usable(maxRun: number): number {
     const known = this.#usable.get(maxRun)
@@ -37,9 +37,9 @@ export class FreeList {
 }
 
 /**
- * Returns the pages that the next transaction can use: all listed pages except the ones freed by the last transaction,
- * which still belong to the state before it. `pinned` is the oldest transaction whose state is still read: pages freed
- * since then cannot be used either. Empty if lmdb would not load the whole list. Call between transactions.
+ * Returns the pages that the next transaction can use: all listed pages except those freed by the last transaction,
+ * which still belong to the previous state. `pinned` is the oldest transaction whose state is still being read: pages
+ * freed since then cannot be used either. Empty if lmdb would not load the whole list. Call this between transactions.
  */
 export function readFreeList(descriptor: number, pinned = Number.POSITIVE_INFINITY): FreeList {
   const meta = readMeta(descriptor)

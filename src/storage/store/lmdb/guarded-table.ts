@@ -32,7 +32,7 @@ export interface Table {
   removeSync(key: Bytes): unknown
 }
 
-/** The guard of the pages; undefined once the whole file is checked. */
+/** The guard of the pages. Undefined once the whole file is checked. */
 export interface Guarding {
   guard: PageGuard | undefined
 }

@@ -1,10 +1,10 @@
 /**
- * Manages the history window of the embedded store. Changes are kept for at least `historyMs`, counted anew after a
+ * Manages the history window of the embedded store. Changes are kept for at least `historyMs`, counted from the last
  * restart. Then they are compacted in steps, up to the oldest revision that a reader still uses.
  *
  * On a full disk the window shrinks, because new writes matter more than old revisions. Part of it is dropped to make
- * room for writes, and a delete without room for its log record truncates it even under its readers. Watches are not
- * affected as long as the log tail, in memory, reaches back to their revision.
+ * room for writes. A delete without room for its log record truncates the window even while readers use it. Watches are
+ * not affected as long as the log tail, in memory, reaches back to their revision.
  */
 import type { Clock } from '../../../base/time/clock.ts'
 import type { LogTail } from '../log-tail.ts'
@@ -13,7 +13,7 @@ import type { Connection } from './connection.ts'
 import { TimeMarks } from './marks.ts'
 import type { CompactReply, CompactRequest, Reach } from './messages.ts'
 
-/** The history window as shared with the stores of other threads (`worker-store.ts`). */
+/** The history window that the stores of several threads share (`worker-store.ts`). */
 export interface SharedHistoryWindow {
   /** The oldest revision at which a read can start. */
   readonly oldest: Revision
@@ -29,7 +29,7 @@ export interface SharedHistoryWindow {
 export interface HistoryWindowOptions {
   readonly connection: Connection
   readonly tail: Pick<LogTail, 'revision' | 'forget'>
-  /** Absent if no other thread uses the store. */
+  /** If omitted, no other thread uses the store. */
   readonly shared?: SharedHistoryWindow
   readonly oldest: Revision
   /** The oldest revision that the journal can list. */
@@ -58,7 +58,7 @@ export class HistoryWindow {
   #floor: Revision
   /** The journal is dropped up to this revision, whatever its age. */
   #dropJournalUpTo: Revision = 0
-  /** Nothing below this revision can be read, not even by readers that have already started. */
+  /** Nothing below this revision can be read, even by readers that have already started. */
   #cut: Revision
   #sweep: Promise<void> = Promise.resolve()
   #sweptAt = Number.NEGATIVE_INFINITY
@@ -116,7 +116,8 @@ export class HistoryWindow {
     this.#warn()
     try {
       this.#dropJournalUpTo = revision - keptCount
-      // The journal is dropped first: the history window stays if dropping half of everything is enough.
+      // Drops old revisions of the journal first. The history window shrinks only if that is not enough for half of all
+      // revisions.
       await this.#forget(Math.max(this.#oldest, revision - keptCount))
       // Pages freed by the last step become usable after one more step.
       await this.#step()
@@ -154,8 +155,8 @@ export class HistoryWindow {
   }
 
   /**
-   * Keeps this revision readable while `read` runs, unless the history window is truncated: `assertReadable` detects
-   * that.
+   * Keeps this revision readable while `read` runs, unless the history window is truncated, which `assertReadable`
+   * detects.
    */
   async pinned<T>(revision: Revision, reach: Reach, read: () => Promise<T>): Promise<T> {
     const { shared } = this.#options
@@ -197,7 +198,7 @@ export class HistoryWindow {
     if (revision < beginning) throw new RevisionGone(revision, beginning)
   }
 
-  /** Applies what other threads have compacted. */
+  /** Applies the compactions of other threads. */
   #learn(): void {
     const { shared } = this.#options
     if (shared === undefined) return
@@ -210,7 +211,7 @@ export class HistoryWindow {
     this.#oldest = Math.max(this.#oldest, revision)
     this.#sweptAt = this.#options.clock.monotonic()
     const sweep = this.#sweep.then(() => this.#sweepOut())
-    // The caller gets the error. The next compaction only waits for this one.
+    // The caller gets the error. The next compaction only waits until this one ends.
     this.#sweep = sweep.catch(() => {})
     await sweep
   }
@@ -223,7 +224,7 @@ export class HistoryWindow {
   /** Returns whether more steps are needed. */
   async #step(): Promise<boolean> {
     const upTo = Math.min(this.#oldest, ...this.#pins.keys())
-    // Dropped parts go first, even if the journal would keep them.
+    // Revisions that were dropped to make room are deleted first, even if the journal would keep them.
     const dropJournalUpTo = this.#dropJournalUpTo
     const isGiven = dropJournalUpTo > 0
     const request = { type: 'compact', oldest: this.#oldest, ...(isGiven ? this.#giving(upTo) : this.#keeping(upTo)) }

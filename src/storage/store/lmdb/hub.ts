@@ -1,7 +1,7 @@
 /**
  * The owner of a data directory whose store only other threads use. It locks the directory, starts the thread that owns
  * the file, and creates a port to that thread for each of the others (`worker-store.ts`). Compaction and expiry run
- * here, once for all of them.
+ * here, once for all threads.
  */
 import { MessageChannel } from 'node:worker_threads'
 import { SharedRevisions } from '../shared-revisions.ts'
@@ -89,7 +89,7 @@ export class StoreHub {
     return { port: port2, memory }
   }
 
-  /** Closes the file. Stores of other threads that are still open end now. */
+  /** Closes the file. Stores of other threads that are still open end, too. */
   async close(): Promise<void> {
     this.#closing = true
     this.#stop()

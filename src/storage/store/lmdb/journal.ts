@@ -1,5 +1,5 @@
 /**
- * The journal of the embedded store as its users' threads see it. Sends requests to the thread that owns the file
+ * The journal of the embedded store as other threads see it. It sends requests to the thread that owns the file
  * (read-journal.ts).
  */
 import { assertKey } from '../key.ts'

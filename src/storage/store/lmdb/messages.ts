@@ -44,7 +44,7 @@ export type Request =
 
 /** When the pages of a data file are checked while it is in use. */
 export interface BackgroundCheckOptions {
-  /** Size in bytes. A smaller file is checked before it is opened, which is faster than to start a thread. */
+  /** Size in bytes. A smaller file is checked before it is opened, which is faster than starting a thread. */
   readonly above: number
   /** Delay after the file is opened, so that the check does not slow down a start. */
   readonly delayMs: number
@@ -58,7 +58,10 @@ export interface OpenRequest {
   readonly backgroundCheck: BackgroundCheckOptions | undefined
 }
 
-/** Attaches the store of another thread: its port, and the memory of the SharedRevisions, which all of them share. */
+/**
+ * Attaches the store of another thread. Contains its port and the memory of the SharedRevisions, which all threads
+ * share.
+ */
 export interface AttachRequest {
   readonly type: 'attach'
   readonly id: number
@@ -115,7 +118,7 @@ export interface OpenReply {
   readonly floor: Revision
 }
 
-/** `resume` is the key to continue after; undefined at the end of the range. */
+/** `resume` is the key to continue after. Undefined at the end of the range. */
 export interface ListReply {
   readonly entries: ArrayBuffer
   readonly resume: Key | undefined

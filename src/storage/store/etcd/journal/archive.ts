@@ -1,11 +1,11 @@
 /**
- * Archives changes before etcd compacts them. Reads etcd's log from the mark on and writes what each change replaced
- * next to the store, with the note that the commit wrote in the same transaction. So the archive is complete, including
- * foreign writes and expired leases, and a commit costs no more than its note.
+ * Archives changes before etcd compacts them. It reads etcd's log from the mark on. For each change, it stores the
+ * value that was replaced, together with the note that the commit wrote in the same transaction. The archive is
+ * therefore complete, including foreign writes and expired leases, and a commit pays only for its note.
  *
  * Any server can archive at any time. A segment is written together with the mark, on condition that the mark is
- * unchanged: one of several servers does each step and the others continue from there. If another client has compacted
- * etcd past the mark, there is a gap, and the journal restarts after it.
+ * unchanged. Only one of several servers therefore succeeds at each step, and the others continue from there. If
+ * another client has compacted etcd past the mark, there is a gap, and the journal restarts after the gap.
  */
 import type { Clock } from '../../../../base/time/clock.ts'
 import { type Change, type Note, type Retention, type Revision, RevisionGone, ValueTooLarge } from '../../store.ts'
@@ -42,7 +42,7 @@ export interface ArchiveParts {
   readonly signal: AbortSignal
 }
 
-/** The mark, and etcd's revision at which it was written; 0 if there is none. */
+/** The mark, and etcd's revision at which it was written, or 0 if there is no mark. */
 interface HeldMark {
   readonly mark: Mark
   readonly etcdRevision: number
@@ -64,7 +64,7 @@ export class Archive {
     this.#parts = parts
   }
 
-  /** Creates the mark if there is none. Changes are archived from now on. */
+  /** Creates the mark if there is none. From then on, changes are archived. */
   async begin(): Promise<void> {
     for (let tries = 0; tries < maxTries; tries++) if ((await this.#mark()) !== undefined) return
   }
@@ -76,13 +76,13 @@ export class Archive {
     return await pass
   }
 
-  /** Reads the mark; undefined if there is none yet. */
+  /** Reads the mark. Undefined if there is none yet. */
   async readMark(): Promise<Mark | undefined> {
     const { currentMark } = await this.#readMarkEntry()
     return currentMark?.mark
   }
 
-  /** Invalidates the whole journal so far. Its segments are deleted like outdated ones. */
+  /** Invalidates everything in the journal. Its segments are deleted like outdated ones. */
   async cut(): Promise<void> {
     await this.keepUp()
     for (let tries = 0; tries < maxTries; tries++) {
@@ -197,7 +197,7 @@ export class Archive {
     }
   }
 
-  /** Returns etcd's revision of the new mark; undefined if another server was faster. */
+  /** Returns etcd's revision of the new mark. Undefined if another server was faster. */
   async #swap(
     equals: number,
     mark: Mark,
@@ -223,7 +223,7 @@ const nothing = new Uint8Array(0)
 interface Step {
   readonly revision: Revision
   readonly changes: readonly Change[]
-  /** Undefined if there was no note: a lease expired, or a server without a journal wrote the change. */
+  /** Undefined if there was no note, because a lease expired or a server without a journal wrote the change. */
   readonly note: Note | undefined
 }
 

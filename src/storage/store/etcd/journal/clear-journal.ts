@@ -1,7 +1,7 @@
 /**
- * Deletes everything that an invalid or abandoned journal has left: a journal of a former store or another generation, or a
- * journal that no server keeps any more. Works in steps of bounded size, each on condition that the mark is unchanged.
- * So a server that starts a journal in the meantime loses nothing.
+ * Deletes the data of an invalid or abandoned journal: that of an earlier store, of another generation, or of a journal
+ * that no server writes any more. Works in steps of bounded size, each on condition that the mark is unchanged. If a
+ * server starts a journal in the meantime, that journal therefore loses nothing.
  */
 import { randomBytes } from 'node:crypto'
 import type { Revision } from '../../store.ts'
@@ -45,8 +45,8 @@ export async function clearJournal({ connection, space }: ClearParts, marked: nu
 }
 
 /**
- * Deletes an abandoned journal. Called by a server without a journal, with an old change. If the journal does not have
- * this change by now, no server keeps the journal.
+ * Deletes an abandoned journal. A server without a journal calls this with an old change. If the journal does not
+ * contain this change by now, no server writes the journal.
  */
 export async function clearAbandoned(parts: ClearParts, change: Revision): Promise<void> {
   const { connection, space } = parts

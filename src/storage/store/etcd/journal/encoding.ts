@@ -2,12 +2,13 @@
 import { WireReader, WireWriter } from '../../../../wire/protobuf/protobuf-wire.ts'
 import type { Bytes, Key, Note, Revision } from '../../store.ts'
 
-/** Describes which changes the journal has. */
+/** Describes which changes the journal contains. */
 export interface Mark {
-  /** The revision offset at that time. Under another offset the journal is invalid. */
+  /** The revision offset at that time. Under a different offset, the journal is invalid. */
   readonly offset: number
   /**
-   * The journal has every change after `cut` up to this revision, except the oldest ones that it has already deleted.
+   * The journal contains every change after `cut` up to this revision, except the oldest changes that it has already
+   * deleted.
    */
   readonly through: Revision
   /** The journal has a gap before this revision. Older changes are not read. */
@@ -49,7 +50,7 @@ export interface ChangeRecord {
   /** The revision that the change replaced; 0 if the key was absent. */
   readonly replaced: Revision
   readonly deleted: boolean
-  /** Whether the replaced value is kept too. */
+  /** Whether the replaced value is kept, too. */
   readonly hasValue: boolean
   readonly note: Note
 }
@@ -79,7 +80,7 @@ export function readRecord(value: Bytes): ChangeRecord {
   return { replaced, deleted, hasValue, note }
 }
 
-/** The changes that were written in one transaction and are deleted in one. */
+/** Changes that were written in one transaction and that are deleted in one. */
 export interface Segment {
   /** The segment starts after this revision. */
   readonly from: Revision

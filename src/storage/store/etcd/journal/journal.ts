@@ -28,17 +28,17 @@ import { JournalRetention } from './retention.ts'
 
 export interface EtcdJournalParts extends Omit<ArchiveParts, 'layout' | 'signal'> {
   readonly list: (range: ListRange) => Promise<Snapshot>
-  /** Returns the current revision, once the feed has delivered everything up to the time of the call. */
+  /** Returns the current revision once the feed has delivered everything up to the time of the call. */
   readonly revision: () => Promise<Revision>
 }
 
 const lookMs = 1_000
-/** Changes are archived if they have waited this long or are this many. */
+/** Changes are archived when they have waited this long or when there are this many. */
 const wait = { ms: 5_000, revisions: 500 }
 const maxSweepPauseMs = 60_000
 
 export class EtcdJournal implements Journal {
-  /** The error of the last attempt to archive changes; undefined if it succeeded. */
+  /** The error of the last attempt to archive changes. Undefined if it succeeded. */
   failure: StoreError | undefined
   readonly #parts: EtcdJournalParts
   readonly #archive: Archive
@@ -141,8 +141,8 @@ export class EtcdJournal implements Journal {
   }
 
   /**
-   * Called when etcd is full. Nothing can be deleted now: a deletion needs a tick, or the servers' feeds would not pass
-   * its revision. So the journal makes room as soon as etcd accepts data again.
+   * Called when etcd is full. Nothing can be deleted now: a deletion needs a tick, because otherwise the servers' feeds
+   * would not pass its revision. The journal therefore makes room as soon as etcd accepts data again.
    */
   full(): void {
     if (this.#wasFull) return
@@ -163,7 +163,7 @@ export class EtcdJournal implements Journal {
       const moved = mark !== undefined && mark.through !== this.#lastSeenRevision
       this.#lastSeenRevision = mark?.through ?? 0
       const behind = this.#parts.newest() - this.#lastSeenRevision
-      // Another server archives and keeps up.
+      // Another server archives the changes and keeps up.
       if (moved && behind < wait.revisions) await this.#forget(mark)
       else await this.#forget(behind > 0 || mark === undefined ? await this.#archive.keepUp() : mark)
       this.#lastSeenRevision = this.#archive.lastReadMark?.through ?? this.#lastSeenRevision

@@ -1,10 +1,11 @@
 /**
- * Reads the journal: the changes of a key, and old states. A record contains what its change replaced. The state of a
- * key at a revision is what the first later change replaced or, if there is none, its current state.
+ * Reads the journal: the changes of a key, and old states. A record contains what its change replaced. To find the
+ * state of a key at a revision, the reader looks for the first later change. What that change replaced is the state. If
+ * there is no later change, the current state applies.
  *
- * The current state is read first, at one revision, and the journal catches up to it before records are read. Records
- * can be deleted in the meantime: a chain of changes is followed until a change is missing, and a state is checked
- * again at the end.
+ * The reader first reads the current state at one revision, and the journal catches up to it before records are read.
+ * Records can be deleted in the meantime. The reader therefore follows a chain of changes only until one is missing,
+ * and checks a state again at the end.
  */
 import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
 import {
@@ -28,9 +29,9 @@ import type { ChangePlace, Layout } from './layout.ts'
 export interface JournalReaderParts {
   readonly connection: Connection
   readonly layout: Layout
-  /** Lists a state in the history window of the store. */
+  /** Lists a state within the history window of the store. */
   readonly list: (range: ListRange) => Promise<Snapshot>
-  /** Resolves to the start of the journal, once it has all changes up to the time of the call. */
+  /** Resolves to the start of the journal once it contains all changes up to the time of the call. */
   readonly keepUp: () => Promise<Revision>
 }
 
@@ -210,7 +211,7 @@ export class JournalReader {
 interface PartRange {
   readonly prefix: string
   readonly after?: Key
-  /** The current revision, and the one whose state is requested. */
+  /** The current revision, and the revision whose state is requested. */
   readonly now: Revision
   readonly past: Revision
 }

@@ -1,7 +1,7 @@
 /**
- * Deletes journal segments that are too old or exceed the size limit, oldest first. Each segment is deleted with
- * everything it names in one transaction of bounded size. The journal starts at its first segment. Several servers can
- * do this at once: each segment is deleted once.
+ * Deletes journal segments that are too old or exceed the size limit, oldest first. A segment and everything it names
+ * is deleted in one transaction of bounded size. The journal starts at its first segment. Several servers can do this
+ * at once: each segment is deleted once.
  */
 import type { Clock } from '../../../../base/time/clock.ts'
 import type { Retention, Revision } from '../../store.ts'
@@ -83,7 +83,7 @@ export class JournalRetention {
     const puts = [{ key: space.note('tick'), value: Buffer.from(entry.key) }]
     const request = encodeSwap({ key: Buffer.from(entry.key), compare, value: undefined, puts, deletes })
     try {
-      // It does not matter which server deleted it.
+      // Another server may have deleted the segment instead.
       decodeSwap(await connection.call(methods.txn, request, { effect: 'write' }))
     } catch (error) {
       throw noteFailure(error)
