@@ -1,4 +1,4 @@
-/** Read-modify-write of an object that other writers change too. */
+/** Reads, modifies and writes an object that other writers change, too. */
 
 import type { ApiObject, ObjectBase } from '../../api/model/object.ts'
 import { pause } from '../../base/concurrency/abort.ts'
@@ -13,8 +13,9 @@ const backoff = { firstMs: 2, longestMs: 200 }
 const never = new AbortController().signal
 
 /**
- * Writes the result of `change` on the newest state and retries on a conflict. If `change` returns undefined, the
- * object stays unchanged and this returns undefined. Throws the conflict after too many attempts.
+ * Applies `change` to the newest state of the object, writes the result, and retries on a conflict. If `change` returns
+ * undefined, the object stays unchanged and this function returns undefined. Throws the conflict after too many
+ * attempts.
  */
 export async function changeObject<T extends ObjectBase = ApiObject>(
   client: Client,

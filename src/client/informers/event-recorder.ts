@@ -1,10 +1,10 @@
 /**
- * Records Events about objects. `record` returns at once and the Event is written in the background. An Event that
+ * Records Events about objects. `record` returns immediately, and the Event is written in the background. An Event that
  * cannot be written is dropped.
  *
  * Everything is bounded. Repetitions increment the count of the existing Event. Events that differ only in their
  * message are combined into one after the first few. An object with constant activity gets a burst of Events and then
- * one every few minutes. The queue and the memory of earlier Events have maximum sizes.
+ * one every few minutes. The queue and the cache of earlier Events have maximum sizes.
  */
 
 import type { Event } from '../../api/kinds/core/event.ts'
@@ -36,7 +36,7 @@ export interface EventRecorderOptions {
   readonly onError: (error: unknown) => void
 }
 
-/** The same limits as those of client-go's recorder. */
+/** The same limits as in client-go's recorder. */
 const maxRemembered = 4096
 const maxWaiting = 1000
 const maxAlike = 10
@@ -105,7 +105,7 @@ export class EventRecorder {
     return bucket.take() === 0
   }
 
-  /** Returns the message, or the combined message that replaces further similar ones. */
+  /** Returns the message, or the combined message that replaces any further similar messages. */
   #combine(about: string, { type, reason, message }: Happening): string {
     const now = this.#options.clock.monotonic()
     const key = `${about}\0${type}\0${reason}`

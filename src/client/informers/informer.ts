@@ -1,6 +1,6 @@
 /**
- * A local copy of selected objects, kept up to date by a reflector, that calls handlers for every change. Handlers may
- * miss intermediate states of an object, but neither its last state nor its deletion.
+ * A local copy of selected objects. A reflector keeps it up to date, and handlers are called for every change. Handlers
+ * may miss intermediate states of an object, but neither its last state nor its deletion.
  */
 import type { ApiObject, ObjectBase } from '../../api/model/object.ts'
 import type { Client } from '../requests/client.ts'
@@ -22,7 +22,7 @@ export type ChangeHandler<T> = (change: ObjectChange<T>) => void
 export type InformerOptions = ReflectorOptions
 
 /**
- * Maximum time to apply changes of a list before other tasks run. Browsers have no `base/concurrency/time-slice.ts`.
+ * Maximum time to apply changes of a list before other tasks run. Browsers cannot use `base/concurrency/time-slice.ts`.
  */
 const stretchMs = 4
 /** Number of changes to apply before the clock is read again. */
@@ -69,7 +69,9 @@ export class Informer<T extends ObjectBase = ApiObject> {
     return index
   }
 
-  /** Calls the handler for every existing object and every later change. Returns a function that ends this. */
+  /**
+   * Calls the handler for every existing object and every later change. Returns a function that removes the handler.
+   */
   onChange(handler: ChangeHandler<T>): () => void {
     const own: ChangeHandler<T> = (change) => handler(change)
     this.#handlers.add(own)
@@ -117,7 +119,7 @@ export class Informer<T extends ObjectBase = ApiObject> {
     for (const handler of this.#handlers) this.#tell(handler, { key, previous, object })
   }
 
-  /** An error of a handler affects neither the other handlers nor the copy. */
+  /** An error in one handler affects neither the other handlers nor the copy. */
   #tell(handler: ChangeHandler<T>, change: ObjectChange<T>): void {
     try {
       handler(change)
@@ -127,7 +129,7 @@ export class Informer<T extends ObjectBase = ApiObject> {
   }
 }
 
-/** Applies many changes, whose handlers may be slow, and lets other tasks run in between. */
+/** Applies many changes and lets other tasks run in between, because handlers may be slow. */
 async function inStretches<E>(all: Iterable<E>, apply: (each: E) => void): Promise<void> {
   let began = performance.now()
   let applied = 0

@@ -1,6 +1,6 @@
 /**
- * Shared informers of a program. Requests for the same type and selection get the same informer, so the objects are
- * listed, watched and stored once. An informer runs from its first request until the signal aborts.
+ * Informers that all parts of a program share. Requests for the same type and selection get the same informer, so the
+ * objects are listed, watched and stored only once. An informer runs from its first request until the signal aborts.
  */
 
 import type { ApiObject, ObjectBase } from '../../api/model/object.ts'
@@ -11,9 +11,9 @@ import { Informer } from './informer.ts'
 
 /** Common options of all informers of a program. */
 export interface InformersOptions {
-  /** Ends all informers. */
+  /** Stops all informers when it aborts. */
   readonly signal: AbortSignal
-  /** Called for every failure of a list, a watch or a handler. Informers recover on their own. */
+  /** Called for every failure of a list, a watch or a handler. Informers recover automatically. */
   readonly onError: (error: unknown) => void
   /** Backoff while the server is unreachable. */
   readonly backoff?: Backoff

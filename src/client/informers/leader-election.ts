@@ -1,12 +1,12 @@
 /**
  * Leader election with a Lease, so that only one of several programs does some work at a time. The leader renews the
- * Lease. A leader that does not renew in time has lost it, and another program takes it.
+ * Lease. If it does not renew in time, it loses the Lease and another program acquires it.
  *
- * Each program decides by its own monotonic clock whether a Lease has expired: by how long it has observed the Lease
- * unchanged, never by the times in the Lease. A leader that could not renew for `renewDeadlineMs` stops at once, before
- * any other may start. `mayGoOn` is checked before every request of the work, so a process that was suspended for
- * longer than its Lease sends nothing when it resumes. A request already in transit may still arrive: work that must
- * not happen twice has to write with preconditions.
+ * Each program uses its own monotonic clock to decide whether a Lease has expired. The decision depends on how long the
+ * program has observed the Lease unchanged, never on the times in the Lease. A leader that could not renew for
+ * `renewDeadlineMs` stops immediately, before any other may start. `mayGoOn` is checked before every request of the
+ * work, so a process that was suspended for longer than its Lease sends nothing when it resumes. A request that is
+ * already in transit may still arrive, so work that must not happen twice needs preconditions on its writes.
  */
 
 import type { Lease } from '../../api/kinds/coordination/lease.ts'
@@ -22,7 +22,7 @@ import { type Transport, TransportError } from '../requests/transport.ts'
 export interface ElectionOptions {
   readonly client: Client
   readonly lease: ObjectName
-  /** Identity of this candidate, which must be unique. */
+  /** Identity of this candidate. Must be unique. */
   readonly identity: string
   /** Defaults to a lease of 15 seconds, a renew deadline of 10 seconds and a retry period of 2 seconds. */
   readonly timing?: ElectionTiming
@@ -30,7 +30,7 @@ export interface ElectionOptions {
   readonly clock?: Clock
   /** Called for errors. The election continues. */
   readonly onError: (error: unknown) => void
-  /** Called when another candidate is observed to lead. */
+  /** Called when another candidate becomes the leader. */
   readonly onLeader?: (identity: string) => void
 }
 
@@ -41,7 +41,7 @@ const defaults = {
 
 /** Durations of a leader election. */
 export interface ElectionTiming {
-  /** How long other candidates wait after they have observed the Lease before they take it. */
+  /** How long other candidates must observe the Lease unchanged before they acquire it. */
   readonly leaseDurationMs: number
   /** How long the leader tries to renew before it gives up. Must be shorter than `leaseDurationMs`. */
   readonly renewDeadlineMs: number
@@ -49,7 +49,7 @@ export interface ElectionTiming {
   readonly retryPeriodMs: number
 }
 
-/** A term as the leader. */
+/** A term of the leader. */
 export interface Term {
   /** Aborts when the term ends. */
   readonly signal: AbortSignal
@@ -57,7 +57,7 @@ export interface Term {
   mayGoOn(): boolean
 }
 
-/** Describes the fault in the timing. Undefined if it is valid. */
+/** Returns what is wrong with the timing. Undefined if it is valid. */
 export function timingFault({ leaseDurationMs, renewDeadlineMs, retryPeriodMs }: ElectionTiming): string | undefined {
   if (leaseDurationMs <= renewDeadlineMs) return 'the lease duration must be longer than the renew deadline'
   if (renewDeadlineMs <= retryPeriodMs * 1.2) return 'the renew deadline must be longer than 1.2 times the retry period'
@@ -65,9 +65,9 @@ export function timingFault({ leaseDurationMs, renewDeadlineMs, retryPeriodMs }:
 }
 
 /**
- * Waits until this program leads and calls `work`. Resolves to true when the work has ended after the Lease was lost,
- * or to false when it has ended after the signal aborted. In the latter case the Lease is released, so that another
- * candidate need not wait.
+ * Waits until this program leads and then calls `work`. Resolves to true when the work has ended because the Lease was
+ * lost, or to false when it has ended because the signal aborted. In the latter case the Lease is released, so that
+ * another candidate need not wait.
  */
 export async function leadOnce(
   options: ElectionOptions,
@@ -117,7 +117,7 @@ class Candidate {
     this.#options = options
   }
 
-  /** Whether no other candidate can have taken the Lease. */
+  /** Whether it is certain that no other candidate has acquired the Lease. */
   isCurrent(): boolean {
     return this.#now() < this.#heldSince + this.#options.timing.renewDeadlineMs
   }
@@ -127,7 +127,7 @@ class Candidate {
     const { retryPeriodMs } = this.#options.timing
     while (!signal.aborted) {
       if (await this.#tryOnce(signal)) return true
-      // Random jitter, so that candidates that started together do not send requests together.
+      // Adds random jitter, so that candidates that started together do not send requests together.
       await pause(retryPeriodMs * (1 + Math.random() * 0.2), signal)
     }
     return false
@@ -143,7 +143,7 @@ class Candidate {
     }
   }
 
-  /** Releases the Lease, so that the next candidate can take it at once. */
+  /** Releases the Lease, so that the next candidate can acquire it immediately. */
   async release(): Promise<void> {
     const { client, identity, timing } = this.#options
     const heldLease = this.#lastObserved?.lease
@@ -161,8 +161,8 @@ class Candidate {
   }
 
   /**
-   * Returns whether the Lease is held afterwards. An attempt times out after the leader's remaining time, or one retry
-   * period.
+   * Tries to acquire or renew the Lease. Returns whether the Lease is held afterwards. An attempt times out after the
+   * leader's remaining time, or after one retry period.
    */
   async #tryOnce(signal: AbortSignal): Promise<boolean> {
     const { retryPeriodMs, renewDeadlineMs } = this.#options.timing

@@ -1,5 +1,5 @@
 /**
- * Lists a selection page by page, then watches it, and passes every object to a sink. Stores no objects itself.
+ * Lists a selection page by page, then watches it, and passes every object to a sink. The reflector stores no objects.
  *
  * A watch that ends or breaks is resumed from the last resource version, with backoff. If that version is too old,
  * everything is listed again. The sink may miss intermediate states of an object, but neither its last state nor its
@@ -17,7 +17,7 @@ import { type WatchEvent, watch } from '../requests/watch.ts'
 /** Receives the objects of a reflector. */
 export interface ReflectorSink<T> {
   /**
-   * Starts a list, perhaps again after a failed one. At its end, objects that were not in the list have been deleted.
+   * Starts a list, possibly again after a failed one. At its end, objects that were not in the list have been deleted.
    */
   beginList(): void
   endList(): void | Promise<void>
@@ -29,14 +29,14 @@ export interface ReflectorSink<T> {
 
 export interface ReflectorOptions {
   readonly selection?: Selection
-  /** Called for every failure. The reflector recovers on its own. */
+  /** Called for every failure. The reflector recovers automatically. */
   readonly onError: (error: unknown) => void
   /** Called whenever a watch is open, which means that earlier failures are resolved. */
   readonly onFollowing?: () => void
   readonly backoff?: Backoff
   /**
    * Number of objects per list page. Defaults to 500. If set, a list whose pages have expired restarts page by page,
-   * for clients that cannot hold a whole list at once.
+   * for clients that cannot hold a whole list in memory.
    */
   readonly pageLimit?: number
   /** Media types other than whole objects, for lists and for events: see `metadata-form.ts`. */

@@ -1,4 +1,6 @@
-/** Exports of `orch/client` for both Node and browsers. All of them are public and documented in docs/client.md. */
+/**
+ * The exports of `orch/client` for both Node.js and browsers. All of them are public and documented in docs/client.md.
+ */
 
 export type { Status, StatusDetails } from '../../api/model/api-error.ts'
 export type { ApiObject, ObjectBase, ObjectMeta, OwnerReference } from '../../api/model/object.ts'

@@ -1,4 +1,4 @@
-/** `connect` of `orch/client` in Node, with the content types that need more code than the client itself. */
+/** `connect` of `orch/client` in Node.js, with the content types that need more code than the client itself. */
 
 import { type ConnectOptions as ConnectionOptions, connect as connectClient } from '../node/connect.ts'
 import type { Client } from '../requests/client.ts'
@@ -7,13 +7,15 @@ import { ServerDomain } from '../requests/domain.ts'
 /** Server, credentials and content type of a client. */
 export interface ConnectOptions extends ConnectionOptions {
   /**
-   * `protobuf` encodes built-in kinds in Protobuf, which is smaller and cheaper for the server. Types without Protobuf
+   * `protobuf` encodes built-in kinds in Protobuf, which is smaller and costs the server less. Types without Protobuf
    * use JSON. The client first requests the API groups of the server.
    */
   readonly form?: 'json' | 'protobuf'
 }
 
-/** Creates a client. If the server is unreachable, the first request fails, or this call if `form` is `protobuf`. */
+/**
+ * Creates a client. If the server is unreachable, the first request fails. If `form` is `protobuf`, this call fails.
+ */
 export async function connect({ form = 'json', ...options }: ConnectOptions = {}): Promise<Client> {
   const client = await connectClient(options)
   if (form === 'json') return client

@@ -1,6 +1,6 @@
 /**
  * Schemas of kinds as plain data: everything that Protobuf encoding needs, without validation. The bundle of
- * `orch/client` contains such a table instead of the kinds (scripts/bundle.mjs). Parts that several schemas share are
+ * `orch/client` contains this table instead of the kinds (scripts/bundle.mjs). Parts that several schemas use are
  * shared in the table and in the result.
  */
 import { isObject, type Json, type JsonObject } from '../../api/json/json.ts'
@@ -11,7 +11,7 @@ import type { ObjectSchema } from '../../api/schema/schema.ts'
 /** The members of a kind that Protobuf encoding needs. */
 export type WireKind = Pick<Kind, 'group' | 'version' | 'kind' | 'schema'>
 
-/** Every part once. A nested part is `{ $: index }`. */
+/** All parts, each listed once. A nested part is `{ $: index }`. */
 export interface SchemaTable {
   readonly parts: readonly JsonObject[]
   readonly kinds: readonly { readonly [K in Exclude<keyof WireKind, 'schema'>]: string }[]
@@ -19,7 +19,7 @@ export interface SchemaTable {
   readonly schemas: readonly number[]
 }
 
-/** Members that are documentation or do not affect the encoding. */
+/** Members that are documentation or that do not affect the encoding. */
 const leftOut = new Set([
   'doc',
   'default',
@@ -48,7 +48,7 @@ class TableWriter {
     const knownIndex = this.#indexes.get(part)
     if (knownIndex !== undefined) return knownIndex
     const index = this.parts.push({}) - 1
-    // Registered before its members are written, so that a part may contain itself.
+    // Registered before its members are written, because a part may contain itself.
     this.#indexes.set(part, index)
     const members = membersOf(part).map(([name, value]) => [name, this.#write(name, value)])
     this.parts[index] = Object.fromEntries(members)
@@ -58,7 +58,7 @@ class TableWriter {
   #write(name: string, value: unknown): Json {
     if (Array.isArray(value)) return value.map((item) => this.#write('', item))
     if (name === described) return this.#writeDescribed(value as Described)
-    // Field names come from users, so none is left out.
+    // Field names come from users, so none of them is omitted.
     if (name === 'fields') return { $: this.indexOf(value as object, Object.entries) }
     return typeof value === 'object' && value !== null ? { $: this.indexOf(value) } : (value as Json)
   }

@@ -1,8 +1,8 @@
 /**
- * Creates a client from a kubeconfig or from the URL of a server, for `orch/client` in Node.
+ * Creates a client from a kubeconfig or from the URL of a server, for `orch/client` in Node.js.
  *
- * Without options, it reads the same files as orchctl: those in $ORCHCONFIG or $KUBECONFIG, else `~/.kube/config`, else
- * the file that `orch up` wrote to this directory. The caller closes the client.
+ * Without options, it reads the same files as orchctl: those in $ORCHCONFIG or $KUBECONFIG, otherwise `~/.kube/config`,
+ * otherwise the file that `orch up` wrote to the current directory. The caller closes the client.
  */
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
@@ -24,7 +24,7 @@ export interface ConnectOptions extends ClientChoice {
   readonly server?: string
   /** CA certificates in PEM form that verify the server. */
   readonly authority?: string
-  /** Whether to skip verification of the server's certificate. For experiments only. */
+  /** Whether to skip verification of the server's certificate. Only for experiments. */
   readonly insecure?: boolean
   /** Name to verify in the server's certificate, if it differs from the host in the URL. */
   readonly serverName?: string

@@ -1,6 +1,6 @@
 /**
  * Opens a connection to a server, directly or through a proxy, and negotiates the HTTP version. The connection uses TLS
- * unless the URL starts with http, as that of `orchctl proxy` does.
+ * unless the URL starts with http, like the URL of `orchctl proxy`.
  */
 import type { Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
@@ -53,7 +53,7 @@ export async function dial(options: DialOptions, certificate: ClientCertificate 
 
 function opened(ready: 'connect' | 'secureConnect', options: ConnectionOptions & { port: number }): Promise<Dialed> {
   return new Promise((resolve, reject) => {
-    // Not imported, because an import reads all exports of the module and so loads the well-known CAs.
+    // `import` is not used, because it reads all exports of the module and so loads the well-known CAs.
     const socket: Dialed =
       ready === 'connect'
         ? process.getBuiltinModule('node:net').connect(options)

@@ -2,7 +2,7 @@
  * Credentials from a plugin: a program that prints them. The plugin runs when credentials are first needed, when they
  * have expired, and when the server rejects them. Concurrent requests wait for the same run.
  *
- * The plugin's standard error goes to the user. Its standard output is limited in size and never shown, because it
+ * The plugin's standard error is shown to the user. Its standard output is limited in size and never shown, because it
  * contains secrets.
  */
 import { spawn } from 'node:child_process'
@@ -148,7 +148,7 @@ async function runPlugin(plugin: ExecPlugin, { env, interactive, timeoutMs, sign
   })
 }
 
-/** A missing program is a common first problem of new users. The kubeconfig may contain an install hint. */
+/** New users often have not installed the program. The kubeconfig may contain an install hint. */
 async function throwIfMissing(plugin: ExecPlugin, path: string): Promise<void> {
   for (const file of candidatesOf(plugin.command, path)) {
     const code = await access(file, constants.X_OK).then(
@@ -222,6 +222,6 @@ function parse(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json
   } catch {
-    return undefined // The error of the parser quotes the text.
+    return undefined // The parser's error quotes the text.
   }
 }

@@ -33,7 +33,7 @@ const interactiveModes = ['Never', 'IfAvailable', 'Always'] as const
 const versions = ['v1', 'v1beta1']
 const profileNames: readonly ProfileName[] = ['orch', 'kubernetes']
 
-/** Reads the entry. Throws if the plugin could never work, before anything runs. */
+/** Reads the entry. Throws before anything runs if the plugin could never work. */
 export function execPluginOf(exec: Entry): ExecPlugin {
   const { apiVersion, version, infoVariable } = interfaceOf(exec)
   return {
@@ -67,7 +67,7 @@ function interfaceOf(exec: Entry): { apiVersion: string; version: string; infoVa
   return found
 }
 
-/** A relative path starts at the kubeconfig. A bare name is looked up in PATH. */
+/** A relative path is relative to the kubeconfig. A bare name is looked up in PATH. */
 function commandOf(exec: Entry): string {
   const command = requiredText(exec, 'command')
   return command.includes('/') ? besideConfig(exec, command) : command

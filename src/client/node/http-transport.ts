@@ -1,11 +1,11 @@
 /**
- * Network transport of the client for Node: TLS with HTTP/2, or HTTP/1.1 if the server does not support HTTP/2. For an
- * http URL it uses neither TLS nor credentials. Credentials are a client certificate, a token, or a source of changing
- * credentials.
+ * Network transport of the client for Node.js: TLS with HTTP/2, or with HTTP/1.1 if the server does not support HTTP/2.
+ * For an http URL, it uses neither TLS nor credentials. Credentials are a client certificate, a token, or a source of
+ * changing credentials.
  *
- * If the server rejects the credentials and their source has new ones, the request is sent once more, which is safe
- * because a 401 means that nothing was done. A new certificate needs new connections. Connections with the old one are
- * closed when idle. `close` closes all of them.
+ * If the server rejects the credentials and their source has new ones, the request is sent once more. This is safe,
+ * because a 401 means that the server has not executed the request. A new certificate needs new connections.
+ * Connections with the old certificate are closed when idle. `close` closes all connections.
  */
 import { Readable } from 'node:stream'
 import { orAborted } from '../../base/concurrency/abort.ts'
@@ -23,8 +23,7 @@ export interface HttpTransportOptions extends DialOptions {
   /** Returns a bearer token. Called before every request. */
   readonly token?: () => string | Promise<string>
   /**
-   * Source of changing credentials. `certificate` is used if the source returns none, and `token` always takes
-   * precedence.
+   * Source of changing credentials. `certificate` is used if the source returns none. `token` always takes precedence.
    */
   readonly credentials?: CredentialSource
   /** Headers of every request. */
@@ -60,7 +59,7 @@ export class HttpTransport {
     const first = await orAborted(source.current(request.signal), request.signal)
     const answer = await this.#sendAs(first, request)
     if (answer.status !== 401) return answer
-    // Read the response before calling the source, which may take a while, to free the connection.
+    // Reads the response before calling the source, which may take a while, to free the connection.
     const refusal = await readRefusal(answer)
     const other = await orAborted(source.replace(first, request.signal), request.signal)
     return other === undefined ? refusal : await this.#sendAs(other, request)
@@ -180,7 +179,7 @@ async function openWire(options: HttpTransportOptions, open: () => Promise<Diale
   return new Http1Wire({ server, dial: open }, first)
 }
 
-/** Returns the response with its body in memory, up to a size that is more than any error needs. */
+/** Returns the response with its body in memory, up to a size that is larger than any error. */
 async function readRefusal(answer: TransportResponse): Promise<TransportResponse> {
   const chunks: Uint8Array[] = []
   let size = 0

@@ -1,6 +1,6 @@
 /**
  * HTTP/1.1, for servers and proxies without HTTP/2: one connection per concurrent request, with keep-alive. A read that
- * fails because the server was closing an idle connection is retried. A write is not, because it may have been
+ * fails because the server closed an idle connection is retried. A write is not retried, because it may have been
  * executed.
  */
 import { CallError } from '../../wire/http/client/call-error.ts'
@@ -83,7 +83,7 @@ export class Http1Wire implements Wire {
 /** Methods whose requests state the length of their body even if they have none. */
 const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 
-/** Returning from the iteration destroys the connection, which the server notices. */
+/** Returning from the iteration destroys the connection, so the server notices. */
 async function* responseBody(body: StreamedAnswer['body'], signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of body) yield chunk

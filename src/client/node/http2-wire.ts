@@ -1,6 +1,6 @@
 /**
- * HTTP/2: requests share a connection. More connections are opened, up to a limit, when the existing ones are full. A
- * connection that ended is replaced on demand, and one that does not answer a ping is closed.
+ * HTTP/2: requests share a connection. If all connections are full, another one is opened, up to a limit. A connection
+ * that has ended is replaced on demand, and one that does not answer a ping is closed.
  */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, type IncomingHttpHeaders } from 'node:http2'
 import { orAborted } from '../../base/concurrency/abort.ts'
@@ -165,7 +165,7 @@ function answerOf(stream: ClientHttp2Stream, signal: AbortSignal): Promise<Trans
   })
 }
 
-/** Returning from the iteration destroys the stream, which the server notices. */
+/** Returning from the iteration destroys the stream, so the server notices. */
 async function* responseBody(stream: ClientHttp2Stream, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of stream) yield chunk

@@ -1,7 +1,7 @@
-/** The headers of an HTTP/1.1 response in the form of a transport. */
+/** Converts the headers of an HTTP/1.1 response to the form that a transport returns. */
 import type { AnswerHead } from '../../wire/http/client/answer-parser.ts'
 
-/** Headers that have one value, so that of repeated ones only the first counts. */
+/** Headers that have a single value. If one of them is repeated, only the first value counts. */
 const singleValued: ReadonlySet<string> = new Set([
   'age',
   'content-length',
@@ -14,7 +14,7 @@ const singleValued: ReadonlySet<string> = new Set([
   'server',
 ])
 
-/** Returns headers by lower-case name. The values of other repeated headers are joined by commas. */
+/** Returns headers by lower-case name. Values of other repeated headers are joined by commas. */
 export function joinHeaders({ headers, rawHeaders }: Pick<AnswerHead, 'headers' | 'rawHeaders'>): {
   readonly [name: string]: string
 } {

@@ -1,7 +1,8 @@
 /**
- * Edits kubeconfigs. A file is read, changed and replaced atomically under a lock file: an interruption leaves the old
- * or the new content, and concurrent edits do not overwrite each other. An entry is changed in the file that contains
- * it. A new entry goes to the first file. Files are readable by their owner only because they may contain keys.
+ * Edits kubeconfigs. A file is read, changed and atomically replaced under a lock file. After an interruption, it has
+ * either the old or the new content, and concurrent edits do not overwrite each other. An entry is changed in the file
+ * that contains it. A new entry is added to the first file. Only the owner can read the files, because they may contain
+ * keys.
  */
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -11,7 +12,7 @@ import { makeDirectory, replaceFile } from '../../base/files/files.ts'
 import { parseConfigYaml, writeConfigYaml } from './config-yaml.ts'
 import { ConfigError, textIfThere } from './kubeconfig-files.ts'
 
-/** The lists of a kubeconfig that can be edited. */
+/** The lists in a kubeconfig that can be edited. */
 export type EntrySort = 'cluster' | 'user' | 'context'
 
 const emptyConfig = (): JsonObject => ({
@@ -91,7 +92,7 @@ export async function removeEntry(files: readonly string[], { sort, name }: Entr
   return file
 }
 
-/** Renames a context. The current context stays current. */
+/** Renames a context. If it is the current context, it remains so. */
 export async function renameContext(files: readonly string[], from: string, to: string): Promise<void> {
   const file = files.find((candidate) => hasEntry(readConfigFile(candidate), 'context', from))
   const cannot = `cannot rename the context ${JSON.stringify(from)}`

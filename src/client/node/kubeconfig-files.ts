@@ -9,7 +9,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-/** No kubeconfig exists. Commands that need no server can ignore this. */
+/** No kubeconfig exists. Commands that need no server can ignore this error. */
 export class MissingConfigError extends ConfigError {}
 
 export interface ProcessEnvironment {
@@ -28,8 +28,8 @@ export function localConfig(directory: string): string | undefined {
 }
 
 /**
- * Returns the files in $ORCHCONFIG or else $KUBECONFIG, else the user's file if it exists, else that of a server in
- * this directory.
+ * Returns the files in $ORCHCONFIG, otherwise those in $KUBECONFIG, otherwise the user's file if it exists, otherwise
+ * that of a server in this directory.
  */
 export function usualFiles({ env, home, directory }: ProcessEnvironment): string[] {
   const listed = (listedFiles(env) ?? '').split(delimiter).filter((file) => file !== '')

@@ -1,9 +1,9 @@
 /**
- * Creates the text of an administrator's kubeconfig with one cluster, user and context, and with all certificates
- * inline. Callers write the file and restrict access to its owner, because it contains a private key.
+ * Creates the text of an administrator's kubeconfig with one cluster, user and context. All certificates are inline.
+ * Callers write the file and restrict access to its owner, because it contains a private key.
  */
 export interface AdminConfig {
-  /** Cluster name, which is part of all names in the file, so that the files of several servers can be merged. */
+  /** Cluster name. All names in the file contain it, so that the files of several servers can be merged. */
   readonly cluster: string
   /** User name in the file. Defaults to the administrator. */
   readonly user?: string

@@ -1,8 +1,8 @@
 /**
- * Reads kubeconfigs in Node: the server and its verification, the user and the namespace.
+ * Reads kubeconfigs in Node.js: the server and its verification, the user and the namespace.
  *
- * Several files are merged, and the first file that sets a value wins. Paths are relative to their file. Errors and
- * unsupported settings are reported with the file and the field. Secrets are never quoted.
+ * Several files are merged, and the first file that sets a value wins. Paths are relative to the file that contains
+ * them. Errors and unsupported settings are reported with the file and the field. Secrets are never quoted.
  */
 import { dirname, resolve } from 'node:path'
 import { isObject, type JsonObject, own } from '../../api/json/json.ts'
@@ -25,7 +25,7 @@ export interface ConfigChoice {
   readonly userName?: string | undefined
   /** Server to use instead of that of the context. */
   readonly server?: string | undefined
-  /** Whether to allow a server without TLS, such as `orchctl proxy`. It gets no credentials. */
+  /** Whether to allow a server without TLS, such as `orchctl proxy`. No credentials are sent to it. */
   readonly plain?: boolean
   /** Fields that override those of the cluster and the user, in kubeconfig format. */
   readonly cluster?: JsonObject
@@ -123,7 +123,7 @@ function isPath(field: string): boolean {
 
 /** The contexts of a kubeconfig. */
 export interface ConfigContexts {
-  /** The selected context, or else the current one. */
+  /** The selected context, otherwise the current one. */
   readonly current: string | undefined
   readonly contexts: readonly {
     readonly name: string
@@ -191,8 +191,8 @@ function readSource(file: string, parse: ConfigParser): Source | undefined {
 }
 
 /**
- * Returns the selected context. Returns `noEntry` if none is named and flags name a server or cluster, because then
- * none is needed.
+ * Returns the selected context. If none is named and flags name a server or cluster, returns `noEntry`, because no
+ * context is needed.
  */
 function chooseContext(sources: readonly Source[], { context, server, clusterName }: ConfigChoice): Entry {
   const name = context ?? currentName(sources)
@@ -236,7 +236,7 @@ function findEntry(sources: readonly Source[], sort: EntrySort, name: string): E
   throw new ConfigError(`${filesOf(sources)}: ${missing[sort](name)}${there}`)
 }
 
-/** Error messages known from kubectl. */
+/** Error messages as in kubectl. */
 const missing: { readonly [S in EntrySort]: (name: string) => string } = {
   context: (name) => `context was not found for specified context: ${name}`,
   cluster: (name) => `no server found for cluster ${JSON.stringify(name)}`,

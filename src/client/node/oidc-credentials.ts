@@ -1,7 +1,7 @@
 /**
- * An ID token of an OpenID Connect provider, renewed when it has expired or is rejected. New tokens are saved to the
- * kubeconfig under its lock: a provider may revoke a refresh token after its first use, so one of several programs
- * renews and the others read the result.
+ * An ID token of an OpenID Connect provider. It is renewed when it has expired or is rejected. New tokens are saved to
+ * the kubeconfig under its lock. A provider may revoke a refresh token after its first use, so only one of several
+ * programs renews and the others read the result.
  */
 import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
 import { type Clock, systemClock } from '../../base/time/clock.ts'
@@ -119,7 +119,8 @@ function clientOf({ clientId, clientSecret = '' }: OidcUser): string {
 }
 
 /**
- * Returns the expiry in milliseconds since 1970, or 0 if the token has no readable one. The server verifies the token.
+ * Returns the expiry in milliseconds since 1970, or 0 if the token has no readable expiry. The server verifies the
+ * token.
  */
 function expiryOf(token: string): number {
   try {

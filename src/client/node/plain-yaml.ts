@@ -1,8 +1,8 @@
 /**
- * Parses the simple YAML of most kubeconfigs: one key and value per line, lists of these, and only simple quotes. Every
- * command reads a kubeconfig first, and loading the full YAML library takes longer than the following request. Returns
- * undefined for any text that is not unambiguous, which is then left to the library. Never returns a different value
- * than the library would.
+ * Parses the simple YAML of most kubeconfigs: one key and value per line, lists of these, and simple quotes. Every
+ * command reads a kubeconfig first, and loading the full YAML library takes longer than the request that follows.
+ * Returns undefined for any ambiguous text, which the caller then passes to the library. Never returns a different
+ * value from that of the library.
  */
 import type { Json, JsonObject } from '../../api/json/json.ts'
 
@@ -27,7 +27,7 @@ const linePattern =
   /^(?<indent> *)(?<dashes>- )?(?<key>[A-Za-z][\w-]*):(?: (?<value>true|false|\{\}|\[\]|"[ !#-[\]-~]*"|[A-Za-z/][\w+/=.:@-]*))?$/
 
 interface Line {
-  /** Columns of the line and of its key, which differ in the first line of a list item. */
+  /** Columns of the line and of its key. They differ in the first line of a list item. */
   readonly indent: number
   readonly inner: number
   readonly key: string
@@ -39,7 +39,7 @@ interface Reader {
   next: number
 }
 
-/** Reads lines whose key starts in this column, up to a line that starts before it. */
+/** Reads lines whose key starts in this column. Stops at a line that starts before it. */
 function readMapping(reader: Reader, column: number): JsonObject | undefined {
   const entries: [string, Json][] = []
   const first = reader.next
@@ -57,7 +57,8 @@ function readMapping(reader: Reader, column: number): JsonObject | undefined {
 }
 
 /**
- * Reads the value below a key in this column: a mapping further right, or a list, which may start in the same column.
+ * Reads the value below a key in this column: a mapping that is indented further, or a list, which may start in the
+ * same column.
  */
 function readBelow(reader: Reader, column: number): Json | undefined {
   const line = reader.lines[reader.next]

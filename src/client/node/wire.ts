@@ -8,7 +8,7 @@ export interface WireRequest extends Omit<TransportRequest, 'headers'> {
 
 export interface Wire {
   send(request: WireRequest): Promise<TransportResponse>
-  /** Accepts no more requests. Running ones continue. */
+  /** Stops accepting requests. Running requests continue. */
   retire(): void
   /** Aborts running requests. */
   destroy(): void

@@ -3,7 +3,7 @@
  * control loops that use a client, and maintenance by the server itself. They share metrics, retries, error handling
  * and shutdown.
  *
- * A step gets a key and reads the state itself, so it may run at any time, repeatedly, and after a restart.
+ * A step gets a key and reads the state itself. It may therefore run at any time, repeatedly, and after a restart.
  * `startLoops` owns feeds and queues. `stop` waits for all of them.
  */
 import { pause } from '../../base/concurrency/abort.ts'
@@ -41,7 +41,7 @@ export interface LoopRecords {
 export interface RunningLoop {
   /** Adds a key that no source has added. */
   add(key: string): void
-  /** Resolves when a waiting or active key has been reconciled. Undefined for all other keys. */
+  /** Resolves when a waiting or active key has been reconciled. Returns undefined for all other keys. */
   settled(key: string): Promise<void> | undefined
   /** Resolves when every key that existed at the start has been tried. Rejects with the first failure. */
   readonly firstPass: Promise<void>
@@ -60,7 +60,7 @@ export function startLoops(loops: readonly Loop[], records: LoopRecords): Runnin
   const running = loops.map((loop) => new LoopRun(loop, records))
   const stopFeeds = runFeeds(loops)
   const firstPass = Promise.all(running.map((run) => run.firstPass)).then(() => {})
-  firstPass.catch(() => {}) // Already logged, and not all callers await it.
+  firstPass.catch(() => {}) // The error is already logged, and not all callers await the promise.
   return {
     firstPass,
     stop: async () => {
@@ -83,7 +83,7 @@ export function startLoop(loop: Loop, records: LoopRecords): RunningLoop {
   }
 }
 
-/** Runs each shared feed once. Returns a function that ends all feeds. */
+/** Runs each shared feed once. Returns a function that stops all feeds. */
 function runFeeds(loops: readonly Loop[]): () => Promise<void> {
   const feeds = new Set(loops.flatMap(({ sources }) => sources.flatMap(({ feed }) => feed ?? [])))
   const ended = new AbortController()
@@ -138,7 +138,8 @@ class LoopRun {
   }
 
   /**
-   * Steps start when all feeds are synced. Before that, an apparently missing object may just not have been listed yet.
+   * Steps start when all feeds are synced. Before that, an object that seems to be missing may just not have been
+   * listed yet.
    */
   async #run(signal: AbortSignal): Promise<void> {
     const disconnect = this.#loop.sources.map(({ connect }) => connect((key) => this.add(key), this.#clock))
@@ -189,7 +190,7 @@ class FirstPass {
   #state: 'gathering' | 'under way' | 'over' = 'gathering'
 
   constructor() {
-    // Already logged, and not all callers await it.
+    // The error is already logged, and not all callers await the promise.
     this.done.catch(() => {})
   }
 

@@ -1,10 +1,10 @@
 /**
- * Tracks loops whose service account lacks a permission, as seen from rejected steps. Each loop is logged once and
- * shown in `/readyz?verbose` until the step succeeds. Meanwhile rejected keys are retried rarely, because only a policy
- * change helps.
+ * Tracks loops whose service account lacks a permission, which shows in rejected steps. Each such loop is logged once
+ * and listed in `/readyz?verbose` until the step succeeds. Meanwhile, rejected keys are retried rarely, because only a
+ * policy change helps.
  *
- * A missing permission does not make the server unready: the API works, and all servers of a store would be unready at
- * once.
+ * A missing permission does not make the server unready: the API works, and otherwise all servers of a store would
+ * become unready at once.
  */
 
 import { ApiError } from '../../api/model/api-error.ts'
@@ -22,7 +22,7 @@ interface Refused {
   readonly keys: Map<string, number>
 }
 
-/** Reports loops that lack a permission, once in the log and in the readiness. */
+/** Reports loops that lack a permission: once in the log, and in the readiness check. */
 export class MissingRights {
   readonly #log: Log
   readonly #refused = new Map<string, Refused>()
@@ -47,7 +47,7 @@ export class MissingRights {
     this.#log.info('loop has the required permission again', { loop })
   }
 
-  /** Returns a note for the readiness. Undefined if no loop lacks a permission. */
+  /** Returns a note for the readiness check. Undefined if no loop lacks a permission. */
   note(): string | undefined {
     if (this.#refused.size === 0) return undefined
     const notes = [...this.#refused].map(([loop, { message }]) => `${loop} is not permitted: ${message}`)
@@ -64,7 +64,7 @@ export class MissingRights {
 
 /**
  * Whether the service account of a loop lacks a permission. A 403 from admission (quota, policy, terminating namespace)
- * concerns the object and is an ordinary failure. Only the message distinguishes the two.
+ * is caused by the object and is an ordinary failure. Only the message distinguishes the two.
  */
 export function isMissingRight(error: unknown): error is StatusError | ApiError {
   if (!(error instanceof StatusError || error instanceof ApiError) || error.code !== 403) return false

@@ -9,9 +9,9 @@ import type { Informer, ObjectChange } from '../informers/informer.ts'
 
 /** A source of keys for a loop. */
 export interface Source {
-  /** Feed that must be synced before keys are used. Loops may share a feed, which runs only once. */
+  /** Feed that must be synced before keys are processed. Loops may share a feed, which runs only once. */
   readonly feed?: Feed
-  /** Starts to add keys. Timed sources use the clock. Returns a function that ends this. */
+  /** Starts to add keys. Timed sources use the clock. Returns a function that stops the source. */
   readonly connect: (add: (key: string) => void, clock: TimerClock) => () => void
 }
 
@@ -37,7 +37,7 @@ export function fromInformer<T extends ObjectBase>(
   }
 }
 
-/** Returns a source that delays each key of another source to batch its changes. */
+/** Returns a source that delays the keys of another source to batch its changes. */
 export function batched({ connect, ...source }: Source, pauseMs: (key: string) => number): Source {
   return {
     ...source,
@@ -62,11 +62,11 @@ export function batched({ connect, ...source }: Source, pauseMs: (key: string) =
   }
 }
 
-/** The part of an object cache in this process that sources need. */
+/** The members of an object cache in this process that sources need. */
 export interface FollowedCache {
   /** Prefix of all keys. */
   readonly prefix: string
-  /** Whether the cache is still loaded in the background. Undefined means false. */
+  /** Whether the cache is still being loaded in the background. Undefined means false. */
   readonly isLoading?: boolean
   all(): Iterable<{ readonly key: string }>
   /** Calls the listener with the key of a changed object, or with undefined if any object may have changed. */
@@ -93,7 +93,7 @@ export function fromCache(
         for (const each of keysOf(key)) add(each)
       }
       const addAll = () => {
-        // A cache that is still loaded reports all its objects as changed when it is complete.
+        // When a cache that is still being loaded is complete, it reports all its objects as changed.
         if (!cache.isLoading) for (const { key } of [...cache.all()]) addKeys(key.slice(cache.prefix.length))
         for (const key of [...expected()]) addKeys(key)
       }

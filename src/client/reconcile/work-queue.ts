@@ -1,6 +1,6 @@
 /**
- * A queue of keys to work on. A key waits at most once and is never processed concurrently. A key that is added while
- * it is being processed is processed again afterwards. Failed or unfinished work is retried with a growing backoff,
+ * A queue of keys to work on. A key is queued at most once and is never processed concurrently. If a key is added while
+ * it is being processed, it is processed again afterwards. Failed or unfinished work is retried with a growing backoff,
  * which the first success resets. At most `concurrency` keys are active, and an optional `rate` limits how fast they
  * start.
  *
@@ -10,7 +10,7 @@ import { type Backoff, backoffMs } from '../../base/concurrency/backoff.ts'
 import { type RateLimit, TokenBucket } from '../../base/limits/token-bucket.ts'
 import { systemClock, type TimerClock } from '../../base/time/clock.ts'
 
-/** Done, or to be retried: after the usual backoff, or after a given time. */
+/** The result of a step: done, retry after the usual backoff, or retry after a given time. */
 export type StepOutcome = 'done' | 'later' | { readonly afterMs: number }
 
 /** Metric series of a queue. */
@@ -33,11 +33,11 @@ export interface QueueState {
 
 /** Options of a work queue. */
 export interface WorkQueueOptions {
-  /** Processes a key. Returning nothing means done. An error is retried with backoff. */
+  /** Processes a key. Returning nothing means that the key is done. If it throws, the key is retried with backoff. */
   readonly work: (key: string, signal: AbortSignal) => Promise<StepOutcome> | Promise<void>
   /** Called for every failure. The key is retried. */
   readonly onError: (key: string, error: unknown) => void
-  /** Registers the queue for metrics. Without it, nothing is recorded. */
+  /** Registers the queue for metrics. If omitted, nothing is recorded. */
   readonly meter?: (queue: QueueState) => QueueSeries
   /** Maximum number of active keys. Defaults to 4. */
   readonly concurrency?: number
@@ -65,9 +65,9 @@ export class WorkQueue {
   readonly #series: QueueSeries
   readonly #bucket: TokenBucket | undefined
   #refill: ReturnType<typeof setTimeout> | undefined
-  /** Time since which each key has been waiting. */
+  /** The time since which each key has been waiting. */
   readonly #ready = new Map<string, number>()
-  /** Time since which each key has been active. */
+  /** The time since which each key has been active. */
   readonly #active = new Map<string, number>()
   /** Functions that cancel the backoff of keys. */
   readonly #pauses = new Map<string, () => void>()
@@ -103,7 +103,7 @@ export class WorkQueue {
     this.#next()
   }
 
-  /** Resolves when a waiting or active key has been processed once. Undefined for all other keys. */
+  /** Resolves when a waiting or active key has been processed once. Returns undefined for all other keys. */
   settled(key: string): Promise<void> | undefined {
     const awaiting = this.#ready.has(key)
       ? this.#awaitingNext

@@ -4,7 +4,7 @@ import { Client, type ClientOptions } from './client.ts'
 import { withRetries } from './retries.ts'
 import type { Transport } from './transport.ts'
 
-/** Options that users set for any client, however it is connected. */
+/** Options that users can set for any client, however it is connected. */
 export interface ClientChoice {
   /** User agent. Its first word is the default field manager of writes. */
   readonly userAgent?: string

@@ -1,9 +1,9 @@
 /**
- * The client: the API verbs on a resource type, over any transport. Runs in Node and in browsers.
+ * The client: the API verbs on a resource type, over any transport. Runs in Node.js and in browsers.
  *
- * An error response is thrown as a StatusError, a missing response as a TransportError. The client retries nothing,
- * except that it restarts a list whose pages have expired and resumes a broken watch. `retries.ts` is a transport that
- * retries at the server's request.
+ * An error response is thrown as a StatusError, a missing response as a TransportError. The client does not retry, with
+ * two exceptions: it restarts a list whose pages have expired, and resumes a broken watch. `retries.ts` is a transport
+ * that retries when the server asks for it.
  */
 
 import { stringifyJson } from '../../api/json/portable-json.ts'
@@ -65,7 +65,7 @@ export class Client {
   readonly #onClose: () => void
   readonly #domain = new ServerDomain((path, options) => this.read(path, options))
   readonly form: ContentForm | undefined
-  /** Namespace to use if the user names none. */
+  /** Namespace to use if the user specifies none. */
   readonly namespace: string
 
   constructor(transport: Transport, options: ClientOptions = {}) {
@@ -78,7 +78,7 @@ export class Client {
     this.namespace = options.namespace ?? 'default'
   }
 
-  /** Closes the client's connections, if it owns them, and aborts running requests. */
+  /** Aborts running requests and closes the connections that the client owns. */
   close(): void {
     this.#onClose()
   }
@@ -121,9 +121,9 @@ export class Client {
   }
 
   /**
-   * Watches a selection until the caller stops reading or the signal aborts. A watch that ends or breaks is resumed.
-   * Throws 410 if that is impossible, and then the caller must list again. Without a version, the watch starts with an
-   * ADDED event for each existing object.
+   * Watches a selection until the caller stops reading or the signal aborts. A watch that ends or breaks is resumed. If
+   * that is impossible, throws 410, and the caller must list again. Without a version, the watch starts with an ADDED
+   * event for each existing object.
    */
   watch<T extends ObjectBase = ApiObject>(
     type: ResourceType<T>,
@@ -241,8 +241,8 @@ export class Client {
   }
 
   /**
-   * Returns the type with its API group on this server. Groups of built-in kinds end in the server's domain, which is
-   * requested once.
+   * Returns the type with its API group on this server. Groups of built-in kinds end in the server's domain, which the
+   * client requests once.
    */
   async resolve<T extends ObjectBase = ApiObject>(
     type: ResourceType<T>,
@@ -272,7 +272,7 @@ export class Client {
     return this.form === undefined ? jsonType : `${this.form.mediaType},${jsonType}`
   }
 
-  /** A body with its own content type, such as a patch, is JSON. */
+  /** A body with a content type of its own, such as a patch, is JSON. */
   #content({ body, contentType }: RawRequest): { body: Uint8Array | undefined; contentType: string } {
     if (body === undefined) return { body, contentType: '' }
     const written = contentType === undefined ? this.form?.write(body as object) : undefined

@@ -1,10 +1,10 @@
 /**
- * A content type other than JSON, such as Protobuf. The client prefers it and accepts JSON too, decodes responses by
- * their content type, and sends JSON if a document has no such encoding.
+ * A content type other than JSON, such as Protobuf. The client prefers it but also accepts JSON, decodes responses by
+ * their content type, and sends JSON if it cannot encode a document this way.
  */
 export interface ContentForm {
   readonly mediaType: string
-  /** Returns undefined if this document has no such encoding. */
+  /** Encodes a document. Returns undefined if the document has no such encoding. */
   write(document: object): Uint8Array | undefined
   read(bytes: Uint8Array): unknown
   /** Decodes the events of a watch. */

@@ -9,7 +9,10 @@ import { TransportError } from './transport.ts'
 
 type Read = <T>(path: string, options: ReadOptions) => Promise<T>
 
-/** Groups that every server has. Custom resources may use the name of one of them, but not of both. */
+/**
+ * Groups that every server has. A custom resource may use the name of one of them, but custom resources cannot use
+ * both.
+ */
 const telling = ['authentication.', 'authorization.'] as const
 
 /** Detects the domain of a server once. */

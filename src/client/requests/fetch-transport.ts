@@ -40,7 +40,7 @@ export function fetchTransport({ server, token, headers = {} }: FetchTransportOp
   }
 }
 
-/** Browsers set their own user agent, and another one would cause CORS preflight requests. */
+/** Browsers set the user agent. A different one would cause CORS preflight requests. */
 function allowedHeaders({ 'user-agent': _, ...headers }: { readonly [name: string]: string }) {
   return headers
 }
@@ -54,7 +54,7 @@ async function answered(response: Promise<Response>, signal: AbortSignal): Promi
   }
 }
 
-/** Returning from the iteration cancels the response, which the server notices. */
+/** Returning from the iteration cancels the response, so the server notices. */
 async function* responseBody({ body }: Response, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   if (body === null) return
   const reader = body.getReader()

@@ -10,27 +10,27 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Options of reading one object. */
+/** Options for reading one object. */
 export interface GetOptions extends CallOptions {
   /** Subresource that returns the object itself, such as `status`. For others, use `subresource`. */
   readonly subresource?: string
 }
 
-/** Options of reading any path. */
+/** Options for reading any path. */
 export interface ReadOptions extends CallOptions {
   readonly query?: Query
   /** Accept header. Defaults to JSON. */
   readonly accept?: string | undefined
 }
 
-/** Options of a create, update or patch. */
+/** Options for a create, update or patch. */
 export interface WriteOptions extends CallOptions {
   readonly dryRun?: boolean
   readonly fieldManager?: string
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict'
 }
 
-/** Options of a write to an existing object. */
+/** Options for writing to an existing object. */
 export interface UpdateOptions extends WriteOptions {
   /** Subresource that returns the object itself, such as `status` or `finalize`. For others, use `subresource`. */
   readonly subresource?: string
@@ -46,7 +46,7 @@ export interface ListOptions extends Selection, CallOptions {
   readonly accept?: string | undefined
 }
 
-/** Options of listing page by page. */
+/** Options for listing page by page. */
 export interface PagesOptions extends ListOptions {
   /**
    * Called when the pages expire before the last one is read. The list then restarts without pages, and earlier pages
@@ -55,7 +55,7 @@ export interface PagesOptions extends ListOptions {
   readonly onRestart?: () => void
 }
 
-/** Options of a server-side apply. */
+/** Options for a server-side apply. */
 export interface ApplyOptions extends UpdateOptions {
   /** Field manager of the applied fields. */
   readonly fieldManager: string
@@ -63,7 +63,7 @@ export interface ApplyOptions extends UpdateOptions {
   readonly force?: boolean
 }
 
-/** Options of a deletion. */
+/** Options for a deletion. */
 export interface DeleteOptions extends CallOptions {
   readonly dryRun?: boolean
   readonly gracePeriodSeconds?: number
@@ -76,10 +76,10 @@ export type Patch =
   | { readonly merge: object }
   | { readonly strategic: object }
   | { readonly json: readonly object[] }
-  /** Server-side apply needs a `fieldManager`. `force` takes over fields of other managers. */
+  /** Server-side apply requires a `fieldManager`. `force` takes over fields of other managers. */
   | { readonly apply: object; readonly force?: boolean }
 
-/** Result of a deletion: the object if finalizers keep it, otherwise usually a Status. */
+/** Result of a deletion: the object if finalizers prevent its deletion, otherwise usually a Status. */
 export type Deleted<T extends ObjectBase> = T | Status
 
 /** Objects at one resource version of the collection. */
@@ -100,7 +100,7 @@ export interface RawRequest extends CallOptions {
   readonly path: string
   /** Additional headers with lower-case names. */
   readonly headers?: { readonly [name: string]: string }
-  /** Called with the response headers, also for errors. */
+  /** Called with the headers of every response, including errors. */
   readonly onHeaders?: (headers: TransportResponse['headers']) => void
   readonly query?: Query
   readonly body?: unknown
@@ -111,7 +111,7 @@ export interface RawRequest extends CallOptions {
 
 export type Query = { readonly [name: string]: string | number | boolean | undefined }
 
-/** Options that apply to all requests of a client. */
+/** Options for all requests of a client. */
 export interface ClientOptions {
   /** User agent. Its first word is the default field manager of writes. */
   readonly userAgent?: string

@@ -1,6 +1,6 @@
 /** Parses the action out of the message of a 403 response. */
 
-/** A resource, or with `path` a non-resource path. Members that the message omits are empty. */
+/** The rejected action: a resource, or with `path` a non-resource path. Members that the message omits are empty. */
 export interface RefusedAction {
   readonly user: string
   readonly verb: string

@@ -1,4 +1,4 @@
-/** Query and body of each verb. */
+/** Builds the query and the body for each verb. */
 import type { DeleteOptions, ListOptions, Patch, Query, WriteOptions } from './options.ts'
 
 const defaultLimit = 500

@@ -1,6 +1,6 @@
 /**
  * A continuous watch: if it ends or breaks, it is resumed after the last resource version, with backoff, so that the
- * caller misses no event and sees none twice.
+ * caller gets every event exactly once.
  *
  * Throws errors that cannot be recovered from: an expired version (410), and errors that a retry does not fix, such as
  * missing permissions. Without a start version, the selection is listed first.
@@ -48,7 +48,7 @@ export async function* follow<T extends ObjectBase = ApiObject>(
       onError(error)
       failures++
     }
-    // Pause even if the server ends the watch without an error, so as not to flood it with requests.
+    // Waits even if the server ends the watch without an error, so as not to flood it with requests.
     await pause(backoffMs(backoff, Math.max(failures, 1)), signal)
     signal.throwIfAborted()
   }

@@ -1,22 +1,23 @@
 /**
- * A transport that retries at the server's request: responses with `Retry-After` and status 429 or 503, which mean that
- * nothing was done, and reads with any other 5xx. The client's timeout applies to all attempts together.
+ * A transport that retries when the server asks for it. It retries responses with `Retry-After` and status 429 or 503,
+ * which mean that the server has not executed the request, and reads with any other 5xx. The client's timeout applies
+ * to all attempts together.
  */
 import { pause } from '../../base/concurrency/abort.ts'
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
 
 const maxRepeats = 10
-/** A longer delay from the server is treated as an error. */
+/** If the server asks for a longer delay, the response is treated as an error. */
 const maxPauseSeconds = 60
 
-/** Returns a transport that also retries at the server's request. */
+/** Returns a transport that also retries when the server asks for it. */
 export function withRetries(send: Transport): Transport {
   return async (request) => {
     for (let repeats = 0; ; repeats++) {
       const response = await send(request)
       const seconds = repeats < maxRepeats ? pauseAskedFor(request, response) : undefined
       if (seconds === undefined) return response
-      // Read to the end to free the connection.
+      // Reads the body to the end to free the connection.
       for await (const _ of response.body);
       await pause(seconds * 1000, request.signal)
       request.signal.throwIfAborted()
@@ -24,7 +25,7 @@ export function withRetries(send: Transport): Transport {
   }
 }
 
-/** Returns the seconds until the retry. Undefined means no retry. */
+/** Returns the number of seconds until the retry. Undefined means no retry. */
 function pauseAskedFor({ method }: TransportRequest, { status, headers }: TransportResponse): number | undefined {
   const isSafe = status === 429 || status === 503 || (status >= 500 && ['GET', 'HEAD'].includes(method))
   const retryAfter = headers['retry-after']?.trim() ?? ''

@@ -1,5 +1,5 @@
 /**
- * TokenReview and SubjectAccessReview requests of a server that delegates authentication and authorization of its
+ * TokenReview and SubjectAccessReview requests, for a server that delegates the authentication and authorization of its
  * clients.
  */
 
@@ -9,7 +9,7 @@ import * as kinds from './built-in-kinds.ts'
 import type { Client } from './client.ts'
 import { inDomainOf, type ResourceType } from './resource-type.ts'
 
-/** The client for the reviews, and the vendor of the server. */
+/** The client for the reviews, and the server's vendor. */
 export interface Reviewer {
   readonly client: Client
   readonly vendor: Vendor

@@ -6,7 +6,7 @@ interface HistoryRevision {
   readonly changes?: readonly { readonly steps?: readonly { readonly member?: string | undefined }[] }[] | undefined
 }
 
-/** Whether a revision changed only the status. Views hide such revisions because loops write many of them. */
+/** Whether a revision changed only the status. Views hide such revisions, because control loops write many of them. */
 export function isStatusChange({ deleted, created, changes = [] }: HistoryRevision): boolean {
   if (deleted || created || changes.length === 0) return false
   return changes.every(({ steps: [first] = [] }) => first?.member === 'status')

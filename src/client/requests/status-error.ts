@@ -32,10 +32,10 @@ export class StatusError extends Error {
   }
 }
 
-/** The Status of unknown paths, in the words of servers that return one. */
+/** The Status for unknown paths, with the text that servers send. */
 const nothingThere = { reason: 'NotFound', message: 'the server could not find the requested resource' }
 
-/** Returns the error of a response. A proxy may send something other than a Status. */
+/** Returns the error in a response. A proxy may send something other than a Status. */
 export function errorOf(code: number, body: string, request = ''): StatusError {
   const value = parseIfJson(body)
   if (isStatus(value)) return new StatusError({ ...value, code: value.code ?? code }, request)
@@ -48,7 +48,7 @@ export function errorOf(code: number, body: string, request = ''): StatusError {
   )
 }
 
-/** Whether the value is a Status, by its kind. The other members are not checked. */
+/** Whether the value is a Status, judging by its kind. The other members are not checked. */
 export function isStatus(value: unknown): value is Status {
   return isObject(value) && value.kind === 'Status'
 }

@@ -1,5 +1,5 @@
 /**
- * Tables that the server prints for people. If a server returns the objects themselves, the table has their names and
+ * Tables that the server prints for people. If a server returns the objects instead, the table contains their names and
  * ages. The vendor of the server need not be known.
  */
 
@@ -16,9 +16,9 @@ import { type WatchOptions, watch } from './watch.ts'
 export interface TableColumn {
   readonly name: string
   readonly type: string
-  /** `name` marks the column with the object's name. */
+  /** `name` marks the column that contains the object's name. */
   readonly format: string
-  /** 0 means always shown. Columns with a higher value are shown only in wide tables. */
+  /** 0 means that the column is always shown. Columns with a higher value are shown only in wide tables. */
   readonly priority: number
 }
 
@@ -29,7 +29,7 @@ export interface TableRow {
   readonly object: Pick<ApiObject, 'metadata'> | null
 }
 
-/** A list as the server prints it. */
+/** A list, printed as a table by the server. */
 export interface Table {
   readonly columns: readonly TableColumn[]
   readonly rows: readonly TableRow[]
@@ -46,7 +46,7 @@ export interface TableOptions {
   readonly plain?: boolean | undefined
 }
 
-/** The tables of all vendors, or else the objects themselves. */
+/** Accepts the tables of all vendors, or otherwise the objects themselves. */
 export const tableForms = [
   ...profileNames.map((name) => `application/json;as=Table;g=${groupName(vendorOf(name), 'meta')};v=v1`),
   'application/json',
@@ -98,8 +98,8 @@ async function gather(client: Client, type: ResourceType, options: ListOptions &
 }
 
 /**
- * Yields each change as a table with one row, and a bookmark as one without rows. Only the first table is sure to have
- * columns.
+ * Yields each change as a table with one row, and a bookmark as a table without rows. Only the first table is
+ * guaranteed to have columns.
  */
 export async function* watchTable(
   client: Client,

@@ -1,6 +1,6 @@
 /**
  * Encodes texts into shared blocks of memory. A separate block for each of thousands of small requests would trigger
- * garbage collections, because the engine counts such blocks outside of its heap.
+ * garbage collections, because V8 counts such blocks as external memory.
  */
 
 const encoder = new TextEncoder()

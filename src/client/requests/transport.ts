@@ -2,8 +2,9 @@
  * The transport of a client: a function from a request to its response. It uses the network (`http-transport.ts`) or
  * passes requests directly into the pipeline of a server in the same process.
  *
- * Contract: the response head arrives as soon as the server sends it. The body is transferred as fast as it is read.
- * Returning early from the body, or aborting the signal, ends the request. A truncated body throws and never just ends.
+ * Contract: the head of the response arrives as soon as the server sends it. The body is transferred as fast as it is
+ * read. Returning early from the body, or aborting the signal, ends the request. A truncated body throws an error
+ * instead of ending normally.
  */
 export interface TransportRequest {
   readonly method: string
@@ -15,7 +16,7 @@ export interface TransportRequest {
   readonly signal: AbortSignal
 }
 
-/** An answer. */
+/** A response. */
 export interface TransportResponse {
   readonly status: number
   /** Headers with lower-case names. Repeated headers are joined by commas. */
@@ -27,10 +28,10 @@ export interface TransportResponse {
 /** Sends a request and returns the response with an unread body. */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>
 
-/** A missing or partial response. The request may or may not have been executed. */
+/** The response is missing or incomplete. The server may or may not have executed the request. */
 export class TransportError extends Error {
   override readonly name = 'TransportError'
-  /** The failed request: `GET /api/v1/pods`. Empty if the failure was not that of a request. */
+  /** The failed request, such as `GET /api/v1/pods`. Empty if no request failed. */
   readonly request: string
 
   constructor(message: string, { request = '', ...options }: ErrorOptions & { readonly request?: string } = {}) {

@@ -1,7 +1,7 @@
 /**
- * A watch as an async iterator: the events of a selection until the server ends it, the signal aborts or the caller
- * stops reading. It ends normally when the server ends it. An ERROR event and a broken connection throw.
- * `resume-watch.ts` and informers resume watches. Runs in Node and in browsers.
+ * A watch as an async iterator: yields the events of a selection until the server ends the watch, the signal aborts or
+ * the caller stops reading. It ends normally when the server ends it. An ERROR event or a broken connection throws.
+ * `resume-watch.ts` and informers resume watches. Runs in Node.js and in browsers.
  */
 
 import { parseJson } from '../../api/json/portable-json.ts'
@@ -18,7 +18,7 @@ import { ofRequest, requestLine, TransportError, type TransportResponse } from '
 /** A change of an object, or a bookmark. */
 export type WatchEvent<T> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
-  /** Reports that the watch is complete up to this version. */
+  /** Reports that the watch has sent everything up to this version. */
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string }
 
 export interface WatchOptions extends Selection, CallOptions {
@@ -31,7 +31,7 @@ export interface WatchOptions extends Selection, CallOptions {
   readonly accept?: string
   /** Called when the response begins, which means that the watch is open. */
   readonly onOpen?: (() => void) | undefined
-  /** Which part of the objects table rows contain. */
+  /** Which part of the object each table row contains. */
   readonly includeObject?: 'None' | 'Object' | undefined
 }
 
@@ -80,7 +80,7 @@ async function* readable<E>({ mediaType }: ContentForm, events: AsyncIterable<E>
   }
 }
 
-/** Larger than any stored object. */
+/** Maximum size of an event, larger than any stored object. */
 export const maxLineBytes = 16 * 1024 * 1024
 
 /** A watch event as received. */
@@ -108,7 +108,7 @@ function readEvent<T extends ObjectBase = ApiObject>({ type, object }: RawEvent<
 
 const newline = 10
 
-/** Yields complete lines. Trailing text without a newline was truncated and is dropped. */
+/** Yields complete lines. Drops trailing text without a newline, because it was truncated. */
 export async function* lines(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let parts: Uint8Array[] = []
