@@ -1,6 +1,6 @@
 /**
  * The syntax tree of an expression. The checker adds the type of each node, and the candidate functions of each call.
- * Macros are separate nodes that are not expanded; the code that walks the tree knows their meaning.
+ * Macros are separate nodes that are not expanded. The code that walks the tree knows their meaning.
  */
 import type { Overload } from './overload.ts'
 import type { CelType } from './types.ts'

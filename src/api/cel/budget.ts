@@ -15,8 +15,8 @@ export class BudgetExceeded extends Error {
 /** Number of steps between two checks of the clock: about a millisecond. */
 const stepsBetweenLooks = 20_000
 /**
- * Maximum duration of an evaluation in microseconds. The clock is checked so often that it never blocks the thread for
- * much longer.
+ * Maximum duration of an evaluation in microseconds. The clock is checked so often that an evaluation never blocks the
+ * thread for much longer.
  */
 const maxTime = 40_000
 /** Maximum total number of elements and characters in all results of one evaluation. */
@@ -42,7 +42,7 @@ export class Budget {
     if (this.#steps >= stepsBetweenLooks) this.#look()
   }
 
-  /** Counts steps without a cost, or beyond what the cost covers. */
+  /** Counts steps that have no cost, or that exceed what the cost covers. */
   work(steps: number): void {
     this.#steps += steps
     if (this.#steps >= stepsBetweenLooks) this.#look()

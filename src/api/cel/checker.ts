@@ -22,7 +22,7 @@ import {
 } from './types.ts'
 import { kindOf } from './values.ts'
 
-/** Type names are also values. */
+/** The names of types are also values. */
 export const typeNames: ReadonlyMap<string, CelType> = new Map<string, CelType>([
   ...(['bool', 'int', 'uint', 'double', 'string', 'bytes'] as const).map((name) => [name, types[name]] as const),
   ['null_type', types.null],
@@ -105,7 +105,9 @@ class Checker {
     }
   }
 
-  /** Records an error and returns a type that fits everywhere, so that one error is reported once. */
+  /**
+   * Records an error and returns a type that is compatible with every other type, so that one error is reported once.
+   */
   #report(at: number, text: string): CelType {
     if (this.issues.length < maxIssues) this.issues.push({ at, text })
     return types.dyn

@@ -109,7 +109,7 @@ class Estimator {
     return { cost: cost + worst, size: sizeOfResults(estimates), declared }
   }
 
-  /** Functions that return a part of their first argument keep what is declared about it. */
+  /** Returns the declared type of the result, for functions that return a part of their first argument. */
   #declaredResult(node: Call, first: CostEstimate | undefined): DeclaredType | undefined {
     if (first === undefined) return undefined
     const [, field] = node.args

@@ -1,7 +1,6 @@
 /**
- * Compiles a checked expression into closures, one per node, so that nothing is looked up or decided again at run time.
- * Costs are charged during evaluation. An evaluation error is thrown as CelError, and an exhausted budget as
- * BudgetExceeded.
+ * Compiles a checked expression into closures, one per node, so that names and functions are resolved only once. Costs
+ * are charged during evaluation. An evaluation error is thrown as CelError, and an exhausted budget as BudgetExceeded.
  */
 import { type Call, type Fold, type Identifier, type Node, operands, type Select } from './ast.ts'
 import { qualifiedName, typeNames } from './checker.ts'
@@ -21,7 +20,7 @@ import {
   type Value,
 } from './values.ts'
 
-/** One evaluation: the values of the variables. Those of macros follow the declared ones. */
+/** One evaluation: the values of the variables. Variables of macros follow the declared ones. */
 export interface Frame extends Run {
   readonly variables: Value[]
 }
@@ -215,7 +214,7 @@ function mapOf(entries: readonly (readonly [Evaluate, Evaluate])[], optionals?: 
 
 interface OptionalMapping {
   readonly slot: number
-  /** Whether the transformation returns an optional itself. */
+  /** Whether the transformation itself returns an optional. */
   readonly isFlat: boolean
 }
 
@@ -287,7 +286,7 @@ function logic([left, right]: readonly Evaluate[], operator: '_&&_' | '_||_'): E
   }
 }
 
-/** Returns a bool, or the error in its place. */
+/** Returns a bool, or the error that occurred instead. */
 function attempt(evaluate: Evaluate, frame: Frame): boolean | CelError {
   try {
     const value = evaluate(frame)

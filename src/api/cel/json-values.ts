@@ -10,7 +10,7 @@ import { CelError, CelList, CelMap, Double, type Value } from './values.ts'
 
 /** Converts a JSON value for rules. */
 export function fromJson(json: Json | undefined, declared: DeclaredType): Value {
-  // Validation has already accepted the null, and nothing else examines it.
+  // Validation has already accepted the null, and no other code examines it.
   if (json === null || json === undefined) return null
   switch (declared.form) {
     case 'object':
@@ -120,7 +120,7 @@ export class JsonMap extends CelMap {
   }
 }
 
-/** An object with declared fields. Other members are invisible. */
+/** An object with declared fields. Rules cannot see other members. */
 class JsonFields extends JsonMap {
   override get(key: Value): Value | undefined {
     const field = this.declared.fields?.get(key as string)

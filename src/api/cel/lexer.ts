@@ -77,7 +77,7 @@ function stringAt(text: string, at: number, open: string): Read {
   if (!reading.isBytes) {
     return { token: { kind: 'string', text: isRaw ? body : readEscapes(body, reading), at }, end: next }
   }
-  // Characters become their UTF-8 bytes.
+  // Characters are encoded as UTF-8.
   const latin = Buffer.from(body).toString('latin1')
   const bytes = Buffer.from(isRaw ? latin : readEscapes(latin, reading), 'latin1')
   return { token: { kind: 'bytes', bytes, text: text.slice(at, next), at }, end: next }
@@ -119,8 +119,8 @@ interface Reading {
 }
 
 /**
- * Decodes escapes. In bytes, `\x` and octal escapes are one byte each; in strings, a code point. So bytes are treated
- * as Latin-1.
+ * Decodes escapes. `\x` and octal escapes stand for one byte in bytes literals and for a code point in strings. Bytes
+ * are therefore treated as Latin-1.
  */
 function readEscapes(body: string, reading: Reading): string {
   if (!body.includes('\\')) return body

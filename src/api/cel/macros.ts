@@ -2,7 +2,10 @@
 import { type Call, type Fold, type FoldName, foldNames, type Node } from './ast.ts'
 import { SyntaxIssue } from './issues.ts'
 
-/** Arguments of a macro: with one variable, and with two. An undefined count is not a macro. */
+/**
+ * Number of arguments of a macro with one variable and with two variables. If the number is undefined, no such macro
+ * exists.
+ */
 interface Form {
   readonly one?: readonly number[]
   readonly two?: readonly number[]

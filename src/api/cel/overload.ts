@@ -8,7 +8,7 @@ import type { Size } from './size.ts'
 import { type CelType, instantiate, readType, splitTypes } from './types.ts'
 import type { Value } from './values.ts'
 
-/** What functions can use in addition to their arguments. */
+/** The services that functions can use in addition to their arguments. */
 export interface Run {
   readonly budget: Budget
   /** Throws CelError if the pattern is invalid. */

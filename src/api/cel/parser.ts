@@ -9,13 +9,16 @@ import { type Token, tokenize } from './lexer.ts'
 import { readMacro } from './macros.ts'
 import { Double, maxInt, minInt, toInt, Uint, type Value } from './values.ts'
 
-/** In characters. */
+/** Maximum length in characters. */
 const maxLength = 100_000
 /** Maximum nesting depth of expressions in the text, the same as in cel-go. */
 const maxNesting = 250
 /** Maximum depth of the tree. `1 + 1 + 1 + ...` is deep without being nested. */
 const maxDepth = 600
-/** Each stage from the text to a program takes a few microseconds per node and cannot be interrupted. */
+/**
+ * Maximum number of nodes. Each stage from the text to a program takes a few microseconds per node and cannot be
+ * interrupted.
+ */
 const maxParts = 10_000
 
 const reserved = new Set([
@@ -155,7 +158,7 @@ class Parser {
     return this.#call(name, places[middle - 1]!, [left, right])
   }
 
-  /** `!!x` is x, and so is `--x`. */
+  /** `!!x` equals x, and so does `--x`. */
   #unary(): Node {
     const sign = ['!', '-'].find((sign) => this.#is(sign))
     if (sign === undefined) return this.#member()
@@ -286,7 +289,7 @@ class Parser {
       return this.#made({ kind: 'list', at, elements, optionals }, elements)
     }
     if (this.#take('{') !== undefined) return this.#map(at)
-    // A name can start with a dot and is then looked up at the root, where all names are.
+    // A name that starts with a dot is looked up at the root, which is where all names are.
     if (this.#take('.') !== undefined && this.#token.kind === 'identifier') return this.#name(this.#token)
     const found = kind === 'end' ? '<EOF>' : text
     throw new SyntaxIssue(at, `Syntax error: mismatched input '${found}' expecting ${primaryTokens}`)

@@ -40,7 +40,7 @@ export interface Environment {
   readonly version?: number | undefined
   /** Type of the result. Defaults to bool; undefined accepts any type. */
   readonly result?: CelType['kind'] | 'any'
-  /** In the order in which their values are passed. */
+  /** The variables, in the order in which their values are passed. */
   readonly variables: ReadonlyMap<string, DeclaredType>
   readonly readPattern: ReadPattern
 }
@@ -123,7 +123,7 @@ class PatternCache {
   }
 }
 
-/** The cost of compiling a pattern in steps: high enough that the clock is checked each time. */
+/** The cost of compiling a pattern, in steps. It is high enough that the clock is checked every time. */
 const patternSteps = 20_000
 
 function* constantPatterns(root: Node): Generator<string> {

@@ -17,7 +17,7 @@ const units: { readonly [unit: string]: bigint } = {
   h: 3600n * second,
 }
 
-/** No reasonable duration is longer. */
+/** Maximum length of a duration. No reasonable duration is longer. */
 const maxText = 128
 
 /** Parses `-1h2m3.5s`. Returns undefined if the text is not a duration. */

@@ -1,7 +1,7 @@
 /**
- * The values of rules. JavaScript's own types are used if possible. An int is a number if that is exact, otherwise a
- * bigint, so a double needs its own class. Lists and maps are accessed through two small interfaces. Those backed by
- * JSON data decode only what a rule accesses (json-values.ts).
+ * The values of rules. They use JavaScript's types where possible. An int is a number if that is exact, otherwise a
+ * bigint, so a double needs a separate class. Lists and maps are accessed through two small interfaces. Lists and maps
+ * of JSON data decode only the parts that a rule accesses (json-values.ts).
  */
 import type { CelType } from './types.ts'
 
@@ -82,7 +82,7 @@ export const none = new Optional(undefined)
 /** A value of a type that only functions create and read, such as a quantity. */
 export abstract class Opaque {
   abstract readonly kind: CelType['kind']
-  /** Two values of one kind with the same text are equal. */
+  /** Two values of one kind are equal if their texts are equal. */
   abstract readonly text: string
 }
 

@@ -8,7 +8,7 @@ import { ApiError } from '../model/api-error.ts'
 import type { Work, WorkReply, WorkRequest } from './document-worker-messages.ts'
 import { type ParsedJson, parseOwnJson } from './json.ts'
 
-/** Smaller documents take a few milliseconds, which is less than the transfer to the thread would cost. */
+/** Smaller documents take a few milliseconds, less than transferring them to the thread would cost. */
 export const largeDocument = 32 * 1024
 const idleMs = 5000
 const maxHeapMb = 1024
@@ -36,7 +36,7 @@ export class DocumentWorker {
     return { value: parseOwnJson(json), duplicates }
   }
 
-  /** Converts our own JSON to another format. */
+  /** Converts JSON that this server wrote to another format. */
   async write(work: Exclude<Work, 'read YAML'>, json: Buffer): Promise<Buffer> {
     return (await this.#convert(work, json, 0)).bytes
   }
@@ -78,7 +78,7 @@ export class DocumentWorker {
     if (this.#waiting.size === 0) this.#rest()
   }
 
-  /** Lets the process exit while the thread is idle, and ends the thread after a while. */
+  /** Allows the process to exit while the thread is idle, and ends the thread after a while. */
   #rest(): void {
     const worker = this.#worker!
     worker.unref()
@@ -89,7 +89,7 @@ export class DocumentWorker {
   }
 
   /**
-   * Handles the end of the thread, whatever the cause: pending conversions fail, and the next document starts a new
+   * Handles the end of the thread, whatever the cause. Pending conversions fail, and the next document starts a new
    * thread.
    */
   #end(worker: Worker, cause: unknown): void {

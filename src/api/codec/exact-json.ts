@@ -1,7 +1,7 @@
 /**
  * Parses JSON with every digit of its integers, which the native parser rounds beyond 2^53. The native parser can
- * preserve the digits, but is then ten times slower and cannot be interrupted. So the native parser only validates the
- * text. This parser relies on that and builds the value in steps.
+ * preserve the digits, but is then ten times slower and cannot be interrupted. It is therefore used only to validate
+ * the text. This parser relies on that and builds the value in steps.
  */
 import { trimEndOf } from '../../base/text/trim-end.ts'
 import { type Json, type JsonObject, setKey } from '../json/json.ts'
@@ -11,7 +11,7 @@ import { endOfNumber } from './json-scan.ts'
 /** Number of tokens between two yields. */
 const tokensPerSlice = 2000
 
-/** Parses text that is known to be valid JSON. Throws 400 for a number that no type can hold. */
+/** Parses text that is known to be valid JSON. Throws 400 for a number that no type can represent. */
 export function* parseExactSliced(text: string): Generator<void, Json> {
   const maker = new ValueMaker()
   let tokens = 0
@@ -122,8 +122,8 @@ function exactNumber(source: string): number | bigint {
 }
 
 /**
- * Parses a number with a decimal point or exponent. Throws 400 if it would become infinite, or an integer although it
- * is not one.
+ * Parses a number with a decimal point or exponent. Throws 400 if it would become infinite, or if it would become an
+ * integer without being one.
  */
 export function keptNumber(source: string): number {
   const value = Number(source)

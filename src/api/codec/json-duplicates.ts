@@ -6,7 +6,7 @@ import { endOfString, maxDuplicates, pathText } from './json-scan.ts'
 
 /** An object or array that is open at this point of the text. */
 interface Level {
-  /** The keys so far; undefined for an array. */
+  /** The keys so far. Undefined for an array. */
   readonly keys: Set<string> | undefined
   /** The key or index of the next or current value. */
   place: string | number

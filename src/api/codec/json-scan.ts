@@ -22,7 +22,7 @@ const backslash = 0x5c
 
 const longExponent = /[eE][-+]?\d{3}/
 
-/** Scans the text before it is parsed. Throws 400 or 413 if no body may look like this. */
+/** Scans the text before it is parsed. Throws 400 or 413 if no request body may look like this. */
 export function scanJson(text: string, maxCount = maxValues): Scan {
   let bigNumbers = false
   let depth = 0
@@ -46,7 +46,7 @@ export function scanJson(text: string, maxCount = maxValues): Scan {
       depth--
     } else if (isDigit(unit)) {
       const end = endOfNumber(text, i)
-      // 15 digits always fit into a double exactly. An exponent of three digits may overflow it.
+      // A double represents any number of 15 digits exactly. An exponent of three digits may overflow it.
       if (end - i > 15 || (!bigNumbers && end - i > 4 && longExponent.test(text.slice(i, end)))) bigNumbers = true
       i = end - 1
     }

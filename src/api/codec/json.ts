@@ -2,8 +2,8 @@
  * Parses JSON strictly and writes canonical JSON.
  *
  * Parsing uses the native parser, after one scan of the text for things that it hides: nesting deeper than 512, lone
- * surrogates, and duplicate keys (reported; the last one wins). Bytes that are not UTF-8 are rejected, integers beyond
- * 2^53 become bigint, and numbers too large for any type are rejected. Members are written in order
+ * surrogates, and duplicate keys (reported, and the last one wins). Bytes that are not UTF-8 are rejected, integers
+ * beyond 2^53 become bigint, and numbers too large for any type are rejected. Members are written in order
  * (`member-order.ts`). Values that could not be read back are never written: half of a surrogate pair, NaN or infinity,
  * excessive nesting.
  */
@@ -80,7 +80,7 @@ export function* parseOwnSliced(bytes: Buffer): Generator<void, Json> {
   return yield* parseExactSliced(text)
 }
 
-/** The native parser takes at most a few milliseconds for this length. */
+/** The native parser takes at most a few milliseconds for a text of this length. */
 const longText = 128 * 1024
 
 const mayHoldBigIntegers = /[:[,]-?\d{16}/
@@ -94,7 +94,7 @@ export function jsonDocument(value: Json, order?: Order, room?: number): Buffer 
 }
 
 /**
- * A value that already is JSON text, for a part of a response that is written once and sent often. Only the response
+ * A value that is already JSON text, for a part of a response that is written once and sent often. Only the response
  * writer supports it. It must not be stored or inspected.
  */
 export class WrittenJson {
@@ -132,8 +132,8 @@ export function stringifyJson(value: Json, order?: Order, room = Number.POSITIVE
 }
 
 /**
- * Stored texts with half of a surrogate pair are rejected. A response must be written even if a message was cut in the
- * middle of a pair.
+ * Stored texts that contain half of a surrogate pair are rejected. A response must be written even if a message was cut
+ * in the middle of a pair.
  */
 function writeText(text: string, room: number): string {
   if (text.isWellFormed()) return JSON.stringify(text)

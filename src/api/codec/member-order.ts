@@ -76,7 +76,7 @@ export function keysInOrder(object: JsonObject, { fields, asSent }: MemberOrder)
   const keys = Object.keys(object)
   if (asSent) return keys
   if (fields === undefined) return sortUtf8(keys)
-  // Usually true because decoding creates them in this order.
+  // Usually true, because decoding creates members in this order.
   if (areInOrder(keys, fields)) return keys
   const known: string[] = []
   for (const name of fields.keys()) if (Object.hasOwn(object, name)) known.push(name)

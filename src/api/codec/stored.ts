@@ -58,7 +58,7 @@ class DamagedValue extends UnreadableValue {
   override readonly name = 'DamagedValue'
 }
 
-/** A newer program wrote the value in a form that is not known here. The value is not damaged. */
+/** A newer program wrote the value in a format that this program does not know. The value is not damaged. */
 export class NewerValue extends UnreadableValue {
   override readonly name = 'NewerValue'
 }
@@ -105,12 +105,14 @@ export function* encodeSliced(key: string, { object, order, header }: Storable):
 }
 
 /**
- * Room for what the server itself adds to an object of maximum size: deletion timestamp, conditions, managed fields.
- * Without it such an object could never be deleted.
+ * Reserve for what the server itself adds to an object of maximum size: deletion timestamp, conditions, managed fields.
+ * Without it, such an object could never be deleted.
  */
 const ownRoom = 1000
 
-/** Checks that a stored object can be sent back: it has no more values than a body may have. Yields periodically. */
+/**
+ * Checks that a stored object can be sent back: it may not have more values than a request body. Yields periodically.
+ */
 export function* assertCount(object: ApiObject): Generator<void, void> {
   yield* assertAtMost(asJson(object), maxValues)
 }
@@ -214,8 +216,8 @@ function splitBody(object: ApiObject, order: Order, write: WriteValue): Parts {
 }
 
 /**
- * Checks for the members that every stored object has. They also ensure that something is on either side of the
- * version.
+ * Checks for the members that every stored object has. They also ensure that there is text on both sides of the
+ * resourceVersion.
  */
 function assertWhole({ apiVersion, kind, metadata }: ApiObject): void {
   const { uid, creationTimestamp } = metadata
@@ -244,7 +246,7 @@ function nameText(key: string, { fields }: MemberOrder): string {
   return fields?.has(key) ? `"${key}"` : stringifyStored(key, undefined, 1)
 }
 
-/** There is one header for each distinct set of labels, so fields that most of them lack take no memory. */
+/** There is one header for each distinct set of labels, so fields that most headers lack take no memory. */
 function headerIn(text: Buffer): Header {
   const { labels, fields, completeFor, version }: Partial<Header> = JSON.parse(text.toString('utf8'))
   if (version !== undefined) return { labels, fields, completeFor, version }
@@ -256,8 +258,8 @@ function headerIn(text: Buffer): Header {
 const nothingSaid: Header = { labels: undefined, fields: undefined }
 
 /**
- * Reads the headers of successive objects. Neighbors often have the same labels and then share one header, which saves
- * time and memory.
+ * Reads the headers of successive objects. Neighboring objects often have the same labels. They then share one header,
+ * which saves time and memory.
  */
 export class HeaderReader {
   #text = Buffer.from(emptyHeader)
@@ -293,7 +295,7 @@ export interface VersionedJson {
 }
 
 /**
- * `allocate` provides the buffer: bytes that are kept for long should not share a pool, bytes that are sent and dropped
+ * `allocate` provides the buffer. Bytes that are kept for long should not share a pool. Bytes that are sent and dropped
  * may.
  */
 export function storedJson(bytes: Uint8Array, resourceVersion: string, allocate: Allocate): VersionedJson {
@@ -304,7 +306,7 @@ export function storedJson(bytes: Uint8Array, resourceVersion: string, allocate:
   return { json: splice(view.subarray(bodyStart), spliced), versionAt }
 }
 
-/** The end of JSON that is sent, which is not stored. */
+/** The end of JSON in responses, which is not stored. */
 const newline = '\n'
 
 /** Returns a buffer of this size. */

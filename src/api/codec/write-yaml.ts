@@ -77,8 +77,8 @@ function scalarText(text: string, margin: string): string {
 }
 
 /**
- * Quotes like kubectl: none if possible, single quotes if YAML indicators are in the text, and double quotes if a
- * parser could read it as something other than a string or if it needs escapes.
+ * Quotes like kubectl: no quotes if possible, single quotes if the text contains YAML indicators, and double quotes if
+ * a parser could read it as something other than a string or if it needs escapes.
  */
 function oneLine(text: string): string {
   if (isAmbiguous(text) || unprintable.test(text) || !text.isWellFormed()) return quoted(text)
@@ -86,9 +86,9 @@ function oneLine(text: string): string {
 }
 
 const mayBeDate = /^\d{4}-\d{1,2}-/
-/** Numbers for some parsers: `1,300`, `80:80`. */
+/** Texts that some parsers read as numbers: `1,300`, `80:80`. */
 const mayBeNumber = /^[-+]?[.\d][\d_.]*[,:][\d_.,:]*$/
-/** Words that have a special meaning for some parsers as a value or key. */
+/** Words that have a special meaning as a value or key for some parsers. */
 const specialWords = new Set(['=', '<<'])
 
 /** Whether some parser would not read this as a string. */

@@ -34,7 +34,7 @@ function isSecondHalf(text: string, at: number): boolean {
 function compareDigits(a: string, b: string, at: number): number {
   const mine = digitsAt(a, at)
   const other = digitsAt(b, at)
-  // Within a number, a zero counts as its next digit: 10 comes after 2, and 100 after 19.
+  // Within a number, a zero is compared like the digit after it: 10 comes after 2, and 100 after 19.
   const isWithin = (a[at] === '0' || b[at] === '0') && endsWithNumber(a, at)
   const lead = isWithin ? '1' : '0'
   return Number(lead + mine) - Number(lead + other) || mine.length - other.length

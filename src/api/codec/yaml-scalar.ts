@@ -14,7 +14,7 @@ const words: ReadonlyMap<string, Scalar> = new Map<string, Scalar>([
   ...['no', 'false', 'off'].flatMap((word) => spellings(word).map((text) => [text, false] as const)),
 ])
 
-/** Strings here, but booleans for some other parsers. An object or key may well be named `n`. */
+/** Strings here, but booleans for some other parsers. Objects and keys are sometimes named `n`. */
 const letters: ReadonlySet<string> = new Set(['y', 'Y', 'n', 'N'])
 
 function spellings(word: string): string[] {
@@ -26,7 +26,7 @@ const mayBeNumber = /^[-+.\d]/
 const integer = /^[-+]?(?:0[xX][\da-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9]\d*)$/
 const float = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/
 const noNumber = /^[-+]?\.(?:inf|Inf|INF)$|^\.(?:nan|NaN|NAN)$/
-/** A longer text is a string even if it looks like a number: no supported number has that many digits. */
+/** A longer text is a string even if it looks like a number, because no supported number has that many digits. */
 const maxNumberLength = 400
 
 /** Returns the value of an unquoted scalar: that of a known word, a number, or the text itself. */

@@ -49,7 +49,7 @@ function documentEnd(events: readonly Event[], start: number): number {
   return end
 }
 
-/** The levels are counted below. This limit only stops the parser's recursion. */
+/** Levels are counted below. This limit only stops the parser's recursion. */
 const parserDepth = maxDepth + 8
 
 function eventsOf(text: string): Event[] {

@@ -12,7 +12,7 @@ import { isTrue, keysOf, plainText, typeName, type Value } from './values.ts'
 export interface FillOptions {
   /** Whether a missing field is an error. */
   readonly missingKeys: 'allow' | 'refuse'
-  /** All functions that the template was parsed with. */
+  /** All functions that the parser accepted. */
   readonly functions: TemplateFunctions
   readonly limits?: FillLimits
 }
@@ -36,11 +36,11 @@ const defaultLimits: FillLimits = { steps: 50_000_000, characters: 256 * 1024 * 
 
 interface Scope {
   readonly dot: Value
-  /** Newest last. Assignments change them in place. */
+  /** Variables, newest last. Assignments change them in place. */
   readonly variables: [name: string, value: Value][]
 }
 
-/** How a list of nodes ended: normally, or by leaving the surrounding range. */
+/** How a list of nodes ended: normally, or with a jump out of the surrounding range. */
 type Ending = 'end' | 'break' | 'continue'
 
 class Run {
@@ -156,7 +156,7 @@ class Run {
     return value
   }
 
-  /** `piped` has the result of the preceding command, if there is one. */
+  /** `piped` contains the result of the preceding command, if there is one. */
   #command([first, ...args]: Command, scope: Scope, piped: readonly { readonly value: Value }[]): Value {
     if (first.kind === 'function') return this.#function(first, args, { scope, piped })
     if (first.kind === 'nil') throw templateError(this.#template.text, first.at, 'nil is not a command')

@@ -1,6 +1,6 @@
 /**
  * Parses Go's template language: actions, pipelines, variables, if, with, range, define, block, template, break and
- * continue. Everything that does not depend on a value is checked here: functions, variables, and the position of
+ * continue. The parser checks everything that does not depend on a value: functions, variables, and the position of
  * keywords.
  */
 import { templateError } from './template-error.ts'
@@ -20,12 +20,12 @@ export function parseGoTemplate(text: string, functions: { has(name: string): bo
   return new Parser(text, functions).template()
 }
 
-/** Deeper than any practical template, and far from exhausting the stack. */
+/** Deeper than any practical template, but far from exhausting the stack. */
 const maxDepth = 200
 
 interface Ended {
   readonly nodes: Node[]
-  /** What ended the list: `end`, `else`, or an empty string for the end of the text. */
+  /** The token that ended the list: `end`, `else`, or an empty string for the end of the text. */
   readonly by: string
 }
 
@@ -76,7 +76,7 @@ class Parser {
     return { nodes, by }
   }
 
-  /** Parses the content after `{{` up to its end. A definition produces no nodes here. */
+  /** Parses the content after `{{` up to its end. A definition produces no nodes in this list. */
   #action(word: string, { at }: Token, { top }: { top: boolean }): Node[] {
     if (word === 'if' || word === 'with' || word === 'range') {
       this.#next++
@@ -154,7 +154,7 @@ class Parser {
     return []
   }
 
-  /** Parses the body of a template, which has no access to the surrounding variables. */
+  /** Parses the body of a template. The body cannot access the surrounding variables. */
   #definition(name: string): void {
     const variables = this.#variables
     const ranges = this.#ranges
@@ -175,8 +175,8 @@ class Parser {
   }
 
   /**
-   * Parses a pipeline up to its end token, which is not consumed. `maxVariables` is the maximum number of declared variables. 0
-   * means an action, which can declare one.
+   * Parses a pipeline up to its end token, which is not consumed. `maxVariables` is the maximum number of declared
+   * variables. 0 means an action, which can declare one variable.
    */
   #pipeline(maxVariables: number): Pipeline {
     const { variables, declares } = this.#declaration(maxVariables)

@@ -12,7 +12,7 @@ interface Verb {
 }
 
 const verbs = /%([-+# 0]*)(\*|\d+)?(?:\.(\*|\d*))?(.)?/gsu
-/** Wider columns are not readable. */
+/** Maximum width. Wider columns are not readable. */
 const maxWidth = 10_000
 
 export function printf(format: string, args: readonly Value[]): string {

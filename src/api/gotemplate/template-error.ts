@@ -1,4 +1,4 @@
-/** A template cannot be parsed or executed. The message has the line and column. */
+/** A template cannot be parsed or executed. The message contains the line and column. */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError'
 }

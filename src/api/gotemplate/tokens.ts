@@ -45,7 +45,7 @@ function trimmed(text: string, { before, after }: { before: boolean; after: bool
 interface Action {
   readonly tokens: readonly Token[]
   readonly end: number
-  /** Whether the whitespace after it is trimmed. */
+  /** Whether the whitespace after the action is trimmed. */
   readonly trims: boolean
 }
 

@@ -8,7 +8,7 @@ export type Operand =
   | { readonly kind: 'variable'; readonly name: string; readonly at: number }
   | { readonly kind: 'function'; readonly name: string; readonly at: number }
   | { readonly kind: 'pipeline'; readonly pipeline: Pipeline; readonly at: number }
-  /** Fields of another operand: `.a.b` has those of the dot. */
+  /** Fields of another operand. In `.a.b`, the other operand is the dot. */
   | { readonly kind: 'fields'; readonly of: Operand; readonly names: readonly string[]; readonly at: number }
 
 /** A function or value with its arguments. */
@@ -46,5 +46,5 @@ export interface Template {
   readonly defined: ReadonlyMap<string, readonly Node[]>
 }
 
-/** The functions that stop at the first deciding argument. Every template has them. */
+/** The functions that stop at the first argument that decides the result. Every template has them. */
 export const lazyFunctions: ReadonlySet<string> = new Set(['and', 'or'])

@@ -1,6 +1,6 @@
 /**
- * The values of templates and their formatting in Go. As in kubectl, whole numbers are integers and all others floating
- * point. undefined is a missing value.
+ * The values of templates and their formatting in Go. As in kubectl, whole numbers are integers and all others are
+ * floating point. A missing value is undefined.
  */
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
 import { isObject, type Json } from '../json/json.ts'
@@ -29,7 +29,10 @@ export function isInteger(value: Value): value is number | bigint {
   return typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value))
 }
 
-/** Formats the shortest digits, with an exponent in the same cases as Go: from a million on and below 0.0001. */
+/**
+ * Formats a number with the fewest digits, and with an exponent in the same cases as Go: from a million and below
+ * 0.0001.
+ */
 export function floatText(value: number): string {
   if (Number.isInteger(value)) return BigInt(value).toString()
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'

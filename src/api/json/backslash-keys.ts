@@ -1,6 +1,6 @@
 /**
- * Records whether this process has ever created an object with a backslash in a key. The native JSON parser must be
- * guarded from then on (`native-json.ts`). It never becomes false again because V8 does not forget either.
+ * Records whether this process has ever created an object with a backslash in a key. From then on, the native JSON
+ * parser must be guarded (`native-json.ts`). The flag is never reset, because V8 does not forget such keys either.
  */
 let made = false
 

@@ -1,9 +1,9 @@
 /**
- * JSON values in memory: plain objects as created by `JSON.parse`, integers beyond 2^53 as bigint.
+ * JSON values in memory: plain objects as created by `JSON.parse`, with integers beyond 2^53 as bigint.
  *
- * A user-defined key can be any string, including `__proto__` and `constructor`. So objects with user-defined keys are
- * read with `own` or `Object.entries`, and written with `setKey`, spread or `Object.fromEntries`, which all treat
- * `__proto__` like any other key; never with `object[key] = value`.
+ * A user-defined key can be any string, including `__proto__` and `constructor`. Read objects with user-defined keys
+ * with `own` or `Object.entries`, and write them with `setKey`, spread or `Object.fromEntries`, which treat `__proto__`
+ * like any other key. Never use `object[key] = value`.
  */
 import { noteKey } from './backslash-keys.ts'
 
@@ -66,7 +66,7 @@ export function typeName(value: unknown): string {
   return typeof value
 }
 
-/** Returns the keys of an object whose type names all of them. */
+/** Returns the keys of an object, typed as the keys that its type declares. */
 export function keysOf<T extends object>(object: T): (keyof T & string)[] {
   return Object.keys(object) as (keyof T & string)[]
 }

@@ -1,6 +1,6 @@
 /**
- * Detects values that are so large that traversing them would noticeably delay other work. Work on them is split
- * (base/concurrency/time-slice.ts). All others, which are nearly all, avoid that overhead.
+ * Detects values that are so large that traversing them would noticeably delay other work. Work on such values is done
+ * in slices (base/concurrency/time-slice.ts). Nearly all other values avoid that overhead.
  */
 import { isObject, type Json, type JsonObject, sameJson } from './json.ts'
 
@@ -8,25 +8,25 @@ import { isObject, type Json, type JsonObject, sameJson } from './json.ts'
 const manyValues = 1000
 
 /**
- * Number of members or elements of a large value to process between two yields. Each may itself have almost as many
- * values as a large one and is processed at once, so that together they take at most some milliseconds.
+ * Number of members or elements of a large value to process between two yields. Each of them may have almost as many
+ * values as a large value and is processed without yielding. Together they take at most some milliseconds.
  */
 export const partsPerSlice = 10
 
 /**
- * Whether a value has too many values to process at once. For a large object this traverses all keys, because
- * JavaScript offers no other access to the first ones. It is then time to yield.
+ * Whether a value has too many values to process without yielding. For a large object, this traverses all keys, because
+ * JavaScript offers no other access to the first ones. The caller should then yield.
  */
 export function isLarge(value: Json | undefined): boolean {
   return leftAfter(value, manyValues) < 0
 }
 
-/** Cache of objects with many keys, which are checked repeatedly and do not change. */
+/** Caches objects with many keys, which are checked repeatedly and do not change. */
 const wide = new WeakSet<JsonObject>()
-/** With more keys than this, finding the first key takes longer than traversing as many values. */
+/** With more keys than this, finding the first key takes longer than traversing the same number of values. */
 const manyKeys = manyValues / 2
 
-/** Returns how many of `count` remain after counting the values in this one; negative if they do not suffice. */
+/** Returns how many of `count` remain after counting the values in this one, or a negative number if there are more. */
 function leftAfter(value: Json | undefined, count: number): number {
   let left = count - 1
   if (typeof value !== 'object' || value === null) return left

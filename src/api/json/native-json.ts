@@ -1,9 +1,9 @@
 /**
  * The native JSON parser, with a guard against a bug in V8. V8 14 predicts the next key of an object from the shapes of
- * earlier objects, and compares its prediction with the raw text. So once an object with a backslash in a key exists, a
- * key with an escape may be taken for that one: after `{"a":1,"b\\":2}` it parses `{"a":1,"b\n":2}` as
- * `{"a":1,"b\\":2}`. From then on, keys with an escape get a plain name during parsing. Until then, which for most
- * servers is always, the guard does nothing.
+ * earlier objects, and compares its prediction with the raw text. Once an object with a backslash in a key exists, the
+ * parser may therefore mistake a key with an escape for that key: after `{"a":1,"b\\":2}` it parses `{"a":1,"b\n":2}`
+ * as `{"a":1,"b\\":2}`. From then on, keys with an escape get a plain name during parsing. Most servers never see such
+ * a key, and until then the guard does nothing.
  */
 import { backslashKeysWereMade, noteKey } from './backslash-keys.ts'
 import { isObject, type Json, type JsonObject, setKey } from './json.ts'
@@ -21,7 +21,7 @@ export function parseNative(text: string, reviver?: Reviver): Json {
 /** An escape that represents a backslash. Common in values, but very rare in keys. */
 const mayHoldBackslash = /\\(?:\\|u005c)/i
 const anyEscape = /\\/
-/** The prefix of plain names. A key that starts with it gets a plain name too. */
+/** The prefix of plain names. A key that starts with this prefix gets a plain name too. */
 const mark = '~'
 
 function holdsKey(text: string, wanted: RegExp): boolean {
@@ -30,7 +30,7 @@ function holdsKey(text: string, wanted: RegExp): boolean {
 }
 
 interface Span {
-  /** The position of the opening quote, and the one after the closing quote. */
+  /** The position of the opening quote, and the position after the closing quote. */
   readonly start: number
   readonly end: number
 }

@@ -1,6 +1,6 @@
 /**
- * Parses and writes JSON in Node and browsers without rounding: an integer beyond 2^53 is a bigint in memory, as
- * everywhere in this program, and is written with all its digits. Only such texts incur a cost.
+ * Parses and writes JSON in Node.js and browsers without rounding. An integer beyond 2^53 is a bigint in memory, as
+ * everywhere in this program, and is written with all its digits. Only texts with such integers cost more.
  */
 import { parseNative } from './native-json.ts'
 

@@ -1,7 +1,8 @@
 /**
- * The paths of printer columns, as kube-apiserver 1.23 reads them: `.spec.size`, `.metadata.annotations.a\.b`, `['a b']`,
- * `[0]`, `[-1:]`, `[0,2]`, `[*]`, `..name`, `[?(@.type=="Ready")]`, `[?(@=="x")]`, `[?(@.ready)]`. Only the first value at
- * the end of a path counts. Users write both the path and the object, so a path that visits too many values returns none.
+ * The paths of printer columns, with the syntax of kube-apiserver 1.23: `.spec.size`, `.metadata.annotations.a\.b`,
+ * `['a b']`, `[0]`, `[-1:]`, `[0,2]`, `[*]`, `..name`, `[?(@.type=="Ready")]`, `[?(@=="x")]`, `[?(@.ready)]`. Only the
+ * first value that a path selects counts. Users write both the path and the object, so a path that visits too many
+ * values selects nothing.
  */
 import { UsageError } from '../../base/flags/flags.ts'
 import { isObject, type Json } from '../json/json.ts'
@@ -9,13 +10,16 @@ import { firstValue, type Rules, VisitBudget } from './evaluate.ts'
 import { type Grammar, parseSteps } from './parse-path.ts'
 import { type Operator, operators, type Slice, type Step } from './path.ts'
 
-/** Returns the first value at the end of the path; undefined where there is none, or the path does not fit the value. */
+/**
+ * Returns the first value that the path selects. Undefined if there is none or the path does not match the structure of
+ * the value.
+ */
 export type ColumnPath = (value: Json) => Json | undefined
 
 const maxVisits = 10_000
 const maxLength = 1000
 
-/** Undefined for a text that is no path. */
+/** Returns undefined if the text is not a path. */
 export function parseColumnPath(text: string): ColumnPath | undefined {
   const path = parse(text.trim())
   return path && ((value) => evaluate(path, value))
@@ -23,7 +27,7 @@ export function parseColumnPath(text: string): ColumnPath | undefined {
 
 function parse(text: string): Step[] | undefined {
   if (text === '' || text.length > maxLength) return undefined
-  // The whole object.
+  // A path to the whole object.
   if (text === '.') return []
   try {
     return parseSteps(text, grammar)
@@ -42,7 +46,10 @@ function evaluate(path: readonly Step[], value: Json): Json | undefined {
   }
 }
 
-/** Thrown where a path does not fit the value: the column is empty then, even if other branches would find a value. */
+/**
+ * Thrown if a path does not match the structure of the value. The column is then empty, even if other branches would
+ * find a value.
+ */
 class Misfit extends Error {}
 
 const quoted = /^(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")$/

@@ -1,17 +1,18 @@
 /**
- * Follows a JSONPath from a value. Each value that is visited is charged to a budget: paths like `..*..*..*` visit far more
- * values than an object has.
+ * Evaluates a JSONPath. Every visited value is charged to a budget, because paths such as `..*..*..*` visit far more
+ * values than an object contains.
  *
- * Columns and templates differ in what a step that does not fit does: their rules return nothing, or throw.
+ * Columns and templates differ in how they handle a step that does not match: their rules either return nothing or
+ * throw.
  */
 import { isObject, type Json, own } from '../json/json.ts'
 import type { Filter, Operand, Operator, Slice, Step, ValueStep } from './path.ts'
 
-/** In what columns and templates differ. */
+/** The rules in which columns and templates differ. */
 export interface Rules {
-  /** The members of an object, or the elements of a list; nothing for other values. */
+  /** Returns the members of an object or the elements of a list. Returns nothing for other values. */
   readonly children: (value: Json) => readonly Json[]
-  /** The values that a filter selects from. */
+  /** Returns the values that a filter selects from. */
   readonly candidates: (value: Json) => readonly Json[]
   readonly slice: (value: Json, slice: Slice) => readonly Json[]
   readonly compare: (operator: Operator, a: Json, b: Json) => boolean
@@ -19,7 +20,7 @@ export interface Rules {
   readonly inFilter?: Rules
 }
 
-/** One evaluation: where `$` leads, and how much it may still cost. */
+/** One evaluation: the root that `$` refers to, and the remaining budget. */
 export interface Search {
   readonly top: Json
   readonly rules: Rules
@@ -41,7 +42,7 @@ export class VisitBudget {
   }
 }
 
-/** All values at the end of the path, in the order of the document. Goes step by step: the first step that throws wins. */
+/** Returns all selected values, in document order. Evaluates step by step, and the first step that fails throws. */
 export function allValues(path: readonly Step[], value: Json, search: Search): Json[] {
   let values = [value]
   for (const step of path) {
@@ -53,7 +54,10 @@ export function allValues(path: readonly Step[], value: Json, search: Search): J
   return values
 }
 
-/** The first of these values; undefined where there is none. Goes depth first, and visits nothing after that value. */
+/**
+ * Returns the first selected value, or undefined if there is none. Searches depth first and visits nothing after that
+ * value.
+ */
 export function firstValue(path: readonly Step[], value: Json, search: Search): Json | undefined {
   let first: Json | undefined
   const keep = (found: Json) => {
@@ -69,10 +73,10 @@ export function firstValue(path: readonly Step[], value: Json, search: Search): 
   return first
 }
 
-/** Takes a value, and returns whether to stop. */
+/** Receives a value. Returns true to stop. */
 type Emit = (value: Json) => boolean
 
-/** One step of a path, and what takes the values that it leads to. */
+/** A step of a path, and the consumer of the values that it selects. */
 interface Walk<S extends Step = Step> {
   readonly step: S
   readonly search: Search
@@ -89,7 +93,7 @@ function follow({ step, search, emit }: Walk, value: Json): boolean {
   return false
 }
 
-/** The value itself and everything below it. */
+/** Visits the value itself and everything below it. */
 function descend(walk: Walk, value: Json): boolean {
   const { search, emit } = walk
   search.budget.charge()

@@ -1,31 +1,37 @@
 /**
  * Parses a JSONPath: `.field`, `.a\.b`, `['field']`, `[0]`, `[-1]`, `[0:2]`, `[0,2]`, `[*]`, `.*`, `..field`,
- * `[?(@.x=="y")]`, and `$` and `@` where the grammar has them. Columns and templates differ in small things, which their
+ * `[?(@.x=="y")]`, and `$` and `@` where the grammar allows them. Columns and templates differ in details, which their
  * grammars define. Throws UsageError for a path that is malformed, too long or too deeply nested.
  */
 import { UsageError } from '../../base/flags/flags.ts'
 import type { Filter, Operand, Operator, Slice, Step, ValueStep } from './path.ts'
 
-/** In what columns and templates differ. */
+/** The syntax in which columns and templates differ. */
 export interface Grammar {
-  /** Matches `.name` where the expression has it; sticky. The name may be empty. */
+  /** Matches `.name` at the current position (sticky). The name may be empty. */
   readonly member: RegExp
-  /** Whether a path may contain `$` and `@`, and end with `..`. In filters, `$` and `@` may begin an operand in any case. */
+  /**
+   * Whether a path may contain `$` and `@`, and may end with `..`. In filters, an operand may always begin with `$` or
+   * `@`.
+   */
   readonly hasRoots: boolean
-  /** The name in brackets, if it is one: `'a b'`. */
+  /** Returns the name in brackets, such as `'a b'`. Undefined if the text is not a name. */
   readonly bracketName: (text: string) => string | undefined
-  /** Matches an index or a range in brackets. Its groups: the start, the first colon, the end, the stride. */
+  /** Matches an index or a range in brackets. Its groups are the start, the first colon, the end and the stride. */
   readonly slice: RegExp
-  /** Undefined where the filter is no comparison. Throws UsageError for an unknown operator. */
+  /**
+   * Parses a comparison in a filter. Returns undefined if the filter is not a comparison. Throws UsageError for an
+   * unknown operator.
+   */
   readonly splitFilter: (text: string) => { left: string; operator: Operator; right: string } | undefined
-  /** A constant of a filter, or the text of a path. Undefined where it is neither. */
+  /** Parses an operand of a filter: a constant, or the text of a path. Undefined if it is neither. */
   readonly operand: (text: string) => Exclude<Operand, { path: unknown }> | { readonly text: string } | undefined
-  /** Bounds of a path in steps, and of filters in filters. */
+  /** Maximum number of steps in a path, and maximum nesting of filters. */
   readonly maxSteps: number
   readonly maxDepth: number
 }
 
-/** The steps of a path. `depth`: the number of filters around it. */
+/** Returns the steps of a path. `depth` is the number of filters around it. */
 export function parseSteps(text: string, grammar: Grammar, depth = 0): Step[] {
   if (depth > grammar.maxDepth) throw new UsageError(`jsonpath: more than ${grammar.maxDepth} nested filters`)
   return new PathParser(text, grammar, depth).parse()
@@ -54,7 +60,7 @@ class PathParser {
     return steps
   }
 
-  /** Undefined for what leads nowhere: `@`, and a dot before a bracket. */
+  /** Undefined for tokens that select nothing: `@`, and a dot before a bracket. */
   #step(): Step | undefined {
     const text = this.#text
     const place = this.#place
@@ -102,7 +108,7 @@ class PathParser {
     return others.length === 0 ? first! : { any: [first!, ...others] }
   }
 
-  /** Brackets in quotes do not count. */
+  /** Ignores brackets in quotes. */
   #closing(open: number): number {
     let depth = 0
     let quote = ''
@@ -158,7 +164,7 @@ function sliceOf(text: string, pattern: RegExp): Slice | undefined {
   }
 }
 
-/** The parts between the separators that no quotes enclose. */
+/** Splits the text at separators that are not in quotes. */
 export function splitOutsideQuotes(text: string, separator: string): string[] {
   const parts: string[] = []
   let start = 0

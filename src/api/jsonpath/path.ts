@@ -1,19 +1,22 @@
-/** A JSONPath as steps from a value to values below it. `parse-path.ts` makes them, `evaluate.ts` follows them. */
+/**
+ * A JSONPath as steps that lead from a value to values below it. `parse-path.ts` creates them, and `evaluate.ts`
+ * evaluates them.
+ */
 
 export type Step = ValueStep | { readonly any: readonly ValueStep[] } | { readonly filter: Filter } | DescendStep
 
-/** The value itself and everything below it: `..`. */
+/** Selects the value itself and everything below it: `..`. */
 type DescendStep = { readonly descend: true }
 
-/** A step that leads to values directly below, or to the top. */
+/** A step that selects direct children, or the root. */
 export type ValueStep =
   | { readonly field: string }
   | { readonly all: true }
   | { readonly slice: Slice }
-  /** From the top again: `$`. */
+  /** Starts again at the root: `$`. */
   | { readonly top: true }
 
-/** One element of a list, from the end if it is negative; or a range of elements. */
+/** Selects one element of a list, from the end if the index is negative, or a range of elements. */
 export type Slice = { readonly index: number } | SliceRange
 
 export interface SliceRange {
@@ -25,7 +28,7 @@ export interface SliceRange {
 export const operators = ['==', '!=', '<=', '>=', '<', '>'] as const
 export type Operator = (typeof operators)[number]
 
-/** Without an operator it holds where the left side exists. */
+/** Without an operator, the filter matches if the left side exists. */
 export interface Filter {
   readonly left: Operand
   readonly comparison?: { readonly operator: Operator; readonly right: Operand }

@@ -1,10 +1,10 @@
 /**
- * The templates of kubectl and single paths of its flags. A template is plain text, expressions in braces, and ranges:
- * `{range .items[*]}{.metadata.name}{"\n"}{end}` is a range whose body is an expression and a newline.
+ * kubectl's templates, and the single paths in its flags. A template consists of plain text, expressions in braces, and
+ * ranges: `{range .items[*]}{.metadata.name}{"\n"}{end}` is a range whose body is an expression and a newline.
  *
- * A path leads to all values at its end, in the order of the document; keys of maps in the order of their bytes. What is
- * not there gives nothing and is no error: objects differ in what they have. In a template an index beyond the end of a
- * list is an error, as in kubectl. Parsing and filling throw UsageError.
+ * A path selects all matching values in document order, with map keys in byte order. A missing field is not an error,
+ * because objects differ in their fields, and produces no output. In a template, an index beyond the end of a list is
+ * an error, as in kubectl. Parsing and execution throw UsageError.
  */
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
 import { UsageError } from '../../base/flags/flags.ts'
@@ -14,15 +14,18 @@ import { allValues, type Rules, VisitBudget } from './evaluate.ts'
 import { type Grammar, parseSteps, splitOutsideQuotes } from './parse-path.ts'
 import { type Operator, operators, type Slice, type Step } from './path.ts'
 
-/** A piece of a template. */
+/** A part of a template. */
 export type Part =
   | { readonly text: string }
   | { readonly path: readonly Step[] }
   | { readonly range: readonly Step[]; readonly body: readonly Part[] }
 
-/** More than the objects of a large cluster have; a template that visits more would not end in a useful time. */
+/**
+ * Maximum number of visited values: more than the objects of a large cluster contain. A template that visits more
+ * values would not finish in a useful time.
+ */
 const maxVisits = 50_000_000
-/** The longest text that JavaScript can make. */
+/** The maximum length of a JavaScript string. */
 const maxTextLength = 2 ** 29 - 24
 const maxNestedRanges = 100
 
@@ -31,7 +34,7 @@ export function parseTemplate(template: string): Part[] {
   return partsUntilEnd(tokensOf(template).reverse(), 0)
 }
 
-/** A single expression, with or without braces and the leading dot: that of a column, or of `--sort-by`. */
+/** A single expression, with or without braces and the leading dot, as in a column or in `--sort-by`. */
 export function parsePath(text: string): Step[] {
   return parseSteps(pathText(text), grammar)
 }
@@ -41,34 +44,34 @@ function pathText(text: string): string {
   return /^[.[$@]/.test(bare) ? bare : `.${bare}`
 }
 
-/** The text that a template makes of a value. */
+/** Returns the text that a template produces for a value. */
 export function fillTemplate(parts: readonly Part[], value: Json, how: FillOptions = { missingKeys: 'allow' }): string {
   return fill(parts, scopeOf(value, how))
 }
 
-/** What to do with expressions that find no value. */
+/** How to handle expressions that select no value. */
 export interface FillOptions {
-  /** Whether an expression that leads nowhere is an error. */
+  /** Whether an expression that selects nothing is an error. */
   readonly missingKeys: 'allow' | 'refuse'
 }
 
-/** All values that the expressions of a template lead to, in their order. */
+/** Returns all values that the expressions of a template select, in order. */
 export function templateValues(parts: readonly Part[], value: Json, how: FillOptions): Json[] {
   return valuesOf(parts, scopeOf(value, how))
 }
 
-/** The values that a path leads to. */
+/** Returns the values that a path selects. */
 export function valuesAt(path: readonly Step[], value: Json): Json[] {
   return allValues(path, value, { top: value, rules: lenientRules, budget: newBudget() })
 }
 
-/** A value as it is printed: texts as they are, the rest as JSON. */
+/** Formats a value for printing: strings unchanged, all others as JSON. */
 export function plainText(value: Json): string {
   if (typeof value === 'string') return value
   return sortedJson(value)
 }
 
-/** Where a part of a template is filled, and what is left for all of the template. */
+/** State of executing one part of a template, and the remaining budget of the whole template. */
 interface Scope extends FillOptions {
   readonly here: Json
   readonly top: Json
@@ -107,7 +110,7 @@ function fillPart(part: Part, scope: Scope): string {
     .join('')
 }
 
-/** Counts the text, so that a template which prints a large object again and again ends. */
+/** Counts the length of the output, so that a template which prints a large object repeatedly is stopped. */
 function print(text: string, { printed }: Scope): string {
   printed.length += text.length
   if (printed.length > maxTextLength) throw new UsageError('jsonpath: the template prints more than 512 MiB')
@@ -128,7 +131,7 @@ const lenientRules: Rules = {
   compare,
 }
 
-/** In the paths of a template an index that a list does not have is an error; inside filters it is not. */
+/** In the paths of a template, an index beyond the end of a list is an error. In filters it is not. */
 const strictRules: Rules = {
   ...lenientRules,
   slice: (value, slice) => {
@@ -153,7 +156,7 @@ function rangeOf(slice: Slice): { from?: number; to?: number; by: number } {
   return slice.index === -1 ? { from: -1, by: 1 } : { from: slice.index, to: slice.index + 1, by: 1 }
 }
 
-/** Throws UsageError for a slice that begins or ends where the list has nothing. */
+/** Throws UsageError if a slice begins or ends outside the list. */
 function checkBounds(length: number, slice: Slice): void {
   const { from = 0, to = length } = rangeOf(slice)
   const first = from < 0 ? from + length : from
@@ -225,7 +228,7 @@ function tokensOf(template: string): Token[] {
   return tokens
 }
 
-/** Braces in quotes do not count. */
+/** Ignores braces in quotes. */
 function closingBrace(template: string, open: number): number {
   let quote = ''
   for (let i = open + 1; i < template.length; i++) {
@@ -238,7 +241,7 @@ function closingBrace(template: string, open: number): number {
   throw new UsageError(`jsonpath: missing closing brace for ${JSON.stringify(template.slice(open, open + 20))}`)
 }
 
-/** `tokens`: the last comes first. `depth`: the number of ranges around. */
+/** `tokens` are in reverse order. `depth` is the number of surrounding ranges. */
 function partsUntilEnd(tokens: Token[], depth: number): Part[] {
   if (depth > maxNestedRanges) throw new UsageError(`jsonpath: more than ${maxNestedRanges} nested ranges`)
   const parts: Part[] = []
@@ -259,7 +262,7 @@ function expressionParts(text: string, tokens: Token[], depth: number): Part[] {
   return piecesOf(text).map((piece) => (/^["']/.test(piece) ? { text: unquote(piece) } : { path: parsePath(piece) }))
 }
 
-/** `.a "x" .b` is three: blanks separate, but not in quotes or brackets. */
+/** Splits `.a "x" .b` into three words: spaces separate words unless they are in quotes or brackets. */
 function piecesOf(text: string): string[] {
   const pieces: string[] = []
   let piece = ''

@@ -49,17 +49,17 @@ import { reconcileManagers, schemaInVersions } from './reconcile.ts'
 export interface ApplyRequest {
   readonly schema: ObjectSchema
   readonly vendor: Vendor
-  /** The kind's object before it exists. */
+  /** The object that a create starts from. */
   readonly empty: ApiObject
   /** The stored object, in the applied version. Undefined if the apply creates the object. */
   readonly live: ApiObject | undefined
-  /** The body as parsed. */
+  /** The request body as parsed. */
   readonly config: Json
   readonly writer: Writer
   readonly force: boolean
   /** Paths of fields that this kind of write cannot set. They are neither owned nor in conflict. */
   readonly readOnly: readonly string[]
-  /** Whether the configuration has an unexpected type, such as Scale. The rest of the object is then ignored. */
+  /** Whether the configuration is of another type, such as Scale. The rest of the object is then ignored. */
   readonly view?: boolean
   /** For kinds whose versions differ in structure. */
   readonly versions?: OtherVersions | undefined
@@ -93,7 +93,7 @@ export function* applySliced(request: ApplyRequest): Sliced<Applied> {
   return conflicts.length > 0 ? { outcome: 'conflict', conflicts } : yield* settle(plan)
 }
 
-/** Everything that is known before conflicts are determined. */
+/** The inputs for detecting conflicts. */
 interface Plan extends ApplyRequest {
   readonly config: JsonObject
   readonly current: JsonObject
@@ -102,7 +102,7 @@ interface Plan extends ApplyRequest {
   readonly own: FieldSet
   readonly self: Manager | undefined
   readonly others: readonly Manager[]
-  /** Returns the change in the version that a manager used; undefined if that version no longer exists. */
+  /** Returns the change in the version that a manager used. Undefined if that version no longer exists. */
   readonly changeIn: (apiVersion: string) => FieldChange | undefined
 }
 
@@ -118,7 +118,7 @@ function* makePlan(request: ApplyRequest): Sliced<Plan> {
   yield
   const self = managers.find((manager) => sameManager(manager, { ...writer, operation: 'Apply' }))
   const others = managers.filter((manager) => manager !== self)
-  // Fields that later writes cannot set can still be set on create.
+  // Some fields cannot be changed later but can be set on create.
   const merging = live === undefined ? config : withoutReadOnly(config, readOnly)
   const laid = (yield* mergeConfigSliced(schema, current, merging)) as JsonObject
   yield

@@ -22,7 +22,7 @@ export interface FirstApply {
 /** Yields periodically. */
 export function* beforeFirstApply(first: FirstApply): Generator<void, Manager[]> {
   const { schema, empty, live, writer, readOnly } = first
-  // The stored object does not show whether a client sent an empty list. Here such a list has no owner in either case.
+  // The stored object does not show whether a client sent an empty list, so empty lists have no owner.
   const compared = yield* compareSliced(schema, structuredClone(empty), live)
   const changes = changesOf(writableChanges(compared, readOnly))
   return yield* takeChanges([], () => changes, { ...writer, name: 'before-first-apply' })

@@ -3,7 +3,7 @@
  *
  * A manager's fields are recorded in the version that it used. If the versions of a kind differ in structure, the same
  * write changes different fields in each of them: `spec.targetCPUUtilizationPercentage` in one, `spec.metrics` in
- * another. So each manager's fields are compared with the change in that manager's version.
+ * another. Each manager's fields are therefore compared with the change in that manager's version.
  */
 import type { Sliced } from '../../base/concurrency/time-slice.ts'
 import type { JsonObject } from '../json/json.ts'
@@ -35,14 +35,14 @@ export function changesOf(comparison: Comparison): Changes {
 
 /** The other versions of a kind. Conversion may need a remote call. */
 export interface OtherVersions {
-  /** Returns the schema of a version; undefined if the version does not exist. */
+  /** Returns the schema of a version. Undefined if the version does not exist. */
   readonly schemaOf: (apiVersion: string) => ObjectSchema | undefined
   /** Returns the object in an existing version. */
   readonly convert: (object: JsonObject, apiVersion: string) => Sliced<JsonObject>
 }
 
 export interface ChangeToSee {
-  /** The schema of the written version, which `before` and `after` have too. */
+  /** The schema of the written version, which `before` and `after` use too. */
   readonly schema: ObjectSchema
   readonly apiVersion: string
   readonly before: JsonObject
@@ -55,7 +55,7 @@ export interface ChangeToSee {
   readonly managers: readonly { readonly apiVersion: string }[]
 }
 
-/** Returns the change as seen in a manager's version; undefined if that version no longer exists. */
+/** Returns the change as seen in a manager's version. Undefined if that version no longer exists. */
 export function* changeInVersions(change: ChangeToSee): Sliced<(apiVersion: string) => FieldChange | undefined> {
   const { schema, apiVersion, before, after, versions, managers } = change
   const here = changeOf(change, yield* compareSliced(schema, before, after))

@@ -1,9 +1,9 @@
 /**
  * Compares two objects of one schema: the fields that were added, modified and removed.
  *
- * A field that exists on one side only counts with everything below it. Atomic values (see shape.ts) are compared as a
- * whole. The order of elements in sets and keyed lists does not matter. Parts that are the same value in memory are
- * skipped, so comparing an object with one derived from it costs only as much as the change.
+ * If a field exists on one side only, it counts together with everything below it. Atomic values (see shape.ts) are
+ * compared as a whole. The order of elements in sets and keyed lists does not matter. Parts that are the same value in
+ * memory are skipped, so comparing an object with a modified copy costs only as much as the change.
  */
 import { isObject, type Json, type JsonObject, own, sameJson } from '../json/json.ts'
 import { isLarge, partsPerSlice, sameJsonSliced } from '../json/large-json.ts'
@@ -79,7 +79,7 @@ interface Pair {
   readonly after: Json | undefined
 }
 
-/** An empty value that the client did not send counts as absent next to a value that was sent. */
+/** An empty value that the client did not send counts as absent if the other side was sent. */
 function sentPart(before: Json, after: Json): Json {
   return isUnsent(before) && !isUnsent(after) ? null : before
 }
@@ -103,8 +103,7 @@ function* pairsSliced(schema: Schema, before: Json, after: Json): Generator<void
 }
 
 /**
- * Whether two values are compared by their parts. Null counts as having no parts. Two values without parts are compared
- * as a whole.
+ * Whether two values are compared part by part. Null has no parts. Two values without parts are compared as a whole.
  */
 function isParted(before: Json, after: Json, hasForm: (value: Json) => boolean): boolean {
   if (before === null) return after !== null && hasForm(after) && Object.keys(after).length > 0

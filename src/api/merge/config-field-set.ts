@@ -1,11 +1,11 @@
 /**
  * Determines the fields in a configuration, which its applier will own.
  *
- * A field is owned through its value. A field named by the schema is not owned itself unless it is empty or null, while
- * a user-defined key or a list element is. Configurations that cannot be merged are rejected with 400 and the path:
- * unknown fields, values of another type in place of objects and lists, and elements whose keys are duplicates or not
- * scalars. A missing key counts as empty if the schema allows it (keyless-elements.ts). The decoder checks the types of scalars
- * and atomic values in the merged object.
+ * Owning a value means owning its field. A field that the schema names is not owned itself unless it is empty or null.
+ * A user-defined key or a list element is owned itself. Configurations that cannot be merged are rejected with 400 and
+ * the path: unknown fields, values of another type in place of objects and lists, and elements whose keys are
+ * duplicates or not scalars. A missing key counts as empty if the schema allows it (keyless-elements.ts). The decoder
+ * checks the types of scalars and atomic values in the merged object.
  */
 
 import { isObject, type Json, type JsonObject, typeName } from '../json/json.ts'
@@ -80,7 +80,7 @@ function statedMember(schema: Membered, name: string, path: FieldPath) {
 interface StatedMember {
   readonly name: string
   readonly item: Json
-  /** The fields below the member. */
+  /** The set to which the fields below the member are added. */
   readonly set: FieldSet
 }
 

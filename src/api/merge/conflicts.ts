@@ -1,8 +1,8 @@
 /**
- * Conflicts: fields that an apply would change and that others own. A conflict is a value. `applyConflict` turns
- * conflicts into the response, which lists for each field its owner and since when, the current and the requested
- * value, and how to resolve the conflict. An object can have thousands of conflicts: they are found in linear time and
- * only the first are listed.
+ * Conflicts: fields that an apply would change and that others own. Conflicts are returned as values. `applyConflict`
+ * turns them into the response, which lists the owner of each field and since when it owns the field, the current and
+ * the requested value, and how to resolve the conflict. An object can have thousands of conflicts: they are found in
+ * linear time, and only the first are listed.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { startOfJson } from '../codec/json.ts'
@@ -59,7 +59,7 @@ export function* conflictsOf(contest: Contest, path: readonly string[] = []): Ge
   return conflicts
 }
 
-/** For paths that are not in the schema, which have no value either. */
+/** Looks up paths that are not in the schema. They have no value either. */
 const undescribed: Schema = { type: 'any' }
 
 /** Returns a function that looks up the child of a value by path element. */

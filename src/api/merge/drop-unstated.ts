@@ -26,7 +26,7 @@ export interface Dropping {
   readonly others: readonly Manager[]
 }
 
-/** Fields that are never removed: an object keeps its type and name. */
+/** Fields that are never removed, because an object must keep its type and name. */
 const identifying = setOf(['f:apiVersion'], ['f:kind'], ['f:metadata', 'f:name'])
 
 export function* dropUnstated(dropping: Dropping): Sliced<JsonObject> {

@@ -256,7 +256,7 @@ const nothingBelow: JsonObject = Object.freeze({})
 /** Parses a path element: returns its canonical spelling, or undefined if it is invalid. */
 export type ReadElement = (text: string) => string | undefined
 
-/** For sets that this server wrote, which already have the canonical spelling. */
+/** Uses the path element as it is. For sets that this server wrote in the canonical spelling. */
 export const asWritten: ReadElement = (text) => text
 
 /** Parses `fieldsV1`; undefined if it is malformed. */
@@ -324,6 +324,6 @@ function parsed(text: string): Json | undefined {
   try {
     return parseNative(text)
   } catch {
-    return undefined // not a path element; the caller decides what that means
+    return undefined // Not a path element. The caller decides what to do.
   }
 }

@@ -123,7 +123,7 @@ export function* jsonPatchSliced(document: Json, operations: readonly PatchOpera
     yieldedAt = draft.shifted
     yield
   }
-  // The draft may temporarily nest deeper than the limit because nothing above recurses into it.
+  // The draft may temporarily exceed the depth limit, because none of the callers recurse into it.
   if (operations.length > 0 && (yield* isDeeperThan(draft.root, maxDepth)))
     throw inapplicable(`the result is nested deeper than ${maxDepth} levels`)
   return draft.root
@@ -253,7 +253,7 @@ function share(draft: Draft, value: Json): void {
   }
 }
 
-/** Returns the bytes of a value itself, including its keys but not its children. */
+/** Returns the size of the value in bytes, including its keys but not its children. */
 function ownBytes(value: Json): number {
   if (typeof value === 'string') return Buffer.byteLength(value) + 2
   if (!isObject(value)) return Array.isArray(value) ? value.length + 2 : String(value).length

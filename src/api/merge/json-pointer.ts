@@ -2,8 +2,8 @@
  * JSON pointers (RFC 6901): `/metadata/annotations/example.com~1one` as a list of tokens.
  *
  * A token is a member name or a list index, depending on the value that it is applied to. It names only own members,
- * and `__proto__` is like any other. An index is a decimal number without leading zeros. A negative index counts from
- * the end.
+ * and `__proto__` is like any other name. An index is a decimal number without leading zeros. A negative index counts
+ * from the end.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { isObject, type Json, own } from '../json/json.ts'
@@ -25,7 +25,7 @@ export function formatPointer(pointer: Pointer): string {
   return JSON.stringify(text.length > maxShownLength ? `${shorten(text, maxShownLength)}...` : text)
 }
 
-/** Returns the list index that a token denotes; undefined if it is not an index below `end`. */
+/** Returns the list index that a token denotes. Undefined if the token is not an index below `end`. */
 export function parseIndex(token: string, end: number): number | undefined {
   if (!/^(0|-?[1-9]\d{0,14})$/.test(token)) return undefined
   const index = Number(token) < 0 ? end + Number(token) : Number(token)

@@ -1,7 +1,7 @@
 /**
- * Elements of keyed lists without a key. If the key has no default and does not count as empty when missing, such an
- * element cannot be identified and no manager could own it. Neither can it be applied (422, naming the element), nor
- * can anything be applied to an object that contains one, until an update or patch has added the key.
+ * Elements of keyed lists without a key. If the key has no default and is required, such an element cannot be
+ * identified and no manager can own it. An apply of such an element is rejected (422, naming the element). If the
+ * object contains such an element, every apply is rejected until an update or patch has added the key.
  */
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import { isObject, type Json, type JsonObject, own } from '../json/json.ts'
@@ -12,7 +12,7 @@ import { containsSchema } from '../schema/contains-schema.ts'
 import type { ListSchema, Schema } from '../schema/schema.ts'
 import { hasElements, hasMembers, type Membered, memberSchema } from './shape.ts'
 
-/** `whose` says in the message where the element is. Yields periodically. */
+/** `whose` describes the position of the element in the message. Yields periodically. */
 export function* refuseKeyless(schema: Schema, value: Json, whose: string): Generator<void, void> {
   const error = yield* findSliced(schema, value, '')
   if (error === undefined) return
@@ -33,7 +33,7 @@ function mustBeSent({ zeroValue, default: given }: { zeroValue: string; default?
   return zeroValue !== 'write' && given === undefined
 }
 
-/** Returns the first such element, because there may be thousands. */
+/** Returns only the first such element, because there may be thousands. */
 function find(schema: Schema, value: Json, path: FieldPath): FieldError | undefined {
   if (!mayHold(schema)) return undefined
   if (hasMembers(schema) && isObject(value)) {

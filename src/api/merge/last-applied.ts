@@ -46,12 +46,12 @@ export function lastAppliedSet(schema: ObjectSchema, live: JsonObject, vendor: V
     const changes = compare(schema, config, live)
     return difference(difference(configFieldSet(schema, config), changedBy(changes)), changes.removed)
   } catch (error) {
-    if (error instanceof ApiError) return emptySet // an annotation that is not a configuration of this kind grants nothing
+    if (error instanceof ApiError) return emptySet // An annotation that is not a configuration of this kind grants no fields.
     throw error
   }
 }
 
-/** Parses the annotation, which is user input. An annotation that is not an object grants nothing. */
+/** Parses the annotation, which is user input. If the annotation is not an object, it grants no fields. */
 function readConfig(text: string): JsonObject | undefined {
   try {
     const { value } = parseJson(Buffer.from(text))

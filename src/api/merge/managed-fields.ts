@@ -84,8 +84,7 @@ export function withFields(manager: Manager, fields: FieldSet): Manager {
 }
 
 /**
- * Writes the wire form: appliers first, then by time and name. Managers that own nothing are omitted. Yields
- * periodically.
+ * Returns the wire form: appliers first, then by time and name. Omits managers that own no fields. Yields periodically.
  */
 export function* writeManagers(managers: readonly Manager[]): Generator<void, ManagedFieldsEntry[]> {
   const entries: ManagedFieldsEntry[] = []
@@ -126,12 +125,12 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Returns the identity of a manager's entry. An applier keeps its entry when it changes to another version. */
+/** Returns the identity of a manager's entry. An applier keeps its entry when it starts to use another version. */
 function identity({ name, operation, apiVersion, subresource }: ManagerId): string {
   return JSON.stringify([name, operation, operation === 'Apply' ? '' : apiVersion, subresource])
 }
 
-/** Whether both are entries of one manager: see `identity`. */
+/** Whether both are entries of the same manager: see `identity`. */
 export function sameManager(a: ManagerId, b: ManagerId): boolean {
   return (
     a.name === b.name &&

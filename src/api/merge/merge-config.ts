@@ -104,7 +104,7 @@ function isSameList(a: readonly Json[], b: readonly Json[]): boolean {
   return a.length === b.length && a.every((item, i) => item === b[i])
 }
 
-/** A position in the merged list: its path element, and the index of that element in the object (-1 if absent). */
+/** An element of the merged list: its path element, and the index of that element in the object (-1 if absent). */
 interface Place {
   readonly step: string
   readonly index: number

@@ -1,6 +1,6 @@
 /**
- * Determines which fields can be owned. Fields that identify an object, fields that the server sets, and fields that a
- * kind of write resets cannot.
+ * Determines which fields can be owned. No manager can own fields that identify an object, fields that the server sets,
+ * or fields that a kind of write resets.
  */
 
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
@@ -39,7 +39,7 @@ export function writable(fields: FieldSet, readOnly: readonly string[]): FieldSe
   return readOnly.length === 0 ? fields : differenceBelow(fields, setOfPaths(readOnly))
 }
 
-/** The paths of a kind are the same list in every write. */
+/** The same list of paths is used for every write of a kind, so the result is cached. */
 const setOfPaths = memoizeByObject((paths: readonly FieldPath[]) => setOf(...paths.map(stepsOf)))
 
 /**

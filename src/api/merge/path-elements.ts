@@ -26,7 +26,7 @@ const keysOf = memoizeByObject(({ keys = [] }: ListSchema) =>
   keys.toSorted(compareUtf8).map((name, i) => ({ name, before: `${i === 0 ? '' : ','}${JSON.stringify(name)}:` })),
 )
 
-// Every element of every list is formatted in each apply, so strings, the most common case, have a fast path.
+// Each apply formats every element of every list, so strings, the most common case, have a fast path.
 function scalarText(value: Json): string {
   return typeof value === 'string' ? escapeMarkup(JSON.stringify(value)) : stringifyJson(value)
 }
@@ -40,7 +40,7 @@ export function escapeMarkup(json: string): string {
   return json.replaceAll(allMarkup, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** Returns a key field of an element. A missing key counts as its default, or else as empty. */
+/** Returns a key field of an element. A missing key gets its default, otherwise the empty value. */
 export function keyOf(schema: ListSchema, item: JsonObject, name: string): Json {
   return own(item, name) ?? defaultOf(schema, name)
 }
@@ -51,7 +51,7 @@ function defaultOf({ items }: ListSchema, name: string): Json {
   return given ?? (schema.type === 'integer' || schema.type === 'number' ? 0 : schema.type === 'boolean' ? false : '')
 }
 
-/** Returns the elements of a list by path element, in order. Of duplicate elements the first counts. */
+/** Returns the elements of a list by path element, in order. Of duplicate elements, only the first is included. */
 export function itemsByElement(schema: ListSchema, items: readonly Json[]): Map<string, Json> {
   const elements = new Map<string, Json>()
   for (const item of items) {

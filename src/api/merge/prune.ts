@@ -2,9 +2,10 @@
  * Removes fields that an applier set last time and no longer sets, unless another manager owns them (spec: apply, rule
  * 5).
  *
- * A field is removed with everything below it. A field that the schema names counts as owned while anything below it
- * is. A list element or user-defined key must be owned itself. An emptied field becomes null, so that the decoder drops
- * it and defaults apply again. Parts without removals are the same value in memory.
+ * A field is removed with everything below it. A field that the schema names counts as owned while anything below it is
+ * owned. A list element or user-defined key must be owned itself. If all members of a field were removed, the field
+ * becomes null, so that the decoder drops it and defaults apply again. Parts without removals are the same value in
+ * memory.
  */
 import { isObject, type Json, type JsonObject, own, setKey } from '../json/json.ts'
 import { partsPerSlice } from '../json/large-json.ts'
@@ -17,7 +18,7 @@ import { hasElements, hasMembers, isSchemaField, type Membered, memberSchema } f
 export interface Ownership {
   /** The fields that the applier set last time. */
   readonly last: FieldSet
-  /** The fields that any manager owns from now on, including the applier. */
+  /** The fields that any manager owns after the apply, including the applier. */
   readonly owned: FieldSet
 }
 
@@ -70,8 +71,8 @@ function* pruneElements(schema: ListSchema, value: Json[], { last, owned }: Owne
 }
 
 /**
- * Restores owned fields that were removed from `whole`. An owned value is taken from `whole` even if `pruned` has one:
- * it was removed in another version, and conversion may have turned a missing field into zero.
+ * Restores owned fields that were removed from `whole`. Takes an owned value from `whole` even if `pruned` has one: the
+ * field was removed in another version, and conversion may have turned the missing field into zero.
  */
 export function putBack(schema: Schema, whole: Json, pruned: Json | undefined, owned: FieldSet): Json {
   if (pruned === whole) return whole

@@ -1,8 +1,8 @@
 /**
  * Adapts field sets that were written under an older schema to the current one.
  *
- * If a list, map or object has become atomic, the owner of any part of it owns the whole (spec: apply, rule 8). Nothing
- * is derived in the opposite case: the owner keeps the field itself and owns no element.
+ * If a list, map or object has become atomic, the owner of any part of it owns the whole (spec: apply, rule 8). In the
+ * opposite case, the owner keeps the field itself but owns none of its elements.
  */
 import type { ObjectSchema, Schema } from '../schema/schema.ts'
 import type { OtherVersions } from './change.ts'

@@ -1,5 +1,5 @@
 /**
- * How merging treats a schema: as an atomic value, as members by name, or as list elements.
+ * Determines how merging treats a schema: as an atomic value, as members by name, or as list elements.
  *
  * Scalars, atomic objects, maps and lists, and free-form values are atomic: they are owned, compared and replaced as a
  * whole. If the schema marks undescribed JSON as granular, its objects have members and its lists are atomic.
@@ -21,7 +21,7 @@ export function hasElements(schema: Schema): schema is ListSchema {
   return schema.type === 'list' && schema.list !== 'atomic'
 }
 
-/** The schema of keys that an open object's schema does not describe. */
+/** Returns the schema of keys that the schema of an open object does not describe. */
 const undescribed: AnySchema = { type: 'any', granular: true }
 
 /** Returns the schema of a member, including undescribed ones. */
@@ -29,14 +29,14 @@ export function memberSchema(schema: Membered, name: string): Schema {
   return memberOf(schema, name).schema
 }
 
-/** A member for merging. */
+/** A member, for merging. */
 export interface Member {
   /** The path element of the member. */
   readonly step: string
   readonly schema: Schema
 }
 
-/** Path elements are cached: hashing them as keys of sets takes longer than everything else. */
+/** Path elements are cached, because hashing them as keys of sets takes longer than everything else. */
 const namedMembers = memoizeByObject(
   (schema: Membered): ReadonlyMap<string, Member> =>
     new Map(

@@ -23,15 +23,15 @@ const orderPrefix = '$setElementOrder'
 const deletionPrefix = '$deleteFromPrimitiveList'
 
 /**
- * Maximum number of times that a patch can name one element. Twice is legitimate: a port with two protocols has one
- * merge key, its number. Each time costs as much as the element is large.
+ * Maximum number of times that a patch can name one element. Naming it twice is legitimate: two protocols of a port
+ * have the same merge key, its number. The cost of each time grows with the size of the element.
  */
 const maxRepeats = 10
 
 /** For values without a schema: objects are merged, anything else is replaced. */
 const undescribed: Schema = { type: 'any' }
 
-/** Returns the patched document. Lists are merged as the schema says. */
+/** Returns the patched document. Merges lists as the schema says. */
 export function applyStrategicMergePatch(schema: Schema, document: Json, patch: JsonObject): Json {
   return mergeObject(schema, isObject(document) ? document : {}, patch)
 }
@@ -75,7 +75,7 @@ function isReplaced(schema: Schema, name: string): boolean {
 }
 
 /**
- * Removes nulls and directives that remain because there was nothing to merge with. Values without a schema are
+ * Removes nulls and directives that remain because there was nothing to merge them with. Values without a schema are
  * unchanged.
  */
 export function withoutDirectives(schema: Schema, value: Json): Json {

@@ -1,10 +1,10 @@
 /**
- * Ownership after a write other than apply, determined from the difference between the two objects.
+ * Determines ownership after a write other than apply from the difference between the two objects.
  *
  * The writer becomes the owner of every field that it added or modified. Removed fields have no owner. An object
  * without managers is not tracked until its first apply. A client can edit the managers: the list that it sends
- * replaces them if it is valid and not empty. A list with one empty entry drops them all, and the writer then owns what
- * it changes in the same write (spec: apply, rule 6).
+ * replaces them if it is valid and not empty. A list with one empty entry drops them all, and the writer then owns the
+ * fields that it changes in the same write (spec: apply, rule 6).
  */
 import { runToCompletion, type Sliced } from '../../base/concurrency/time-slice.ts'
 import type { ApiObject, ManagedFieldsEntry } from '../model/object.ts'
@@ -107,7 +107,7 @@ export function* takeChanges(
   const changedFields = ownable(changes.set)
   const writing: ManagerId = { ...writer, operation: 'Update' }
   const isWriter = (manager: Manager) => sameManager(manager, writing)
-  // A sole owner that removes nothing keeps its fields. Most updates are of this form.
+  // A sole owner that removes nothing keeps its fields. Most updates are of this kind.
   const [only] = managers
   if (
     managers.length === 1 &&

@@ -4,7 +4,7 @@
  */
 import { type Vendor, vendorKey } from './vendor.ts'
 
-/** The id and the secret. */
+/** The ID and the secret. */
 export const tokenForm = /^([a-z0-9]{6})\.([a-z0-9]{16})$/
 /** The groups that a token can be in, in addition to the group of all tokens. */
 export const tokenGroupForm = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/
@@ -15,7 +15,7 @@ export const joinGroup = 'system:bootstrappers:orch:default-node-token'
 
 /** The ConfigMap with the public part of the cluster's client configuration, for clients that have only a token. */
 export const clusterInfo = { namespace: 'kube-public', name: 'cluster-info' } as const
-/** The prefix of the keys of signatures in `cluster-info`. The token id follows. */
+/** The prefix of the keys of signatures in `cluster-info`. The token ID follows. */
 export const signaturePrefix = 'jws-kubeconfig-'
 
 /** Returns the name of a token's Secret. */
@@ -31,7 +31,8 @@ export function bootstrapTokenType(vendor: Vendor): string {
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
 
 /**
- * Returns the time at which a token expires: never without an `expiration`, and in the distant past if it is invalid.
+ * Returns the time at which a token expires: never without an `expiration`, and in the distant past if the `expiration`
+ * is invalid.
  */
 export function tokenEnd(expiration: string): number {
   if (expiration === '') return Number.POSITIVE_INFINITY

@@ -38,13 +38,13 @@ const bounds: readonly Bounds[] = [
 /** The values of one field. */
 export interface ScheduleField {
   readonly values: ReadonlySet<number>
-  /** Whether the field is `*`. The other one of the two day fields then decides alone. */
+  /** Whether the field is `*`. If one of the two day fields is `*`, the other one decides alone. */
   readonly isAny: boolean
 }
 
 /** A parsed schedule. */
 export interface ParsedSchedule {
-  /** The time zone in the schedule. Undefined means that of the controller. */
+  /** The time zone in the schedule. Undefined means the time zone of the controller. */
   readonly zone: string | undefined
   /** The five fields in order, or the interval in milliseconds. */
   readonly times: readonly ScheduleField[] | number

@@ -6,7 +6,7 @@
 import { checkQualifiedName } from './names.ts'
 import type { Vendor } from './vendor.ts'
 
-/** Tell the garbage collector how to treat the dependents of this object. */
+/** Finalizers that tell the garbage collector how to treat the dependents of this object. */
 const garbageCollector = ['orphan', 'foregroundDeletion']
 
 /** Checks the format of a name. */

@@ -2,14 +2,14 @@
 import { randomUUID } from 'node:crypto'
 import { shorten } from '../../base/text/shorten.ts'
 
-/** Without vowels, so that no words are formed. */
+/** No vowels, so that no words are formed. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
 const randomLength = 5
 const maxPrefixLength = 63 - randomLength
 
 /** Truncates the prefix if the name would be too long. */
 export function generateName(prefix: string): string {
-  // Node generates UUIDs from buffered random bytes, while requesting a few bytes costs a system call.
+  // Node.js generates UUIDs from buffered random bytes. Requesting only a few bytes would cost a system call.
   let random = Number.parseInt(randomUUID().slice(0, 8), 16)
   let suffix = ''
   for (let i = 0; i < randomLength; i++) {

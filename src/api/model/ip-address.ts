@@ -1,4 +1,4 @@
-/** Checks which IP addresses have the same meaning on every host, so that other hosts can use them. */
+/** Determines which IP addresses have the same meaning on every host, so that other hosts can use them. */
 import { BlockList, isIPv4 } from 'node:net'
 import { checkIpAddress, withoutLeadingZeros } from './names.ts'
 

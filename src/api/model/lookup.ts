@@ -1,13 +1,14 @@
 /**
- * Access to other stored objects for parts of the server: admission plugins look up namespaces, endpoints look up pods,
- * authorizers look up roles. Results include their revision, so that a write can depend on it (docs/decisions/0008).
+ * Access to other stored objects for parts of the server. Admission plugins look up namespaces, endpoints look up pods,
+ * and authorizers look up roles. Results include their revision, so that a write can depend on it
+ * (docs/decisions/0008).
  *
  * Objects come from this server's cache and are shared: callers must not modify them.
  */
 import type { ApiObject } from './object.ts'
 
 /**
- * A stored kind, by the short id of its group: `{ group: 'core', plural: 'namespaces' }`. `T` is the type of its
+ * A stored kind, by the short ID of its group: `{ group: 'core', plural: 'namespaces' }`. `T` is the type of its
  * objects: see `api/kinds/stored-types.ts`.
  */
 export interface StoredType<T = ApiObject> {
@@ -44,8 +45,8 @@ export interface Lookup {
   /** Lists a namespace, or all namespaces with `undefined`, from the cache. */
   list<T = ApiObject>(type: StoredType<T>, query: ListQuery): StoredObject<T>[]
   /**
-   * Reports every change of the kind from now on, as soon as this server learns of it. For callers that derive data
-   * from the objects. Must be called before the caches are loaded. Returns false if the kind is not stored here.
+   * Reports every change of the kind from now on, as soon as this server receives it. For callers that derive data from
+   * the objects. Must be called before the caches are loaded. Returns false if the kind is not stored here.
    */
   follow(type: StoredType, follower: Follower): boolean
   /** Returns the names of all objects of the kind, or of those in a namespace, as far as this server knows. */
@@ -68,6 +69,6 @@ export interface ListQuery {
   readonly namespace: string | undefined
   /** Whether to throw if any object is unreadable. For restrictive policies, which must fail closed. */
   readonly whole?: boolean
-  /** Only objects with this label, found through an index. */
+  /** Selects only objects with this label, found through an index. */
   readonly label?: { readonly key: string; readonly value: string }
 }

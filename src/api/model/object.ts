@@ -1,7 +1,7 @@
 /** The common parts of all API objects: type and metadata. */
 import { isObject, type Json, type JsonObject, setKey } from '../json/json.ts'
 
-/** An owner of this object. The object is deleted after its owner. */
+/** An owner of this object. This object is deleted after its owner. */
 export interface OwnerReference {
   apiVersion: string
   kind: string
@@ -42,7 +42,7 @@ export interface ObjectMeta {
   managedFields?: ManagedFieldsEntry[]
 }
 
-/** The fields that every API object has, and therefore every type of objects. */
+/** The fields that every API object has. */
 export interface ObjectBase {
   apiVersion: string
   kind: string

@@ -26,7 +26,7 @@ const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
 /** The parts of a text: `-1.50Ki` is negative, 1, 50, binary, 10. */
 interface Parts {
   readonly negative: boolean
-  /** Without leading zeros, but at least `0`. */
+  /** The digits without leading zeros, but at least `0`. */
   readonly whole: string
   readonly fraction: string
   readonly form: Form
@@ -99,7 +99,7 @@ export function quantitySign({ nanos }: Quantity): -1 | 0 | 1 {
   return nanos < 0n ? -1 : 1
 }
 
-/** The sum has the form of the first operand that is not zero. */
+/** The sum has the format of the first operand that is not zero. */
 export function addQuantities(a: Quantity, b: Quantity): Quantity {
   return { nanos: a.nanos + b.nanos, form: a.nanos === 0n ? b.form : a.form }
 }

@@ -1,6 +1,6 @@
 /**
- * A resourceVersion on the wire is an opaque string that encodes a store revision in decimal. Only these two functions
- * know that.
+ * A resourceVersion on the wire is an opaque string that contains a store revision in decimal. Only these two functions
+ * depend on that.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { badRequest } from './api-error.ts'

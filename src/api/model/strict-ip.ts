@@ -1,6 +1,6 @@
 /**
- * Strict spelling of IP addresses and ranges. Older clients could send leading zeros, IPv4 addresses in IPv6 form and
- * ranges with bits beyond the prefix. Other programs read such values differently.
+ * Checks for a strict spelling of IP addresses and ranges. Older clients could send leading zeros, IPv4 addresses in
+ * IPv6 form and ranges with bits beyond the prefix. Other programs read such values differently.
  */
 import { formatIp, parseIp, parseRange } from './ip-range.ts'
 import { checkIpAddress, withoutLeadingZeros } from './names.ts'

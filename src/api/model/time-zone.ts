@@ -1,7 +1,7 @@
 /** Names of time zones in the IANA database, such as `Europe/Berlin`. Names are case-sensitive. */
 
 /**
- * Names that are not among the runtime's own: links to other zones, and zones without a place. The runtime knows which
+ * Names that the runtime does not list: links to other zones, and zones without a location. The runtime knows which
  * zone each of them means.
  */
 const links = `
@@ -35,7 +35,7 @@ US/Indiana-Starke US/Michigan US/Mountain US/Pacific US/Samoa UTC Universal W-SU
 
 let names: ReadonlySet<string> | undefined
 
-/** Whether this is the name of a time zone, in the right case. */
+/** Whether this is the name of a time zone. Names are case-sensitive. */
 export function isTimeZone(name: string): boolean {
   names ??= new Set([...Intl.supportedValuesOf('timeZone'), ...links.trim().split(/\s+/)])
   return names.has(name)

@@ -1,4 +1,4 @@
-/** The user of a request. Opaque until an authorizer reads it. */
+/** The user of a request. Only authorizers interpret it. */
 import { shorten } from '../../base/text/shorten.ts'
 import { checkDnsLabel, checkDnsSubdomain } from './names.ts'
 
@@ -56,8 +56,8 @@ export function authenticated(user: User): User {
 /** The group of node agents, whose user is `system:node:<name>`. */
 export const nodesGroup = 'system:nodes'
 /**
- * The user name of the API server as a client of node agents. No server accepts this user as an API client, because a
- * node's address may lead to an API server.
+ * The user name of the API server when it is a client of node agents. No server accepts this user as an API client,
+ * because a node's address may lead to an API server.
  */
 export const nodeClientName = 'system:apiserver-node-client'
 /** The prefix of the user names of node agents. */

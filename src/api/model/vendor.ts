@@ -1,8 +1,8 @@
 /**
  * The vendor profile: the only code that contains a vendor's domain.
  *
- * Code uses short ids of groups and keys (`storage`, `metadata.name`). A profile converts them to the names on the wire
- * (`storage.orch.io`, `orch.io/metadata.name`). A store belongs to one profile permanently because names are data.
+ * Code uses short IDs of groups and keys (`storage`, `metadata.name`). A profile converts them to the names on the wire
+ * (`storage.orch.io`, `orch.io/metadata.name`). A store belongs to one profile permanently, because names are data.
  */
 import { keysOf } from '../json/json.ts'
 
@@ -131,11 +131,11 @@ export function vendorOf(profile: ProfileName): Vendor {
   return profiles[profile]
 }
 
-// Groups from before groups had domains.
+// Groups whose names are older than the domain suffix.
 const bareGroups = new Set(['apps', 'autoscaling', 'batch', 'policy'])
 
 /**
- * Returns the name of an API group on the wire: `core` is empty, `storage` is `storage.orch.io`. An id that ends in a
+ * Returns the name of an API group on the wire: `core` is empty, `storage` is `storage.orch.io`. An ID that ends in a
  * dot is a complete name, as in DNS: `stable.example.com.` belongs to a third party.
  */
 export function groupName(vendor: Vendor, group: string): string {
@@ -144,7 +144,7 @@ export function groupName(vendor: Vendor, group: string): string {
   return bareGroups.has(group) ? group : `${group}.${vendor.groupDomain}`
 }
 
-/** Returns the id of a group from its name on the wire: the inverse of `groupName`. */
+/** Returns the ID of a group for its name on the wire. This is the inverse of `groupName`. */
 export function groupId(vendor: Vendor, name: string): string {
   if (name === '') return 'core'
   if (bareGroups.has(name)) return name
@@ -153,8 +153,8 @@ export function groupId(vendor: Vendor, name: string): string {
 }
 
 /**
- * Returns the name in this profile of another profile's group, and that other profile. A client that requests such a
- * group is meant for a server with the other profile. Undefined for all other groups.
+ * For the group name of another profile, returns the corresponding name in this profile, and that other profile. A
+ * client that requests such a group expects a server with the other profile. Undefined for all other groups.
  */
 export function groupOfOtherProfile(
   vendor: Vendor,

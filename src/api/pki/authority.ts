@@ -72,7 +72,7 @@ const noNames: AlternativeNames = { dns: [], ips: [] }
 interface PairFiles {
   readonly certificate: string
   readonly key: string
-  /** The instructions if one of the two files cannot be used. */
+  /** Instructions for the case that one of the two files cannot be used. */
   readonly remedy: string
 }
 
@@ -101,8 +101,8 @@ export async function openAuthority(options: AuthorityOptions): Promise<Authorit
 }
 
 /**
- * Makes this pair the CA of a directory, replacing an existing one. Certificates signed by the former CA are renewed on
- * their next use.
+ * Makes this pair the CA of a directory and replaces an existing CA. Certificates that the former CA signed are renewed
+ * on their next use.
  */
 export async function adoptCa(directory: string, { certificate, key }: CertifiedKey): Promise<void> {
   const files = caFiles(directory)
@@ -169,7 +169,7 @@ async function openCa(options: AuthorityOptions): Promise<Pair> {
   return checkedCa(ca, files, options.clock.now())
 }
 
-// If several processes get here at once, one writes the key and one the certificate, and all use those.
+// If several processes create the files at once, one of them writes the key and one the certificate, and all use those.
 async function makeCa(options: AuthorityOptions, files: PairFiles, found: KeyObject | undefined): Promise<Pair> {
   await makePrivateDirectory(options.directory, ownFiles)
   const key = found ?? (await makeKey(files))

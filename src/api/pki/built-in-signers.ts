@@ -1,7 +1,8 @@
 /**
- * The rules of the four built-in signers, which decide what requests each signs. Each violation is one sentence, so
- * that users see all of them at once. The signer applies the rules before it signs, the approver before it approves
- * node agents, and `describe` and the console apply them to warn in advance. So nothing here depends on Node.
+ * The rules of the four built-in signers, which define which requests each of them signs. Each violation is one
+ * sentence, so that users see all of them at once. The signer applies the rules before it signs, and the approver
+ * before it approves requests of node agents. `describe` and the console apply them to warn in advance, so this code
+ * must not depend on Node.js.
  */
 import type { Signers } from '../model/vendor.ts'
 import type { JudgedRequest } from './requested-names.ts'
@@ -42,19 +43,19 @@ const rules: { readonly [signer in SignerId]: readonly Rule[] } = {
   legacyUnknown: [oneCommonName],
 }
 
-/** The verdict of one rule on a request. */
+/** The result of checking one rule on a request. */
 export interface RuleVerdict {
   readonly rule: string
-  /** One sentence per violation; empty if the request complies. */
+  /** One sentence per violation. Empty if the request complies. */
   readonly faults: readonly string[]
 }
 
-/** Returns the verdict of each rule of this signer. */
+/** Returns the result of each rule of this signer. */
 export function signerVerdicts(signer: SignerId, request: JudgedRequest, usages: readonly string[]): RuleVerdict[] {
   return rules[signer].map(([rule, judge]) => ({ rule, faults: judge(request, usages) }))
 }
 
-/** Returns the violations of a request for this signer, one sentence each; empty if the signer accepts it. */
+/** Returns the violations of a request for this signer, one sentence each. Empty if the signer accepts the request. */
 export function signerFaults(signer: SignerId, request: JudgedRequest, usages: readonly string[]): string[] {
   return signerVerdicts(signer, request, usages).flatMap(({ faults }) => faults)
 }

@@ -55,7 +55,7 @@ function readContent(info: Element): CertificateRequest {
   }
 }
 
-/** Returns the extensions that an attribute requests; empty if it is a different attribute. */
+/** Returns the extensions that an attribute requests. Empty if it is a different attribute. */
 function extensionsOf(attribute: Element): RequestedExtension[] {
   const [id, values] = childrenOf(expectTag(attribute, tags.sequence))
   if (expectTag(id, tags.oid).content.toString('hex') !== extensionRequestId) return []
@@ -114,7 +114,7 @@ interface Scheme {
   readonly pss?: boolean
 }
 
-// SHA-1 suffices to prove possession of the key, because a forged request benefits no one else. MD5 is still rejected.
+// SHA-1 suffices to prove possession of the key, because a forged request benefits no one else. MD5 is rejected anyway.
 const schemes: { readonly [id: string]: Scheme } = {
   '2a864886f70d010105': { keyType: 'rsa', hash: 'sha1' },
   '2a864886f70d01010b': { keyType: 'rsa', hash: 'sha256' },
@@ -139,7 +139,7 @@ function hasNone(parameters: Element | undefined): boolean {
   return parameters === undefined || (parameters.tag === tags.null && parameters.content.length === 0)
 }
 
-/** The only parameters in use: the same hash everywhere, and a salt of its size. */
+/** The only parameters in use: the same hash everywhere, and a salt of the same size. */
 const pssHashes = new Map([
   ['sha256', pssParameters('01', '20')],
   ['sha384', pssParameters('02', '30')],

@@ -69,14 +69,14 @@ function unsignedOf(content: CertificateContent, scheme: SignatureScheme): Buffe
   )
 }
 
-// 128 bits that start with 01: positive, of constant length, and 126 of them random.
+// 128 bits that start with 01: a positive number of constant length with 126 random bits.
 function randomSerial(random: (size: number) => Buffer): Buffer {
   const serial = Buffer.from(random(16))
   serial[0] = ((serial[0] as number) & 0x3f) | 0x40
   return serial
 }
 
-/** The cached name and key identifier of an issuer, which signs many certificates. */
+/** The cached name and key identifier of an issuer, because an issuer signs many certificates. */
 const signers = new WeakMap<Issuer, { name: Buffer; keyId: Buffer }>()
 
 /** Returns the name and key identifier of the issuer, as in its own certificate. */
@@ -97,7 +97,8 @@ function keyIdOf(publicKey: KeyObject): Buffer {
   return createHash('sha256').update(publicKeyBits(publicKey)).digest().subarray(0, 20)
 }
 
-// A P-256 point is the last 65 bytes of its SubjectPublicKeyInfo. For other keys all of it serves as identification.
+// A P-256 point is the last 65 bytes of its SubjectPublicKeyInfo. For other keys, the whole structure identifies the
+// key.
 function publicKeyBits(publicKey: KeyObject): Buffer {
   const spki = spkiOf(publicKey)
   return isP256(publicKey) ? spki.subarray(-65) : spki

@@ -1,7 +1,7 @@
 /**
- * Parses DER, as far as certificates need it: definite minimal lengths and one-byte tags. It never reads beyond the
- * given bytes, rejects more than `maxDerBytes`, and throws `MalformedDer` if an element does not fill its space
- * exactly. Callers know the meaning of the elements.
+ * Parses DER to the extent that certificates need it: definite minimal lengths and one-byte tags. The parser never
+ * reads beyond the given bytes, rejects more than `maxDerBytes`, and throws `MalformedDer` if an element does not fill
+ * its space exactly. Callers know the meaning of the elements.
  */
 import { MalformedInput } from './malformed-input.ts'
 
@@ -62,7 +62,7 @@ export function expectTag<Bytes extends Uint8Array>(element: Element<Bytes> | un
 
 function readAll<Bytes extends Uint8Array>(bytes: Bytes): Element<Bytes>[] {
   const elements: Element<Bytes>[] = []
-  // A part of a Buffer is a Buffer.
+  // Part of a Buffer is always a Buffer.
   const part = (start: number, end: number) => bytes.subarray(start, end) as Bytes
   for (let at = 0; at < bytes.length; ) {
     const tag = bytes[at] as number
@@ -76,8 +76,8 @@ function readAll<Bytes extends Uint8Array>(bytes: Bytes): Element<Bytes>[] {
   return elements
 }
 
-// A length below 128 is one byte. For a longer one the first byte is 0x80 plus the number of bytes that follow, of
-// which three suffice.
+// A length below 128 is one byte. For a longer one, the first byte is 0x80 plus the number of bytes that follow. Three
+// such bytes suffice.
 function lengthBytes(bytes: Uint8Array, at: number): number {
   const first = bytes[at]
   if (first === undefined) throw new MalformedDer('a length is truncated')

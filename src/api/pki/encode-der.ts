@@ -1,6 +1,6 @@
 /**
- * Encodes DER, as far as certificates need it: elements with one-byte tags and minimal lengths, the counterpart of
- * `der.ts`. Callers know the meaning of the elements.
+ * Encodes DER to the extent that certificates need it: elements with one-byte tags and minimal lengths. This is the
+ * counterpart of `der.ts`. Callers know the meaning of the elements.
  */
 import { tags } from './der.ts'
 
@@ -38,9 +38,7 @@ export function namedBits(bits: readonly number[]): Buffer {
   return element(tags.bitString, Buffer.from([7 - (last & 7)]), bytes)
 }
 
-/**
- * Encodes a time in whole seconds. RFC 5280, 4.1.2.5: with a two-digit year until 2049, and four digits from then on.
- */
+/** Encodes a time in whole seconds. RFC 5280, 4.1.2.5: two-digit years until 2049, four-digit years afterwards. */
 export function time(milliseconds: number): Buffer {
   const digits = `${new Date(milliseconds).toISOString().replaceAll(/[-:T]|\..*/g, '')}Z`
   const short = milliseconds < Date.UTC(2050, 0)

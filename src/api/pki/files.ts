@@ -25,7 +25,7 @@ export class PkiFileError extends Error {
   }
 }
 
-/** The file could be read, but its content is invalid, on its own or together with the other file of its pair. */
+/** The file could be read, but its content is invalid, either alone or together with the other file of its pair. */
 export class DamagedFile extends PkiFileError {
   readonly problem: string
 
@@ -35,13 +35,13 @@ export class DamagedFile extends PkiFileError {
   }
 }
 
-/** Returns the only certificate in the file; undefined if the file does not exist. */
+/** Returns the only certificate in the file. Undefined if the file does not exist. */
 export async function readCertificateFile(file: string): Promise<X509Certificate | undefined> {
   const found = await readBounded(file)
   return found && parsed(file, 'certificate', () => new X509Certificate(oneBlock(found.text)))
 }
 
-/** Returns the private key in the file; undefined if the file does not exist. Rejects a key that everyone can read. */
+/** Returns the private key in the file. Undefined if the file does not exist. Rejects a key that everyone can read. */
 export async function readKeyFile(file: string): Promise<KeyObject | undefined> {
   const found = await readBounded(file)
   if (found === undefined) return undefined
@@ -51,7 +51,7 @@ export async function readKeyFile(file: string): Promise<KeyObject | undefined> 
   return parsed(file, 'private key', () => keyFromPem(oneBlock(found.text)))
 }
 
-/** Writes the file unless it exists. If there are several writers, one wins and its file is complete. */
+/** Writes the file unless it exists. If several writers race, one of them wins and the file is complete. */
 export async function createFile(file: string, text: string, kind: 'certificate' | 'key'): Promise<void> {
   await files.createFile(file, text, modes[kind]).catch(notWritten(file))
 }

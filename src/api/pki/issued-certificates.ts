@@ -10,7 +10,7 @@ import { MalformedInput } from './malformed-input.ts'
 import { readPemBlocks } from './pem.ts'
 import { hasOneSignatureAlgorithm } from './tbs.ts'
 
-/** More than any TLS handshake accepts. */
+/** Maximum number of certificates, more than any TLS handshake accepts. */
 const maxCertificates = 100
 
 /** Throws MalformedInput. */

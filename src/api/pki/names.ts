@@ -16,7 +16,7 @@ export interface AlternativeNames {
   readonly ips: readonly string[]
 }
 
-/** Clients would reject a certificate with more names for its size. */
+/** Maximum number of names. Clients would reject a larger certificate because of its size. */
 const maxNames = 256
 
 const subjectAltNameId = Buffer.from('551d11', 'hex')

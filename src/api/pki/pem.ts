@@ -10,7 +10,7 @@ export interface PemBlock {
   readonly bytes: Buffer
 }
 
-/** Starts every begin and end line, and no line within a block. */
+/** Every begin and end line starts with this, and no line within a block does. */
 const mark = '\n-----'
 
 /** Yields the blocks of a PEM file. */
@@ -45,7 +45,7 @@ function readBlock(label: string, content: string): PemBlock | undefined {
   return { label, hasHeaders: headers > 0, bytes: Buffer.from(base64, 'base64') }
 }
 
-/** Header lines precede everything else and contain a colon, which base64 does not. */
+/** Header lines precede everything else and contain a colon, which base64 text does not. */
 function headersLength(content: string): number {
   let at = 0
   for (let end = 0; at < content.length; at = end + 1) {

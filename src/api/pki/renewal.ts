@@ -12,7 +12,7 @@ export interface Renewed {
   readonly current: CertifiedKey
   /** Returns the current pair, renewed if due. */
   readonly read: () => Promise<CertifiedKey>
-  /** Installs a new pair. If it throws, the same pair is offered again at the next interval. */
+  /** Installs a new pair. If it throws, the same pair is installed at the next interval. */
   readonly use: (pair: CertifiedKey) => void | Promise<void>
 }
 
@@ -35,7 +35,7 @@ const hour = 60 * 60 * 1000
 
 /**
  * Renews the certificates of a running server until the signal aborts. Returns a function that waits for a check in
- * progress. After the signal has aborted and this wait has ended, nothing is read or written.
+ * progress. Once the signal has aborted and that wait has ended, nothing more is read or written.
  */
 export function renewWhenDue(options: RenewalOptions): () => Promise<void> {
   const { pairs, signal, onError } = options

@@ -1,4 +1,4 @@
-/** How a private key signs certificates: the hash, and the identifier of the signature algorithm. */
+/** How a private key signs certificates: which hash it uses, and the identifier of the signature algorithm. */
 import type { KeyObject } from 'node:crypto'
 import { tags } from './der.ts'
 import { element, identifier, sequence } from './encode-der.ts'
@@ -13,7 +13,7 @@ export interface SignatureScheme {
 const noParameters = element(tags.null)
 const rsa: SignatureScheme = { hash: 'sha256', identifier: sequence(identifier('2a864886f70d01010b'), noParameters) }
 const ed25519: SignatureScheme = { hash: null, identifier: sequence(identifier('2b6570')) }
-/** The strength of the hash matches the curve. */
+/** The scheme for each curve, with a hash as strong as the curve. */
 const curves: { readonly [curve: string]: SignatureScheme } = {
   prime256v1: { hash: 'sha256', identifier: sequence(identifier('2a8648ce3d040302')) },
   secp384r1: { hash: 'sha384', identifier: sequence(identifier('2a8648ce3d040303')) },

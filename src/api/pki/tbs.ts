@@ -1,5 +1,5 @@
 /**
- * Reads the subject and extensions of a certificate, still as DER. Only the structure around them is checked; TLS
+ * Reads the subject and extensions of a certificate, still as DER. Checks only the structure around them, because TLS
  * verifies validity and signature.
  */
 import { childrenOf, type Element, expectTag, readWhole, tags } from './der.ts'

@@ -1,18 +1,18 @@
 /**
  * Finds the CA that issued a certificate, through the intermediate certificates that the client sent. TLS has already
- * verified the certificate as a whole (constraints, usages, algorithms). This code determines which of several CAs it
- * belongs to and its validity period, which TLS does not report.
+ * verified the certificate as a whole (constraints, usages, algorithms). This code determines which of several CAs
+ * issued it, and its validity period, which TLS does not report.
  *
- * The client's input is bounded: certificates that all seem to have signed one another would otherwise cost a signature
- * check for every path through them.
+ * The client's input is bounded: if a client sent certificates that all seem to have signed one another, every path
+ * through them would cost a signature check.
  */
 import type { X509Certificate } from 'node:crypto'
 
 /** A certificate and the chain that leads from it to a trusted CA. */
 export interface Chain {
-  /** From the certificate itself to the CA. */
+  /** The certificates from the certificate itself to the CA. */
   readonly certificates: readonly X509Certificate[]
-  /** The period in which all of them are valid. */
+  /** The period in which all certificates of the chain are valid. */
   readonly from: number
   readonly to: number
   /** Total lifetime of the certificate itself. */
@@ -22,7 +22,7 @@ export interface Chain {
 const maxSent = 10
 const maxChecks = 50
 
-/** Returns undefined if the certificate leads to none of the CAs. */
+/** Returns undefined if no chain leads from the certificate to a CA. */
 export function chainTo(
   authorities: readonly X509Certificate[],
   certificate: X509Certificate,
@@ -61,7 +61,7 @@ class Search {
     try {
       return certificate.verify(by.publicKey)
     } catch {
-      // An unreadable key has signed nothing.
+      // A key that cannot be read cannot have signed anything.
       return false
     }
   }

@@ -1,4 +1,4 @@
-/** The columns of a kind in tables, which are what `kubectl get` prints. */
+/** The table columns of a kind, which `kubectl get` prints. */
 import { humanDuration } from '../../base/time/human-duration.ts'
 import type { Json } from '../json/json.ts'
 import type { ApiObject } from '../model/object.ts'

@@ -1,5 +1,5 @@
 /**
- * Finds out whether a schema or any nested schema has some property, so that a caller can skip the rest. Results are
+ * Determines whether a schema or any nested schema has a property, so that a caller can skip the rest. Results are
  * cached per schema node, which is safe because schemas are immutable.
  */
 import type { Schema } from './schema.ts'

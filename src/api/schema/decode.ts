@@ -30,7 +30,7 @@ export interface Decoded {
 export type OtherVersions = ReadonlyMap<FieldPath, Availability>
 
 export interface DecodeOptions {
-  /** Required for types whose published description is used for decoding. */
+  /** Required for types that are decoded by their published description. */
   readonly vendor?: Vendor
   /**
    * Keeps disallowed nulls in values of user-defined schemas, so that validation can reject them. A field with a
@@ -39,7 +39,7 @@ export interface DecodeOptions {
   readonly keepsNull?: boolean
 }
 
-/** Decodes JSON by a schema. Omits and reports unknown fields, throws if a value has the wrong type. */
+/** Decodes JSON by a schema. Omits and reports unknown fields. Throws if a value has the wrong type. */
 export function decode(schema: Schema, value: Json, options: DecodeOptions = {}): Decoded {
   const decoder = new Decoder(options)
   return { value: decoder.read(schema, value, ''), unknown: decoder.unknown, otherVersions: decoder.otherVersions }
@@ -241,7 +241,7 @@ class Decoder {
     return items
   }
 
-  /** Decodes small items at once, since most parts of a large value are small. */
+  /** Decodes small items without yielding, because most parts of a large value are small. */
   *#readItemSliced(schema: Schema, item: Json, path: FieldPath): Generator<void, Json> {
     return isLarge(item) ? yield* this.readSliced(schema, item, path) : this.#readItem(schema, item, path)
   }
@@ -307,7 +307,7 @@ function isZero(value: Json): boolean {
   return Array.isArray(value) ? value.length === 0 : !hasKeys(value)
 }
 
-/** Avoids allocating an array of the keys. */
+/** Iterates over the keys directly to avoid allocating an array of them. */
 function hasKeys(object: JsonObject): boolean {
   for (const _ in object) return true
   return false

@@ -13,7 +13,7 @@ import type { RuleContext } from './context.ts'
 import { PresentFields } from './present-fields.ts'
 import type { ObjectSchema, Schema } from './schema.ts'
 
-/** Reports whether a schema contains any default. Parts without defaults, the majority, are skipped. */
+/** Whether a schema contains any default. Most parts have none and are skipped. */
 export const hasDefaults = containsSchema(
   (schema) =>
     schema.ifNull !== undefined ||
@@ -38,7 +38,7 @@ export class Room {
     this.#values = values
   }
 
-  /** Reserves the size and reports whether it was available. */
+  /** Reserves the size. Returns false if it is not available. */
   take({ bytes, values }: Size): boolean {
     this.#bytes -= bytes
     this.#values -= values
@@ -125,7 +125,7 @@ function* fillPartsSliced(
   return undefined
 }
 
-/** Reports whether `fillDefaults` would leave the value unchanged. */
+/** Whether `fillDefaults` would leave the value unchanged. */
 export function hasAllDefaults(schema: Schema, value: Json): boolean {
   if (!hasDefaults(schema)) return true
   switch (schema.type) {
@@ -181,7 +181,7 @@ function fillNull({ ifNull }: Schema, { whole, key, item }: PartToFill, { room }
   return value
 }
 
-/** Applies the fields' own defaults first, then derived defaults, then the defaults of nested values. */
+/** Applies the defaults of the fields first, then derived defaults, then the defaults of nested values. */
 function fillObject(schema: ObjectSchema, value: JsonObject, filling: Filling): PathElements | undefined {
   const none = fillMembers(schema, value, filling)
   if (none !== undefined) return none

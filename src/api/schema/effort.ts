@@ -3,8 +3,7 @@
 /** The effort that expensive rules have spent on one value so far. */
 export interface Effort {
   /**
-   * Reports whether no error has been found yet. If so, the parts of a value are valid when the value as a whole is
-   * checked.
+   * Whether no error has been found yet. If so, the parts of a value are valid when the rule for the whole value runs.
    */
   readonly isClean: () => boolean
   steps: number

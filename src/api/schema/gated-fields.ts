@@ -32,10 +32,10 @@ export function dropGatedFields(
   }
 }
 
-/** Where a value is. */
+/** The position of a value. */
 interface Place {
   readonly path: FieldPath
-  /** Removes the object there, if it is the value of a field. */
+  /** Removes the object at this position, if it is the value of a field. */
   readonly dropOwner?: () => void
 }
 
@@ -46,7 +46,7 @@ interface GatedValue extends Place {
   readonly field: Field
 }
 
-/** The parts of an object type that matter: its disabled fields, and the fields with disabled fields below them. */
+/** The parts of an object type that the search visits: disabled fields, and fields that contain disabled fields. */
 interface GatedParts {
   readonly disabled: readonly NamedField[]
   readonly below: readonly NamedField[]
@@ -57,7 +57,7 @@ interface NamedField {
   readonly field: Field
 }
 
-/** Finds the fields of disabled features. Remembers which types have any, so that other types cost nothing. */
+/** Finds the fields of disabled features. Caches which types have any, so that other types cost nothing. */
 class GatedFieldFinder {
   readonly #gates: Gates
   readonly #concerned = new WeakMap<Schema, boolean>()

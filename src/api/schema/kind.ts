@@ -36,7 +36,7 @@ export interface KindDefinition<T> extends KindAvailability {
   readonly rules?: KindRules<T>
   readonly lifecycle?: KindLife<T>
   readonly views?: KindViews<T>
-  /** Values that only one object at a time may hold. */
+  /** Values that only one object at a time can hold. */
   readonly reservations?: KindReservations<T>
   /** If set, clients receive a warning that names the replacement. */
   readonly deprecated?: Deprecation
@@ -62,18 +62,21 @@ export interface KindNames {
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
   readonly scope: Scope
-  /** The group name in error responses for invalid objects, if clients expect an older group, until a version. */
+  /** The group name in error responses for invalid objects, for versions whose clients expect an older group. */
   readonly faultGroup?: { readonly name: string; readonly until: KubeVersion }
   /** Validates object names. Defaults to DNS subdomains. */
   readonly nameFormat?: NameFormat
 }
 
-/** Validates an object name: returns what is wrong with it. */
+/** Validates an object name. Returns what is wrong with it. */
 export type NameFormat = (name: string, context?: RuleContext) => string[]
 
 /** Preparation and validation of writes, beyond the schema. */
 export interface KindRules<T> {
-  /** Paths of the fields that writes to the main resource cannot set. Such writes neither change nor own them. */
+  /**
+   * Paths of the fields that writes to the main resource cannot set. Such writes neither change these fields nor own
+   * them.
+   */
   readonly readOnly?: readonly string[]
   /** Applies defaults that depend on other fields or on the vendor. Modifies the newly decoded object in place. */
   readonly fillDefaults?: (object: T, context: RuleContext) => void
@@ -114,7 +117,7 @@ export interface KindLife<T> {
   readonly strategicPatch?: boolean
   /** The body of the response to a delete. Defaults to a Status. */
   readonly deleteAnswers?: 'object' | 'status'
-  /** Reports whether the object is a built-in of every cluster and cannot be deleted. */
+  /** Whether the object exists in every cluster and cannot be deleted. */
   readonly permanent?: (object: T) => boolean
   /** Whether objects expire: the store deletes them some time after the last write (`--event-ttl`). */
   readonly expires?: boolean
@@ -134,7 +137,7 @@ export interface KindLife<T> {
   /** Reports whether the deletion must wait even if the metadata has no finalizers left. */
   readonly holdsDeletion?: (object: T) => boolean
   /**
-   * Returns the type whose objects exist only together with the object of this name, for kinds whose names identify a
+   * Returns the type whose objects exist only as long as the object of this name, for kinds whose names identify a
    * type.
    */
   readonly contents?: (name: string) => { readonly group: string; readonly plural: string } | undefined
@@ -213,7 +216,10 @@ export interface ShownAs<T> {
 /** The origin of a kind: a file in `kinds/` or a CustomResourceDefinition. */
 export type KindOrigin = 'built-in' | 'custom'
 
-/** A kind as used by the rest of the server: names at the top level, all groups present, rules for any object. */
+/**
+ * A kind in the form that the rest of the server uses: names at the top level, all groups present, rules for any
+ * object.
+ */
 export interface Kind extends KindNames, KindAvailability {
   readonly origin: KindOrigin
   readonly nameFormat: NameFormat
@@ -280,8 +286,8 @@ export interface Evolution {
   /** Converts a value from another version for merging: known fields only, without defaults. */
   readonly convert: (object: JsonObject) => Sliced<JsonObject>
   /**
-   * Reports whether the object is read without its missing defaults because they would make it too large. Without an
-   * argument, reports whether any such object has been found.
+   * Whether the object is read without its missing defaults because they would make it too large. Without an argument,
+   * whether any such object has been found.
    */
   readonly lacksDefaults: (json?: Buffer) => boolean
 }

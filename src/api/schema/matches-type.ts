@@ -4,7 +4,7 @@ import { isObject, type Json, own } from '../json/json.ts'
 import { at, child, type FieldPath } from '../model/field-error.ts'
 import type { Schema } from './schema.ts'
 
-/** Reports whether a value has the type of the schema. */
+/** Whether a value has the type of the schema. */
 export function matchesType(schema: Schema, value: Json): boolean {
   if (value === null) return schema.nullable === true || schema.type === 'any'
   switch (schema.type) {
@@ -33,10 +33,7 @@ export function matchesType(schema: Schema, value: Json): boolean {
   }
 }
 
-/**
- * Reports whether a value is a 64-bit integer. Numbers in exponent notation beyond the exact range, such as 1e20, are
- * not.
- */
+/** Whether a value is a 64-bit integer. Numbers in exponent notation beyond the exact range, such as 1e20, are not. */
 export function isInt64(value: Json): boolean {
   return typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isSafeInteger(value)
 }

@@ -30,7 +30,7 @@ export interface ObjectType {
 
 /** A complete object, and problems of the input. */
 export interface Normalized {
-  /** A new object that is not shared. */
+  /** A new object that no other code refers to. */
   readonly object: ApiObject
   /** Paths of the unknown fields. */
   readonly unknown: readonly FieldPath[]

@@ -58,7 +58,7 @@ export class Definitions {
     const full = this.#fullName(name, home)
     if (!this.#definitions.has(full)) {
       const definition: JsonObject = doc === undefined ? {} : { description: doc }
-      // Registered before it is written, so that a type may contain itself.
+      // Registered before it is written, because a type may contain itself.
       this.#definitions.set(full, definition)
       Object.assign(definition, this.#inline(schema, packageOf(name) ?? home))
     }

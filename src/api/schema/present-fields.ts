@@ -1,7 +1,7 @@
 /**
- * Selects the fields of an object schema that are relevant to one value: fields that are present and fields that
- * matter if absent. Users may define thousands of fields and send thousands of objects with few of them. Checking each
- * field on each object would take time proportional to the product.
+ * Selects the fields of an object schema that are relevant to one value: fields that are present and fields that matter
+ * if absent. Users may define thousands of fields and send thousands of objects, each with few of them. Checking every
+ * field on every object would take time proportional to the product.
  */
 import type { JsonObject } from '../json/json.ts'
 
@@ -15,7 +15,7 @@ export class PresentFields<T extends { readonly name: string }> {
   /** Indexes of the fields that matter if absent. */
   readonly #always: readonly number[]
 
-  /** Takes the fields in schema order. */
+  /** `all` must be in schema order. */
   constructor(all: readonly T[], countsAbsent: (field: T) => boolean) {
     this.#all = all
     this.#places = new Map(all.length <= few ? [] : all.map(({ name }, place) => [name, place]))

@@ -1,7 +1,7 @@
 /**
- * Values that only one object at a time may hold: cluster IPs, node ports, names of custom resources. A kind lists the
- * values of an object (`reservationsOf`). The registry records them atomically with the object, so that no other object can take
- * them (docs/decisions/0014). Addresses and ports come from pools that are configured by flags, and the kind assigns
+ * Values that only one object at a time can hold: cluster IPs, node ports, names of custom resources. A kind lists the
+ * values of an object (`reservationsOf`). The registry records them atomically with the object, so that no other object
+ * can take them (docs/decisions/0014). Addresses and ports come from pools that flags configure, and the kind assigns
  * them (`allocate`). Values that are not allocated are rejected if another object holds them (`refusal`).
  */
 import type { FieldError } from '../model/field-error.ts'
@@ -14,8 +14,8 @@ export interface Reservation {
 
 interface Holding<T> {
   /**
-   * Returns the values that an object holds. Must depend only on the object, because its deletion releases the same
-   * values.
+   * Returns the values that an object holds. The result must depend only on the object, because deleting the object
+   * releases the same values.
    */
   readonly reservationsOf: (object: T) => readonly Reservation[]
 }
@@ -46,7 +46,7 @@ export interface Allocator {
   /** Returns a free value, or undefined if the pool is exhausted. Each call returns a different value. */
   draw(pool: string): string | undefined
   /**
-   * Returns why the object cannot have a requested value: it is outside the pool, held by another object, or already
+   * Returns why the object cannot get a requested value: it is outside the pool, held by another object, or already
    * requested or drawn. Returns undefined if the value is available or the object already holds it.
    */
   refuse(pool: string, value: string): string | undefined

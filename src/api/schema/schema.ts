@@ -73,7 +73,7 @@ interface Typed<T> {
   readonly anyType?: boolean
   /** For user-defined schemas: returns the errors for a value of the wrong type, possibly none. */
   misfit?(value: Json, path: FieldPath): FieldError[]
-  /** Reports whether to skip validation of the parts because the value as a whole is invalid. */
+  /** Whether to skip validation of the parts because the value as a whole is invalid. */
   skipsParts?(value: Json): boolean
 }
 
@@ -126,7 +126,7 @@ export interface AnySchema<T = unknown> extends Typed<T>, NamedType {
    * Whether apply tracks the ownership of each object key. Otherwise the value is owned as a whole; lists always are.
    */
   readonly granular?: boolean
-  /** Whether the type is published without a type instead of as an object. */
+  /** Whether OpenAPI publishes the type without `type` instead of as an object. */
   readonly untyped?: boolean
   /** Whether the members of objects keep the order in which they were sent. */
   readonly asSent?: boolean
@@ -172,7 +172,7 @@ export interface ListSchema<T = unknown> extends Typed<T> {
   readonly wrapped?: boolean
   /** Whether the list is published without its type since Kubernetes 1.24. */
   readonly unmarked?: boolean
-  /** Published so that clients list in a patch which keys of an element to retain, and all others are dropped. */
+  /** Published because a patch can list the keys of an element to retain. All other keys are dropped. */
   readonly retainKeys?: boolean
 }
 /** Objects with known fields. */
@@ -215,7 +215,8 @@ export interface Publishing {
 }
 
 /**
- * A choice of one field. The first field of `among` that is set counts; further ones are rejected without validation.
+ * A choice of one field. The first field of `among` that is set is validated. Any others are rejected without
+ * validation.
  */
 export interface Choice {
   readonly among: readonly string[]
@@ -257,7 +258,7 @@ export interface Field<T = unknown> extends Availability {
   readonly patch?: 'replace' | 'retainKeys'
   /** Purpose of the field in one or two sentences. */
   readonly doc?: string
-  /** The type of the field in the Kubernetes versions before `until`, if it was published as another type. */
+  /** The type under which the field was published in Kubernetes versions before `until`, if it differed. */
   readonly earlier?: EarlierType
 }
 

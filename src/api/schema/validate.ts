@@ -27,7 +27,7 @@ import { matchesType } from './matches-type.ts'
 import { PresentFields } from './present-fields.ts'
 import type { Choice, Field, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
 
-/** Reports whether a schema contains any rule. Parts without rules, the majority, are skipped. */
+/** Whether a schema contains any rule. Most parts have none and are skipped. */
 const hasRules = containsSchema((schema) => {
   if (schema.check !== undefined || schema.lenient) return true
   switch (schema.type) {
@@ -77,7 +77,7 @@ class Validation {
   readonly errors: FieldError[] = []
   readonly #context: RuleContext
   readonly #effort: Effort = { isClean: () => this.errors.length === 0, steps: 0, began: undefined, spent: false }
-  /** Texts of the errors that are reported only once. */
+  /** Texts of errors that are reported only once. */
   readonly #reported = new Set<string>()
 
   constructor(context: RuleContext) {
@@ -99,7 +99,7 @@ class Validation {
     yield* this.#checkWholeSliced(schema, value, path)
   }
 
-  /** Yields to other requests. The time they take does not count as effort for this value. */
+  /** Yields to other requests. The time that they take does not count as effort for this value. */
   *#rest(): Generator<void, void> {
     if (this.#effort.began === undefined) return yield
     const before = threadMicroseconds()
@@ -111,7 +111,7 @@ class Validation {
     return hasRules(schema) && this.errors.length < maxFaults
   }
 
-  /** Reports whether the parts of a value are to be validated. A value of the wrong type is reported as an error. */
+  /** Whether to validate the parts of a value. Reports a value of the wrong type as an error. */
   #hasJudgedParts(schema: Schema, value: Json, path: FieldPath): boolean {
     if (!schema.lenient || schema.anyType || matchesType(schema, value))
       return value !== null && !schema.skipsParts?.(value)
@@ -298,7 +298,7 @@ function isMissing(item: Json | undefined): boolean {
   return item === undefined || item === '' || item === null
 }
 
-/** Reports whether an empty string was added by the decoder because the field is always written. */
+/** Whether the decoder added an empty string because the field is always written. */
 function isUnsent(item: Json, field: Field): boolean {
   return item === '' && field.zeroValue === 'write'
 }

@@ -1,6 +1,6 @@
 /**
- * The range of Kubernetes versions in which a kind has the same form. An object that was written at any version of the
- * range needs no conversion.
+ * The range of Kubernetes versions in which a kind has the same fields and defaults. An object that was written at any
+ * version in the range needs no conversion.
  */
 import type { Vendor } from '../model/vendor.ts'
 import { type Availability, gateNames } from '../versions/availability.ts'
@@ -28,8 +28,8 @@ export function spanOf(kind: Kind, { version, vendor }: { version: EmulatedVersi
 }
 
 /**
- * Returns the minor versions in which the fields of a type change. The parts of a field that the version does not have
- * are not visited, because the field itself is a change between the versions.
+ * Returns the minor versions in which the fields of a type change. The content of a field that the version does not
+ * have is not visited, because the field itself already differs between the versions.
  */
 function changesOf(schema: Schema, vendor: Vendor): number[] {
   const changes = new Set<number>()

@@ -1,7 +1,7 @@
 /**
- * Field selectors: `metadata.name=a,type!=b`. Each kind defines its selectable fields. A comma, `=` or backslash in a
- * value is escaped with a backslash. `FieldMatcher` is a selector prepared for many objects: each object costs one
- * lookup per selected field.
+ * Field selectors: `metadata.name=a,type!=b`. Each kind defines its selectable fields. A backslash escapes a comma, `=`
+ * or backslash in a value. `FieldMatcher` is a selector prepared for many objects: each object costs one lookup per
+ * selected field.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { badRequest } from '../model/api-error.ts'
@@ -71,7 +71,7 @@ function unescaped(value: string, term: string): string {
 
 /** All requirements on one field. */
 interface Demand {
-  /** The values that the field must equal. If they differ, no field matches. */
+  /** The values that the field must equal. If they differ from each other, no object matches. */
   readonly equal: ReadonlySet<string>
   readonly unequal: ReadonlySet<string>
 }

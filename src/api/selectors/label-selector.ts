@@ -97,7 +97,10 @@ export class LabelMatcher {
     this.#needed = [...this.#demands.values()].filter(({ needed }) => needed).length
   }
 
-  /** The label with the fewest possible values, for an index. Undefined if no label is restricted to certain values. */
+  /**
+   * The label with the fewest possible values, for use with an index. Undefined if no label is restricted to certain
+   * values.
+   */
   get choice(): { readonly key: string; readonly values: ReadonlySet<string> } | undefined {
     let best: { key: string; values: ReadonlySet<string> } | undefined
     for (const [key, { oneOf }] of this.#demands)

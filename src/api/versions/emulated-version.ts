@@ -30,7 +30,10 @@ export type EmulatedVersion = keyof typeof patches
 /** All versions that the server can emulate, oldest first. */
 export const emulatedVersions = Object.keys(patches) as readonly EmulatedVersion[]
 
-/** The version of the specification, and the oldest one. Definitions without `since` exist from this version on. */
+/**
+ * The version that the specification describes, and the oldest one. Definitions without `since` exist from this version
+ * on.
+ */
 export const oldestVersion: EmulatedVersion = '1.23'
 
 /** The newest version that the server can emulate. */

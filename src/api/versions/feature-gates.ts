@@ -56,7 +56,7 @@ function readState(state: string): GateState {
 /** Features that are enabled although their gate is off by default in some versions. */
 const alwaysOn: readonly FeatureGate[] = ['CustomResourceValidationExpressions']
 
-/** The last state of a gate counts after the gate was removed. Before the gate exists, the feature is disabled. */
+/** After a gate was removed, its last state applies. Before a gate exists, its feature is disabled. */
 function isOnByDefault(name: FeatureGate, version: EmulatedVersion): boolean {
   if (alwaysOn.includes(name)) return true
   const state = changesUpTo(name, version).findLast((each) => each !== 'gone')

@@ -1,4 +1,6 @@
-/** All functions of rules: the functions of the language and the additions of Kubernetes, with their first versions. */
+/**
+ * All functions of rules: those of the language and those that Kubernetes adds, with the versions that introduced them.
+ */
 import { type Functions, joinTables } from '../overload.ts'
 import { authorization } from './authorization.ts'
 import { collections } from './collections.ts'

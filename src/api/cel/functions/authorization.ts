@@ -1,6 +1,6 @@
 /**
  * Questions to the authorizer, from Kubernetes 1.27. A check is an immutable description of a request. The caller
- * provides the authorizer, whose answers must be available synchronously; one that must wait throws `AnswerPending`.
+ * provides the authorizer, which must answer synchronously. If it has to wait, it throws `AnswerPending`.
  */
 import { define, type Functions, type Implementation } from '../overload.ts'
 import { CelError, Opaque, type Value } from '../values.ts'
@@ -28,7 +28,7 @@ export interface AuthorizerAnswer {
   readonly error?: string | undefined
 }
 
-/** Thrown while an answer is looked up. Evaluation starts again once it is known. */
+/** Thrown while an answer is being looked up. The evaluation starts again once the answer is known. */
 export class AnswerPending {
   readonly answer: Promise<unknown>
 
@@ -107,7 +107,7 @@ const path: Implementation = (_, [value, text]) => {
   return (value as Check).with({ path: text as string }, 'path_check')
 }
 
-/** A check counts as much as 350,000 other calls, as in Kubernetes. */
+/** A check costs as much as 350,000 other calls, as in Kubernetes. */
 const checkCost = { actual: () => 350_000, estimate: () => ({ cost: 350_000 }) }
 
 const answerOf = (value: Value | undefined) => (value as Decision).answer

@@ -68,7 +68,7 @@ const sets: Functions = new Map([
   ],
 ])
 
-/** One unit per element, and a result of at most the same size. */
+/** Costs one unit per element, and produces a result of at most the same size. */
 const eachElement: Costs = {
   actual: ([list]) => 1 + sizeOfList(list),
   estimate: ([list]) => ({ cost: 1 + list!.size.max, size: { min: 0, max: list!.size.max } }),
@@ -196,7 +196,7 @@ function valueIn(value: Value | undefined): Value {
   return found
 }
 
-/** Whether a value is its type's default. */
+/** Whether a value is the default of its type. */
 function isZero(value: Value): boolean {
   if (value === null || value === false || value === '' || value === 0) return true
   if (value instanceof Double) return value.value === 0

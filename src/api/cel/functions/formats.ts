@@ -34,7 +34,7 @@ class Format extends Opaque {
 const uuid = /^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/i
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-/** Longer texts are not URIs in practice. */
+/** Maximum length of a URI. Longer texts are not URIs in practice. */
 const maxUri = 65_536
 
 function checkUri(text: string): string[] {

@@ -8,7 +8,7 @@ import { textPositions } from './strings.ts'
 
 const comparable = ['int', 'uint', 'double', 'bool', 'duration', 'timestamp', 'string', 'bytes']
 
-/** One per element, plus the traversal of string elements. */
+/** Costs one unit per element, plus the traversal of string elements. */
 const eachElement: Costs = {
   actual: ([list]) => {
     let cost = 0

@@ -114,7 +114,7 @@ function containsRange(outer: Cidr, inner: Cidr): boolean {
   return inner.bits >= outer.bits && outer.contains(inner.address)
 }
 
-/** A test of an address by the ranges of its family. */
+/** Returns a test of an address against the ranges of its family. */
 function isIn(v4: readonly string[], v6: readonly string[]): Implementation {
   const ranges = [...v4, ...v6].map((text) => readCidr(text)!)
   return (_, [ip]) => ranges.some((range) => range.contains((ip as Ip).address))

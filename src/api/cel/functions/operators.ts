@@ -1,5 +1,5 @@
 /**
- * The operators, under their names in messages. `&&`, `||` and `?:` do not evaluate all of their operands: they are
+ * The operators, under the names that messages use. `&&`, `||` and `?:` do not evaluate all of their operands: they are
  * declared here and implemented in evaluate.ts.
  */
 import { contains, equals, order, sizeOf } from '../compare.ts'

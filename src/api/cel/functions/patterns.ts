@@ -11,7 +11,7 @@ const texts = (args: readonly Value[]) => args as unknown as readonly [string, s
 /** A match cannot be interrupted, and a step takes up to 50 nanoseconds. */
 const maxMatchSteps = 1_000_000
 
-/** Returns the pattern after checking that matching this text is within the time budget. */
+/** Returns the pattern, after checking that matching this text stays within the time budget. */
 function patternFor({ pattern, budget }: Run, text: string, source: string): Pattern {
   const read = pattern(source)
   const steps = read.size * (text.length + 1)

@@ -21,7 +21,7 @@ class Amount extends Opaque {
     this.quantity = quantity
   }
 
-  /** Equal amounts are equal in any notation. */
+  /** Equal amounts are equal regardless of their notation. */
   get text(): string {
     return String(this.quantity.nanos)
   }

@@ -9,7 +9,7 @@ const reading: Costs = {
   estimate: ([text]) => ({ cost: traversal(text!.size.max) }),
 }
 
-/** Longer URLs are not practical. */
+/** Maximum length of a URL. Longer URLs are not practical. */
 const maxUrl = 65_536
 
 const form = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#.*)?$/s

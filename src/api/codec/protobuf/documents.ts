@@ -1,7 +1,8 @@
 /**
  * Encodes and decodes Protobuf documents for API clients: objects and lists of the given kinds, Statuses, delete
  * options, discovery, and watch events. Decoded documents are treated like the same JSON. Callers that want Protobuf
- * pass this to the client (`client/requests/content-form.ts`). Custom resources have no Protobuf form and stay JSON.
+ * pass this to the client (`client/requests/content-form.ts`). Custom resources have no Protobuf encoding and remain
+ * JSON.
  */
 import { WireError, WireReader } from '../../../wire/protobuf/protobuf-wire.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
@@ -35,7 +36,7 @@ export interface StreamedEvent {
 }
 
 const lengthBytes = 4
-/** More than any object that our server stores. */
+/** Maximum size of a document, more than any object that this server stores. */
 const maxFrameBytes = 16 * 1024 * 1024
 
 /** Encodes and decodes documents of the given kinds. */
@@ -54,7 +55,7 @@ export class ProtobufDocuments {
     }
   }
 
-  /** Returns undefined for a document without a Protobuf form. */
+  /** Returns undefined for a document without a Protobuf encoding. */
   write(document: JsonObject): Buffer | undefined {
     const type = { apiVersion: String(document.apiVersion ?? ''), kind: String(document.kind ?? '') }
     const schema = this.#find(type.apiVersion, type.kind)
@@ -113,7 +114,7 @@ async function* framesIn(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buff
   }
 }
 
-/** Returns the end of the first frame, or of its length if that is incomplete. */
+/** Returns the end of the first frame, or the end of its length field if that is incomplete. */
 function frameEnd(bytes: Buffer): number {
   if (bytes.length < lengthBytes) return lengthBytes
   const end = lengthBytes + bytes.readUInt32BE(0)

@@ -1,6 +1,6 @@
 /**
- * The envelope of a Protobuf document: four magic bytes, and the message `Unknown`, which has the type of the document
- * and its message.
+ * The envelope of a Protobuf document: four magic bytes, followed by the message `Unknown`, which contains the type of
+ * the document and its message.
  */
 import { WireError, WireReader, WireWriter } from '../../../wire/protobuf/protobuf-wire.ts'
 
@@ -37,7 +37,7 @@ export function seal(type: DocumentType, message: Buffer): Buffer {
   return Buffer.concat([before, message, after])
 }
 
-/** Throws WireError for anything but an envelope. */
+/** Throws WireError if the bytes are not an envelope. */
 export function open(bytes: Buffer): Envelope {
   if (bytes.length === 0) throw new WireError('the message is empty')
   if (!bytes.subarray(0, prefix.length).equals(prefix)) throw new WireError('the prefix 6b 38 73 00 is missing')

@@ -1,6 +1,6 @@
 /**
- * A watch event in Protobuf: its length in four bytes, and the message `WatchEvent`, which has the type of the event
- * and the complete document of the object, including its envelope.
+ * A watch event in Protobuf: its length in four bytes, followed by the message `WatchEvent`, which contains the type of
+ * the event and the complete document of the object, including its envelope.
  */
 import { delimitedSize, WireWriter } from '../../../wire/protobuf/protobuf-wire.ts'
 

@@ -188,7 +188,7 @@ class MessageWriter {
     this.#wire.end(start)
   }
 
-  /** Encodes which of the two it is, and both values. */
+  /** Encodes an integer or a string: which of the two it is, and both values. */
   #intOrString(number: number, value: number | string): void {
     const isText = typeof value === 'string'
     const start = this.#wire.begin(number)

@@ -1,4 +1,7 @@
-/** The fields of a pod that quotas use. Only these, so that controllers and admission compute the same usage. */
+/**
+ * The fields of a pod that quotas use. No others are included, so that controllers and admission compute the same
+ * usage.
+ */
 import type { ApiObject } from '../object.ts'
 import type { Quantity } from '../quantity.ts'
 import { add, addTo, raiseTo, readAmounts, type WrittenAmounts } from './amounts.ts'
@@ -45,7 +48,7 @@ function isPodResource(name: string): boolean {
 
 /**
  * Returns the amounts that a pod needs at the same time. Init containers run one after the other, next to the sidecars
- * that started before them. Amounts of the pod itself count instead of those of its containers.
+ * that started before them. Amounts of the pod itself replace those of its containers.
  */
 export function podAmounts({ spec = {} }: CountedPod, list: keyof Resources): Map<string, Quantity> {
   const running = new Map<string, Quantity>()

@@ -26,7 +26,7 @@ export function requirementsOf({ scopes = [], scopeSelector }: ScopedSpec): Scop
   return [...scopes.map((scopeName) => ({ scopeName, operator: 'Exists' })), ...(scopeSelector?.matchExpressions ?? [])]
 }
 
-/** Only pods can match a scope. */
+/** Scopes match only pods. */
 export function holds({ scopeName = '', ...requirement }: ScopeRequirement, type: CountedType, object: ApiObject) {
   return isPods(type) && (byScope[scopeName]?.(asPod(object), requirement) ?? false)
 }

@@ -86,7 +86,8 @@ function podUsage(object: ApiObject, context: UsageContext): Amounts {
 }
 
 /**
- * A terminated pod uses nothing. Neither does a pod whose node should have terminated it by now and has not responded.
+ * A terminated pod uses nothing. The same applies to a pod whose node should have terminated it by now and has not
+ * responded.
  */
 function isOver({ status = {}, metadata }: CountedPod & ApiObject, now: number): boolean {
   if (status.phase === 'Succeeded' || status.phase === 'Failed') return true
