@@ -1,4 +1,4 @@
-/** The user as which this server requests discovery and OpenAPI documents from backends. */
+/** The user that this server uses to request discovery and OpenAPI documents from backends. */
 
 import { superusers, type User } from '../../api/model/user.ts'
 import { identityOf } from '../http/relay/forwarded-headers.ts'

@@ -1,7 +1,7 @@
 /**
- * Collects events and sends them in batches, when a batch is full or its oldest event has waited long enough. The
- * buffer is bounded: events that arrive while it is full are dropped and counted. The next batch collects while one is
- * being sent. A rate limit bounds how often batches are sent.
+ * Collects events and sends them in batches. A batch is sent when it is full or its oldest event has waited long
+ * enough. The buffer is bounded: events that arrive while it is full are dropped and counted. While one batch is being
+ * sent, the next one collects events. A rate limit bounds how often batches are sent.
  */
 import { type RateLimit, TokenBucket } from '../../base/limits/token-bucket.ts'
 import type { Clock } from '../../base/time/clock.ts'

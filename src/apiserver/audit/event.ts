@@ -35,7 +35,10 @@ export interface CallerFacts {
   readonly userAgent: string
 }
 
-/** The caller's part of an event. Serialized once, because most requests of a connection have the same caller. */
+/**
+ * The part of an event that describes the caller. It is serialized once, because most requests of a connection have the
+ * same caller.
+ */
 export class AuditedCaller {
   readonly facts: CallerFacts
   #text: string | undefined
@@ -56,7 +59,7 @@ export function beginningOf(apiVersion: string, level: Level): string {
   return `{"kind":"Event","apiVersion":"${apiVersion}","level":"${level}","auditID":`
 }
 
-/** The facts known about a request before its response. */
+/** What is known about a request before its response. */
 export interface RequestFacts {
   /** Result of `beginningOf`. */
   readonly beginning: string
@@ -69,7 +72,7 @@ export interface RequestFacts {
   readonly sent: SentNames
 }
 
-/** The request's part of its events. Serialized once, because the events of a request share it. */
+/** The part of an event that describes the request. It is serialized once, because all events of a request share it. */
 export class AuditedRequest {
   readonly facts: RequestFacts
   #beforeStage = ''
@@ -120,7 +123,10 @@ export interface AuditEvent {
   shortened(): string
   /** Sinks may filter by stage. */
   readonly stage: Stage
-  /** Whether the text may exceed a few kilobytes. Such an event is serialized at once and not kept as an object. */
+  /**
+   * Whether the text may exceed a few kilobytes. Such an event is serialized immediately instead of being kept as an
+   * object.
+   */
   readonly isLong: boolean
 }
 
@@ -213,7 +219,7 @@ function userText({ name, uid, groups, extra }: User): string {
   })
 }
 
-/** Fills in from the request body the names that the path does not contain. */
+/** Takes names that the path does not contain from the request body. */
 function referenceText(object: AuditedObject, sent: SentNames): string {
   const text =
     member('namespace', object.namespace || sent.namespace) +
@@ -244,7 +250,7 @@ const second = { at: Number.NaN, text: '' }
 const millisecond = { at: Number.NaN, text: '' }
 
 /**
- * Formats a time with six decimals, although the clock has only three. Caches the text of the last second and
+ * Formats a time with six decimals, although the clock provides only three. Caches the text of the last second and
  * millisecond.
  */
 function microTime(time: number): string {

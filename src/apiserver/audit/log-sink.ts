@@ -28,16 +28,16 @@ const maxWaiting = 4 * 1024 * 1024
 /** Delay between two writes in which lines collect, unless requests wait for their lines. */
 const gatherMs = 5
 
-/** More than usually collects between two writes, even on a busy server. */
+/** More than usually accumulates between two writes, even on a busy server. */
 const usualBytes = 1024 * 1024
 
-/** A sink that makes requests wait while the log cannot keep up. */
+/** A sink that makes requests wait if the log cannot keep up. */
 export class LogSink implements Sink {
   readonly #parts: LogSinkParts
-  /** The latest events, which are serialized together. */
+  /** The latest events, which will be serialized together. */
   readonly #unwritten: AuditEvent[] = []
   #gathered = new Batch()
-  /** The batch written last, kept for reuse. */
+  /** The batch that was written last. Its memory is reused. */
   #spare = new Batch()
   #writing: Promise<void> | undefined
 

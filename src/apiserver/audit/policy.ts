@@ -54,7 +54,7 @@ type AuditedResource = Extract<AuditedRequest, { resource: true }>
 /** Decides how a request is recorded. `user` is undefined if authentication failed. */
 export type Policy = (request: AuditedRequest, user: User | undefined) => Decision
 
-/** How a request is recorded. */
+/** How to record a request. */
 export interface Decision {
   readonly level: Level
   readonly omitStages: ReadonlySet<Stage>
@@ -135,7 +135,7 @@ export function writesOnly(groupOf: (id: string) => string): Policy {
   const writing = ['create', 'update', 'patch', 'delete', 'deletecollection']
   return policyOf(
     [
-      // Both rules list the verbs, so that reads match neither.
+      // Both rules list their verbs, so read requests match neither rule.
       { ...anything, level: 'None', verbs: writing, resources: busy },
       { ...anything, level: 'Metadata', verbs: writing },
     ],

@@ -1,6 +1,6 @@
 /**
  * Keeps the latest audit events in memory, bounded by count and size. Events are stored as bytes, because objects that
- * survive for a while and then die are expensive for the garbage collector.
+ * live for a while before they are freed are expensive for the garbage collector.
  */
 import type { AuditEvent } from './event.ts'
 import { Lines } from './lines.ts'
@@ -15,7 +15,7 @@ const maxEventBytes = 16 * 1024
 /** A sink that keeps the latest events. */
 export class RecentEvents implements Sink {
   #newer = new Lines(4 * maxLength)
-  /** Replaced by the newer generation when that one is full. */
+  /** Replaced by the newer generation when that generation is full. */
   #older = new Lines(4 * maxLength)
 
   /** The latest events, which are serialized together. */

@@ -21,7 +21,7 @@ export interface Rotation {
   /** Maximum age of rotated files in milliseconds; 0 means unlimited. */
   readonly maxAgeMs: number
   readonly compress: boolean
-  /** Set if several workers write the file; tells whether this one rotates it. */
+  /** Set if several workers write the file. Determines whether this worker rotates it. */
   readonly shared?: { readonly rotates: boolean } | undefined
 }
 
@@ -143,7 +143,7 @@ function partsOf(path: string) {
   return { folder: dirname(path), stem: basename(path, extension), extension }
 }
 
-/** Returns the rotation time from a file name; undefined for other files. */
+/** Returns the rotation time from a file name. Undefined for other files. */
 function timeIn(name: string, stem: string, extension: string): number | undefined {
   if (!name.startsWith(`${stem}-`)) return undefined
   const rest = name.slice(stem.length + 1).replace(/\.gz$/, '')

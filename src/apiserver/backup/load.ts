@@ -14,7 +14,7 @@ export interface Progress {
 export interface LoadOptions {
   /** Returns the lifetime of an entry; undefined means it never expires. */
   readonly lifetimeOf: (key: string) => number | undefined
-  /** Stores an entry outside the main store. Returns whether it did. */
+  /** Stores an entry outside the main store. Returns whether it was stored there. */
   readonly keepsElsewhere?: (entry: Entry) => Promise<boolean>
   readonly onProgress: (progress: Progress) => void
 }
@@ -44,8 +44,8 @@ const margin = { least: 1_000_000_000, perSecond: 100_000 }
 
 /**
  * Returns a revision that the source store cannot have reached since its state was read. All revisions that clients
- * know are then lower, and the server reports them as expired. `since` is the time of the read in milliseconds. A clock
- * that was set back counts as no elapsed time.
+ * know are therefore lower, and the server reports them as expired. `since` is the time of the read in milliseconds. If
+ * the clock was set back, no time is counted as elapsed.
  */
 export function revisionAbove(revision: Revision, since: number, now: number): Revision {
   const seconds = Math.max(0, Math.ceil((now - since) / 1000))

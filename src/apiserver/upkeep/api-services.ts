@@ -77,7 +77,7 @@ function ownRegistrations(catalogue: Catalogue): Map<string, Registration> {
   )
 }
 
-/** The group of APIService is not registered in itself. Only v1 of the core group is registered. */
+/** The group of APIService does not register itself. Of the core group, only v1 is registered. */
 function isRegistered({ group, kind }: ServedType): boolean {
   return kind.origin === 'built-in' && kind.group !== apiService.group && (group !== '' || kind.version === 'v1')
 }

@@ -79,7 +79,7 @@ function set(name: string, value: string): { [name: string]: string } {
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
-/** Returns this server's certificates, followed by the unexpired certificates that others added. */
+/** Returns this server's certificates, followed by the unexpired certificates that other servers added. */
 function joinCertificates(own: readonly string[], present: string, now: number): string {
   const others = (present.match(pemBlock) ?? []).filter((pem) => isValid(pem, now))
   return [...new Set([...own, ...others].map((pem) => pem.trim()))].map((pem) => `${pem}\n`).join('')

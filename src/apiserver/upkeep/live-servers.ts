@@ -13,7 +13,7 @@ export interface ServerPlace {
 
 const prefix = 'servers/'
 const lifetimeSeconds = 15
-/** Far more servers than any store has. */
+/** Maximum number of servers, far more than any store has. */
 const maxServers = 1000
 
 export interface Servers {

@@ -38,8 +38,8 @@ export async function createIn(context: WriteContext, name: string, rest: JsonOb
   }
   const { object } = runToCompletion(normalizeSliced(resource, sent))
   await create(context, { object, managed: false }).catch((error: unknown) => {
-    // Another server created the object first. Its reservations may then conflict with ours before this cache has the
-    // object.
+    // Another server created the object first. Its reservations may then conflict with those of this object before this
+    // cache contains the object.
     if (!(error instanceof ApiError) || (error.reason !== 'AlreadyExists' && !isThere())) throw error
   })
 }
