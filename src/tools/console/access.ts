@@ -71,7 +71,7 @@ export class ConsoleAccess {
 
   /** Authenticates session tokens and has no opinion on others. */
   readonly authenticate: Authenticator = ({ authorization }) => {
-    // Cheap check that nearly all requests fail.
+    // Cheap check that nearly all requests fail, because their token is not a session token.
     if (authorization === undefined || !authorization.includes(tokenPrefix)) return none
     const [, expires, mac] = /^orch-console\.(\d{1,16})\.([\w-]+)$/.exec(bearerToken(authorization) ?? '') ?? []
     if (expires === undefined || mac === undefined) return none

@@ -57,7 +57,7 @@ export async function trustCluster({ server, token, pins, signal }: TrustRequest
   return { vendor, authority }
 }
 
-/** The cluster signs with a new token after a short delay. */
+/** The cluster signs with a new token after a short delay, so the client keeps trying. */
 const patienceMs = 10_000
 const retryMs = 500
 

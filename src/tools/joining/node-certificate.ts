@@ -1,6 +1,6 @@
 /**
  * Requests a client certificate for a node agent: creates a CertificateSigningRequest with the token, waits until it is
- * signed, and reports the reason if it is not. The private key only leaves this process in the file that the caller
+ * signed, and otherwise reports the reason. The private key leaves this process only in the file that the caller
  * writes.
  */
 

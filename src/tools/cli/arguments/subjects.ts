@@ -112,7 +112,7 @@ export async function subjectsOf(session: Session, manifests: readonly Manifest[
   return await Promise.all(manifests.map((manifest) => subjectOf(session, manifest)))
 }
 
-/** Same for one object. Throws UsageError, and UnknownKindError if the server does not serve its kind. */
+/** Same for a single object. Throws UsageError, or UnknownKindError if the server does not serve its kind. */
 export async function subjectOf(session: Session, { object, origin }: Manifest): Promise<Subject & Manifest> {
   const type = await session.types.ofKind(object.apiVersion, object.kind)
   const { namespace: own, ...metadata } = object.metadata

@@ -1,6 +1,6 @@
 /**
- * Parses the types and names on a command line: `TYPE[,TYPE] [NAME...]` or `TYPE/NAME...`. Parsing comes first, so that
- * errors need no server. The types are looked up afterwards.
+ * Parses the types and names on a command line: `TYPE[,TYPE] [NAME...]` or `TYPE/NAME...`. Parsing comes first, so
+ * syntax errors are reported without a server. The types are looked up afterwards.
  */
 import { UsageError } from '../../../base/flags/flags.ts'
 import type { DiscoveredType } from '../../../client/requests/discovery.ts'
@@ -39,7 +39,7 @@ function readPair(word: string, words: readonly string[]): TargetWord {
   return { type, name }
 }
 
-/** Looks up the types. A type that is requested twice as a whole occurs once. */
+/** Looks up the types. If a type is requested twice as a whole, it is returned once. */
 export async function findTargets(served: ServedTypes, targetWords: readonly TargetWord[]): Promise<Target[]> {
   const targets: Target[] = []
   for (const { type: word, name } of targetWords)

@@ -1,7 +1,7 @@
 /**
  * Writes objects of files in dependency order: namespaces and custom resource definitions first, then the rest in file
- * order. A kind unknown to the server may be defined in the same files: it is looked up again after the definitions are
- * established. A kind that stays unknown is reported, and the other objects are written.
+ * order. If the server does not know a kind, the same files may define it, so the kind is looked up again after the
+ * definitions are established. A kind that is still unknown is reported, and the other objects are written.
  */
 
 import { type Subject, subjectOf } from '../arguments/subjects.ts'
@@ -19,7 +19,7 @@ export interface OrderedWork {
   readonly act: (subject: Written, index: number) => Promise<string>
   /** Past participle for the progress display, such as `applied`. */
   readonly done: string
-  /** Whether the writes persist. Only then are definitions waited for. */
+  /** Whether the writes persist. Otherwise there are no definitions to wait for. */
   readonly lasting: boolean
 }
 

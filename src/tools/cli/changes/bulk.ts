@@ -1,8 +1,8 @@
 /**
  * Performs one operation on many objects. Adjacent objects of the same type are sent concurrently. An object of another
- * type waits for all before it because it may depend on them, such as on a namespace. A repeated object also waits, so
- * that its last occurrence wins. Output keeps the order of the input. A failure does not stop the other operations, and
- * all failures are reported at the end.
+ * type waits for all objects before it, because it may depend on them, for example on a namespace. A repeated object
+ * also waits, so that its last occurrence wins. The output keeps the order of the input. A failure does not stop the
+ * other operations, and all failures are reported at the end.
  */
 import type { ObjectName } from '../../../client/requests/resource-type.ts'
 import type { Context } from '../program/command.ts'
@@ -76,7 +76,7 @@ interface Together<T> {
   readonly onDone: () => void
 }
 
-/** Delivers results in order, each as soon as it and all before it are complete. */
+/** Delivers results in order, each as soon as it and all results before it are complete. */
 async function runTogether<T>(
   items: readonly T[],
   { start, end }: { start: number; end: number },

@@ -1,7 +1,7 @@
 /**
- * Edits objects or their recorded configurations in the user's editor: a single object as is, several as one List. Each
- * changed object is saved separately. If one is rejected, the others are still saved, and saved objects are not sent
- * again while the user fixes the rest.
+ * Edits objects or their recorded configurations in the user's editor. A single object is shown unchanged, several as
+ * one List. Each changed object is saved separately. If one is rejected, the others are still saved, and saved objects
+ * are not sent again while the user fixes the rest.
  */
 import type { ApiObject } from '../../../api/model/object.ts'
 import { asJson } from '../../../api/model/object.ts'
@@ -52,7 +52,7 @@ async function editorText(parts: readonly EditedPart[], format: DocumentFormat):
 
 interface Saving<P extends EditedPart> {
   readonly source: { readonly name: string; readonly text: string }
-  /** Results of the saved parts, which are not sent again if the editor reopens for another part. */
+  /** Results of the parts that are already saved. They are not sent again if the editor reopens for another part. */
   readonly saved: Map<P, string>
   readonly editing: EditingObjects<P>
 }

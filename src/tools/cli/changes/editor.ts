@@ -67,7 +67,8 @@ export async function editText(context: Context, editing: Editing): Promise<void
 }
 
 /**
- * Whether another edit can fix the error: the text or its content is invalid. Conflicts and missing permissions remain.
+ * Whether editing again can fix the error, because the text or its content is invalid. It cannot fix conflicts or
+ * missing permissions.
  */
 function isMendable(error: unknown): boolean {
   if (error instanceof SeveralErrors) return error.errors.every(isMendable)
@@ -78,7 +79,7 @@ function isMendable(error: unknown): boolean {
 
 async function runEditor({ env, runProgram }: Context, file: string): Promise<void> {
   const editor = env.KUBE_EDITOR || env.EDITOR || 'vi'
-  // Runs through the shell because the value may contain arguments: EDITOR='code --wait'.
+  // Runs the editor through the shell, because the value may contain arguments: EDITOR='code --wait'.
   const code = await runProgram('sh', ['-c', `${editor} "$1"`, 'sh', file])
   if (code !== 0)
     throw new UsageError(`the editor ${JSON.stringify(editor)} exited with code ${code}: nothing was changed`)

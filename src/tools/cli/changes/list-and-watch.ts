@@ -1,7 +1,7 @@
 /**
  * Lists objects and then follows every change until the user stops: `get -w`, `events -w`. A watch that ends, for
- * example because the server restarted, continues from the last version. If that version has expired, the current state
- * is printed again after a note.
+ * example because the server restarted, continues from the last version. If that version has expired, a note and the
+ * current state are printed.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'

@@ -1,7 +1,7 @@
 /**
- * Deletes and recreates an object to change immutable fields: `replace --force`, `apply --force`. First checks with a
- * dry run under another name whether the server would accept the new object, so that a rejected object does not cost
- * the old one.
+ * Deletes and recreates an object to change immutable fields: `replace --force`, `apply --force`. A dry run under
+ * another name first checks whether the server would accept the new object. If it would not, the old object is not
+ * deleted.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -18,7 +18,7 @@ export interface Recreation {
   readonly request: WriteOptions
   /** How to delete the old object. */
   readonly deletion: DeletionOptions
-  /** The old object, restored if the new one is rejected after all. */
+  /** The old object. It is restored if the new one is rejected after all. */
   readonly former?: ApiObject
 }
 

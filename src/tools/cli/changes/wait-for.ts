@@ -13,7 +13,7 @@ import { watch } from '../../../client/requests/watch.ts'
 import type { Subject } from '../arguments/subjects.ts'
 import type { Session } from '../connection/session.ts'
 
-/** The condition. A missing object is undefined. Throws an error that makes waiting pointless. */
+/** The condition. Called with undefined if the object is missing. Throws an error if waiting is pointless. */
 export type Condition = (object: ApiObject | undefined) => boolean
 
 /** Whether the object with this UID is gone. Another object of the same name may exist. */

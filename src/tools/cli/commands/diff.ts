@@ -159,7 +159,7 @@ async function dryRun(session: Session, subject: Subject & Manifest, options: Op
   } as const
   if (options.serverSide)
     return await (await import('./apply/server-side.ts')).serverSideApply(session, subject, applying)
-  // The last-applied annotation is no difference between an object and its file.
+  // The last-applied annotation does not count as a difference between an object and its file.
   const { clientSideApply: applyHere } = await import('./apply/client-side.ts')
   return await applyHere(session, subject, { ...applying, recorded: false })
 }

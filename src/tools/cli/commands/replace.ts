@@ -95,8 +95,8 @@ async function replaceOne(
 }
 
 /**
- * A file without a version replaces any version. Kinds that require a version are read first, so that a concurrent
- * change fails the update.
+ * A file without a version replaces any version. An object of a kind that requires a version is read first, so that a
+ * concurrent change causes a conflict.
  */
 async function replaceVersion(
   { client, context }: Session,

@@ -74,7 +74,7 @@ async function allObjects(
       )
     }),
   )
-  // One object may be served in several groups.
+  // The same object may be served in several groups.
   const seenUids = new Set<string>()
   const objects = found.flat().filter(({ object }) => {
     const uid = object.metadata.uid ?? ''

@@ -1,4 +1,4 @@
-/** Creates review objects, which the server answers and never stores, such as access reviews. */
+/** Creates review objects, such as access reviews. The server answers them and never stores them. */
 
 import type { JsonObject } from '../../../api/json/json.ts'
 import { inDomainOf, type ResourceType } from '../../../client/requests/resource-type.ts'

@@ -3,7 +3,10 @@ import type { Transport } from '../../../client/requests/transport.ts'
 import { warningTexts } from '../../../client/requests/warnings.ts'
 import { escapeLine } from '../printers/escape.ts'
 
-/** Prints each warning once, even if several responses contain it. `told` contains the printed warnings. */
+/**
+ * Prints each warning once, even if several responses contain it. `told` contains the warnings that were already
+ * printed.
+ */
 export function withWarnings(
   send: Transport,
   { tell, reportedWarnings }: { readonly tell: (text: string) => void; readonly reportedWarnings: Set<string> },

@@ -1,4 +1,4 @@
-/** Paths into objects, such as `spec/template/spec/containers/image`. A path enters every element of a list. */
+/** Paths into objects, such as `spec/template/spec/containers/image`. A path applies to every element of a list. */
 import { isObject, type Json, type JsonObject, own, setKey } from '../../../api/json/json.ts'
 
 /** Replaces each value at the path with the result of `change`. Undefined keeps the value. */

@@ -1,4 +1,4 @@
-/** Objects of a kustomization during the build, with their earlier names, by which patches can refer to them. */
+/** Objects of a kustomization during the build, with their earlier names, which patches can refer to. */
 
 import { isObject, type Json, type JsonObject, own, setKey } from '../../../api/json/json.ts'
 import { UsageError } from '../../../base/flags/flags.ts'
@@ -12,7 +12,7 @@ export class Resource {
   object: JsonObject
   /** Names in the nested kustomizations, oldest first. */
   readonly former: Identity[] = []
-  /** Whether its name ends with a hash of the content. */
+  /** Whether the name ends with a hash of the content. */
   hashed = false
   /** Source of the object, for messages. */
   readonly origin: string
@@ -96,7 +96,7 @@ const clusterScoped = new Set([
   ...['TokenReview', 'ValidatingWebhookConfiguration', 'VolumeAttachment'],
 ])
 
-/** Whether the kind is namespaced, as far as known without a server. */
+/** Whether the kind is namespaced, as far as this can be known without a server. */
 export function isNamespaced({ kind }: { readonly kind: string }): boolean {
   return !clusterScoped.has(kind)
 }

@@ -6,7 +6,7 @@ import { EVENT_ID, type Event, getScalarValue, parseEvents } from 'js-yaml'
 import type { Origin } from './manifest.ts'
 
 export interface Place {
-  /** Starts at 1. */
+  /** Line number, starting at 1. */
   readonly line: number
   readonly column: number
 }

@@ -1,4 +1,4 @@
-/** `--override-type`: how `--overrides` is merged. In a separate file because the merge loads every kind. */
+/** `--override-type`: the patch type of `--overrides`. This is a separate file because merging loads every kind. */
 import { flag, type OptionsOf, oneOf } from '../../../base/flags/flags.ts'
 
 export const overrideTypeFlag = flag({

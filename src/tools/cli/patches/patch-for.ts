@@ -1,4 +1,4 @@
-/** Makes the patch for an object: strategic for built-in kinds, otherwise a merge patch. */
+/** Creates the patch for an object: a strategic merge patch for built-in kinds, otherwise a merge patch. */
 
 import type { JsonObject } from '../../../api/json/json.ts'
 import { groupName, profileNames, type Vendor, vendorOf } from '../../../api/model/vendor.ts'
@@ -9,8 +9,8 @@ import { type States, threeWayPatch } from './three-way.ts'
 
 /** Returns undefined if nothing changes. */
 export async function patchFor(type: DiscoveredType, vendor: Vendor, states: States): Promise<Patch | undefined> {
-  // If nothing differs without a schema, nothing differs with it. That is the case for most objects that are applied
-  // again.
+  // If a comparison without a schema finds no difference, a comparison with the schema finds none either. That is the
+  // case for most objects that are applied again.
   const plain = threeWayPatch(states)
   if (isEmpty(plain)) return undefined
   const schema = await schemaOf(type, vendor)

@@ -45,7 +45,7 @@ function patchMember(patch: JsonObject, name: string, { states, schema, retains 
   const { modified, current, original } = states
   if (isObject(modified) && isObject(current)) {
     const inner = threeWayPatch({ original, modified, current }, schema)
-    // Listing the retained keys removes those that the server has defaulted for another union member.
+    // Listing the retained keys removes keys that the server has defaulted for another member of the union.
     if (retains && hasMembers(inner)) setKey(inner, '$retainKeys', Object.keys(modified).sort())
     if (hasMembers(inner)) setKey(patch, name, inner)
   } else if (Array.isArray(modified) && Array.isArray(current) && schema.type === 'list' && schema.patch === 'merge') {
@@ -138,7 +138,7 @@ function byKey(list: readonly Json[], key: string): Map<string, JsonObject> {
   return new Map(list.filter(isObject).map((element) => [JSON.stringify(own(element, key) ?? null), element]))
 }
 
-/** Whether the desired elements occur in the desired order, possibly with others in between. */
+/** Whether the desired elements occur in the desired order, possibly with other elements in between. */
 function sameOrder(wanted: readonly string[], present: readonly string[]): boolean {
   const shared = present.filter((id) => wanted.includes(id))
   return shared.every((id, i) => id === wanted[i])

@@ -39,7 +39,7 @@ function qualified(resource: string, group: string): string {
 interface Row {
   readonly group: string
   readonly resource: string
-  /** At most one name. */
+  /** A single name, or none. */
   readonly name: readonly string[]
   readonly path: readonly string[]
   readonly verbs: string[]

@@ -68,7 +68,7 @@ async function ranPlugin(context: Context, args: readonly string[]): Promise<boo
   return true
 }
 
-/** Global flags may precede `help`, as they may precede any command. They have no effect there. */
+/** Global flags may precede `help`, like any command. They have no effect there. */
 function wordsOf(args: readonly string[]): readonly string[] {
   return parseCommandLine(connectionFlags, args).words
 }
@@ -83,7 +83,7 @@ interface Call {
   /** The words after the command name. */
   readonly rest: readonly string[]
   readonly asksHelp: boolean
-  /** The words that lead to the command. */
+  /** The words of the command name. */
   readonly before: string
 }
 

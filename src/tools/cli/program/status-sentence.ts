@@ -2,7 +2,7 @@
 import { refusedAction } from '../../../client/requests/refused-action.ts'
 import type { StatusError } from '../../../client/requests/status-error.ts'
 
-/** `doing` describes the action, if it is not obvious. */
+/** `doing` describes the action, unless it is obvious. */
 export function statusSentence(error: StatusError, doing = ''): string {
   const { reason, message } = error
   if (reason === 'Unauthorized') return `error: You must be logged in to the server (${message})`
@@ -10,7 +10,7 @@ export function statusSentence(error: StatusError, doing = ''): string {
   return `${head}: ${doing}${message}${reason === 'Forbidden' ? wayToAsk(message) : ''}`
 }
 
-/** Words that a shell needs no quotes for. */
+/** Matches words that need no quotes in a shell. */
 const plain = /^[\w/][\w.:@/-]*$/
 
 /** Suggests that an administrator run `auth why`. The server itself suggests it to users who may run it. */

@@ -1,7 +1,7 @@
 /**
- * Selects the pod and container of a command: `POD`, `TYPE/NAME` of an object with pods, and `-c`. Without `-c`, uses
- * the container that the pod's default-container annotation names, otherwise the first, and says so if there are
- * several.
+ * Selects the pod and container of a command: `POD`, `TYPE/NAME` of an object with pods, and `-c`. Without `-c`, it
+ * selects the container in the pod's default-container annotation, otherwise the first container, and reports this if
+ * there are several.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'

@@ -22,8 +22,8 @@ export interface PrintedKind {
 export type Definitions = { readonly [name: string]: Json | undefined }
 
 /**
- * Prints the types of kinds and of all their references. `names` are fixed names of definitions. Others are chosen
- * here.
+ * Prints the types of kinds and of everything that they refer to. `names` contains fixed names of definitions. All
+ * other names are chosen here.
  */
 export class TypePrinter {
   readonly #definitions: Definitions
@@ -41,7 +41,7 @@ export class TypePrinter {
     this.#usedNames = new Set([...usedNames, ...names.values()])
   }
 
-  /** Prints the interface of a whole object: apiVersion, kind and metadata are always present. */
+  /** Prints the interface of a whole object. apiVersion, kind and metadata are required. */
   kind({ name, schema }: PrintedKind): string {
     const whole = this.#resolved(schema)
     const base = { apiVersion: 'string', kind: 'string', metadata: 'ObjectMeta' }

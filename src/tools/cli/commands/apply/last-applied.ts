@@ -16,7 +16,7 @@ export function lastAppliedKey(vendor: Vendor): string {
   return vendorKey(vendor, 'last-applied-configuration', 'kubectl')
 }
 
-/** Returns the object with its own configuration recorded in the annotation. */
+/** Returns the object with its configuration recorded in the annotation. */
 export function withRecord(object: ApiObject, vendor: Vendor): ApiObject {
   const plain = withoutRecord(object, vendor)
   const text = `${escapeHtml(sortedJson(asJson(plain)))}\n`

@@ -38,7 +38,7 @@ export async function serverSideApply(
 const formerManagers = new Set(['orchctl-client-side-apply', 'kubectl-client-side-apply'])
 
 /**
- * Returns managed fields in which this manager alone owns the fields of former applies. Undefined if nothing changes.
+ * Returns managed fields in which only this manager owns the fields of former applies. Undefined if nothing changes.
  * Excludes the last-applied annotation, which the server maintains.
  */
 function takenOver({ metadata }: ApiObject): ManagedFieldsEntry[] | undefined {
@@ -83,7 +83,7 @@ function withoutRecord({ 'f:metadata': metadata, ...fields }: JsonObject): JsonO
   return Object.keys(remainingMetadata).length === 0 ? fields : { ...fields, 'f:metadata': remainingMetadata }
 }
 
-/** Conditional on the resourceVersion: the managed fields must describe the current object. */
+/** Requires that the resourceVersion is unchanged, because the managed fields must describe the current object. */
 async function moveOwnership(
   session: Session,
   { type, name }: Subject,

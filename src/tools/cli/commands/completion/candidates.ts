@@ -17,7 +17,7 @@ type Entries = readonly (CommandEntry | CommandGroup)[]
 /** Marker that tells the shell to complete file names itself. */
 const filesMark = ':files'
 
-/** `words` are the words up to the cursor. The last one is completed. */
+/** `words` are the words up to the cursor. The last one is being completed. */
 export async function candidates(context: Context, commands: Entries, words: readonly string[]): Promise<string[]> {
   const before = words.slice(0, -1)
   const last = words.at(-1) ?? ''

@@ -15,7 +15,7 @@ export interface Setting {
   readonly title: string
   readonly kubeconfig: string
   readonly words: readonly string[]
-  /** undefined keeps a field, '' removes it. */
+  /** The fields to set. Undefined keeps a field, and '' removes it. */
   readonly fields: { readonly [field: string]: Json | undefined }
   /** Fields that the new fields replace. */
   readonly dropped?: readonly string[]

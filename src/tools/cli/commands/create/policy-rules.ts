@@ -1,6 +1,6 @@
 /**
- * Makes role rules from verbs, types and paths, as kubectl does: one rule per group, in the order of the groups. `*`
- * selects all types of the core group, `*.apps` all types of a group, `*.*` all types.
+ * Creates role rules from verbs, types and paths, as kubectl does: one rule per group, in the order of the groups. `*`
+ * selects all types of the core group, `*.apps` all types of a group, and `*.*` all types.
  */
 
 import { groupName, type Vendor } from '../../../../api/model/vendor.ts'
@@ -15,7 +15,7 @@ export interface RuleOptions {
   readonly resourceName: readonly string[]
 }
 
-/** Verbs that only apply to a few types. Some of these types exist only as names, which no server lists. */
+/** Verbs that only apply to a few types. Some of these types exist only as names, and no server lists them. */
 const specialVerbs: { readonly [verb: string]: readonly (readonly [plural: string, groupId: string])[] } = {
   use: [['podsecuritypolicies', 'policy']],
   bind: [

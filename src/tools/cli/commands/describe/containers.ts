@@ -12,7 +12,7 @@ type Probe = NonNullable<Container['livenessProbe']>
 
 const lead = '    '
 
-/** If `title` is indented, its content is indented one level more, as in kubectl. */
+/** If `title` is indented, its content is indented one level further, as in kubectl. */
 export function containersText(
   title: string,
   containers: readonly Container[] | undefined,

@@ -161,7 +161,7 @@ async function forward(session: Session, socket: Socket, { pod, remote }: { pod:
 async function send(socket: Socket, channels: Channels): Promise<void> {
   for await (const chunk of socket.iterator({ destroyOnReturn: false })) await channels.send(data, chunk as Buffer)
   if (channels.canEnd) await channels.end(data)
-  // The pod cannot be told that the input has ended, so a pending response gets time to finish.
+  // The pod cannot be notified that the input has ended, so a pending response gets some time to finish.
   else setTimeout(() => channels.close(), lingerMs).unref()
 }
 

@@ -175,7 +175,7 @@ interface Filters {
 
 type Allows = (request: { host: string; path: string; method: string }) => boolean
 
-/** Matches patterns in linear time, whatever a caller sends. */
+/** Matches patterns in linear time, regardless of what a caller sends. */
 async function filterOf(filters: Filters): Promise<Allows> {
   const { RE2JS } = await import('re2js')
   const anyOf = (patterns: string) => {
@@ -273,7 +273,7 @@ function pageRefusal(request: IncomingMessage): { readonly status: number; reado
   return { status: 415, text: 'a browser must send a body with its Content-Type' }
 }
 
-/** Returns undefined if the encoding is invalid or hides a slash from the filters. */
+/** Returns the decoded path. Undefined if the encoding is invalid or hides a slash from the filters. */
 function decodedPath(path: string): string | undefined {
   if (/%2f|%5c/i.test(path)) return undefined
   try {

@@ -1,6 +1,6 @@
 /**
- * Access questions to the server: why a user may or may not do something, and who may. Asking why needs a permission.
- * Users without it get an answer from their own rules, which everyone may read.
+ * Access questions to the server: why a user may or may not do something, and who may do it. Asking why requires a
+ * permission. Users without it get an answer from their own rules, which everyone may read.
  */
 import { explainByOwnRules, type OwnRules } from '../../../../apiserver/authz/rbac/own-rules.ts'
 import type { PolicyRule } from '../../../../apiserver/authz/rbac/rule.ts'
@@ -75,8 +75,8 @@ export interface Asked {
 }
 
 /**
- * Explains why a user may or may not do something. Works for the signed-in user in any case, if necessary from their
- * own rules.
+ * Explains why a user may or may not do something. For the signed-in user this always works, if necessary from the
+ * user's own rules.
  */
 export async function explainAccess(
   consoleContext: Asking,

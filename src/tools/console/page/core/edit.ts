@@ -20,7 +20,7 @@ import type { Type } from './kinds.ts'
 import { ownedPaths } from './ownership.ts'
 import type { Schema } from './schema.ts'
 
-/** Field manager of edits. */
+/** Field manager of edits in the console. */
 export const manager = 'console'
 
 export interface Edit {
@@ -43,7 +43,7 @@ export interface Review {
   readonly conflicts: readonly Conflict[]
   /** Fields that the edit removes but that other managers also own, so they would stay. */
   readonly staying: readonly FieldChange[]
-  /** Error of the server other than a conflict. */
+  /** An error from the server other than a conflict. */
   readonly error: unknown
   readonly admission: Admission
 }
@@ -68,7 +68,7 @@ export interface Admission {
 
 const noAdmission: Admission = { looks: [], changes: [], refusedBy: '', warnings: [] }
 
-/** Fields that the server sets or that have their own subresource. */
+/** Fields that the server sets, or that belong to a subresource. */
 const ignored =
   /^\.(?:apiVersion|kind|status\b.*|metadata\.(?:managedFields|resourceVersion|uid|generation|creationTimestamp|deletionTimestamp|deletionGracePeriodSeconds|selfLink|name|namespace)\b.*)$/
 
@@ -76,7 +76,7 @@ function editedFields({ base, draft, schema }: Edit): FieldChange[] {
   return compareFields(asJson(base), draft, schema).filter(({ path }) => !ignored.test(pathText(path)))
 }
 
-/** Returns the changed fields without those to leave alone, plus those that the console already owns. */
+/** Returns the changed fields except those to leave alone, plus the fields that the console already owns. */
 function configurationOf(edit: Edit, left: ReadonlySet<string>): JsonObject {
   const { base, draft } = edit
   const { namespace, name = '' } = base.metadata
@@ -140,7 +140,7 @@ export async function applyEdit(
 
 async function removeFields(client: Client, { type, base }: Edit, removing: readonly FieldChange[]): Promise<void> {
   const pointers = removing.map(({ path }) => pointerTo(asJson(base), path)).filter((each) => each !== undefined)
-  // From the end, so that removing a list element does not shift those still to be removed.
+  // Removes the last element first, so that removing a list element does not shift those still to be removed.
   const operations = pointers.sort((a, b) => byIndex(b, a)).map((path) => ({ op: 'remove', path }))
   const test = { op: 'test', path: '/metadata/resourceVersion', value: base.metadata.resourceVersion }
   await client.patch(type, nameIn(base), { patch: { json: [test, ...operations] }, fieldManager: manager })

@@ -15,7 +15,7 @@ export interface ExecHandlers {
 export class ExecSession {
   readonly #socket: WebSocket
   readonly #decoder = new TextDecoder()
-  /** Input typed before the connection was open. */
+  /** Input that was typed before the connection was open. */
   #typedEarly = ''
   #reason = ''
   #isOpen = false
@@ -53,7 +53,7 @@ export class ExecSession {
   }
 }
 
-/** Opens the session. `path` is that of the pod's `exec` subresource. */
+/** Opens the session. `path` is the path of the pod's `exec` subresource. */
 export function startExec(
   openSocket: (path: string, protocols: readonly string[]) => WebSocket,
   { path, container, command }: { readonly path: string; readonly container: string; readonly command: string[] },

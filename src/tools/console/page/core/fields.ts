@@ -1,6 +1,6 @@
 /**
- * Fields of objects by path, as in server-side apply: a member by name, a list element by its keys. Compares two states
- * of an object and builds the smallest configuration with some of the fields.
+ * Fields of objects by path, as in server-side apply: members by name, list elements by their keys. Compares two states
+ * of an object and builds the smallest configuration that contains given fields.
  */
 import { isObject, type Json, type JsonObject, own, sameJson, setKey } from '../../../../api/json/json.ts'
 import type { Schema } from './schema.ts'

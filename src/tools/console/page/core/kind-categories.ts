@@ -1,6 +1,6 @@
 /**
  * Categories of the side bar. Users look for a Deployment under workloads, not under an API group, so built-in kinds
- * are grouped by task. Other kinds are custom resources or kinds of the cluster itself.
+ * are grouped by task. All other kinds are either custom resources or kinds of the cluster itself.
  */
 import type { Type } from './kinds.ts'
 

@@ -1,4 +1,4 @@
-/** Samples of `/metrics`, read every few seconds while a page shows them, with previous ones. */
+/** Samples of `/metrics`, read every few seconds while a page shows them, together with earlier samples. */
 import { useEffect, useState } from 'preact/hooks'
 import { useConsoleContext } from './kinds.ts'
 import { Store, useStore } from './store.ts'

@@ -1,4 +1,4 @@
-/** Whole objects that a page shows: a selection or one object, kept up to date by an informer. */
+/** Whole objects that a page shows: either a selection or a single object, kept up to date by an informer. */
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { Informer } from '../../../../client/informers/informer.ts'

@@ -1,6 +1,6 @@
 /**
- * Sanitizes external text: invisible characters and those that change the writing direction become visible, and long
- * text is truncated. The result is only used in text nodes, never as HTML.
+ * Sanitizes external text: invisible characters and characters that change the writing direction become visible, and
+ * long text is truncated. The result is only used in text nodes, never as HTML.
  */
 
 const longest = 2_000

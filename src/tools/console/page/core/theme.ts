@@ -1,4 +1,7 @@
-/** Light or dark theme: that of the system until the user chooses. The choice is the only data that the page stores. */
+/**
+ * Light or dark theme: the theme of the system until the user chooses one. The choice is the only data that the page
+ * stores.
+ */
 
 const key = 'orch-console-theme'
 

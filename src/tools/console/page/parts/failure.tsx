@@ -24,7 +24,7 @@ function titleOf({ code, reason }: StatusError): string {
 
 function Refusal({ error }: { readonly error: StatusError }) {
   const consoleContext = useConsoleContext()
-  // Only missing permissions can be explained by rules. Admission errors contain their own reason.
+  // Rules can explain only missing permissions. Admission errors contain the reason.
   const action = actionRefused(error)
   const [why, setWhy] = useState<Explanation | { readonly failed: unknown } | undefined>()
   const explain = async (deniedAction: Action) =>

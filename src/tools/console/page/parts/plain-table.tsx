@@ -4,7 +4,7 @@ import { Scrolling } from './display.tsx'
 
 export interface PlainRow {
   readonly key: string
-  /** One cell per column. Undefined cells are left out of a block. */
+  /** One cell per column. On a narrow page, undefined cells are omitted. */
   readonly cells: readonly (ComponentChildren | undefined)[]
 }
 

@@ -20,7 +20,7 @@ export function BrowsePage({ place }: { readonly place: TypePlace }) {
   return <Vanished place={place} />
 }
 
-/** Shown for a kind that is not served, or no longer served. It may come back. */
+/** Shown for a kind that is not served, or no longer served. The kind may come back. */
 export function Vanished({ place }: { readonly place: TypePlace }) {
   const { kinds } = useConsoleContext()
   useEffect(() => {
@@ -60,7 +60,7 @@ function Browse({ type }: { readonly type: Type }) {
     return () => aborting.abort()
   }, [client, type.group, type.version, type.plural, namespace, labels])
   const { error, state } = table
-  // A kind whose definition was deleted returns 404, so refresh the served kinds.
+  // A kind whose definition was deleted returns 404, so the page refreshes the served kinds.
   useEffect(() => {
     if (state === 'failed') void kinds.refresh().catch(() => {})
   }, [state])

@@ -21,7 +21,7 @@ export function ObjectForm(view: ObjectView) {
   const [draft, setDraft] = useState<JsonObject>(() => structuredClone(asJson(object)))
   const [edit, setEdit] = useState<Edit | undefined>()
   const isChanged = !sameJson(draft, asJson(base))
-  // The form follows the object until the user changes something.
+  // Until the user changes something, the form is updated when the object changes.
   if (!isChanged && object !== base) {
     setBase(object)
     setDraft(structuredClone(asJson(object)))

@@ -107,7 +107,7 @@ function useRevisions(
 ) {
   const consoleContext = useConsoleContext()
   const [revisions, setRevisions] = useState<readonly Revision[] | undefined>()
-  /** Oldest read revision, including hidden ones. Undefined if there are no older ones. */
+  /** The oldest revision read so far, including hidden ones. Undefined if there are no older revisions. */
   const [oldest, setOldest] = useState<string | undefined>()
   const [failure, setFailure] = useState<unknown>()
   const read = async (before?: string) => {
@@ -134,7 +134,7 @@ const fewRevisions = 10
 const maxPages = 5
 
 interface Wanted {
-  /** Only changes before this revision. */
+  /** Reads only changes before this revision. */
   readonly before: string | undefined
   readonly isShown: (revision: Revision) => boolean
 }

@@ -102,7 +102,7 @@ function conditionRow({ type = '', status = '', reason, message, lastTransitionT
 
 function toneOf(type: string, value: string): Tone {
   if (value !== 'True' && value !== 'False') return 'plain'
-  // Whether a condition is bad when true can only be guessed from its name.
+  // Guesses from the name of a condition whether it is bad when true.
   const isBadWhenTrue =
     /fail|pressure|denied|unavailable|degraded|progressdeadline|remaining|dangling|nonstructural|terminating|suspended/i.test(
       type,
