@@ -20,6 +20,7 @@ import { ephemeralVolumeLoop } from './ephemeral-volume.ts'
 import { garbageCollectorLoop } from './garbage-collector/garbage-collector.ts'
 import { cronJobLoop } from './jobs/cron-job.ts'
 import { jobLoop } from './jobs/job.ts'
+import { releasedPodsLoop } from './jobs/released-pods.ts'
 import { namespaceLoop } from './namespace.ts'
 import { nodeIpamLoop } from './nodes/node-ipam.ts'
 import { defaultNodeHealth, nodeLeaseNamespace, nodeLifecycleLoop } from './nodes/node-lifecycle.ts'
@@ -285,8 +286,10 @@ export const controlLoops: readonly ControlLoop[] = [
     name: 'job',
     account: 'job-controller',
     cluster: true,
-    make: ({ client, recorder, informer, vendor, clock, emulation }) =>
+    make: ({ client, recorder, informer, vendor, clock, emulation }) => [
       jobLoop({ client, recorder, vendor, clock, emulation, jobs: informer(kinds.Job), pods: informer(kinds.Pod) }),
+      releasedPodsLoop({ client, vendor, jobs: informer(kinds.Job), pods: informer(kinds.Pod) }),
+    ],
   },
   {
     name: 'namespace',

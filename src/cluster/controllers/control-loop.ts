@@ -41,8 +41,8 @@ export interface ControlLoop extends Availability {
   readonly roles?: readonly string[]
   /** Flag for the number of objects reconciled in parallel (`--concurrent-<flag>-syncs`), and its default. */
   readonly syncs?: { readonly flag: string; readonly default: number }
-  /** Creates the loop, or returns the reason why it cannot run. */
-  readonly make: (context: LoopContext) => Loop | NotRunning
+  /** Creates the loop, or several that share its name and account, or returns the reason why it cannot run. */
+  readonly make: (context: LoopContext) => Loop | readonly Loop[] | NotRunning
 }
 
 /** Reason why a selected loop does not run, for the log. */

@@ -39,7 +39,7 @@ export function startControlLoops(chosen: readonly ControlLoop[], parts: Manager
       const recorder = recorderOf(entry, parts)
       recorders.push(recorder)
       const newLoop = makeLoop(entry, parts, { recorder, informer })
-      if (!('notRunning' in newLoop)) return [newLoop]
+      if (!('notRunning' in newLoop)) return newLoop
       const fields = { loop: entry.name, reason: newLoop.notRunning }
       if (newLoop.isUsual !== true) log.warn('control loop not started', fields)
       return []
@@ -61,9 +61,8 @@ function makeLoop(
 ): ReturnType<ControlLoop['make']> {
   const newLoop = make({ client: clientAs(account), vendor, emulation, clock, log, options, ...shared })
   const atOnce = concurrency?.get(name) ?? syncs?.default
-  return 'notRunning' in newLoop || atOnce === undefined
-    ? newLoop
-    : ({ ...newLoop, concurrency: atOnce } satisfies Loop)
+  if ('notRunning' in newLoop || atOnce === undefined) return newLoop
+  return [newLoop].flat().map((loop) => ({ ...loop, concurrency: atOnce }) satisfies Loop)
 }
 
 function recorderOf(loop: ControlLoop, { clientAs, clock, records }: ManagerParts): EventRecorder {

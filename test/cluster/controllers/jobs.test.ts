@@ -7,7 +7,7 @@ import type { Pod } from '../../../src/api/kinds/core/pod.ts'
 import { systemClock } from '../../../src/base/time/clock.ts'
 import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import type { Transport } from '../../../src/client/requests/transport.ts'
-import { formatIndexes } from '../../../src/cluster/controllers/jobs/completion-indexes.ts'
+import { IndexSet } from '../../../src/cluster/controllers/jobs/index-set.ts'
 import { endOfFile } from '../../support/end-of-file.ts'
 import { long } from '../../support/long.ts'
 import { deaths, type LoopServer, loopServer } from '../../support/loop-manager.ts'
@@ -156,10 +156,21 @@ test('each index of an Indexed Job runs until it succeeds, and its pod knows the
   assert.deepEqual([status?.completedIndexes, status?.succeeded, status?.failed], ['0-3', 4, 1])
 })
 
-test('the status formats three or more consecutive indexes as a range', () => {
-  assert.equal(formatIndexes([7, 3, 4, 5, 1]), '1,3-5,7')
-  assert.equal(formatIndexes([1, 2]), '1,2')
-  assert.equal(formatIndexes([]), '')
+test('an index set formats three or more consecutive indexes as a range', () => {
+  for (const [indexes, text] of [
+    [[7, 3, 4, 5, 1], '1,3-5,7'],
+    [[1, 2], '1,2'],
+    [[], ''],
+  ] as const)
+    assert.equal(IndexSet.of(indexes).toString(), text)
+})
+
+test('an index set of two thousand million indexes is counted, searched and completed at once', () => {
+  const most = IndexSet.parse('0,2-4,x,9-7,6-2147483647', 2_147_483_647)
+  assert.deepEqual([most.size, most.has(3), most.has(5), most.has(2_147_483_646)], [2_147_483_645, true, false, true])
+  assert.deepEqual(most.missing(2_147_483_647, 9), [1, 5])
+  assert.equal(most.countCommon(IndexSet.parse('4-7,100', 1000)), 4)
+  assert.equal(most.union(IndexSet.of([5])).toString(), '0,2-2147483646')
 })
 
 test('failures are retried with a growing backoff, and the Job fails after too many failures', async () => {
@@ -260,40 +271,5 @@ test('no pod is created twice if the manager is killed at any write', async () =
     await untilJob(name, has('Complete'))
     assert.equal((await podsOf(name)).length, 2)
     await server.end()
-  }
-})
-
-test('since 1.32, Jobs pass strict statuses, and other controllers may manage them', async () => {
-  const older = server
-  server = await loopServer(owner, ['--disable-admission-plugins=ServiceAccount', '--emulated-version=1.36'])
-  try {
-    run()
-    await makeJob('strict', { completions: 2, parallelism: 1, backoffLimit: 3 })
-    await makeJob('lost', { backoffLimit: 0 })
-    await makeJob('foreign', { managedBy: 'example.com/other' })
-    const [failed] = await untilPods('strict', (found) => found.length === 1)
-    await end(failed!, 'Failed')
-    await untilJob('strict', ({ status }) => status?.failed === 1)
-    const patch = (suspend: boolean) => ({ patch: { merge: { spec: { suspend } } } })
-    await server.client.patch(kinds.Job, { namespace, name: 'strict' }, patch(true))
-    const { status } = await untilJob('strict', has('Suspended'))
-    assert.equal(status?.startTime, undefined)
-    await server.client.delete(kinds.Pod, { namespace, name: failed!.metadata.name! })
-    await server.client.patch(kinds.Job, { namespace, name: 'strict' }, patch(false))
-    for (const done of [1, 2]) {
-      const found = await untilPods('strict', (pods) => pods.filter(isActive).length === 1)
-      await end(found.find(isActive)!)
-      await untilJob('strict', ({ status }) => status?.succeeded === done)
-    }
-    const complete = await untilJob('strict', has('Complete'))
-    assert.deepEqual([complete.status?.failed, has('SuccessCriteriaMet')(complete)], [1, true])
-    const [only] = await untilPods('lost', (found) => found.length === 1)
-    await end(only!, 'Failed')
-    assert.ok(has('FailureTarget')(await untilJob('lost', has('Failed'))))
-    assert.deepEqual(await podsOf('foreign'), [])
-    assert.deepEqual((await untilJob('foreign', () => true)).status, {})
-  } finally {
-    await server.end()
-    server = older
   }
 })

@@ -1,8 +1,9 @@
-/** Completion indexes of Indexed Jobs: reading them from pods, choosing the next ones and formatting index lists. */
+/** Completion indexes of Indexed Jobs: reading them from pods, and adding them to new pods. */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Container } from '../../../api/kinds/core/types/container.ts'
 import type { PodTemplateSpec } from '../../../api/kinds/core/types/pod-template-spec.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
+import type { JobFeatures } from './job-features.ts'
 
 function indexAnnotation(vendor: Vendor): string {
   return vendorKey(vendor, 'job-completion-index', 'batch')
@@ -20,41 +21,25 @@ export interface IndexContext {
   readonly completions: number
 }
 
-/** Returns the lowest indexes that are neither completed nor active. */
-export function pendingIndexes(taken: ReadonlySet<number>, completions: number, count: number): number[] {
-  const pending: number[] = []
-  for (let index = 0; index < completions && pending.length < count; index++) if (!taken.has(index)) pending.push(index)
-  return pending
-}
-
-/** Formats indexes such as `0,2-4,7`. Two consecutive indexes are listed separately, three or more as a range. */
-export function formatIndexes(indexes: Iterable<number>): string {
-  const runs: { first: number; last: number }[] = []
-  for (const index of [...indexes].sort((a, b) => a - b)) {
-    const run = runs.at(-1)
-    if (run?.last === index - 1) run.last = index
-    else runs.push({ first: index, last: index })
-  }
-  return runs
-    .map(({ first, last }) => (first === last ? `${first}` : `${first}${last === first + 1 ? ',' : '-'}${last}`))
-    .join()
-}
-
 /**
- * Returns the pod template for an index, which the pod gets as an annotation, an environment variable and part of its
- * hostname.
+ * Returns the pod template for an index, which the pod gets as an annotation, an environment variable, part of its
+ * hostname and, since 1.28, a label.
  */
 export function templateWithIndex(
   template: PodTemplateSpec,
-  { index, job, vendor }: { readonly index: number; readonly job: string; readonly vendor: Vendor },
+  { index, job, features }: { readonly index: number; readonly job: string; readonly features: JobFeatures },
 ): PodTemplateSpec {
-  const annotation = indexAnnotation(vendor)
+  const annotation = indexAnnotation(features.vendor)
   const { metadata, spec } = template
   const withVariable = (containers: Container[] | undefined) => containers?.map((each) => addVariable(each, annotation))
   const initContainers = withVariable(spec?.initContainers)
   return {
     ...template,
-    metadata: { ...metadata, annotations: { ...metadata?.annotations, [annotation]: String(index) } },
+    metadata: {
+      ...metadata,
+      annotations: { ...metadata?.annotations, [annotation]: String(index) },
+      ...(features.hasIndexLabel ? { labels: { ...metadata?.labels, [annotation]: String(index) } } : {}),
+    },
     spec: {
       ...spec,
       hostname: `${job}-${index}`,

@@ -1,19 +1,34 @@
-/** Derives the progress and failure of a Job from its pods, without writing anything. */
+/** Derives the progress of a Job from its pods and its status, without writing anything. `verdict.ts` judges it. */
 import type { Job } from '../../../api/kinds/batch/job.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
-import type { Vendor } from '../../../api/model/vendor.ts'
-import { isActive } from '../workloads/pod-state.ts'
+import { hasEnded, isActive, isReady, isTerminating } from '../workloads/pod-state.ts'
 import { indexOf } from './completion-indexes.ts'
+import { matchFailurePolicy } from './failure-policy.ts'
+import { earlierFailures, failsIndex, hasBackoffPerIndex } from './index-failures.ts'
+import { IndexSet } from './index-set.ts'
+import type { JobFeatures } from './job-features.ts'
+import { type Counters, isTracked, settledCounters } from './tracking.ts'
 
 /** A Job with its pods counted. */
 export interface JobState {
   readonly job: Job
+  readonly features: JobFeatures
   readonly active: readonly Pod[]
+  /** Pods that are marked for deletion and have not terminated yet. */
+  readonly terminating: readonly Pod[]
   readonly succeeded: number
   readonly failed: number
   /** Completed indexes. Undefined if the Job is not Indexed. */
-  readonly doneIndexes: ReadonlySet<number> | undefined
+  readonly doneIndexes: IndexSet | undefined
+  /** Failed indexes. Undefined without backoffLimitPerIndex. */
+  readonly failedIndexes: IndexSet | undefined
   readonly restarts: number
+  /** The pods whose end the loop notices: those with the finalizer, or all if the Job is not tracked. */
+  readonly counted: readonly Pod[]
+  /** Counters of the status before this step. Without tracking, the counts of the existing pods. */
+  readonly counters: Counters
+  /** The last failed pods of indexes that run again later, by index. They keep their finalizers. */
+  readonly replaceable: ReadonlyMap<number, Pod>
 }
 
 export function isFinished({ status }: Job): boolean {
@@ -27,20 +42,111 @@ export function isSuspended({ spec }: Job): boolean {
   return spec?.suspend === true
 }
 
-export function countPods(job: Job, pods: readonly Pod[], vendor: Vendor): JobState {
-  const isIndexed = job.spec?.completionMode === 'Indexed'
-  const context = { vendor, completions: job.spec?.completions ?? 0 }
-  const inPhase = (phase: string) => pods.filter(({ status }) => status?.phase === phase)
-  const succeeded = inPhase('Succeeded')
-  const doneIndexes = new Set(succeeded.flatMap((pod) => indexOf(pod, context) ?? []))
+export function countPods(job: Job, pods: readonly Pod[], features: JobFeatures): JobState {
+  const { vendor, tracksPods } = features
+  const counted = tracksPods ? pods.filter((pod) => isTracked(pod, vendor)) : pods
+  const succeededPods = counted.filter(hasSucceeded)
+  const failedPods = counted.filter((pod) => hasFailed(job, pod, features))
+  const active = pods.filter(isActive)
+  const counters = tracksPods
+    ? settledCounters(job, new Set(counted.map(({ metadata }) => metadata.uid!)))
+    : { succeeded: succeededPods.length, failed: failedPods.length, uncounted: { succeeded: [], failed: [] } }
+  const indexes = countIndexes({ job, features, active, succeededPods, failedPods })
+  const running = pods.filter(({ status }) => status?.phase === 'Running' || status?.phase === 'Pending')
   return {
     job,
-    active: pods.filter(isActive),
-    succeeded: isIndexed ? doneIndexes.size : succeeded.length,
-    failed: inPhase('Failed').length,
-    doneIndexes: isIndexed ? doneIndexes : undefined,
-    restarts: [...inPhase('Running'), ...inPhase('Pending')].reduce((sum, pod) => sum + restartsOf(pod), 0),
+    features,
+    active,
+    terminating: pods.filter((pod) => isTerminating(pod) && !hasEnded(pod)),
+    succeeded:
+      indexes.doneIndexes?.size ??
+      (tracksPods ? countWith(counters, 'succeeded', succeededPods) : succeededPods.length),
+    failed: tracksPods
+      ? countWith(
+          counters,
+          'failed',
+          failedPods.filter((pod) => countsAsFailure(job, pod)),
+        )
+      : failedPods.length,
+    restarts: running.reduce((sum, pod) => sum + restartsOf(pod), 0),
+    counted,
+    counters,
+    ...indexes,
   }
+}
+
+/** Adds the ended pods that the counters do not include yet. */
+function countWith(
+  { uncounted, ...counters }: Counters,
+  outcome: 'succeeded' | 'failed',
+  ended: readonly Pod[],
+): number {
+  const noticed = new Set([...uncounted.succeeded, ...uncounted.failed])
+  const added = ended.filter(({ metadata }) => !noticed.has(metadata.uid!))
+  return counters[outcome] + uncounted[outcome].length + added.length
+}
+
+interface IndexParts extends Pick<JobState, 'job' | 'features' | 'active'> {
+  readonly succeededPods: readonly Pod[]
+  readonly failedPods: readonly Pod[]
+}
+
+function countIndexes(parts: IndexParts): Pick<JobState, 'doneIndexes' | 'failedIndexes' | 'replaceable'> {
+  const { job, features, active, succeededPods, failedPods } = parts
+  const { completionMode, completions = 0 } = job.spec ?? {}
+  const none = { doneIndexes: undefined, failedIndexes: undefined, replaceable: new Map() }
+  if (completionMode !== 'Indexed') return none
+  const { vendor, tracksPods } = features
+  const indexesOf = (pods: readonly Pod[]) =>
+    IndexSet.of(pods.flatMap((pod) => indexOf(pod, { vendor, completions }) ?? []))
+  const { completedIndexes, failedIndexes: failedBefore } = job.status ?? {}
+  const earlier = IndexSet.parse(tracksPods ? completedIndexes : '', completions)
+  const doneIndexes = earlier.union(indexesOf(succeededPods))
+  if (!hasBackoffPerIndex(job) || !tracksPods) return { ...none, doneIndexes }
+  const lost = indexesOf(failedPods.filter((pod) => failsIndex(job, pod, vendor)))
+  const failedIndexes = IndexSet.parse(failedBefore, completions).union(lost)
+  const settled = doneIndexes.union(failedIndexes, indexesOf(active))
+  return { doneIndexes, failedIndexes, replaceable: lastFailures(parts, settled) }
+}
+
+/** Returns the last failed pod of each index that neither runs nor has ended. */
+function lastFailures({ job, features: { vendor }, failedPods }: IndexParts, settled: IndexSet): Map<number, Pod> {
+  const last = new Map<number, Pod>()
+  const failuresOf = (pod: Pod | undefined) => {
+    if (pod === undefined) return -1
+    const { failures, ignored } = earlierFailures(pod, vendor)
+    return failures + ignored
+  }
+  for (const pod of failedPods) {
+    const index = indexOf(pod, { vendor, completions: job.spec?.completions ?? 0 })
+    if (index === undefined || settled.has(index)) continue
+    if (failuresOf(pod) > failuresOf(last.get(index))) last.set(index, pod)
+  }
+  return last
+}
+
+export function hasSucceeded({ status }: Pod): boolean {
+  return status?.phase === 'Succeeded'
+}
+
+/** Whether only completely terminated pods are replaced and count as failed. */
+export function awaitsTermination({ spec }: Job): boolean {
+  return spec?.podReplacementPolicy === 'Failed'
+}
+
+/** Whether the pod has failed. In a tracked Job, a pod marked for deletion has failed unless the Job awaits its end. */
+export function hasFailed(job: Job, pod: Pod, { tracksPods }: JobFeatures): boolean {
+  if (pod.status?.phase === 'Failed') return true
+  return tracksPods && isTerminating(pod) && !hasSucceeded(pod) && !awaitsTermination(job)
+}
+
+/** Whether a failed pod counts towards backoffLimit. */
+export function countsAsFailure(job: Job, pod: Pod): boolean {
+  return matchFailurePolicy(job, pod)?.action !== 'Ignore'
+}
+
+export function countReady(pods: readonly Pod[]): number {
+  return pods.filter(isReady).length
 }
 
 function restartsOf({ status = {} }: Pod): number {
@@ -48,49 +154,11 @@ function restartsOf({ status = {} }: Pod): number {
   return all.reduce((sum, { restartCount = 0 }) => sum + restartCount, 0)
 }
 
-export interface Failure {
-  readonly reason: string
-  readonly message: string
-}
-
-/** Returns the reason why a Job has failed, or undefined if it has not. */
-export function failureOf(state: JobState, now: number): Failure | undefined {
-  if (exceedsBackoffLimit(state))
-    return { reason: 'BackoffLimitExceeded', message: 'Job has reached the specified backoff limit' }
-  const remainingMs = deadlineInMs(state.job, now)
-  if (remainingMs !== undefined && remainingMs <= 0)
-    return { reason: 'DeadlineExceeded', message: 'Job was active longer than specified deadline' }
-  return undefined
-}
-
-/**
- * Counts failed pods only if a failure is new. If the desired number of pods is already active, the failed pod was
- * replaced and only the status was not written. With restartPolicy OnFailure, container restarts count instead.
- */
-function exceedsBackoffLimit({ job: { spec = {}, status = {} }, active, failed, restarts }: JobState): boolean {
-  const { backoffLimit = 6, parallelism = 1 } = spec
-  const isNew = failed > (status.failed ?? 0)
-  if (isNew && active.length !== parallelism && failed > backoffLimit) return true
-  if (spec.template?.spec?.restartPolicy !== 'OnFailure') return false
-  return backoffLimit === 0 ? restarts > 0 : restarts >= backoffLimit
-}
-
-/**
- * Returns the milliseconds until the active deadline, or undefined if the Job has no deadline or the deadline is not
- * running.
- */
-export function deadlineInMs(job: Job, now: number): number | undefined {
-  const { spec = {}, status = {} } = job
-  const started = Date.parse(status.startTime ?? '')
-  if (spec.activeDeadlineSeconds === undefined || Number.isNaN(started) || isSuspended(job)) return undefined
-  return started + spec.activeDeadlineSeconds * 1000 - now
-}
-
 /** Returns the desired number of active pods. */
-export function wantedActive({ job: { spec = {} }, active, succeeded }: JobState): number {
+export function wantedActive({ job: { spec = {} }, active, succeeded, failedIndexes }: JobState): number {
   const { parallelism = 1, completions } = spec
   if (completions === undefined) return succeeded > 0 ? active.length : parallelism
-  return Math.max(0, Math.min(completions - succeeded, parallelism))
+  return Math.max(0, Math.min(completions - succeeded - (failedIndexes?.size ?? 0), parallelism))
 }
 
 /** Whether enough pods have succeeded and no pod is active. */

@@ -1,11 +1,11 @@
 /** Computes the status of a Job after a step, and the Events to record. */
 
+import { defined, sameJson } from '../../../api/json/json.ts'
 import type { Job } from '../../../api/kinds/batch/job.ts'
-import type { Emulation } from '../../../api/versions/availability.ts'
-import { isAtLeast } from '../../../api/versions/emulated-version.ts'
 import type { Happening } from '../../../client/informers/event-recorder.ts'
-import { formatIndexes } from './completion-indexes.ts'
-import { type Failure, isSuspended, type JobState } from './job-state.ts'
+import { isSuspended, type JobState } from './job-state.ts'
+import type { Counters } from './tracking.ts'
+import { announcements, type Reason, type Verdict } from './verdict.ts'
 
 type Status = NonNullable<Job['status']>
 type Condition = NonNullable<Status['conditions']>[number]
@@ -13,13 +13,15 @@ type Condition = NonNullable<Status['conditions']>[number]
 /** Result of a step. */
 export interface JobStep {
   readonly state: JobState
-  /** Number of active pods after the step. */
+  /** Number of active and of ready pods after the step, and of pods that terminate. */
   readonly active: number
-  readonly failed: number
-  readonly failure?: Failure
-  readonly isDone?: boolean
+  readonly ready: number
+  readonly terminating: number
+  readonly verdict?: Verdict | undefined
   /** Whether pods were created and deleted as desired. If not, the suspension is not reported yet. */
   readonly isManaged?: boolean
+  /** Milliseconds until a failed index may run again. */
+  readonly retryMs?: number | undefined
   readonly error?: unknown
 }
 
@@ -28,74 +30,80 @@ export interface ChangedStatus {
   readonly events: readonly Happening[]
 }
 
+export interface StatusOptions {
+  /** The Job as last read or written. */
+  readonly job: Job
+  readonly counters: Counters
+  /** Whether the Job may end now: it has no pods left to delete or to count. */
+  readonly mayEnd: boolean
+  readonly now: string
+}
+
 /** Returns undefined if the status is up to date. */
-export function changedStatus(step: JobStep, now: string, emulation: Emulation): ChangedStatus | undefined {
-  const { state, active } = step
-  const { status: before = {} } = state.job
-  const { succeeded, failed } = reportedCounts(step, emulation)
-  const ended = endOf(step, now)
-  const suspension = step.isManaged && ended === undefined ? suspensionOf(state.job, now) : undefined
-  const startTime = startOf(state.job, { now, suspension: suspension?.condition, emulation })
-  const isSame =
-    (before.active ?? 0) === active &&
-    (before.succeeded ?? 0) === succeeded &&
-    (before.failed ?? 0) === failed &&
-    before.startTime === startTime &&
-    (ended ?? suspension) === undefined
-  if (isSame) return undefined
-  const { condition, event } = ended ?? suspension ?? {}
-  const changes = condition === undefined ? [] : [...criterionOf(condition, emulation), condition]
-  const conditions = changes.reduce(withCondition, before.conditions)
-  const { startTime: _, ...others } = before
-  return {
-    status: {
-      ...others,
-      active,
-      succeeded,
-      failed,
-      ...(startTime === undefined ? {} : { startTime }),
-      ...(conditions === undefined ? {} : { conditions }),
-      ...(state.doneIndexes === undefined ? {} : { completedIndexes: formatIndexes(state.doneIndexes) }),
-      ...(step.isDone ? { completionTime: now } : {}),
-    },
-    events: event === undefined ? [] : [event],
-  }
+export function changedStatus(step: JobStep, { job, counters, mayEnd, now }: StatusOptions): ChangedStatus | undefined {
+  const { features, doneIndexes, failedIndexes } = step.state
+  const { status: before = {} } = job
+  const ending = step.verdict === undefined ? [] : endOf(step, step.verdict, { mayEnd, now })
+  const suspension = step.isManaged && step.verdict === undefined ? suspensionOf(job, now) : undefined
+  const changes = [...ending, ...(suspension === undefined ? [] : [suspension])].filter(({ condition }) =>
+    isNew(condition, before.conditions),
+  )
+  const conditions = changes.reduce((all, { condition }) => withCondition(all, condition), before.conditions)
+  const { active, ready, terminating } = step
+  const status: Status = defined({
+    ...before,
+    conditions,
+    active: active || undefined,
+    succeeded: (doneIndexes?.size ?? counters.succeeded) || undefined,
+    failed: counters.failed || undefined,
+    ready: features.reportsReady ? ready : undefined,
+    terminating: features.reportsTerminating ? terminating : undefined,
+    uncountedTerminatedPods: uncountedStatus(counters, step.state),
+    startTime: startOf(job, { now, suspension: suspension?.condition, isStrict: features.hasStrictStatus }),
+    completedIndexes: doneIndexes?.toString() || undefined,
+    failedIndexes: failedIndexes?.toString(),
+    completionTime: ending.some(({ condition: { type } }) => type === 'Complete') ? now : before.completionTime,
+  })
+  if (sameJson(before, status)) return undefined
+  return { status, events: changes.flatMap(({ event }) => event ?? []) }
 }
 
-/** With strict statuses, the counts must not decrease, even if finished pods are deleted. */
-function reportedCounts({ state, failed }: JobStep, { gates }: Emulation): { succeeded: number; failed: number } {
-  const { succeeded, job } = state
-  if (!gates.has('JobManagedBy')) return { succeeded, failed }
-  const { completionMode, completions, parallelism } = job.spec ?? {}
-  const isElastic = completionMode === 'Indexed' && completions === parallelism
-  const { succeeded: succeededBefore = 0, failed: failedBefore = 0 } = job.status ?? {}
+/** Returns an object also if it is empty, as Kubernetes does. */
+function uncountedStatus({ uncounted }: Counters, { features }: JobState): Status['uncountedTerminatedPods'] {
+  if (!features.tracksPods) return undefined
+  const { succeeded, failed } = uncounted
   return {
-    succeeded: isElastic ? succeeded : Math.max(succeeded, succeededBefore),
-    failed: Math.max(failed, failedBefore),
+    ...(succeeded.length === 0 ? {} : { succeeded: [...succeeded] }),
+    ...(failed.length === 0 ? {} : { failed: [...failed] }),
   }
-}
-
-const criteria: { readonly [final: string]: string } = { Complete: 'SuccessCriteriaMet', Failed: 'FailureTarget' }
-
-/** Since 1.31, a final condition requires the condition that says why the Job will finish. */
-function criterionOf(condition: Condition, { version }: Emulation): Condition[] {
-  const type = criteria[condition.type ?? '']
-  return type === undefined || !isAtLeast(version, '1.31') ? [] : [{ ...condition, type }]
 }
 
 interface Change {
   readonly condition: Condition
-  readonly event: Happening
+  readonly event?: Happening
 }
 
-function endOf({ failure, isDone }: JobStep, now: string): Change | undefined {
-  if (failure !== undefined)
-    return { condition: conditionOf('Failed', now, failure), event: { type: 'Warning', ...failure } }
-  if (!isDone) return undefined
-  return {
-    condition: conditionOf('Complete', now),
-    event: { type: 'Normal', reason: 'Completed', message: 'Job completed' },
-  }
+/** Returns the condition that announces the end, and the final one if the Job may end now. */
+function endOf(
+  { state: { features }, terminating }: JobStep,
+  { type, byPolicy, ...verdict }: Verdict,
+  { mayEnd, now }: Pick<StatusOptions, 'mayEnd' | 'now'>,
+): Change[] {
+  const { announcesEnd } = features
+  const cause = announcesEnd || type === 'Failed' || byPolicy ? verdict : {}
+  const { reason = type, message = '' } = verdict
+  const event: Happening =
+    type === 'Failed'
+      ? { type: 'Warning', reason, message }
+      : { type: 'Normal', reason: 'Completed', message: 'Job completed' }
+  return [
+    ...(announcesEnd || byPolicy ? [{ condition: conditionOf(announcements[type], now, cause) }] : []),
+    ...(mayEnd && (!announcesEnd || terminating === 0) ? [{ condition: conditionOf(type, now, cause), event }] : []),
+  ]
+}
+
+function isNew({ type, status }: Condition, conditions: Condition[] = []): boolean {
+  return !conditions.some((each) => each.type === type && each.status === status)
 }
 
 /** Returns the change of the Suspended condition, or undefined if it is unchanged. */
@@ -115,19 +123,18 @@ interface StartOptions {
   readonly now: string
   /** The new Suspended condition, if it changes. */
   readonly suspension: Condition | undefined
-  readonly emulation: Emulation
+  readonly isStrict: boolean
 }
 
 /** Resuming a suspended Job resets its start time. With strict statuses, only a suspension can remove the time. */
-function startOf(job: Job, { now, suspension, emulation }: StartOptions): string | undefined {
-  const isStrict = emulation.gates.has('JobManagedBy')
+function startOf(job: Job, { now, suspension, isStrict }: StartOptions): string | undefined {
   if (suspension?.status === 'False' && !isStrict) return now
   if (suspension?.status === 'True' && isStrict) return undefined
   const { startTime } = job.status ?? {}
   return startTime !== undefined || isSuspended(job) ? startTime : now
 }
 
-function conditionOf(type: string, now: string, more: Partial<Failure> = {}): Condition {
+function conditionOf(type: string, now: string, more: Partial<Reason> = {}): Condition {
   return { type, status: 'True', lastProbeTime: now, lastTransitionTime: now, ...more }
 }
 

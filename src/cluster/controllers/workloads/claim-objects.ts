@@ -23,6 +23,8 @@ export interface ClaimParts<T extends ObjectBase, O extends ObjectBase> {
   readonly selects: (labels: Labels) => boolean
   /** Additional condition that a selected object must meet. Defaults to always true. */
   readonly fits?: (object: T) => boolean
+  /** Finalizers that an adopted object gets. Defaults to none. */
+  readonly adoptedFinalizers?: readonly string[]
   readonly signal: AbortSignal
 }
 
@@ -86,10 +88,14 @@ async function checkOwner<T extends ObjectBase, O extends ObjectBase>(parts: Cla
 
 /** Returns false if the object no longer exists. */
 async function adopt<T extends ObjectBase, O extends ObjectBase>(
-  { client, type, owner, signal }: ClaimParts<T, O>,
+  { client, type, owner, adoptedFinalizers = [], signal }: ClaimParts<T, O>,
   object: T,
 ): Promise<boolean> {
-  const metadata = { uid: object.metadata.uid, ownerReferences: [controllerReference(owner)] }
+  const metadata = {
+    uid: object.metadata.uid,
+    ownerReferences: [controllerReference(owner)],
+    ...(adoptedFinalizers.length > 0 ? { finalizers: [...adoptedFinalizers] } : {}),
+  }
   const patch = { strategic: { metadata } }
   return (await ignoreNotFound(client.patch(type, nameOf(object), { patch, signal }))) !== undefined
 }

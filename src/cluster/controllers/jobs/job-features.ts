@@ -1,0 +1,34 @@
+/** What the job loop does at the emulated version. */
+import type { Vendor } from '../../../api/model/vendor.ts'
+import type { Emulation } from '../../../api/versions/availability.ts'
+import { isAtLeast } from '../../../api/versions/emulated-version.ts'
+
+export interface JobFeatures {
+  readonly vendor: Vendor
+  /** Whether a finalizer keeps each pod until the status counts it. Otherwise, the loop counts existing pods. */
+  readonly tracksPods: boolean
+  /** Whether status.ready is reported. */
+  readonly reportsReady: boolean
+  /** Whether status.terminating is reported, and podReplacementPolicy obeyed. */
+  readonly reportsTerminating: boolean
+  /** Whether the pods of Indexed Jobs have their index also as a label. */
+  readonly hasIndexLabel: boolean
+  /** Whether every Job gets a condition that announces its end, and ends only after its pods have terminated. */
+  readonly announcesEnd: boolean
+  /** Whether the API server rejects statuses whose counters decrease. */
+  readonly hasStrictStatus: boolean
+}
+
+export function jobFeatures({ version, gates }: Emulation, vendor: Vendor): JobFeatures {
+  const reportsTerminating = gates.has('JobPodReplacementPolicy')
+  const hasStrictStatus = gates.has('JobManagedBy')
+  return {
+    vendor,
+    tracksPods: isAtLeast(version, '1.26') || gates.has('JobTrackingWithFinalizers'),
+    reportsReady: isAtLeast(version, '1.29') || gates.has('JobReadyPods'),
+    reportsTerminating,
+    hasIndexLabel: isAtLeast(version, '1.28'),
+    announcesEnd: isAtLeast(version, '1.31') && (reportsTerminating || hasStrictStatus),
+    hasStrictStatus,
+  }
+}

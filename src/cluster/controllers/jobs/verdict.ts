@@ -1,0 +1,107 @@
+/** Decides whether a Job has failed or succeeded, and why. */
+import type { Job } from '../../../api/kinds/batch/job.ts'
+import { matchFailurePolicy } from './failure-policy.ts'
+import { hasFailed, isSuspended, type JobState } from './job-state.ts'
+import { metSuccessRule } from './success-policy.ts'
+
+export interface Reason {
+  readonly reason: string
+  readonly message: string
+}
+
+/** The end of a Job. Its remaining pods are deleted. */
+export interface Verdict extends Partial<Reason> {
+  readonly type: 'Complete' | 'Failed'
+  /** Whether a policy of the Job decides. Then a condition announces the end in every version. */
+  readonly byPolicy?: boolean
+}
+
+/** The condition that announces each end. */
+export const announcements = { Complete: 'SuccessCriteriaMet', Failed: 'FailureTarget' } as const
+
+/** Returns the end of a Job, also one that an earlier step announced. Undefined while the Job runs. */
+export function verdictOf(state: JobState, now: number): Verdict | undefined {
+  const announced = announcedVerdict(state.job)
+  if (announced !== undefined) return announced
+  const failure = failureByPolicy(state) ?? failureOf(state, now) ?? indexFailure(state)
+  if (failure !== undefined) return { type: 'Failed', ...failure }
+  const rule = state.doneIndexes && metSuccessRule(state.job, state.doneIndexes)
+  if (rule === undefined) return undefined
+  return { type: 'Complete', reason: 'SuccessPolicy', message: `Matched rules at index ${rule}`, byPolicy: true }
+}
+
+/** The end of a Job whose pods have all succeeded. */
+export const completion: Verdict & Reason = {
+  type: 'Complete',
+  reason: 'CompletionsReached',
+  message: 'Reached expected number of succeeded pods',
+}
+
+function announcedVerdict({ status }: Job): Verdict | undefined {
+  for (const type of ['Complete', 'Failed'] as const) {
+    const condition = status?.conditions?.find((each) => each.type === announcements[type] && each.status === 'True')
+    const { reason, message } = condition ?? {}
+    if (condition !== undefined) return { type, ...(reason && { reason }), ...(message && { message }) }
+  }
+  return undefined
+}
+
+function failureByPolicy({ job, counted, features }: JobState): (Reason & { byPolicy: true }) | undefined {
+  if (job.spec?.podFailurePolicy === undefined) return undefined
+  for (const pod of counted) {
+    const match = hasFailed(job, pod, features) ? matchFailurePolicy(job, pod) : undefined
+    if (match?.action === 'FailJob') return { reason: 'PodFailurePolicy', message: match.message, byPolicy: true }
+  }
+  return undefined
+}
+
+function failureOf(state: JobState, now: number): Reason | undefined {
+  if (exceedsBackoffLimit(state))
+    return { reason: 'BackoffLimitExceeded', message: 'Job has reached the specified backoff limit' }
+  const remainingMs = deadlineInMs(state.job, now)
+  if (remainingMs !== undefined && remainingMs <= 0)
+    return { reason: 'DeadlineExceeded', message: 'Job was active longer than specified deadline' }
+  return undefined
+}
+
+/**
+ * Without tracking, counts failed pods only if a failure is new. If the desired number of pods is already active, the
+ * failed pod was replaced and only the status was not written. With restartPolicy OnFailure, container restarts count
+ * instead.
+ */
+function exceedsBackoffLimit({
+  job: { spec = {}, status = {} },
+  active,
+  failed,
+  restarts,
+  features,
+}: JobState): boolean {
+  const { backoffLimit = 6, parallelism = 1 } = spec
+  const isNew = features.tracksPods || (failed > (status.failed ?? 0) && active.length !== parallelism)
+  if (isNew && failed > backoffLimit) return true
+  if (spec.template?.spec?.restartPolicy !== 'OnFailure') return false
+  return backoffLimit === 0 ? restarts > 0 : restarts >= backoffLimit
+}
+
+function indexFailure({ job, doneIndexes, failedIndexes }: JobState): Reason | undefined {
+  if (doneIndexes === undefined || failedIndexes === undefined || failedIndexes.size === 0) return undefined
+  const { completions = 0, maxFailedIndexes } = job.spec ?? {}
+  if (maxFailedIndexes !== undefined && failedIndexes.size > maxFailedIndexes)
+    return {
+      reason: 'MaxFailedIndexesExceeded',
+      message: 'Job has exceeded the specified maximal number of failed indexes',
+    }
+  if (failedIndexes.size + doneIndexes.size < completions) return undefined
+  return { reason: 'FailedIndexes', message: 'Job has failed indexes' }
+}
+
+/**
+ * Returns the milliseconds until the active deadline, or undefined if the Job has no deadline or the deadline is not
+ * running.
+ */
+export function deadlineInMs(job: Job, now: number): number | undefined {
+  const { spec = {}, status = {} } = job
+  const started = Date.parse(status.startTime ?? '')
+  if (spec.activeDeadlineSeconds === undefined || Number.isNaN(started) || isSuspended(job)) return undefined
+  return started + spec.activeDeadlineSeconds * 1000 - now
+}
