@@ -110,19 +110,22 @@ export async function replaceOne(
 /** Ends the store thread: the server becomes unready and the process exits. Returns the acknowledged writes. */
 export async function endStore(fragile: ServerHandle, end: () => void): Promise<ReadonlyMap<string, string>> {
   const writing = writeAll(fragile, 'hub')
-  await untilTrue(async () => writing.acknowledged.size > 20)
-  const client = fragile.client()
-  const exit = once(fragile.process, 'exit')
-  assert.equal((await client.get('/readyz')).status, 200)
-  end()
-  const { status, text } = await until(
-    () => client.get('/readyz'),
-    (ready) => ready.status !== 200,
-  )
-  assert.equal(status, 503)
-  assert.match(text, /store failed: writes are no longer possible: the store thread has exited/)
-  await exit
-  client.close()
-  await writing.stop()
+  try {
+    await untilTrue(async () => writing.acknowledged.size > 20)
+    const client = fragile.client()
+    const exit = once(fragile.process, 'exit', { signal: AbortSignal.timeout(60_000) })
+    assert.equal((await client.get('/readyz')).status, 200)
+    end()
+    const { status, text } = await until(
+      () => client.get('/readyz'),
+      (ready) => ready.status !== 200,
+    )
+    assert.equal(status, 503)
+    assert.match(text, /store failed: writes are no longer possible: the store thread has exited/)
+    await exit
+    client.close()
+  } finally {
+    await writing.stop()
+  }
   return writing.acknowledged
 }

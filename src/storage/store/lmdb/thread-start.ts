@@ -13,6 +13,9 @@ export interface Thread {
   readonly abandon: (cause: unknown) => void
 }
 
+/** Maximum duration of the cleanup of a thread that ends. A thread that takes longer is treated as ended. */
+const maxCleanupMs = 3_000
+
 let ahead: { readonly worker: Worker; readonly thread: Thread } | undefined
 
 /** Starts a thread for the next connection. Until then it does not keep the process alive. */
@@ -40,7 +43,9 @@ function start() {
   if (loading.size === 0) process.on('exit', waitUntilLoaded)
   loading.add(loaded)
   const { promise: ended, resolve } = Promise.withResolvers<unknown>()
+  let exited = false
   worker.on('exit', () => {
+    exited = true
     loading.delete(loaded)
     if (loading.size === 0) process.off('exit', waitUntilLoaded)
     resolve(cause)
@@ -50,6 +55,8 @@ function start() {
     leaveThreadsAtExit()
     resolve(why)
   }
+  // The ports close first. Then lmdb's native cleanup runs, which may block forever if commits were running.
+  port.once('close', () => setTimeout(() => !exited && abandon(cause), maxCleanupMs).unref())
   return { worker, thread: { port, ended, abandon } }
 }
 
