@@ -159,8 +159,10 @@ class LoopRun {
       this.#refused.succeeded(key)
       return outcome
     } catch (error) {
+      // A step that the shutdown interrupts is not a failure of the first pass.
+      if (signal.aborted) throw error
       this.#first.failed(key, error)
-      if (isMissingRight(error) && !signal.aborted)
+      if (isMissingRight(error))
         return this.#records.missingRights.lacks(this.#loop.name, key, error)
       throw error
     }

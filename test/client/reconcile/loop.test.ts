@@ -72,6 +72,20 @@ test('a failure in the first pass rejects the pass and is retried', async (t) =>
   assert.equal(lines.filter((line) => line.includes('loop="things" key="a" error="not yet"')).length, 1)
 })
 
+test('a step that the shutdown interrupts does not fail the first pass', async (t) => {
+  const begun = Promise.withResolvers<void>()
+  const { running } = start(t, {
+    sources: [atStart('a')],
+    reconcile: async (_key, signal) => {
+      begun.resolve()
+      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    },
+  })
+  await begun.promise
+  await running.stop()
+  await running.firstPass
+})
+
 test('a cache source enqueues all existing and expected keys, then changed keys, and all keys again after a reload', async (t) => {
   let tell = (_key: string | undefined) => {}
   const objects = ['widgets/a', 'widgets/ns/b']
