@@ -162,8 +162,7 @@ class LoopRun {
       // A step that the shutdown interrupts is not a failure of the first pass.
       if (signal.aborted) throw error
       this.#first.failed(key, error)
-      if (isMissingRight(error))
-        return this.#records.missingRights.lacks(this.#loop.name, key, error)
+      if (isMissingRight(error)) return this.#records.missingRights.lacks(this.#loop.name, key, error)
       throw error
     }
   }
