@@ -54,6 +54,22 @@ export interface MapLiteral extends Common {
   readonly optionals?: ReadonlySet<number>
 }
 
+export interface StructField {
+  /** Offset of the colon, for messages. */
+  readonly at: number
+  readonly name: string
+  readonly value: Node
+  /** Whether the field is set only if the value is present: `{?a: x}`. */
+  readonly isOptional: boolean
+}
+
+/** An object of a named type: `Object.spec{replicas: 3}`. */
+export interface StructLiteral extends Common {
+  readonly kind: 'struct'
+  readonly name: string
+  readonly fields: readonly StructField[]
+}
+
 export const foldNames = [
   ...(['all', 'exists', 'exists_one', 'map', 'filter', 'optMap', 'optFlatMap'] as const),
   ...(['existsOne', 'transformList', 'transformMap', 'transformMapEntry'] as const),
@@ -77,7 +93,7 @@ export interface Fold extends Common {
   readonly transform: Node | undefined
 }
 
-export type Node = Literal | Identifier | Select | Call | ListLiteral | MapLiteral | Fold
+export type Node = Literal | Identifier | Select | Call | ListLiteral | MapLiteral | StructLiteral | Fold
 
 /** Returns the arguments of a call, preceded by its target. */
 export function operands({ target, args }: Call): readonly Node[] {

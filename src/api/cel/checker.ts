@@ -2,7 +2,7 @@
  * Type-checks an expression before it is evaluated: each name must be declared, each field must exist, and each call
  * must have a matching function. Errors use the wording of cel-go.
  */
-import type { Call, Fold, Identifier, ListLiteral, MapLiteral, Node, Select } from './ast.ts'
+import type { Call, Fold, Identifier, ListLiteral, MapLiteral, Node, Select, StructLiteral } from './ast.ts'
 import { operands } from './ast.ts'
 import { functions } from './functions/all.ts'
 import type { Issue } from './issues.ts'
@@ -48,13 +48,18 @@ export interface Checked {
   readonly used: ReadonlySet<string>
 }
 
-/** Sets the types of all nodes, and the functions of all calls that this minor version of Kubernetes has. */
-export function check(
-  root: Node,
-  variables: ReadonlyMap<string, CelType>,
-  version: number = Number.POSITIVE_INFINITY,
-): Checked {
-  const checker = new Checker(variables, version)
+/** Returns the type of this name, whose objects an expression can create. */
+export type FindStruct = (name: string) => Extract<CelType, { readonly kind: 'object' }> | undefined
+
+export interface CheckOptions {
+  /** Minor version of Kubernetes 1 whose functions are available. All of them if undefined. */
+  readonly version?: number | undefined
+  readonly findStruct?: FindStruct | undefined
+}
+
+/** Sets the types of all nodes, and the available functions of all calls. */
+export function check(root: Node, variables: ReadonlyMap<string, CelType>, options: CheckOptions = {}): Checked {
+  const checker = new Checker(variables, options)
   const type = checker.check(root)
   return { type: resolve(type), issues: checker.issues, used: checker.used }
 }
@@ -72,12 +77,14 @@ class Checker {
   readonly used = new Set<string>()
   readonly #variables: ReadonlyMap<string, CelType>
   readonly #version: number
+  readonly #findStruct: FindStruct | undefined
   /** The variables of macros, innermost last. */
   readonly #scopes: { readonly name: string; readonly type: CelType }[] = []
 
-  constructor(variables: ReadonlyMap<string, CelType>, version: number) {
+  constructor(variables: ReadonlyMap<string, CelType>, { version, findStruct }: CheckOptions) {
     this.#variables = variables
-    this.#version = version
+    this.#version = version ?? Number.POSITIVE_INFINITY
+    this.#findStruct = findStruct
   }
 
   check(node: Node): CelType {
@@ -100,6 +107,8 @@ class Checker {
         return this.#list(node)
       case 'map':
         return this.#map(node)
+      case 'struct':
+        return this.#struct(node)
       case 'fold':
         return this.#fold(node)
     }
@@ -175,7 +184,9 @@ class Checker {
     const args = operands(node).map((operand) => (isFormat(node) ? this.#mixed(operand) : this.check(operand)))
     const isMember = node.target !== undefined
     if (node.name === '_?._') return this.#optionalField(node, resolve(args[0]!))
-    const known = functions.get(node.name)?.filter(({ since = 0 }) => since <= this.#version)
+    const known = functions
+      .get(node.name)
+      ?.filter(({ since = 0, forMutations }) => since <= this.#version && (!forMutations || this.#findStruct))
     if (known === undefined || known.length === 0) return this.#undeclared(node.at, node.name)
     const matching = matchingOverloads(known, { args, isMember })
     if (matching.length === 0) return this.#report(node.at, noOverload(node, args))
@@ -212,6 +223,22 @@ class Checker {
       this.#report(entries[0]![0].at, `unsupported key type: ${kind}`)
     const values = entries.map(([, value]) => value)
     return mapOf(keys, this.#common(values, optionals))
+  }
+
+  #struct({ at, name, fields }: StructLiteral): CelType {
+    const struct = this.#findStruct?.(name)
+    for (const { at: place, name: field, value, isOptional } of fields) {
+      const type = isOptional ? this.#valueType(value) : this.check(value)
+      if (struct === undefined) continue
+      const declared = struct.fields.get(field)?.type
+      if (declared !== undefined && unify(declared, type)) continue
+      const expected = declared === undefined ? '' : formatType(declared)
+      this.#report(
+        place,
+        `expected type of field '${field}' is '${expected}' but provided type is '${formatType(type)}'`,
+      )
+    }
+    return struct ?? this.#undeclared(at, name)
   }
 
   /** Returns the common type of all nodes. */

@@ -13,6 +13,7 @@ import { type CelType, resolve } from './types.ts'
 /** The costs of the parts of a loop, without the expressions of the rule. */
 export const listCost = 10
 export const mapCost = 30
+export const structCost = 40
 export const foldCosts = {
   all: { begin: 1, each: 3 },
   exists: { begin: 1, each: 4 },
@@ -81,6 +82,8 @@ class Estimator {
         return { cost: listCost + this.#costOf(node.elements), size: fixedSize(node.elements.length) }
       case 'map':
         return { cost: mapCost + this.#costOf(node.entries.flat()), size: fixedSize(node.entries.length) }
+      case 'struct':
+        return { cost: structCost + this.#costOf(node.fields.map(({ value }) => value)) }
       case 'fold':
         return this.#fold(node)
     }

@@ -2,9 +2,9 @@
  * Compiles a checked expression into closures, one per node, so that names and functions are resolved only once. Costs
  * are charged during evaluation. An evaluation error is thrown as CelError, and an exhausted budget as BudgetExceeded.
  */
-import { type Call, type Fold, type Identifier, type Node, operands, type Select } from './ast.ts'
+import { type Call, type Fold, type Identifier, type Node, operands, type Select, type StructLiteral } from './ast.ts'
 import { qualifiedName, typeNames } from './checker.ts'
-import { foldCosts, listCost, mapCost } from './cost.ts'
+import { foldCosts, listCost, mapCost, structCost } from './cost.ts'
 import type { Overload, Run } from './overload.ts'
 import { type CelType, isDynamic } from './types.ts'
 import {
@@ -16,6 +16,7 @@ import {
   LiteralMap,
   none,
   Optional,
+  StructValue,
   TypeValue,
   type Value,
 } from './values.ts'
@@ -64,6 +65,11 @@ class Compiler {
         return mapOf(
           node.entries.map(([key, value]) => [this.compile(key), this.compile(value)] as const),
           node.optionals,
+        )
+      case 'struct':
+        return structOf(
+          node,
+          node.fields.map(({ value }) => this.compile(value)),
         )
       case 'fold':
         return this.#fold(node)
@@ -209,6 +215,19 @@ function mapOf(entries: readonly (readonly [Evaluate, Evaluate])[], optionals?: 
     const map = new LiteralMap(found)
     if (map.size < found.length) throw new CelError('Failed with repeated key')
     return map
+  }
+}
+
+function structOf({ name, fields }: StructLiteral, values: readonly Evaluate[]): Evaluate {
+  return (frame) => {
+    frame.budget.charge(structCost)
+    const members = new Map<string, Value>()
+    for (const [i, field] of fields.entries()) {
+      const found = values[i]!(frame)
+      const value = field.isOptional ? optionalValue(found) : found
+      if (value !== undefined) members.set(field.name, value)
+    }
+    return new StructValue(name, members)
   }
 }
 

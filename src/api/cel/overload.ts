@@ -41,6 +41,8 @@ export interface Costs {
 export interface Overload extends Costs {
   /** First minor version of Kubernetes 1 with this function; undefined if all versions with rules have it. */
   readonly since?: number
+  /** Whether only expressions that create objects can use the function. */
+  readonly forMutations?: boolean
   readonly isMember: boolean
   /** Creates a new signature for each call, because type parameters are bound to the arguments of that call. */
   readonly signature: () => Signature

@@ -2,7 +2,7 @@
  * Parses text into a tree by recursive descent. Length and depth are bounded, so that code that walks the tree can
  * recurse. The macros `has`, `all`, `exists`, `exists_one`, `map` and `filter` are parsed here (macros.ts).
  */
-import type { Call, Node } from './ast.ts'
+import type { Call, Node, StructField } from './ast.ts'
 import { functions } from './functions/all.ts'
 import { SyntaxIssue } from './issues.ts'
 import { type Token, tokenize } from './lexer.ts'
@@ -272,9 +272,50 @@ class Parser {
     if (text === 'null') return this.#literal(null)
     this.#next++
     if (reserved.has(text)) throw new SyntaxIssue(at, `reserved identifier: ${text}`)
+    const struct = this.#struct(text, at)
+    if (struct !== undefined) return struct
     const open = this.#take('(')
     if (open === undefined) return this.#made({ kind: 'identifier', at, name: text }, [])
     return this.#withMacros({ kind: 'call', at: open.at, name: text, target: undefined, args: this.#list(')') })
+  }
+
+  /** Parses the rest of `Object.spec{replicas: 3}` after its first name. Undefined if it is something else. */
+  #struct(first: string, at: number): Node | undefined {
+    const isOperator = ({ kind, text }: Token, sign: string) => kind === 'operator' && text === sign
+    const names = [first]
+    let next = this.#next
+    while (isOperator(this.#tokens[next]!, '.') && this.#tokens[next + 1]?.kind === 'identifier') {
+      names.push(this.#tokens[next + 1]!.text)
+      next += 2
+    }
+    if (!isOperator(this.#tokens[next]!, '{')) return undefined
+    this.#next = next + 1
+    const fields: StructField[] = []
+    while (!this.#is('}')) {
+      fields.push(this.#field())
+      if (this.#take(',') === undefined) break
+    }
+    this.#expect('}')
+    const struct: Node = { kind: 'struct', at, name: names.join('.'), fields }
+    return this.#made(
+      struct,
+      fields.map(({ value }) => value),
+    )
+  }
+
+  #field(): StructField {
+    const isOptional = this.#take('?') !== undefined
+    const { kind, text: name, at: place } = this.#token
+    if (kind !== 'identifier') {
+      const found = kind === 'end' ? '<EOF>' : name
+      throw new SyntaxIssue(
+        place,
+        `Syntax error: mismatched input '${found}' expecting {'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}`,
+      )
+    }
+    this.#next++
+    const { at } = this.#expect(':')
+    return { at, name, value: this.#expression(), isOptional }
   }
 
   #bracketed({ at, kind, text }: Token): Node {

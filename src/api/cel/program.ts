@@ -5,7 +5,7 @@
 import type { Call, Node } from './ast.ts'
 import { operands } from './ast.ts'
 import type { Budget } from './budget.ts'
-import { check } from './checker.ts'
+import { check, type FindStruct } from './checker.ts'
 import { estimateCost } from './cost.ts'
 import type { DeclaredType } from './declared-type.ts'
 import { compile, type Evaluate } from './evaluate.ts'
@@ -43,16 +43,18 @@ export interface Environment {
   /** The variables, in the order in which their values are passed. */
   readonly variables: ReadonlyMap<string, DeclaredType>
   readonly readPattern: ReadPattern
+  /** Finds the types of objects that expressions can create, such as `Object.spec`. None if undefined. */
+  readonly findStruct?: FindStruct | undefined
 }
 
 /** Yields between its parts because the text may be long. */
 export function* compileRule(text: string, environment: Environment): Generator<void, Compiled> {
-  const { variables, version, result = 'bool' } = environment
+  const { variables, version, findStruct, result = 'bool' } = environment
   const { root, issue } = parsed(text, version)
   if (root === undefined) return failed(text, [issue])
   yield
   const declared = new Map([...variables].map(([name, { type }]) => [name, type] as const))
-  const { type, issues, used } = check(root, declared, version)
+  const { type, issues, used } = check(root, declared, { version, findStruct })
   if (issues.length > 0) return failed(text, issues)
   if (result !== 'any' && type.kind !== result)
     return { outcome: 'invalid', why: `cel expression must evaluate to a ${result}` }
@@ -153,6 +155,8 @@ function childrenOf(node: Node): readonly Node[] {
       return node.elements
     case 'map':
       return node.entries.flat()
+    case 'struct':
+      return node.fields.map(({ value }) => value)
     case 'fold':
       return [node.range, node.predicate, node.transform].filter((part) => part !== undefined)
     default:

@@ -14,7 +14,12 @@ export type CelType =
   | { readonly kind: PlainName }
   | { readonly kind: 'list'; readonly elem: CelType }
   | { readonly kind: 'map'; readonly key: CelType; readonly value: CelType }
-  | { readonly kind: 'object'; readonly fields: ReadonlyMap<string, Field> }
+  | {
+      readonly kind: 'object'
+      readonly fields: ReadonlyMap<string, Field>
+      /** Set for types that expressions can create objects of. Identifies the type. */
+      readonly name?: string
+    }
   | { readonly kind: 'type' | 'optional'; readonly of: CelType }
   | { readonly kind: 'variable'; bound: CelType | undefined }
 
@@ -103,7 +108,8 @@ export function unify(expected: CelType, actual: CelType, trail: Trail = []): bo
   if (a.kind === 'list' && b.kind === 'list') return unify(a.elem, b.elem, trail)
   if (a.kind === 'map' && b.kind === 'map') return unify(a.key, b.key, trail) && unify(a.value, b.value, trail)
   if (a.kind === 'optional' && b.kind === 'optional') return unify(a.of, b.of, trail)
-  if (a.kind === 'object' && b.kind === 'object') return a.fields === b.fields
+  if (a.kind === 'object' && b.kind === 'object')
+    return a.name === b.name && (a.name !== undefined || a.fields === b.fields)
   return a.kind === b.kind
 }
 
@@ -158,6 +164,8 @@ export function formatType(type: CelType): string {
       return `optional_type(${formatType(actual.of)})`
     case 'null_type':
       return 'null'
+    case 'object':
+      return actual.name ?? actual.kind
     case 'variable':
       return 'dyn'
     default:

@@ -150,6 +150,30 @@ export class LiteralMap extends CelMap {
   }
 }
 
+/** An object of a named type, created by an expression. */
+export class StructValue extends CelMap {
+  readonly name: string
+  readonly #fields: ReadonlyMap<string, Value>
+
+  constructor(name: string, fields: ReadonlyMap<string, Value>) {
+    super()
+    this.name = name
+    this.#fields = fields
+  }
+
+  get size(): number {
+    return this.#fields.size
+  }
+
+  get(key: Value): Value | undefined {
+    return typeof key === 'string' ? this.#fields.get(key) : undefined
+  }
+
+  keys(): readonly string[] {
+    return [...this.#fields.keys()]
+  }
+}
+
 function keyText(key: Value): string {
   if (typeof key === 'string') return `s${key}`
   if (typeof key === 'boolean') return `b${key}`

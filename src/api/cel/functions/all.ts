@@ -6,6 +6,7 @@ import { authorization } from './authorization.ts'
 import { collections } from './collections.ts'
 import { conversions } from './conversions.ts'
 import { namedFormats } from './formats.ts'
+import { jsonPatches } from './json-patches.ts'
 import { lists } from './lists.ts'
 import { networks } from './networks.ts'
 import { operators } from './operators.ts'
@@ -30,4 +31,5 @@ export const functions: Functions = joinTables([
   namedFormats,
   textFormat,
   authorization,
+  jsonPatches,
 ])
