@@ -32,11 +32,13 @@ const actedOn: { readonly [name in FeatureGate]?: string } = {
   ConstrainedImpersonation: 'permissions to impersonate can be limited to certain actions',
   CustomResourceValidationExpressions: 'the server enforces CEL rules in custom resource schemas',
   ElasticIndexedJob: 'the completions of an Indexed Job can change together with its parallelism',
+  KubeletServiceAccountTokenForCredentialProviders: 'a node agent reads the service accounts of the pods on it',
   MutablePodResourcesForSuspendedJobs: 'the resources in the pod template of a suspended Job can change',
   MutableSchedulingDirectivesForSuspendedJobs:
     'the scheduling directives in the pod template of a suspended Job can change even after the Job has started',
   PodDisruptionConditions: 'evicted pods have the condition DisruptionTarget',
   RecoverVolumeExpansionFailure: 'a PersistentVolumeClaim whose expansion failed can request less storage',
+  ServiceAccountNodeAudienceRestriction: 'a node agent requests tokens only for audiences that its pods use',
   ServiceAccountTokenJTI: 'service account tokens have an ID, which users of the token get as an extra attribute',
   ServiceAccountTokenNodeBinding: 'service account tokens can be bound to Nodes',
   ServiceAccountTokenPodNodeInfo: 'service account tokens of pods name the node',

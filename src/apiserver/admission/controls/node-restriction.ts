@@ -1,7 +1,7 @@
 /**
  * NodeRestriction: restricts a node agent to its own objects: its Node (except labels and taints that isolate
- * workloads), the pods bound to it, its Lease and its CSINode. It cannot delete its Node, directly or by adding an
- * owner. Node agents are users `system:node:<name>` in the group `system:nodes`.
+ * workloads), the pods bound to it, its Lease, its CSINode and its ResourceSlices. It cannot delete its Node, directly
+ * or by adding an owner. Node agents are users `system:node:<name>` in the group `system:nodes`.
  */
 
 import { type Json, type JsonObject, sameJson } from '../../../api/json/json.ts'
@@ -12,25 +12,31 @@ import { persistentVolumeClaim as persistentVolumeClaims } from '../../../api/ki
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { pod as pods } from '../../../api/kinds/core/pod.ts'
 import { serviceAccount as serviceAccounts } from '../../../api/kinds/core/service-account.ts'
+import { type ResourceSlice, resourceSlice } from '../../../api/kinds/resource/resource-slice.ts'
 import { csiNode } from '../../../api/kinds/storage/csi-node.ts'
 import { notFound } from '../../../api/model/api-error.ts'
 import type { Lookup, StoredType } from '../../../api/model/lookup.ts'
 import { type ApiObject, asJson } from '../../../api/model/object.ts'
 import { nodesGroup, nodeUserPrefix, type User } from '../../../api/model/user.ts'
+import type { Emulation } from '../../../api/versions/availability.ts'
+import type { Authorizer } from '../../authz/authorizer.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { assertMirrorPod } from '../node-restriction/mirror-pods.ts'
 import { changedLabels, forbiddenLabels } from '../node-restriction/node-labels.ts'
+import { assertAudience } from '../node-restriction/token-audience.ts'
 import { refusal } from '../refusal.ts'
 
 interface Parts {
+  readonly emulation: Emulation
   readonly lookup: Lookup
+  readonly authorizer: Authorizer
 }
 
 /** The restrictions for objects of one type. */
 interface Restriction<T = ApiObject | undefined> {
   readonly type: StoredType<Exclude<T, undefined>>
   /** Throws to reject. `node` is the name of the agent's node. Called only for objects of this type. */
-  assert(request: AdmissionRequest<T>, node: string, lookup: Lookup): void | Promise<void>
+  assert(request: AdmissionRequest<T>, node: string, parts: Parts): void | Promise<void>
 }
 
 const restrictions: readonly Restriction[] = [
@@ -40,9 +46,10 @@ const restrictions: readonly Restriction[] = [
   { type: serviceAccounts, assert: assertAccount },
   { type: lease, assert: assertLease },
   { type: csiNode, assert: assertCsiNode },
+  { type: resourceSlice, assert: assertSlice } satisfies Restriction<ResourceSlice | undefined>,
 ]
 
-export function nodeRestriction({ lookup }: Parts): Control {
+export function nodeRestriction(parts: Parts): Control {
   const types = restrictions.map(({ type }) => type)
   const byPlural = new Map(restrictions.map((restriction) => [restriction.type.plural, restriction]))
   return {
@@ -52,7 +59,7 @@ export function nodeRestriction({ lookup }: Parts): Control {
       const node = agentOf(request.user)
       if (node === undefined) return undefined
       if (node === '') throw refusal(request, `could not determine node from user "${request.user.name}"`)
-      await byPlural.get(request.type.plural)!.assert(request, node, lookup)
+      await byPlural.get(request.type.plural)!.assert(request, node, parts)
       return undefined
     },
   }
@@ -92,7 +99,7 @@ function same(a: unknown, b: unknown): boolean {
   return sameJson(a, b)
 }
 
-function assertPod(request: AdmissionRequest<Pod | undefined>, node: string, lookup: Lookup): void | Promise<void> {
+function assertPod(request: AdmissionRequest<Pod | undefined>, node: string, { lookup }: Parts): void | Promise<void> {
   const { operation, subresource } = request
   const act = `${operation} ${subresource}`
   if (isNew(request)) return assertMirrorPod(lookup, request, node)
@@ -120,6 +127,14 @@ function assertPodStatus(request: AdmissionRequest<Pod | undefined>, node: strin
   assertBound(request, node, 'update pod status for pods')
   if (changedLabels(request.object?.metadata.labels, request.oldObject?.metadata.labels).length > 0)
     throw refusal(request, `node "${node}" cannot update labels through pod status`)
+  if (!same(claimStatuses(request.object), claimStatuses(request.oldObject)))
+    throw refusal(request, `node "${node}" cannot update resource claim statuses`)
+}
+
+/** The ResourceClaims that were generated for a pod. They grant its node read access to the claims. */
+function claimStatuses(pod: Pod | undefined): unknown {
+  const { resourceClaimStatuses = [], extendedResourceClaimStatus = null } = pod?.status ?? {}
+  return [resourceClaimStatuses, extendedResourceClaimStatus]
 }
 
 async function assertEviction(lookup: Lookup, request: AdmissionRequest<Pod | undefined>, node: string): Promise<void> {
@@ -153,16 +168,19 @@ function besidesSize(claim: ApiObject): Json {
 
 interface TokenRequest {
   readonly spec?: {
+    readonly audiences?: readonly string[]
     readonly boundObjectRef?: { readonly apiVersion?: string; kind?: string; name?: string; uid?: string }
   }
 }
 
-/** An agent may request only tokens bound to pods that it runs. */
-async function assertAccount(request: AdmissionRequest, node: string, lookup: Lookup): Promise<void> {
+/** An agent may request only tokens bound to pods that it runs, for audiences that these pods use. */
+async function assertAccount(request: AdmissionRequest, node: string, parts: Parts): Promise<void> {
+  const { lookup, emulation } = parts
   const { operation, subresource, object, namespace } = request
   if (operation !== 'CREATE' || subresource !== 'token')
     throw refusal(request, `node "${node}" may only request tokens for service accounts`)
-  const { kind, apiVersion = 'v1', name = '', uid = '' } = (object as TokenRequest).spec?.boundObjectRef ?? {}
+  const { boundObjectRef, audiences = [] } = (object as TokenRequest).spec ?? {}
+  const { kind, apiVersion = 'v1', name = '', uid = '' } = boundObjectRef ?? {}
   if (kind !== 'Pod' || apiVersion !== 'v1') throw refusal(request, 'node requested token not bound to a pod')
   if (uid === '') throw refusal(request, 'node requested token with a pod binding without a uid')
   const storedPod = await lookup.getLatest(pods, { namespace, name })
@@ -174,6 +192,8 @@ async function assertAccount(request: AdmissionRequest, node: string, lookup: Lo
     )
   if (nodeOf(storedPod.object) !== node)
     throw refusal(request, 'node requested token bound to a pod scheduled on a different node')
+  if (emulation.gates.has('ServiceAccountNodeAudienceRestriction'))
+    await assertAudience(parts, request, { pod: storedPod.object, audiences })
 }
 
 const leaseNamespace = 'kube-node-lease'
@@ -187,4 +207,14 @@ function assertLease(request: AdmissionRequest, node: string): void {
 
 function assertCsiNode(request: AdmissionRequest, node: string): void {
   if (request.name !== node) throw refusal(request, 'can only access CSINode with the same name as the requesting node')
+}
+
+function assertSlice(request: AdmissionRequest<ResourceSlice | undefined>, node: string): void {
+  const { operation, object, oldObject } = request
+  const isForeign = (slice: ResourceSlice | undefined) => slice?.spec?.nodeName !== node
+  if ((operation !== 'DELETE' && isForeign(object)) || (operation !== 'CREATE' && isForeign(oldObject)))
+    throw refusal(
+      request,
+      `can only ${operation.toLowerCase()} ResourceSlice with the same NodeName as the requesting node`,
+    )
 }

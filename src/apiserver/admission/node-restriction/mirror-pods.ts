@@ -61,8 +61,12 @@ function referenced(spec: PodSpec): string {
   if (volumes.some((volume) => volume.persistentVolumeClaim !== undefined)) return 'persistentvolumeclaims'
   // The claim is created with the pod and would grant the node access to it and its volume.
   if (volumes.some(({ ephemeral }) => ephemeral !== undefined)) return 'ephemeral persistentvolumeclaims'
-  const tokens = volumes.flatMap(({ projected }) => projected?.sources ?? [])
-  return tokens.some(({ serviceAccountToken }) => serviceAccountToken !== undefined) ? 'service account tokens' : ''
+  // The claim of a template is created for the pod.
+  if ((spec.resourceClaims ?? []).length > 0) return 'resourceclaims'
+  const sources = volumes.flatMap(({ projected }) => projected?.sources ?? [])
+  if (sources.some(({ serviceAccountToken }) => serviceAccountToken !== undefined)) return 'service account tokens'
+  if (sources.some(({ clusterTrustBundle }) => clusterTrustBundle !== undefined)) return 'clustertrustbundles'
+  return sources.some(({ podCertificate }) => podCertificate !== undefined) ? 'pod certificates' : ''
 }
 
 function hasConfigMaps({ initContainers = [], containers = [], volumes = [] }: PodSpec): boolean {

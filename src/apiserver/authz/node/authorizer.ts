@@ -1,9 +1,8 @@
 /**
  * The Node mode: authorizes node agents, the users `system:node:<name>` in the group `system:nodes`. They have the
  * permissions of the role `system:node`, with restrictions: Secrets, ConfigMaps, claims, volumes, attachments and
- * tokens must be needed by pods on the node, and Leases and CSINodes must be the node's own. Since 1.32 an agent reads
- * only its own Node and the pods on it. It never denies a request
- * that another mode may allow.
+ * tokens must be needed by pods on the node, and Leases, CSINodes and ResourceSlices must be the node's own. Since 1.32
+ * an agent reads only its own Node and the pods on it. It never denies a request that another mode may allow.
  */
 import type { Lookup } from '../../../api/model/lookup.ts'
 import { nodesGroup, nodeUserPrefix, shownName, type User } from '../../../api/model/user.ts'
@@ -15,6 +14,7 @@ import { defaultRules } from '../rbac/defaults/all.ts'
 import { allows, ruleOf } from '../rbac/rule.ts'
 import { NodeGraph } from './graph.ts'
 import { because, type NodeJudge, nodeAccess, podAccess } from './node-and-pod-access.ts'
+import { sliceAccess } from './slice-access.ts'
 
 /** Namespace of node heartbeat Leases. */
 const leaseNamespace = 'kube-node-lease'
@@ -80,7 +80,10 @@ function judgeOf(vendor: Vendor, { gates }: Emulation, graph: NodeGraph) {
   )
   add('core', 'persistentvolumes', concerning(notGot))
   add('storage', 'volumeattachments', concerning(notGot))
-  add('core', 'serviceaccounts', concerning(notToken))
+  const readsAccounts = gates.has('KubeletServiceAccountTokenForCredentialProviders')
+  add('core', 'serviceaccounts', concerning(readsAccounts ? notTokenOrGot : notToken))
+  add('resource', 'resourceclaims', concerning(notGot))
+  add('resource', 'resourceslices', sliceAccess(concerning(() => '')))
   add('coordination', 'leases', (node, asked) => own(node, asked, leaseNamespace))
   add('storage', 'csinodes', (node, asked) => own(node, asked, ''))
   if (gates.has('AuthorizeNodeWithSelectors')) {
@@ -116,6 +119,10 @@ function notWritten({ verb }: ResourceAttributes): string {
 function notToken({ verb, subresource, name }: ResourceAttributes): string {
   const token = verb === 'create' && subresource === 'token' && name !== ''
   return token ? '' : 'can only create tokens for individual service accounts'
+}
+
+function notTokenOrGot(asked: ResourceAttributes): string {
+  return asked.verb === 'get' ? notGot(asked) : notToken(asked)
 }
 
 const ownVerbs = ['get', 'create', 'update', 'patch', 'delete']

@@ -1,11 +1,13 @@
 /**
  * A graph of dependencies, maintained by watches: from the pods on a node to the Secrets, ConfigMaps, claims and
  * accounts that they reference, from claims to their volumes and the Secrets that those reference, and from attachments
- * to nodes. A query costs one or two lookups, whatever the number of pods.
+ * and slices of devices to nodes. A query costs one or two lookups, whatever the number of pods.
  */
 
 import { persistentVolume as persistentVolumes } from '../../../api/kinds/core/persistent-volume.ts'
 import { pod as pods } from '../../../api/kinds/core/pod.ts'
+import type { ResourceSlice } from '../../../api/kinds/resource/resource-slice.ts'
+import { resourceSlice as resourceSlices } from '../../../api/kinds/resource/resource-slice.ts'
 import type { VolumeAttachment } from '../../../api/kinds/storage/volume-attachment.ts'
 import { volumeAttachment as volumeAttachments } from '../../../api/kinds/storage/volume-attachment.ts'
 import type { Lookup, ObjectName } from '../../../api/model/lookup.ts'
@@ -25,6 +27,8 @@ export class NodeGraph {
   readonly #volumesOf = new Map<string, Set<string>>()
   /** Node of each attachment. */
   readonly #attachments = new Map<string, string>()
+  /** Node of each slice of devices. */
+  readonly #slices = new Map<string, string>()
 
   constructor(lookup: Lookup, vendor: Vendor) {
     this.#mirrorKey = vendorKey(vendor, 'config.mirror')
@@ -50,6 +54,11 @@ export class NodeGraph {
         take: ({ name }, object) => this.#takeAttachment(name, object),
         clear: () => this.#attachments.clear(),
       },
+      {
+        type: resourceSlices,
+        take: ({ name }, object) => this.#takeSlice(name, object),
+        clear: () => this.#slices.clear(),
+      },
     ])
   }
 
@@ -64,6 +73,7 @@ export class NodeGraph {
   /** Whether the node needs the object. */
   concerns(node: string, plural: string, { namespace, name }: ObjectName): boolean {
     if (plural === 'volumeattachments') return this.#attachments.get(name) === node
+    if (plural === 'resourceslices') return this.#slices.get(name) === node
     if (plural === 'pods') return this.#pods.get(`${namespace}/${name}`)?.node === node
     if (plural === 'persistentvolumes') return this.#usesVolume(node, name)
     const wanted = thing(plural, namespace, name)
@@ -118,5 +128,10 @@ export class NodeGraph {
     const { nodeName } = object?.spec ?? {}
     if (nodeName) this.#attachments.set(name, nodeName)
     else this.#attachments.delete(name)
+  }
+  #takeSlice(name: string, object: ResourceSlice | undefined): void {
+    const { nodeName } = object?.spec ?? {}
+    if (nodeName) this.#slices.set(name, nodeName)
+    else this.#slices.delete(name)
   }
 }

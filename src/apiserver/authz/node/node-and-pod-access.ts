@@ -37,8 +37,13 @@ export function podAccess(related: NodeJudge): NodeJudge {
 }
 
 function listedPods(node: string, attributes: ResourceAttributes, related: NodeJudge): Decision | Promise<Decision> {
-  const fields = attributes.selectors?.().fields ?? []
-  if (fields.some(({ path, equal, value }) => path === 'spec.nodeName' && equal && value === node)) return allow
+  if (selectsNode(node, attributes)) return allow
   if (attributes.name !== '') return related(node, attributes)
   return because('can only list/watch pods with spec.nodeName field selector')
+}
+
+/** Whether a field selector restricts the request to objects on the node. */
+export function selectsNode(node: string, { selectors }: ResourceAttributes): boolean {
+  const fields = selectors?.().fields ?? []
+  return fields.some(({ path, equal, value }) => path === 'spec.nodeName' && equal && value === node)
 }

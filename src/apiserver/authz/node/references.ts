@@ -1,4 +1,4 @@
-/** Extracts the references of pods and volumes: Secrets, ConfigMaps, claims and the service account. */
+/** Extracts the references of pods and volumes: Secrets, ConfigMaps, claims, devices and the service account. */
 import type { ApiObject } from '../../../api/model/object.ts'
 
 export interface PodNeeds {
@@ -47,6 +47,12 @@ interface PodSpec {
   readonly initContainers?: readonly Container[]
   readonly ephemeralContainers?: readonly Container[]
   readonly volumes?: readonly Volume[]
+  readonly resourceClaims?: readonly (Named & { readonly resourceClaimName?: string })[]
+}
+
+interface PodStatus {
+  readonly resourceClaimStatuses?: readonly (Named & { readonly resourceClaimName?: string })[]
+  readonly extendedResourceClaimStatus?: { readonly resourceClaimName?: string }
 }
 
 /** Volume sources of pods and PersistentVolumes that may reference a Secret. */
@@ -56,7 +62,7 @@ const sourcesWithSecret = ['azureFile', 'cephfs', 'cinder', 'flexVolume', 'iscsi
  * `mirrorKey` is the annotation of mirror pods, which represent pods that a node runs on its own. They must not grant
  * permissions.
  */
-export function podNeeds({ metadata, spec = {} }: ApiObject, mirrorKey: string): PodNeeds {
+export function podNeeds({ metadata, spec = {}, status = {} }: ApiObject, mirrorKey: string): PodNeeds {
   const { namespace = '', name: pod = '' } = metadata
   const { nodeName = '', ...rest } = spec as PodSpec
   const needs = new Set<string>()
@@ -69,6 +75,7 @@ export function podNeeds({ metadata, spec = {} }: ApiObject, mirrorKey: string):
   for (const containers of [rest.containers, rest.initContainers, rest.ephemeralContainers])
     for (const container of containers ?? []) containerNeeds(container, need)
   for (const volume of rest.volumes ?? []) volumeNeeds(volume, pod, need)
+  claimNeeds(rest, status as PodStatus, need)
   return { node: nodeName, needs }
 }
 
@@ -83,6 +90,16 @@ function containerNeeds({ env = [], envFrom = [] }: Container, need: Need): void
     need('secrets', secretRef?.name)
     need('configmaps', configMapRef?.name)
   }
+}
+
+/** The status names the claims that were generated for the pod. */
+function claimNeeds({ resourceClaims = [] }: PodSpec, status: PodStatus, need: Need): void {
+  const { resourceClaimStatuses = [], extendedResourceClaimStatus } = status
+  const generated = new Set(resourceClaims.filter((each) => !each.resourceClaimName).map(({ name }) => name))
+  for (const { resourceClaimName } of resourceClaims) need('resourceclaims', resourceClaimName)
+  for (const { name, resourceClaimName } of resourceClaimStatuses)
+    if (generated.has(name)) need('resourceclaims', resourceClaimName)
+  need('resourceclaims', extendedResourceClaimStatus?.resourceClaimName)
 }
 
 function volumeNeeds(volume: Volume, pod: string, need: Need): void {
