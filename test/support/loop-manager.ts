@@ -72,8 +72,8 @@ export async function openLoopServer(t: Ending, flags: readonly string[] = []) {
     managers.add(manager)
     return manager
   }
-  const as = (name: string, groups: readonly string[] = []) =>
-    new Client(server.transport({ name, groups: [...groups], ...noUid }))
+  const as = (name: string, groups: readonly string[] = [], extra: User['extra'] = new Map()) =>
+    new Client(server.transport({ name, groups: [...groups], ...noUid, extra }))
   return { server, vendor, directory, start, client: new Client(server.transport(admin)), as }
 }
 

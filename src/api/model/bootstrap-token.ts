@@ -13,6 +13,14 @@ export const allTokensGroup = 'system:bootstrappers'
 /** The group of tokens that node agents join with. Bindings of `orch up` allow it to request certificates. */
 export const joinGroup = 'system:bootstrappers:orch:default-node-token'
 
+/** The key in a token's Secret with the name of the only node that may join with the token. */
+export const tokenNodeName = 'node-name'
+
+/** Returns the key of the extra field with this name in the token's user. */
+export function tokenNodeExtra(vendor: Vendor): string {
+  return vendorKey(vendor, 'node-name', 'bootstrap')
+}
+
 /** The ConfigMap with the public part of the cluster's client configuration, for clients that have only a token. */
 export const clusterInfo = { namespace: 'kube-public', name: 'cluster-info' } as const
 /** The prefix of the keys of signatures in `cluster-info`. The token ID follows. */

@@ -15,6 +15,8 @@ import {
   tokenEnd,
   tokenForm,
   tokenGroupForm,
+  tokenNodeExtra,
+  tokenNodeName,
   tokenSecretName,
 } from '../../api/model/bootstrap-token.ts'
 import type { Lookup } from '../../api/model/lookup.ts'
@@ -42,7 +44,7 @@ interface Token {
 export function bootstrapTokens({ vendor, lookup, clock, namespace }: BootstrapTokenParts): Authenticator {
   const type = bootstrapTokenType(vendor)
   const judge = (token: Token, object: ApiObject = nobodys): AuthenticationOutcome => {
-    const user = userOf(token, object)
+    const user = userOf(vendor, token, object)
     return isGood(object, token, { type, now: clock.now() }) && user !== undefined ? { result: 'user', user } : refused
   }
   return ({ authorization }) => {
@@ -95,14 +97,16 @@ function sameText(one: string, other: string): boolean {
 }
 
 /** Returns undefined if the Secret contains a group that is not allowed. */
-function userOf({ id }: Token, object: ApiObject): User | undefined {
-  const extra = readerOf(object)('auth-extra-groups')
-  const groups = extra === '' ? [] : extra.split(',')
+function userOf(vendor: Vendor, { id }: Token, object: ApiObject): User | undefined {
+  const read = readerOf(object)
+  const extraGroups = read('auth-extra-groups')
+  const groups = extraGroups === '' ? [] : extraGroups.split(',')
+  const node = read(tokenNodeName)
   if (!groups.every((group) => tokenGroupForm.test(group))) return undefined
   return {
     name: `system:bootstrap:${id}`,
     uid: '',
     groups: [...new Set([allTokensGroup, ...groups])].sort(),
-    extra: new Map(),
+    extra: new Map(node === '' ? [] : [[tokenNodeExtra(vendor), [node]]]),
   }
 }

@@ -4,13 +4,14 @@
  * `/selfnodeclient` for a certificate in its own name.
  *
  * While the agent of a node is alive, only that agent gets a certificate for the node. A bootstrap token alone is
- * therefore not enough to take over the identity of a working node.
+ * therefore not enough to take over the identity of a working node. A token for one node gets no certificate for others.
  *
  * The verdict is written with the resourceVersion that was checked. A recognized request without permission stays
  * pending and is retried, because permission may be granted later.
  */
 
 import { defined } from '../../api/json/json.ts'
+import { tokenNodeExtra } from '../../api/model/bootstrap-token.ts'
 import { nodeUserPrefix } from '../../api/model/user.ts'
 import { groupName } from '../../api/model/vendor.ts'
 import { signerFaults } from '../../api/pki/built-in-signers.ts'
@@ -65,9 +66,8 @@ async function reconcile(
   if (signerFaults('nodeClient', judgedPart(decoded), spec.usages ?? []).length > 0) return 'done'
   for (const { right, message } of waysFor(request, decoded)) {
     if (!(await mayCreate(parts, request, { right, signal }))) continue
-    const node = nodeOfAnother(request, decoded)
-    const isTaken = node !== undefined && (await isNodeAlive(parts, node, signal))
-    const verdict = isTaken ? denial(node) : newCondition('Approved', 'AutoApproved', message)
+    const denial = await denialOf(parts, request, { node: nodeOfAnother(request, decoded), signal })
+    const verdict = denial ?? newCondition('Approved', 'AutoApproved', message)
     return await decide(parts, request, { verdict, signal })
   }
   return 'later'
@@ -79,7 +79,20 @@ function nodeOfAnother({ spec }: CertificateSigningRequest, { subject }: Certifi
   return spec?.username === user ? undefined : user.slice(nodeUserPrefix.length)
 }
 
-function denial(node: string): Condition {
+/** Returns why a request for the name of another node is denied. */
+async function denialOf(
+  parts: ApprovingParts,
+  { spec }: CertificateSigningRequest,
+  { node, signal }: { readonly node: string | undefined; readonly signal: AbortSignal },
+): Promise<Condition | undefined> {
+  if (node === undefined) return undefined
+  const nodesOfToken = spec?.extra?.[tokenNodeExtra(parts.vendor)]
+  if (nodesOfToken !== undefined && !nodesOfToken.includes(node))
+    return newCondition('Denied', 'TokenIsForAnotherNode', `the bootstrap token is not for the node ${node}`)
+  return (await isNodeAlive(parts, node, signal)) ? aliveNode(node) : undefined
+}
+
+function aliveNode(node: string): Condition {
   const way =
     'join with another name, or delete the Node; the name becomes available when the agent stops sending heartbeats'
   return newCondition('Denied', 'NodeIsAlive', `the node ${node} exists and its agent is alive: ${way}`)

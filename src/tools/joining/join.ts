@@ -1,7 +1,6 @@
 /** `orch join`: writes a kubeconfig for a node agent, given a token and the URL of a server. */
 import { existsSync } from 'node:fs'
 import { tokenForm } from '../../api/model/bootstrap-token.ts'
-import { checkDnsSubdomain } from '../../api/model/names.ts'
 import { createFile } from '../../base/files/files.ts'
 import { flag, type OptionsOf, repeated, text, UsageError } from '../../base/flags/flags.ts'
 import { parseDuration } from '../../base/time/duration.ts'
@@ -10,6 +9,7 @@ import { adminKubeconfig } from '../../client/node/kubeconfig-write.ts'
 import { trustCluster } from './cluster-info.ts'
 import { JoinError } from './join-error.ts'
 import { nodeCertificate } from './node-certificate.ts'
+import { readNodeName } from './node-name.ts'
 
 /** Flags of `orch join`. */
 export const joinFlags = {
@@ -31,7 +31,7 @@ export const joinFlags = {
     read: readPin,
     help: 'public key hash of a cluster CA, as sha256:<hex>; trusts only CAs with this hash, so that knowing the token is not enough to impersonate the cluster',
   }),
-  nodeName: flag({ name: 'node-name', value: 'NAME', read: readNode, help: 'name of the node to join as' }),
+  nodeName: flag({ name: 'node-name', value: 'NAME', read: readNodeName, help: 'name of the node to join as' }),
   kubeconfig: flag({
     name: 'kubeconfig',
     value: 'FILE',
@@ -88,12 +88,6 @@ function readPin(value: string): string {
   if (!/^sha256:[0-9a-f]{64}$/.test(pin))
     throw new UsageError('a hash must have the form sha256:<64 hexadecimal digits>')
   return pin
-}
-
-function readNode(value: string): string {
-  const [fault] = value === '' ? [] : checkDnsSubdomain(value)
-  if (fault !== undefined) throw new UsageError(`${JSON.stringify(value)} is not a valid node name: ${fault}`)
-  return value
 }
 
 function readTimeout(value: string): number {

@@ -8,6 +8,7 @@ import {
   tokenEnd,
   tokenForm,
   tokenGroupForm,
+  tokenNodeName,
   tokenSecretName,
 } from '../../api/model/bootstrap-token.ts'
 import { groupName, profileNames, type Vendor, vendorOf } from '../../api/model/vendor.ts'
@@ -22,6 +23,7 @@ import { Client } from '../../client/requests/client.ts'
 import { isNotFound } from '../../client/requests/status-error.ts'
 import { pinsOf } from './cluster-info.ts'
 import { JoinError } from './join-error.ts'
+import { readNodeName } from './node-name.ts'
 
 const namespace = 'kube-system'
 const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789'
@@ -51,6 +53,12 @@ const createFlags = {
     default: joinGroup,
     read: readGroups,
     help: 'groups of users that authenticate with the token, separated by commas',
+  }),
+  nodeName: flag({
+    name: 'node-name',
+    value: 'NAME',
+    read: readNodeName,
+    help: 'name of the only node that can join with the token; by default, the token is valid for any name',
   }),
   quiet: toggle({ name: 'quiet', letter: 'q', help: 'print only the token instead of the join command' }),
 }
@@ -117,7 +125,7 @@ type CreateOptions = OptionsOf<typeof createFlags> & { readonly token: string }
 
 async function createToken(
   { client, vendor, config }: Cluster,
-  { token, ttl, description, groups, quiet }: CreateOptions,
+  { token, ttl, description, groups, nodeName, quiet }: CreateOptions,
   print: (line: string) => void,
 ): Promise<void> {
   const [id = '', secret = ''] = token.split('.')
@@ -130,17 +138,18 @@ async function createToken(
     'usage-bootstrap-signing': 'true',
     ...(description === '' ? {} : { description }),
     ...(groups === '' ? {} : { 'auth-extra-groups': groups }),
+    ...(nodeName === '' ? {} : { [tokenNodeName]: nodeName }),
   }
   const metadata = { namespace, name: tokenSecretName(id) }
   const type = bootstrapTokenType(vendor)
   await client.create(kinds.Secret, { apiVersion: 'v1', kind: 'Secret', metadata, type, stringData })
-  print(quiet ? token : joinCommand(config, token))
+  print(quiet ? token : joinCommand(config, token, nodeName || 'NAME'))
 }
 
-function joinCommand({ server, authority }: HttpTransportOptions, token: string): string {
+function joinCommand({ server, authority }: HttpTransportOptions, token: string, nodeName: string): string {
   const pins = authority !== undefined && isCertificate(authority) ? pinsOf(authority) : []
   const hashes = pins.map((pin) => ` --ca-cert-hash ${pin}`).join('')
-  return `orch join --server ${server} --token ${token}${hashes} --node-name NAME --kubeconfig FILE`
+  return `orch join --server ${server} --token ${token}${hashes} --node-name ${nodeName} --kubeconfig FILE`
 }
 
 function isCertificate(pem: string): boolean {

@@ -53,6 +53,8 @@ it('a bootstrap token authenticates as the user with its ID and the listed group
     'system:bootstrappers:b',
     'system:authenticated',
   ])
+  await make({ id: 'onenod', data: { 'node-name': 'n1' } })
+  assert.deepEqual((await userOf(`onenod.${secret}`)).extra, { 'bootstrap.orch.io/node-name': ['n1'] })
   await make({ id: 'offset', data: { expiration: '2999-01-01T00:00:00.5+02:00' } })
   assert.equal((await userOf(`offset.${secret}`)).username, 'system:bootstrap:offset')
 })

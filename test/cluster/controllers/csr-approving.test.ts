@@ -72,6 +72,16 @@ test('the manager approves node client certificates', async (t) => {
     return condition?.message ?? ''
   }
 
+  const verdictOn = async (name: string) => {
+    const decided = await eventOf(client, requests, {
+      name: { name },
+      fits: (e) => e.type !== 'BOOKMARK' && (e.object.status?.conditions ?? []).length > 0,
+    })
+    assert.ok(decided.type !== 'BOOKMARK')
+    const [condition] = decided.object.status?.conditions ?? []
+    return [condition?.type, condition?.reason].join(' ')
+  }
+
   const manager = start(['csrapproving'])
 
   await t.test(
@@ -115,13 +125,7 @@ test('the manager approves node client certificates', async (t) => {
     const verdict = async (name: string, who: Client) => {
       const wanted = requestOf({ name, node: name.slice(0, 2) })
       await who.create(requests, wanted)
-      const decided = await eventOf(client, requests, {
-        name: { name },
-        fits: (e) => e.type !== 'BOOKMARK' && (e.object.status?.conditions ?? []).length > 0,
-      })
-      assert.ok(decided.type !== 'BOOKMARK')
-      const [condition] = decided.object.status?.conditions ?? []
-      return [condition?.type, condition?.reason].join(' ')
+      return await verdictOn(name)
     }
     const add = async (name: string, ready: string | undefined, renewTime?: string) => {
       const made = await client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name } })
@@ -146,6 +150,14 @@ test('the manager approves node client certificates', async (t) => {
       assert.equal(await verdict(`${name}-joins`, joiner), outcome, name)
     }
     assert.equal(await verdict('a1-renews', as('system:node:a1', ['system:nodes'])), 'Approved AutoApproved')
+  })
+
+  await t.test('a bootstrap token for one node gets no certificate for another node', async () => {
+    const bound = as('system:bootstrap:bbbbbb', ['joiners'], new Map([['bootstrap.orch.io/node-name', ['c1']]]))
+    await bound.create(requests, requestOf({ name: 'own-name', node: 'c1' }))
+    assert.match(await approved('own-name'), /for node agents/)
+    await bound.create(requests, requestOf({ name: 'other-name', node: 'c2' }))
+    assert.deepEqual(await verdictOn('other-name'), 'Denied TokenIsForAnotherNode')
   })
 
   await t.test('a pending CertificateSigningRequest is approved after permission is granted', async () => {

@@ -92,6 +92,17 @@ test('nodes and users can join a cluster', async (t) => {
     transport.close()
   })
 
+  await t.test('a token for one node cannot join as another node', async () => {
+    const bound = await orch('token', 'create', config, '--node-name=n4')
+    assert.match(bound.stdout, / --node-name n4 /)
+    const [, boundToken = ''] = /--token (\S+)/.exec(bound.stdout) ?? []
+    const refused = await joinAs('n5', `--token=${boundToken}`, `--ca-cert-hash=${hash}`)
+    assert.equal(refused.code, 1)
+    assert.match(refused.stderr, /the bootstrap token is not for the node n5/)
+    const joined = await joinAs('n4', `--token=${boundToken}`, `--ca-cert-hash=${hash}`)
+    assert.equal(joined.code, 0, joined.stderr)
+  })
+
   await t.test('without a CA hash only the token is verified, and a message reports this', async () => {
     const { code, stderr } = await joinAs('n2', `--token=${token}`)
     assert.equal(code, 0, stderr)

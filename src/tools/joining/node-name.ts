@@ -1,0 +1,10 @@
+/** Reads the name of a node from a flag. */
+import { checkDnsSubdomain } from '../../api/model/names.ts'
+import { UsageError } from '../../base/flags/flags.ts'
+
+/** Throws UsageError. An empty value is accepted: the flag is not set. */
+export function readNodeName(value: string): string {
+  const [fault] = value === '' ? [] : checkDnsSubdomain(value)
+  if (fault !== undefined) throw new UsageError(`${JSON.stringify(value)} is not a valid node name: ${fault}`)
+  return value
+}
