@@ -73,6 +73,23 @@ test('an expression that costs too much is aborted', async () => {
   assert.match(answer.text, /cost limit exceeded/)
 })
 
+test('other requests run between the expressions of an expensive policy', async () => {
+  const expression = 'object.data.list.split(",").filter(x, x.startsWith("q")).size() >= 0'
+  const prefix = await install({ validations: Array.from({ length: 20 }, () => ({ expression })) })
+  let last = performance.now()
+  let longestMs = 0
+  const timer = setInterval(() => {
+    longestMs = Math.max(longestMs, performance.now() - last)
+    last = performance.now()
+  }, 1)
+  const began = last
+  assert.equal((await write(`${prefix}a`, { list: 'a,'.repeat(10_000) })).status, 201)
+  const totalMs = performance.now() - began
+  clearInterval(timer)
+  longestMs = Math.max(longestMs, performance.now() - last)
+  assert.ok(longestMs < totalMs / 3, `the longest turn takes ${longestMs} of ${totalMs} ms`)
+})
+
 test('a binding with Warn adds a warning and admits the request', async () => {
   const prefix = await install(
     { validations: [{ expression: 'false', message: 'careful' }] },

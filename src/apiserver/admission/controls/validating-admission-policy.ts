@@ -77,7 +77,7 @@ async function judgeAll(
       data ??= await requestData(request, form, parts)
       const query = { kind: policy.spec.paramKind, ref: binding.spec.paramRef, namespace: request.namespace }
       const parameters = parametersOf(query, parts.lookup, parts.findParameterType)
-      const { violations, annotations } = await judgePolicy(policy, { data, parameters })
+      const { violations, annotations } = await judgePolicy(policy, { data, parameters, timeSlice })
       for (const [key, value] of annotations) notes.add(`${policy.name}/${key}`, value)
       for (const violation of violations) denied.push(...report(request, notes, { policy, binding, violation }))
     }

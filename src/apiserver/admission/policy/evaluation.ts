@@ -15,6 +15,7 @@ import { dynamicValue, fromJson } from '../../../api/cel/json-values.ts'
 import { CelError, CelMap, type Value } from '../../../api/cel/values.ts'
 import type { Json, JsonObject } from '../../../api/json/json.ts'
 import type { User } from '../../../api/model/user.ts'
+import type { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import { messageOf } from '../../../base/text/errors.ts'
 import type { Authorizer, Question } from '../../authz/authorizer.ts'
 import type { Expression, NamedExpression } from './compiled-policy.ts'
@@ -42,12 +43,20 @@ export type Outcome = { readonly value: Value } | { readonly error: string }
 /** Maximum number of questions that one expression can ask. */
 const maxQuestions = 20
 
+interface EvaluationParts {
+  readonly variables: readonly NamedExpression[]
+  /** Other work runs between two expressions, because each can take tens of milliseconds. */
+  readonly timeSlice: TimeSlice
+}
+
 /** The evaluation of one policy. */
 export class Evaluation {
+  readonly #timeSlice: TimeSlice
   readonly #values: ReadonlyMap<string, () => Value>
   #remaining = maxPolicyCost
 
-  constructor(data: Evaluated, variables: readonly NamedExpression[]) {
+  constructor(data: Evaluated, { variables, timeSlice }: EvaluationParts) {
+    this.#timeSlice = timeSlice
     const lazy = new LazyVariables(variables, (expression, budget) => this.#run(expression, budget))
     const object = once(() => dynamicValue(data.object))
     const values: [string, () => Value][] = [
@@ -70,6 +79,7 @@ export class Evaluation {
   async evaluate(expression: Expression): Promise<Outcome> {
     if (this.#remaining <= 0) return { error: outOfBudget }
     for (let questions = 0; ; questions++) {
+      await this.#timeSlice.yieldIfDue()
       const budget = new Budget(Math.min(maxExpressionCost, this.#remaining))
       try {
         this.#lazy.budget = budget

@@ -1,5 +1,6 @@
 /** Evaluates one policy with one of its bindings for a request, and returns its decisions. */
 import { asJson } from '../../../api/model/object.ts'
+import type { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { CompiledPolicy, CompiledValidation } from './compiled-policy.ts'
 import { type Evaluated, Evaluation } from './evaluation.ts'
 import type { Parameters } from './parameters.ts'
@@ -25,26 +26,29 @@ function failed(policy: Policy, message: string, index = 0): Violation[] {
   return policy.spec.failurePolicy === 'Ignore' ? [] : [{ message, reason: 'Invalid', index }]
 }
 
+interface JudgedRequest {
+  readonly data: Evaluated
+  readonly parameters: Parameters
+  /** Shared by all policies that judge the request. */
+  readonly timeSlice: TimeSlice
+}
+
 /** Evaluates the policy once per parameter object. */
-export async function judgePolicy(
-  policy: Policy,
-  { data, parameters }: { readonly data: Evaluated; readonly parameters: Parameters },
-): Promise<Judgement> {
+export async function judgePolicy(policy: Policy, { data, parameters, timeSlice }: JudgedRequest): Promise<Judgement> {
   if (parameters.outcome === 'misconfigured') return { ...nothing, violations: failed(policy, parameters.why) }
   const compiled = await policy.compiled()
   const violations: Violation[] = []
   const annotations: (readonly [string, string])[] = []
   for (const object of parameters.objects) {
     const params = object === undefined ? null : asJson(object)
-    const judged = await judgeOnce(policy, compiled, { ...data, params })
+    const judged = await judgeOnce(policy, compiled, new Evaluation({ ...data, params }, { ...compiled, timeSlice }))
     violations.push(...judged.violations)
     annotations.push(...judged.annotations)
   }
   return { violations, annotations }
 }
 
-async function judgeOnce(policy: Policy, compiled: CompiledPolicy, data: Evaluated): Promise<Judgement> {
-  const evaluation = new Evaluation(data, compiled.variables)
+async function judgeOnce(policy: Policy, compiled: CompiledPolicy, evaluation: Evaluation): Promise<Judgement> {
   const unmet = await firstUnmet(policy, compiled, evaluation)
   if (unmet !== undefined) return { ...nothing, violations: unmet }
   const violations: Violation[] = []
