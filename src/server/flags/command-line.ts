@@ -1,10 +1,14 @@
 /** Parses the command line of a server, both in the main process and in its workers. */
 import { type Flags, parseFlags } from '../../base/flags/flags.ts'
-import { type ServerOptions, serverFlags } from './options.ts'
+import type { FlagGroups } from './configuration-file.ts'
+import { type ServerOptions, serverFlagGroups, serverFlags } from './options.ts'
 import type { UpOptions } from './up.ts'
 
 /** A command that starts an API server. */
-export type ServerCommand = 'up' | 'apiserver'
+export type ServerCommand = (typeof serverCommands)[number]
+
+/** The commands that start an API server. */
+export const serverCommands = ['up', 'apiserver'] as const
 
 /** The options of a command that starts an API server. */
 export interface ServerCommandLine {
@@ -15,18 +19,29 @@ export interface ServerCommandLine {
 
 /** Loads the flags of `orch up` on demand: a server without control loops does not need them. */
 async function loadUpFlags() {
-  const { allUpFlags } = await import('./up.ts')
-  return allUpFlags
+  return await import('./up.ts')
 }
 
 /** Returns all flags of a command. */
-export async function knownFlags(command: ServerCommand): Promise<Flags> {
-  return command === 'up' ? await loadUpFlags() : serverFlags
+export async function allFlagsOf(command: ServerCommand): Promise<Flags> {
+  return command === 'up' ? (await loadUpFlags()).allUpFlags : serverFlags
+}
+
+/** Returns the flags of a command in the groups of its help. */
+export async function flagGroupsOf(command: ServerCommand): Promise<FlagGroups> {
+  if (command === 'apiserver') return serverFlagGroups
+  const { allUpFlags, upOnlyFlags } = await loadUpFlags()
+  const known: Flags = allUpFlags
+  const shared = Object.entries(serverFlagGroups).map(([title, flags]) => [
+    title,
+    Object.fromEntries(Object.entries(flags).map(([option, flag]) => [option, known[option] ?? flag])),
+  ])
+  return { 'Control loop and node': upOnlyFlags, ...Object.fromEntries(shared) }
 }
 
 /** Parses the flags of a command that starts an API server. Throws UsageError. */
 export async function readServerFlags(command: ServerCommand, flags: readonly string[]): Promise<ServerCommandLine> {
   if (command === 'apiserver') return { options: parseFlags(serverFlags, flags), up: undefined }
-  const up = parseFlags(await loadUpFlags(), flags)
+  const up = parseFlags((await loadUpFlags()).allUpFlags, flags)
   return { options: up, up }
 }

@@ -15,7 +15,14 @@ import { serviceAccountFlags } from './service-account-tokens.ts'
 import { servingFlags } from './serving.ts'
 import { storeFlags } from './store.ts'
 
-const clientFlags = {
+const fileFlags = {
+  config: flag({
+    name: 'config',
+    value: 'FILE',
+    read: text,
+    help: 'OrchConfiguration file with a field per flag; flags override it (see orch config)',
+  }),
+
   adminKubeconfig: flag({
     name: 'admin-kubeconfig',
     value: 'FILE',
@@ -27,7 +34,7 @@ const clientFlags = {
 
 /** Flags of the API server by help heading. */
 export const serverFlagGroups = {
-  Serving: { ...servingFlags, ...clientFlags },
+  Serving: { ...servingFlags, ...fileFlags },
   Overload: overloadFlags,
   Storage: { ...storeFlags, ...scheduledBackupFlags },
   API: apiFlags,

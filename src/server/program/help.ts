@@ -6,9 +6,11 @@
 
 import { version } from '../../api/model/version.ts'
 import { groupedHelp } from '../../base/flags/flag-help.ts'
-import { type Flags, UsageError } from '../../base/flags/flags.ts'
+import { UsageError } from '../../base/flags/flags.ts'
 import { fillLines } from '../../base/text/fill-lines.ts'
 import { backupCommandFlags } from '../flags/backup.ts'
+import { flagGroupsOf } from '../flags/command-line.ts'
+import type { FlagGroups } from '../flags/configuration-file.ts'
 import { serverFlagGroups } from '../flags/options.ts'
 
 interface CommandHelp {
@@ -19,23 +21,18 @@ interface CommandHelp {
   readonly flagGroups: () => Promise<FlagGroups>
 }
 
-type FlagGroups = { readonly [title: string]: Flags }
-
 const commands: { readonly [name: string]: CommandHelp } = {
   up: {
     form: 'up [flags]',
     summary: 'run a cluster: API server, control loops, simulated nodes',
     about: 'Data is stored in --data-dir and survives restarts. Press Ctrl-C to stop.',
-    flagGroups: async () => {
-      const { upOnlyFlags } = await import('../flags/up.ts')
-      return { 'Control loop and node': upOnlyFlags, ...serverFlagGroups }
-    },
+    flagGroups: async () => await flagGroupsOf('up'),
   },
   apiserver: {
     form: 'apiserver [flags]',
     summary: 'run the API server only',
     about: 'Run orch controller-manager alongside it for the control loops.',
-    flagGroups: async () => serverFlagGroups,
+    flagGroups: async () => await flagGroupsOf('apiserver'),
   },
   'controller-manager': {
     form: 'controller-manager [flags]',
@@ -77,6 +74,12 @@ const commands: { readonly [name: string]: CommandHelp } = {
     about:
       "Set KUBEBUILDER_ASSETS to this package's bin/envtest directory, or to the directory that orch envtest install writes and prints.",
     flagGroups: async () => ({ Install: (await import('./envtest-install.ts')).installFlags }),
+  },
+  config: {
+    form: 'config defaults | check FILE [flags]',
+    summary: 'print or check a configuration file for --config',
+    about: 'The file has a field for every flag of orch up or orch apiserver. See docs/configuration.md.',
+    flagGroups: async () => ({ Config: (await import('./config-command.ts')).configFlags }),
   },
   version: {
     form: 'version',

@@ -9,7 +9,14 @@ import { StoreDamaged, type StoreError } from '../../storage/store/store.ts'
 import { explainFailure } from '../assembly/explain-failure.ts'
 import { startServerWithLoops } from '../cluster/server-with-loops.ts'
 import { backupCommandFlags } from '../flags/backup.ts'
-import { knownFlags, readServerFlags, type ServerCommand, type ServerCommandLine } from '../flags/command-line.ts'
+import {
+  allFlagsOf,
+  flagGroupsOf,
+  readServerFlags,
+  type ServerCommand,
+  type ServerCommandLine,
+} from '../flags/command-line.ts'
+import { withConfigurationFile } from '../flags/configuration-file.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import { withoutUnsupported } from '../flags/unsupported-flag.ts'
 import { unsupportedApiServerFlags, unsupportedManagerFlags } from '../flags/unsupported-flags.ts'
@@ -49,14 +56,18 @@ async function obey(args: readonly string[]): Promise<void> {
     const { encryptionCommand } = await import('./encryption-command.ts')
     return await encryptionCommand(rest, (line) => process.stdout.write(`${line}\n`))
   }
+  if (command === 'config') {
+    const { configCommand } = await import('./config-command.ts')
+    process.stdout.write(await configCommand(rest))
+    return
+  }
   if (isBackupCommand(command)) return await runBackupCommand(command, rest)
   if (command !== 'up' && command !== 'apiserver')
     throw new UsageError(`unknown command ${JSON.stringify(command)}: use ${commandNames.join(', ')} or help`)
-  const supportedFlags = await knownFlags(command)
-  const flags = withEphemeralDefaults(
-    withoutUnsupported(rest, supportedFlags, unsupportedApiServerFlags),
-    supportedFlags,
-  )
+  const supportedFlags = await allFlagsOf(command)
+  const supported = withoutUnsupported(rest, supportedFlags, unsupportedApiServerFlags)
+  const configured = await withConfigurationFile(supported, async () => await flagGroupsOf(command))
+  const flags = withEphemeralDefaults(configured, supportedFlags)
   const line = await readServerFlags(command, flags)
   if (line.up !== undefined) await checkLoopNames(line.up.controllers)
   await run(line, { command, flags })

@@ -1,0 +1,87 @@
+/** Locates values in the text of a YAML file, for error messages. Only used after an error: it parses the text again. */
+import { EVENT_ID, type Event, getScalarValue, parseEvents } from 'js-yaml'
+
+/** A position in a text. */
+export interface TextPosition {
+  /** Line number, starting at 1. */
+  readonly line: number
+  readonly column: number
+}
+
+/** The keys and list indexes that lead to a value. */
+export type YamlPath = readonly (string | number)[]
+
+/**
+ * Returns the position of the value at the path, or of its closest parent. `document` is the index of a document in the
+ * text. Undefined if the document is empty or missing. The text must be valid YAML.
+ */
+export function locateYamlValue(text: string, path: YamlPath, document = 0): TextPosition | undefined {
+  const offset = new Walk(text).find(document, path)
+  if (offset === undefined) return undefined
+  const before = text.slice(0, offset).split('\n')
+  return { line: before.length, column: before.at(-1)!.length + 1 }
+}
+
+class Walk {
+  readonly #text: string
+  readonly #events: readonly Event[]
+  #next = 0
+
+  constructor(text: string) {
+    this.#text = text
+    this.#events = parseEvents(text, {})
+  }
+
+  find(document: number, steps: YamlPath): number | undefined {
+    for (let documentIndex = -1; this.#next < this.#events.length; this.#next++)
+      if (this.#events[this.#next]!.type === EVENT_ID.DOCUMENT && ++documentIndex === document) break
+    this.#next++
+    return this.#inNode(steps, undefined)
+  }
+
+  /** `here` is the position of this node's key. */
+  #inNode([step, ...rest]: YamlPath, here: number | undefined): number | undefined {
+    const event = this.#events[this.#next]
+    if (event === undefined || step === undefined) return here ?? startOf(event)
+    if (event.type === EVENT_ID.MAPPING) return this.#inMap(String(step), rest, here ?? event.start)
+    if (event.type === EVENT_ID.SEQUENCE) return this.#inList(Number(step), rest, here ?? event.start)
+    return here ?? startOf(event)
+  }
+
+  #inMap(key: string, rest: YamlPath, here: number): number {
+    this.#next++
+    while (this.#events[this.#next]!.type !== EVENT_ID.POP) {
+      const name = this.#events[this.#next]!
+      this.#skip()
+      if (name.type === EVENT_ID.SCALAR && getScalarValue(this.#text, name) === key)
+        return this.#inNode(rest, name.valueStart) ?? here
+      this.#skip()
+    }
+    return here
+  }
+
+  #inList(index: number, rest: YamlPath, here: number): number {
+    this.#next++
+    for (let i = 0; this.#events[this.#next]!.type !== EVENT_ID.POP; i++) {
+      if (i === index) return this.#inNode(rest, startOf(this.#events[this.#next])) ?? here
+      this.#skip()
+    }
+    return here
+  }
+
+  /** Skips one node with its content. */
+  #skip(): void {
+    let depth = 0
+    do {
+      const { type } = this.#events[this.#next++]!
+      if (type === EVENT_ID.MAPPING || type === EVENT_ID.SEQUENCE) depth++
+      else if (type === EVENT_ID.POP) depth--
+    } while (depth > 0)
+  }
+}
+
+function startOf(event: Event | undefined): number | undefined {
+  if (event === undefined) return undefined
+  if (event.type === EVENT_ID.SCALAR) return event.valueStart < 0 ? undefined : event.valueStart
+  return event.type === EVENT_ID.MAPPING || event.type === EVENT_ID.SEQUENCE ? event.start : undefined
+}

@@ -1,0 +1,188 @@
+/**
+ * The file of `--config`: a YAML document with a field for every flag of a server command, in the groups of the help.
+ *
+ *     apiVersion: config.orch.io/v1
+ *     kind: OrchConfiguration
+ *     serving:
+ *       securePort: 6444
+ *     api:
+ *       featureGates: { WatchList: true }
+ *
+ * The file becomes flags in front of those of the command line, so both are parsed and checked by the same code. A flag
+ * on the command line replaces the field. Errors name the line and the column.
+ */
+import { locateYamlValue, type YamlPath } from '../../api/codec/yaml-location.ts'
+import { isObject, type Json, type JsonObject } from '../../api/json/json.ts'
+import { vendorOf } from '../../api/model/vendor.ts'
+import { closestMatch, type Flag, type Flags, UsageError } from '../../base/flags/flags.ts'
+import { messageOf } from '../../base/text/errors.ts'
+import { readFlagFile } from './read-flag-file.ts'
+
+/** Flags of a command by the title of their group. */
+export type FlagGroups = { readonly [title: string]: Flags }
+
+/** The `kind` of the file. */
+export const configurationKind = 'OrchConfiguration'
+/** The only `apiVersion` of the file. */
+export const configurationVersion = `config.${vendorOf('orch').groupDomain}/v1`
+
+const maxBytes = 1024 * 1024
+/** Flags that the file does not have, because they select the file. */
+const flagsWithoutField: ReadonlySet<string> = new Set(['config'])
+
+/** Returns the arguments with the flags of the `--config` file added. Without that flag, returns them unchanged. */
+export async function withConfigurationFile(
+  args: readonly string[],
+  groups: () => Promise<FlagGroups>,
+): Promise<readonly string[]> {
+  const file = configurationFileOf(args)
+  if (file === undefined) return args
+  return [
+    ...(await readConfigurationFile(file, await groups())).filter(({ name }) => !isGiven(args, name)).map(argumentOf),
+    ...args,
+  ]
+}
+
+/** A field of the file as a flag. */
+export interface ConfiguredFlag {
+  readonly name: string
+  readonly value: string
+}
+
+/** Reads and checks a file. Throws UsageError with the line and column of the first invalid field. */
+export async function readConfigurationFile(file: string, groups: FlagGroups): Promise<ConfiguredFlag[]> {
+  const text = readFlagFile('config', file)
+  const fail = (path: YamlPath, message: string) => {
+    const position = locateYamlValue(text, path)
+    return new UsageError(
+      `${position === undefined ? file : `${file}:${position.line}:${position.column}`}: ${message}`,
+    )
+  }
+  return new ConfigurationReader(groups, fail).read(await parse(file, text))
+}
+
+async function parse(file: string, text: string): Promise<Json> {
+  const { parseYaml } = await import('../../api/codec/yaml.ts')
+  try {
+    const { value, duplicates } = parseYaml(Buffer.from(text), maxBytes)
+    if (duplicates.length > 0) throw new Error(`the field ${duplicates[0]} occurs twice`)
+    return value
+  } catch (error) {
+    throw new UsageError(`${file}: ${messageOf(error).replace(/^the body (?:is not valid YAML: )?/, '')}`)
+  }
+}
+
+type Fail = (path: YamlPath, message: string) => UsageError
+
+class ConfigurationReader {
+  readonly #groups: ReadonlyMap<string, Flags>
+  readonly #fail: Fail
+
+  constructor(groups: FlagGroups, fail: Fail) {
+    this.#groups = new Map(Object.entries(groups).map(([title, flags]) => [groupField(title), flags]))
+    this.#fail = fail
+  }
+
+  read(document: Json): ConfiguredFlag[] {
+    if (!isObject(document)) throw this.#fail([], `the file must contain an object of kind ${configurationKind}`)
+    const { kind, apiVersion, ...groups } = document
+    if (kind !== configurationKind) throw this.#fail(['kind'], `kind: must be ${configurationKind}`)
+    if (apiVersion !== configurationVersion)
+      throw this.#fail(['apiVersion'], `apiVersion: must be ${configurationVersion}`)
+    return Object.entries(groups).flatMap(([name, fields]) => this.#readGroup(name, fields))
+  }
+
+  #readGroup(group: string, fields: Json | undefined): ConfiguredFlag[] {
+    const flags = this.#groups.get(group)
+    if (flags === undefined) throw this.#unknown([group], [...this.#groups.keys()])
+    if (!isObject(fields)) throw this.#fail([group], `${group}: must be an object with a field per flag`)
+    const byField = new Map(
+      Object.values(flags)
+        .filter(hasField)
+        .map((flag) => [flagField(flag.name), flag]),
+    )
+    return Object.entries(fields).flatMap(([field, value]) => {
+      const flag = byField.get(field)
+      if (flag === undefined) throw this.#unknown([group, field], [...byField.keys()])
+      return this.#readField([group, field], value, flag)
+    })
+  }
+
+  #readField(path: readonly string[], value: Json | undefined, flag: Flag<unknown>): ConfiguredFlag[] {
+    const where = path.join('.')
+    try {
+      const texts = flagTexts(value, flag)
+      if (flag.readAll === undefined) for (const text of texts) flag.read(text)
+      else flag.readAll(texts)
+      return texts.map((text) => ({ name: flag.name, value: text }))
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error
+      throw this.#fail(path, `${where}: ${error.message}`)
+    }
+  }
+
+  #unknown(path: readonly string[], known: readonly string[]): UsageError {
+    const hint = closestMatch(path.at(-1)!, known)
+    return this.#fail(path, `unknown field ${path.join('.')}${hint === undefined ? '' : `; did you mean ${hint}?`}`)
+  }
+}
+
+/**
+ * Returns the values of the flag on a command line. A list is several values of a repeated flag, and one value with
+ * commas for every other flag. An object is a list of `key=value`.
+ */
+function flagTexts(value: Json | undefined, flag: Flag<unknown>): string[] {
+  if (Array.isArray(value)) {
+    const texts = value.map(scalarText)
+    return flag.readAll === undefined ? [texts.join(',')] : texts
+  }
+  if (isObject(value)) return [pairsText(value)]
+  return [scalarText(value)]
+}
+
+function pairsText(value: JsonObject): string {
+  return Object.entries(value)
+    .map(([key, member]) => `${key}=${scalarText(member)}`)
+    .join(',')
+}
+
+function scalarText(value: Json | undefined): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  throw new UsageError('must be text, a number, true or false, or a list of these')
+}
+
+/** Whether the file has a field for the flag. Flags that only explain why they are rejected have none. */
+export function hasField({ name, hidden = false }: Flag<unknown>): boolean {
+  return !hidden && !flagsWithoutField.has(name)
+}
+
+/** Returns the field of a flag: `tls-cert-file` becomes `tlsCertFile`. */
+export function flagField(name: string): string {
+  return name.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** Returns the field of a group: `Service account tokens` becomes `serviceAccountTokens`. */
+export function groupField(title: string): string {
+  const [first = '', ...rest] = title.split(' ')
+  const start = first === first.toUpperCase() ? first.toLowerCase() : first[0]!.toLowerCase() + first.slice(1)
+  return start + rest.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('')
+}
+
+function configurationFileOf(args: readonly string[]): string | undefined {
+  const files = args.flatMap((arg, i) => {
+    if (arg.startsWith('--config=')) return [arg.slice('--config='.length)]
+    return arg === '--config' ? [args[i + 1] ?? ''] : []
+  })
+  if (files.length > 1) throw new UsageError('--config is specified twice')
+  if (files[0] === '') throw new UsageError('--config requires a value: --config=FILE')
+  return files[0]
+}
+
+function isGiven(args: readonly string[], name: string): boolean {
+  return args.some((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`))
+}
+
+function argumentOf({ name, value }: ConfiguredFlag): string {
+  return `--${name}=${value}`
+}

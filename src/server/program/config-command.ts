@@ -1,0 +1,70 @@
+/**
+ * `orch config`: prints a configuration file with all defaults, or checks a file (`server/flags/configuration-file.ts`).
+ */
+import { type Flag, type Flags, flag, oneOf, parseCommandLine, parseFlags, UsageError } from '../../base/flags/flags.ts'
+import { fillLines } from '../../base/text/fill-lines.ts'
+import { allFlagsOf, flagGroupsOf, serverCommands } from '../flags/command-line.ts'
+import {
+  configurationKind,
+  configurationVersion,
+  type FlagGroups,
+  flagField,
+  groupField,
+  hasField,
+  readConfigurationFile,
+} from '../flags/configuration-file.ts'
+
+export const configFlags = {
+  command: flag({
+    name: 'command',
+    value: serverCommands.join('|'),
+    default: 'up',
+    read: oneOf(serverCommands),
+    help: 'command that reads the file',
+  }),
+} satisfies Flags
+
+/** Runs `orch config defaults` or `orch config check FILE` and returns the output. */
+export async function configCommand(args: readonly string[]): Promise<string> {
+  const {
+    words: [verb, ...files],
+    options: { command },
+  } = parseCommandLine(configFlags, args)
+  const groups = await flagGroupsOf(command)
+  if (verb === 'defaults' && files.length === 0) return defaultConfiguration(groups)
+  const [file, ...others] = files
+  if (verb !== 'check' || file === undefined || others.length > 0)
+    throw new UsageError('unknown command: use orch config defaults, or orch config check FILE')
+  const fields = await readConfigurationFile(file, groups)
+  parseFlags(
+    await allFlagsOf(command),
+    fields.map(({ name, value }) => `--${name}=${value}`),
+  )
+  return `${file} is valid for orch ${command}\n`
+}
+
+/** Returns a file with every field. Fields of flags without a default are comments. */
+function defaultConfiguration(groups: FlagGroups): string {
+  const sections = Object.entries(groups).map(([title, flags]) => {
+    const fields = Object.values(flags).filter(hasField).map(fieldText)
+    return `${groupField(title)}:\n${fields.join('')}`
+  })
+  return [`apiVersion: ${configurationVersion}\nkind: ${configurationKind}\n`, ...sections].join('\n')
+}
+
+const maxWidth = 110
+
+function fieldText(flag: Flag<unknown>): string {
+  const help = fillLines(flag.help, maxWidth).map((line) => `  # ${line}\n`)
+  const { value: placeholder, readAll } = flag
+  const initial = placeholder === '' && flag.default === '' ? 'false' : flag.default
+  const field =
+    initial === ''
+      ? `  # ${flagField(flag.name)}: ${readAll === undefined ? placeholder : `[${placeholder}]`}\n`
+      : `  ${flagField(flag.name)}: ${yamlScalar(initial)}\n`
+  return help.join('') + field
+}
+
+function yamlScalar(text: string): string {
+  return /^(?:true|false|0|[1-9]\d*)$/.test(text) ? text : JSON.stringify(text)
+}
