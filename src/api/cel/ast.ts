@@ -72,7 +72,7 @@ export interface StructLiteral extends Common {
 
 export const foldNames = [
   ...(['all', 'exists', 'exists_one', 'map', 'filter', 'optMap', 'optFlatMap'] as const),
-  ...(['existsOne', 'transformList', 'transformMap', 'transformMapEntry'] as const),
+  ...(['existsOne', 'transformList', 'transformMap', 'transformMapEntry', 'sortBy'] as const),
 ] as const
 export type FoldName = (typeof foldNames)[number]
 

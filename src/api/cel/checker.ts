@@ -318,6 +318,8 @@ function transformed(macro: Fold['macro'], range: CelType, transform: CelType): 
     case 'optFlatMap':
     case 'transformMapEntry':
       return transform
+    case 'sortBy':
+      return range.kind === 'list' ? range : listOf(types.dyn)
     case 'transformMap':
       return mapOf(indexType(range), transform)
     default:

@@ -3,11 +3,11 @@
  * this estimate, so it counts like cel-go and does not reflect actual costs here. Macros count as the loops that they
  * represent.
  */
-import { type Call, type Fold, type Node, operands } from './ast.ts'
+import { type Call, type Fold, type Node, operands, type Select } from './ast.ts'
 import { lengthOf } from './compare.ts'
 import type { DeclaredType } from './declared-type.ts'
 import type { CallEstimate, Estimated } from './overload.ts'
-import { fixedSize, type Size, times, unionOf, unknownSize } from './size.ts'
+import { fixedSize, type Size, sortEstimate, times, traversal, unionOf, unknownSize } from './size.ts'
 import { type CelType, resolve } from './types.ts'
 
 /** The costs of the parts of a loop, without the expressions of the rule. */
@@ -22,46 +22,76 @@ export const foldCosts = {
   map: { begin: listCost + 1, each: 12 },
   existsOne: { begin: 2, each: 2 },
   transformList: { begin: listCost + 1, each: 12 },
-  transformMap: { begin: mapCost + 1, each: 4 },
-  transformMapEntry: { begin: mapCost + 1, each: 4 },
-  optMap: { begin: 1, each: 1 },
-  optFlatMap: { begin: 1, each: 1 },
+  transformMap: { begin: mapCost + 1, each: 3 },
+  transformMapEntry: { begin: mapCost + 1, each: 2 },
+  // A test for the value, the value, the list that the macro expands to, and the result.
+  optMap: { begin: listCost + 2, each: 1 },
+  optFlatMap: { begin: listCost + 2, each: 0 },
+  // The list of keys, and the names of both lists.
+  sortBy: { begin: listCost + 2 + listCost + 1, each: 12 },
 } as const
 
-/** The cost of a node, its size if known, and its declared type. */
+/** What is known about a value before evaluation. */
 interface CostEstimate {
   readonly cost: number
   readonly size?: Size | undefined
-  readonly declared?: DeclaredType | undefined
+  /** The position in the declared data; undefined for a value that an expression computes. */
+  readonly place?: Place | undefined
 }
 
-/** `variables` are the declared types of `self` and `oldSelf`. */
-export function estimateCost(root: Node, variables: ReadonlyMap<string, DeclaredType>): number {
-  return new Estimator(variables).estimate(root).cost
+/** A position in the declared data; `declared` is undefined if the data declares nothing there. */
+interface Place {
+  readonly declared: DeclaredType | undefined
 }
 
-const scalars: ReadonlySet<CelType['kind']> = new Set([
-  'bool',
-  'int',
-  'uint',
-  'double',
-  'timestamp',
-  'duration',
-  'type',
-  'ip',
-  'cidr',
-  'quantity',
-  'semver',
-])
+/** First minor version of Kubernetes 1 that knows the size of a list that a macro creates. */
+const macroSizesSince = 30
+/** First minor version that knows that addresses, quantities and the like are compared in constant time. */
+const opaqueEqualitySince = 32
+/** First minor version that does not confuse the variable of `optMap` with the value that the rule validates. */
+const boundVariablesSince = 33
 
-const keepsDeclared = new Set(['value', 'orValue', 'or', 'optional.of', 'optional.ofNonZeroValue'])
+/**
+ * `variables` are the declared types of `self` and `oldSelf`. `version` is the minor version of Kubernetes 1 whose
+ * estimate is returned.
+ */
+export function estimateCost(
+  root: Node,
+  variables: ReadonlyMap<string, DeclaredType>,
+  version: number = Number.POSITIVE_INFINITY,
+): number {
+  return new Estimator(variables, version).estimate(root).cost
+}
+
+const scalars: ReadonlySet<CelType['kind']> = new Set(['bool', 'int', 'uint', 'double', 'timestamp', 'duration'])
+
+function isScalar(type: CelType | undefined): boolean {
+  const actual = type && resolve(type)
+  if (actual?.kind === 'optional') return isScalar(actual.of)
+  return actual !== undefined && scalars.has(actual.kind)
+}
+
+/** The maximum size of a named format, which determines the cost of comparing two of them. */
+const maxFormatSize = 64
+const opaqueEqualityCosts: { readonly [kind: string]: number } = {
+  ...{ ip: 1, cidr: 1, quantity: 1, semver: 1, url: 1, format: traversal(maxFormatSize) },
+  ...{ authorizer: 1, path_check: 1, group_check: 1, resource_check: 1, decision: 1 },
+}
+
+/** The types of operands for which selecting a field has a cost. */
+const selectable: ReadonlySet<CelType['kind']> = new Set(['map', 'object', 'variable'])
 
 class Estimator {
   readonly #variables: ReadonlyMap<string, DeclaredType>
-  readonly #scopes: { readonly name: string; readonly known: CostEstimate }[] = []
+  readonly #version: number
+  /** The value that the rule validates. */
+  readonly #root: Place
+  readonly #scopes: { readonly name: string; readonly known: Omit<CostEstimate, 'cost'> }[] = []
 
-  constructor(variables: ReadonlyMap<string, DeclaredType>) {
+  constructor(variables: ReadonlyMap<string, DeclaredType>, version: number) {
     this.#variables = variables
+    this.#version = version
+    this.#root = { declared: variables.values().next().value }
   }
 
   estimate(node: Node): CostEstimate {
@@ -70,12 +100,8 @@ class Estimator {
         return { cost: 0, size: literalSize(node.value) }
       case 'identifier':
         return { ...this.#estimateOfName(node.name), cost: 1 }
-      case 'select': {
-        const operand = this.estimate(node.operand)
-        if (node.isTest) return { cost: operand.cost, size: fixedSize(1) }
-        const declared = operand.declared?.fields?.get(node.field) ?? elementOf(operand)
-        return { cost: operand.cost + 1, declared }
-      }
+      case 'select':
+        return this.#select(node)
       case 'call':
         return this.#call(node)
       case 'list':
@@ -91,7 +117,30 @@ class Estimator {
 
   #estimateOfName(name: string): Omit<CostEstimate, 'cost'> {
     const local = this.#scopes.findLast((scope) => scope.name === name)
-    return local?.known ?? { declared: this.#variables.get(name) }
+    return local?.known ?? { place: { declared: this.#variables.get(name) ?? this.#root.declared } }
+  }
+
+  /**
+   * Returns the position of a part. Like cel-go, takes a part of a computed value for the value that the rule
+   * validates: `['a'].all(x, self.b.contains(x))` estimates the size of `x` as that of `self`.
+   */
+  #below(place: Place | undefined, part: (declared: DeclaredType) => DeclaredType | undefined): Place {
+    if (place === undefined) return this.#root
+    return { declared: place.declared && part(place.declared) }
+  }
+
+  #elements(place: Place | undefined): Place {
+    return this.#below(place, ({ elem }) => elem)
+  }
+
+  #select({ operand, field, isTest }: Select): CostEstimate {
+    // A qualified name, such as that of a type, is one node to cel-go.
+    if (operand.type === undefined) return { cost: 1 }
+    const known = this.estimate(operand)
+    if (isTest) return { cost: known.cost, size: fixedSize(1) }
+    const isCharged = selectable.has(resolve(operand.type).kind)
+    const place = this.#below(known.place, ({ fields }) => fields?.get(field))
+    return { cost: known.cost + (isCharged ? 1 : 0), place }
   }
 
   #costOf(nodes: readonly Node[]): number {
@@ -103,84 +152,88 @@ class Estimator {
     const known = nodes.map((operand) => this.estimate(operand))
     const cost = known.reduce((sum, operand) => sum + operand.cost, 0)
     if (node.name === '_&&_' || node.name === '_||_') return { cost, size: fixedSize(1) }
-    if (node.name === '_?_:_') return conditional(known)
-    if (node.name === 'dyn') return { ...known[0]!, cost: cost + 1 }
-    const args = known.map((operand, i) => estimatedOf(operand, nodes[i]!))
-    const estimates = (node.overloads ?? []).map(({ estimate }) => estimate?.(args) ?? { cost: 1 })
+    if (node.name === '_?_:_') return conditional(known, nodes)
+    if (node.name === 'dyn') return { cost: cost + 1, size: sizeOf(known[0]!, nodes[0]!) }
+    const unit = this.#version >= opaqueEqualitySince && node.name === '_==_' ? opaqueEqualityCost(nodes) : undefined
+    if (unit !== undefined) return { cost: cost + unit, size: fixedSize(1) }
+    const args = known.map((operand, i) => this.#estimatedOf(operand, nodes[i]!))
+    const estimates = node.overloads?.map(({ estimate }) => estimate?.(args) ?? { cost: 1 }) ?? [{ cost: 1 }]
     const worst = estimates.reduce((most, { cost: each }) => Math.max(most, each), 0)
-    const declared = this.#declaredResult(node, known[0])
-    return { cost: cost + worst, size: sizeOfResults(estimates), declared }
+    const place = node.name === '_[_]' ? this.#elements(known[0]!.place) : undefined
+    return { cost: cost + worst, size: sizeOfResults(estimates), place }
   }
 
-  /** Returns the declared type of the result, for functions that return a part of their first argument. */
-  #declaredResult(node: Call, first: CostEstimate | undefined): DeclaredType | undefined {
-    if (first === undefined) return undefined
-    const [, field] = node.args
-    if (node.name === '_?._')
-      return first.declared?.fields?.get(field?.kind === 'literal' ? String(field.value) : '') ?? elementOf(first)
-    if (['_[_]', '_[?_]', 'first', 'last'].includes(node.name)) return elementOf(first)
-    return keepsDeclared.has(node.name) ? first.declared : undefined
+  #estimatedOf(known: CostEstimate, node: Node): Estimated {
+    const type = node.type && resolve(node.type)
+    const elem = type?.kind === 'list' ? resolve(type.elem).kind : undefined
+    const size = sizeOf(known, node)
+    const constant = node.kind === 'literal' ? node.value : undefined
+    if (elem !== 'string' && elem !== 'bytes') return { size, constant }
+    const declared = known.place && this.#elements(known.place).declared
+    return { size, constant, textSize: declared === undefined ? unknownSize : { min: 0, max: declared.maxElements } }
   }
 
   #fold(node: Fold): CostEstimate {
     const range = this.estimate(node.range)
     if (node.macro === 'optMap' || node.macro === 'optFlatMap') return this.#optionalMapping(node, range)
-    const isList = resolve(node.range.type!).kind === 'list'
-    const index: CostEstimate = { cost: 0, size: fixedSize(isList ? 1 : 0) }
-    // Keys of maps are strings of unknown size and count as empty.
-    const element: CostEstimate = isList ? { cost: 0, declared: elementOf(range) } : { cost: 0, size: fixedSize(0) }
-    const scopes = this.#scopes.length
-    this.#scopes.push({ name: node.variable, known: node.second === undefined ? element : index })
-    if (node.second !== undefined)
-      this.#scopes.push({ name: node.second, known: { cost: 0, declared: elementOf(range) } })
-    const predicate = node.predicate === undefined ? 0 : this.estimate(node.predicate).cost
-    const transform = node.transform === undefined ? 0 : this.estimate(node.transform).cost
-    this.#scopes.length = scopes
-    const { begin, each } = foldCosts[node.macro]
     const count = sizeOf(range, node.range)
-    const cost = range.cost + begin + times(count.max, each + predicate + transform)
+    const body = this.#bodyCost(node, range.place)
+    const { begin, each } = foldCosts[node.macro]
+    const loop = begin + times(count.max, each + body)
+    if (node.macro === 'sortBy') return sorted(node, range.cost + loop, count)
     const isCollection = node.transform !== undefined || node.macro === 'filter'
-    return {
-      cost,
-      size: isCollection ? { min: 0, max: count.max } : fixedSize(1),
-      ...(node.macro === 'filter' && range.declared && { declared: range.declared }),
-    }
+    const isKnown = !isCollection || this.#version >= macroSizesSince
+    return { cost: range.cost + loop, ...(isKnown && { size: isCollection ? count : fixedSize(1) }) }
   }
 
+  /** Returns the cost of the expressions of a loop, for one element of the range. */
+  #bodyCost(node: Fold, range: Place | undefined): number {
+    const isList = resolve(node.range.type!).kind === 'list'
+    const element = { place: this.#elements(range) }
+    // Keys of maps are strings of unknown size and count as empty.
+    const key = { size: fixedSize(isList ? 1 : 0) }
+    const scopes = this.#scopes.length
+    this.#scopes.push({ name: node.variable, known: node.second === undefined && isList ? element : key })
+    if (node.second !== undefined) this.#scopes.push({ name: node.second, known: element })
+    const parts = [node.predicate, node.transform].filter((part) => part !== undefined)
+    const cost = this.#costOf(parts)
+    this.#scopes.length = scopes
+    return cost
+  }
+
+  /** The optional is evaluated twice: to see whether it has a value, and to get the value. */
   #optionalMapping(node: Fold, range: CostEstimate): CostEstimate {
-    this.#scopes.push({ name: node.variable, known: { ...range, cost: 0 } })
+    const known = this.#version >= boundVariablesSince ? {} : { place: this.#root }
+    this.#scopes.push({ name: node.variable, known })
     const transform = this.estimate(node.transform!)
     this.#scopes.pop()
-    const { begin, each } = foldCosts.optMap
-    return { ...transform, cost: range.cost + begin + each + transform.cost }
+    const { begin, each } = foldCosts[node.macro]
+    return { cost: 2 * range.cost + begin + each + transform.cost }
   }
 }
 
-/** Returns the declared type of a list's elements or a map's values. */
-function elementOf({ declared }: CostEstimate): DeclaredType | undefined {
-  return declared?.form === 'list' || declared?.form === 'map' ? declared.elem : undefined
+/** The sort itself, after the keys of all elements have been computed. */
+function sorted({ transform }: Fold, cost: number, count: Size): CostEstimate {
+  const kind = transform?.type && resolve(transform.type).kind
+  const sort = sortEstimate(count, kind === 'string' || kind === 'bytes' ? 'text' : 'other')
+  return { cost: cost + sort.cost, ...(sort.size && { size: sort.size }) }
 }
 
-function conditional([condition, then, otherwise]: readonly CostEstimate[]): CostEstimate {
+function conditional([condition, then, otherwise]: readonly CostEstimate[], nodes: readonly Node[]): CostEstimate {
   const cost = condition!.cost + Math.max(then!.cost, otherwise!.cost)
-  if (then!.size === undefined || otherwise!.size === undefined)
-    return { cost, declared: then!.declared === otherwise!.declared ? then!.declared : undefined }
-  return { cost, size: unionOf(then!.size, otherwise!.size) }
+  return { cost, size: unionOf(sizeOf(then!, nodes[1]!), sizeOf(otherwise!, nodes[2]!)) }
 }
 
-function sizeOf({ size, declared }: CostEstimate, { type }: Node): Size {
+/** Returns the cost of comparing two values of one type that takes constant time; undefined for other types. */
+function opaqueEqualityCost(nodes: readonly Node[]): number | undefined {
+  const [a, b] = nodes.map(({ type }) => type && resolve(type).kind)
+  return a !== undefined && a === b && Object.hasOwn(opaqueEqualityCosts, a) ? opaqueEqualityCosts[a] : undefined
+}
+
+function sizeOf({ size, place }: CostEstimate, { type }: Node): Size {
   if (size !== undefined) return size
-  if (declared !== undefined) return { min: 0, max: declared.maxElements }
-  return type !== undefined && scalars.has(resolve(type).kind) ? fixedSize(1) : unknownSize
-}
-
-function estimatedOf(known: CostEstimate, node: Node): Estimated {
-  const type = node.type && resolve(node.type)
-  const elem = type?.kind === 'list' ? resolve(type.elem).kind : undefined
-  const isTexts = elem === 'string' || elem === 'bytes'
-  const element = elementOf(known)
-  const textSize = element === undefined ? unknownSize : { min: 0, max: element.maxElements }
-  return { size: sizeOf(known, node), ...(isTexts && { textSize }) }
+  if (place?.declared !== undefined) return { min: 0, max: place.declared.maxElements }
+  return isScalar(type) ? fixedSize(1) : unknownSize
 }
 
 function sizeOfResults(estimates: readonly CallEstimate[]): Size | undefined {

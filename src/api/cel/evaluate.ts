@@ -5,6 +5,7 @@
 import { type Call, type Fold, type Identifier, type Node, operands, type Select, type StructLiteral } from './ast.ts'
 import { qualifiedName, typeNames } from './checker.ts'
 import { foldCosts, listCost, mapCost, structCost } from './cost.ts'
+import { selfComparison, sorted } from './functions/collections.ts'
 import type { Overload, Run } from './overload.ts'
 import { type CelType, isDynamic } from './types.ts'
 import {
@@ -379,6 +380,21 @@ const collect =
     return new ArrayList(found)
   }
 
+/** Sorts the elements by the keys that the transformation returns. */
+const sortedByKey =
+  ({ transform }: Parts): Loop =>
+  (frame, walk) => {
+    const items: Value[] = []
+    const keys: Value[] = []
+    walk((item) => {
+      items.push(item)
+      keys.push(transform(frame))
+      return undefined
+    })
+    frame.budget.charge(selfComparison(new ArrayList(keys)))
+    return sorted(frame, items, keys)
+  }
+
 /** Creates a map from the keys of the range, or from the entries of the maps that the transformation returns. */
 const collectMap =
   (kind: 'entries' | 'values') =>
@@ -414,6 +430,7 @@ const loops: { readonly [macro in Exclude<Fold['macro'], 'optMap' | 'optFlatMap'
       return new ArrayList(found)
     },
   map: collect,
+  sortBy: sortedByKey,
   transformList: collect,
   transformMap: collectMap('values'),
   transformMapEntry: collectMap('entries'),

@@ -23,6 +23,7 @@ const forms: { readonly [name in FoldName]: Form } = {
   map: { one: [2, 3], transforms: true },
   optMap: { one: [2], transforms: true },
   optFlatMap: { one: [2], transforms: true },
+  sortBy: { one: [2], transforms: true },
   transformList: { two: [3, 4], transforms: true },
   transformMap: { two: [3, 4], transforms: true },
   transformMapEntry: { two: [3, 4], transforms: true },
@@ -31,6 +32,7 @@ const forms: { readonly [name in FoldName]: Form } = {
 /** First minor versions of the macros that the first version with rules lacks. */
 const optionalsSince = 28
 const twoVariablesSince = 32
+const sortBySince = 34
 
 /** Returns undefined for an ordinary call. Throws SyntaxIssue if a macro is used incorrectly. */
 export function readMacro(call: Call, version: number): Node | undefined {
@@ -40,6 +42,7 @@ export function readMacro(call: Call, version: number): Node | undefined {
   const { one = [], two = [] } = forms[name as FoldName]
   if (name.startsWith('opt') && version < optionalsSince) return undefined
   if (name === 'existsOne' && version < twoVariablesSince) return undefined
+  if (name === 'sortBy' && version < sortBySince) return undefined
   if (one.includes(args.length)) return foldOf(call, target, 1)
   return two.includes(args.length) && version >= twoVariablesSince ? foldOf(call, target, 2) : undefined
 }

@@ -22,6 +22,8 @@ export interface Estimated {
   readonly size: Size
   /** The size of the elements of a list of strings or bytes. */
   readonly textSize?: Size | undefined
+  /** The value, if the argument is a constant. */
+  readonly constant?: Value | undefined
 }
 
 /** The maximum cost of a call without its arguments, and the size of its result if known. */

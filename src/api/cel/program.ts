@@ -38,6 +38,8 @@ export type Compiled =
 export interface Environment {
   /** Minor version of Kubernetes 1 whose functions are available. All of them if undefined. */
   readonly version?: number | undefined
+  /** Minor version of Kubernetes 1 whose cost estimates apply. Those of the newest if undefined. */
+  readonly costVersion?: number | undefined
   /** Type of the result. Defaults to bool; undefined accepts any type. */
   readonly result?: CelType['kind'] | 'any'
   /** The variables, in the order in which their values are passed. */
@@ -49,7 +51,7 @@ export interface Environment {
 
 /** Yields between its parts because the text may be long. */
 export function* compileRule(text: string, environment: Environment): Generator<void, Compiled> {
-  const { variables, version, findStruct, result = 'bool' } = environment
+  const { variables, version, costVersion, findStruct, result = 'bool' } = environment
   const { root, issue } = parsed(text, version)
   if (root === undefined) return failed(text, [issue])
   yield
@@ -63,7 +65,7 @@ export function* compileRule(text: string, environment: Environment): Generator<
   const badPattern = yield* patterns.addConstants(root)
   if (badPattern !== undefined) return { outcome: 'invalid', why: `program instantiation failed: ${badPattern}` }
   yield
-  const maxCost = estimateCost(root, variables)
+  const maxCost = estimateCost(root, variables, costVersion)
   yield
   const evaluate: Program['evaluate'] = valueRunner(compile(root, [...variables.keys()]), patterns)
   const run: Program['run'] = (values, budget) => evaluate(values, budget) === true

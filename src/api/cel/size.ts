@@ -34,6 +34,21 @@ export function traversal(size: number, factor = perCharacter): number {
   return Math.ceil(times(size, factor))
 }
 
+/** The fixed cost of a call that creates a list. */
+export const listCallCost = 11
+
+/** The cost factors of comparing each element of a list with each other one, by the type of the elements. */
+export const comparisonFactors = { text: 2.1, other: 2 }
+
+/** Returns the estimate of sorting a list of this size. Like cel-go, takes the number of comparisons for the new size. */
+export function sortEstimate(
+  { min, max }: Size,
+  elements: keyof typeof comparisonFactors,
+): { readonly cost: number; readonly size: Size } {
+  const size = { min: min * min, max: times(max, max) }
+  return { cost: traversal(size.max, comparisonFactors[elements]) + listCallCost, size }
+}
+
 /** Returns the cost of matching a text of one length against a pattern of another. */
 export function matchCost(text: number, pattern: number): number {
   return times(Math.ceil((text + 1) * perCharacter), Math.ceil(pattern * perPatternCharacter))

@@ -2,7 +2,7 @@
 
 import { Budget } from '../../../src/api/cel/budget.ts'
 import { fromJson } from '../../../src/api/cel/json-values.ts'
-import { type Compiled, compileRule } from '../../../src/api/cel/program.ts'
+import { type Compiled, compileRule, type Environment } from '../../../src/api/cel/program.ts'
 import { CelError } from '../../../src/api/cel/values.ts'
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
 import { declaredTypeOf } from '../../../src/apiserver/custom/rules/rule-types.ts'
@@ -17,17 +17,31 @@ function declaredOf(schema: JsonObject) {
 }
 
 export function compileForJson(rule: string, schema = any, version?: number): Compiled {
-  return runToCompletion(compileForJsonSliced(rule, schema, version))
+  return runToCompletion(compileForJsonSliced(rule, schema, { version }))
+}
+
+/** The estimated cost of a rule in a version of Kubernetes. */
+export function estimateOf(
+  rule: string,
+  { schema, costVersion }: { readonly schema: JsonObject; readonly costVersion: number },
+): number {
+  const compiled = runToCompletion(compileForJsonSliced(rule, schema, { costVersion }))
+  if (compiled.outcome === 'invalid') throw new Error(compiled.why)
+  return compiled.program.maxCost
 }
 
 /** Like `compiled`, but in steps. */
-export function compileForJsonSliced(rule: string, schema = any, version?: number): Generator<void, Compiled> {
+export function compileForJsonSliced(
+  rule: string,
+  schema = any,
+  versions: Pick<Environment, 'version' | 'costVersion'> = {},
+): Generator<void, Compiled> {
   const declared = declaredOf(schema)
   const variables = new Map([
     ['self', declared],
     ['oldSelf', declared],
   ])
-  return compileRule(rule, { variables, readPattern, version })
+  return compileRule(rule, { variables, readPattern, ...versions })
 }
 
 export interface Data {

@@ -263,6 +263,7 @@ describe('functions of later Kubernetes versions', () => {
       '[?self.?s, ?self.?l[?0]] == ["b"] && size({?"a": self.?s}) == 0',
       "optional.ofNonZeroValue('').or(optional.of('y')).value() == 'y'",
       '[optional.of(1), optional.none()].unwrapOpt() == [1]',
+      'optional.unwrap([optional.of(1), optional.none()]) == [1]',
     ],
     data,
   )
@@ -278,6 +279,9 @@ describe('functions of later Kubernetes versions', () => {
   holds('sets and lists', [
     'sets.contains([1, 2, 3], [2]) && !sets.contains([1], [2]) && sets.equivalent([1, 1, 2], [2, 1])',
     'sets.intersects([1], [1, 2]) && !sets.intersects([], [1])',
+    'sets.contains([1, dyn([2])], [dyn([2.0])]) && sets.contains([1, dyn(2u), dyn(3.0)], [dyn(3u), dyn(1.0), dyn(2)])',
+    '[dyn(1), dyn(2u), dyn(1.0), dyn([1]), dyn([1.0]), dyn(null)].distinct().size() == 4',
+    '["bb", "a", "ccc"].sortBy(x, size(x)) == ["a", "bb", "ccc"] && [1, 3, 2].sortBy(x, -x) == [3, 2, 1]',
     '[3, 1, 2].sort() == [1, 2, 3] && [1, 1, 2].distinct() == [1, 2] && [1, 2].reverse() == [2, 1]',
     '[[1], [2, 3]].flatten() == [1, 2, 3] && [1, 2, 3].slice(1, 2) == [2] && lists.range(3) == [0, 1, 2]',
   ])
@@ -332,6 +336,7 @@ describe('functions of later Kubernetes versions', () => {
       [32, '[1].all(i, v, true)'],
       [33, "isSemver('1')"],
       [34, '[2, 1].sort() == [1, 2]'],
+      [34, '[2, 1].sortBy(x, x) == [1, 2]'],
     ]
     for (const [since, rule] of rows) {
       assert.equal(compileForJson(rule, undefined, since).outcome, 'program', rule)

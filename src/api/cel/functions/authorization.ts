@@ -2,7 +2,9 @@
  * Questions to the authorizer, from Kubernetes 1.27. A check is an immutable description of a request. The caller
  * provides the authorizer, which must answer synchronously. If it has to wait, it throws `AnswerPending`.
  */
-import { define, type Functions, type Implementation } from '../overload.ts'
+import { sizeOf } from '../compare.ts'
+import { type Costs, define, type Functions, type Implementation } from '../overload.ts'
+import { times, traversal } from '../size.ts'
 import { CelError, Opaque, type Value } from '../values.ts'
 
 /** The attributes of a request to authorize. */
@@ -107,6 +109,13 @@ const path: Implementation = (_, [value, text]) => {
   return (value as Check).with({ path: text as string }, 'path_check')
 }
 
+/** The cost of reading a selector: a list, and for every second character a requirement with its values. */
+const selectorCost = (length: number) => 10 + traversal(length) + times(50, Math.ceil(length / 2))
+const selecting: Costs = {
+  actual: ([, selector]) => selectorCost(sizeOf(selector!)),
+  estimate: ([, selector]) => ({ cost: selectorCost(selector!.size.max) }),
+}
+
 /** A check costs as much as 350,000 other calls, as in Kubernetes. */
 const checkCost = { actual: () => 350_000, estimate: () => ({ cost: 350_000 }) }
 
@@ -120,8 +129,14 @@ export const authorization: Functions = new Map([
   ['subresource', [define('resource_check.(string) resource_check', setting('subresource'))]],
   ['namespace', [define('resource_check.(string) resource_check', setting('namespace'))]],
   ['name', [define('resource_check.(string) resource_check', setting('name'))]],
-  ['fieldSelector', [{ ...define('resource_check.(string) resource_check', setting('fieldSelector')), since: 31 }]],
-  ['labelSelector', [{ ...define('resource_check.(string) resource_check', setting('labelSelector')), since: 31 }]],
+  [
+    'fieldSelector',
+    [{ ...define('resource_check.(string) resource_check', setting('fieldSelector'), selecting), since: 31 }],
+  ],
+  [
+    'labelSelector',
+    [{ ...define('resource_check.(string) resource_check', setting('labelSelector'), selecting), since: 31 }],
+  ],
   [
     'check',
     [

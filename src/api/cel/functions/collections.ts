@@ -1,5 +1,5 @@
 /** Sets (Kubernetes 1.29), further list functions (1.34) and optional values (1.28). */
-import { contains, equals, order } from '../compare.ts'
+import { order } from '../compare.ts'
 import {
   type CallEstimate,
   type Costs,
@@ -11,7 +11,8 @@ import {
   joinTables,
   type Run,
 } from '../overload.ts'
-import { times } from '../size.ts'
+import { comparisonFactors, fixedSize, listCallCost, type Size, sortEstimate, times, traversal } from '../size.ts'
+import { ValueSet } from '../value-set.ts'
 import {
   ArrayList,
   CelError,
@@ -37,8 +38,15 @@ function pairs(factor: number): Costs {
 }
 
 function isSubset(run: Run, outer: CelList, inner: CelList): boolean {
-  for (const item of inner) if (!contains(run, outer, item)) return false
+  const elements = new ValueSet(run, outer)
+  for (const item of inner) if (!elements.has(item)) return false
   return true
+}
+
+function intersects(run: Run, a: CelList, b: CelList): boolean {
+  const elements = new ValueSet(run, b)
+  for (const item of a) if (elements.has(item)) return true
+  return false
 }
 
 const sets: Functions = new Map([
@@ -58,36 +66,51 @@ const sets: Functions = new Map([
   ],
   [
     'sets.intersects',
-    [
-      define(
-        '(list(A), list(A)) bool',
-        (run, [a, b]) => (a as CelList).toArray().some((item) => contains(run, b as CelList, item)),
-        pairs(1),
-      ),
-    ],
+    [define('(list(A), list(A)) bool', (run, [a, b]) => intersects(run, a as CelList, b as CelList), pairs(1))],
   ],
 ])
 
-/** Costs one unit per element, and produces a result of at most the same size. */
-const eachElement: Costs = {
-  actual: ([list]) => 1 + sizeOfList(list),
-  estimate: ([list]) => ({ cost: 1 + list!.size.max, size: { min: 0, max: list!.size.max } }),
+/** Returns the cost of a new list of this size. */
+function newList(size: Size, factor = 1): CallEstimate {
+  return { cost: traversal(size.max, factor) + listCallCost, size }
+}
+
+/** The cost of a list that is as long as the result. */
+function creating(resultSize: (args: readonly Estimated[]) => Size): Costs {
+  return {
+    actual: () => listCallCost,
+    ofResult: sizeOfList,
+    estimate: (args) => newList(resultSize(args)),
+  }
+}
+
+/** Kubernetes charges the comparison of all pairs of elements, although fewer are needed here. */
+const comparingAll: Costs = {
+  actual: ([list]) => selfComparison(list as CelList),
+  estimate: ([list]) => sortEstimate(list!.size, 'other'),
+}
+const comparingTexts: Costs = { ...comparingAll, estimate: ([list]) => sortEstimate(list!.size, 'text') }
+
+export function selfComparison(list: CelList): number {
+  const first = list.size === 0 ? undefined : list.get(0)
+  const isText = typeof first === 'string' || first instanceof Uint8Array
+  return Math.floor(list.size * list.size * comparisonFactors[isText ? 'text' : 'other']) + listCallCost
+}
+
+/** A depth that is not a constant may be any. */
+function flattening([list, depth]: readonly Estimated[]): CallEstimate {
+  const levels = depth === undefined ? 1 : intOr(depth, Number.POSITIVE_INFINITY)
+  return newList(list!.size, levels)
+}
+
+/** Returns the value of a constant argument. Negative numbers count as 0. */
+function intOr({ constant }: Estimated, otherwise: number): number {
+  return typeof constant === 'number' ? Math.max(constant, 0) : otherwise
 }
 
 function distinct(run: Run, list: CelList): ArrayList {
-  const found: Value[] = []
-  const scalars = new Set<string>()
-  for (const item of list) {
-    if (typeof item === 'string') {
-      if (scalars.has(item)) continue
-      scalars.add(item)
-    } else {
-      run.budget.charge(found.length)
-      if (found.some((each) => equals(run, each, item))) continue
-    }
-    found.push(item)
-  }
-  return new ArrayList(found)
+  const known = new ValueSet(run, new ArrayList([]))
+  return new ArrayList(list.toArray().filter((item) => known.add(item)))
 }
 
 function slice(list: CelList, from: Int, to: Int): ArrayList {
@@ -113,9 +136,16 @@ function flatten(run: Run, list: CelList, depth: Int): ArrayList {
   return new ArrayList(flat)
 }
 
+const flatCosts: Costs = {
+  actual: ([list, depth]) => Math.floor(times(sizeOfList(list), Math.max(Number(depth ?? 1), 0))) + listCallCost,
+  estimate: flattening,
+}
+
+const sortCosts = (type: string) => (type === 'string' || type === 'bytes' ? comparingTexts : comparingAll)
+
 const sortable = ['int', 'uint', 'double', 'bool', 'duration', 'timestamp', 'string', 'bytes']
 
-function sorted(run: Run, items: readonly Value[], keys: readonly Value[]): ArrayList {
+export function sorted(run: Run, items: readonly Value[], keys: readonly Value[]): ArrayList {
   const kinds = new Set(keys.map(kindOf))
   if (kinds.size > 1) throw new CelError('list elements must have the same type')
   run.budget.allocate(items.length)
@@ -143,16 +173,16 @@ const range: Implementation = ({ budget }, [count]) => {
 }
 
 const lists: Functions = new Map([
-  ['distinct', [define('list(A).() list(A)', (run, [list]) => distinct(run, list as CelList), eachElement)]],
+  ['distinct', [define('list(A).() list(A)', (run, [list]) => distinct(run, list as CelList), comparingAll)]],
   [
     'flatten',
     [
-      define('list(list(A)).() list(A)', (run, [list]) => flatten(run, list as CelList, 1), eachElement),
-      define('list(dyn).() list(dyn)', (run, [list]) => flatten(run, list as CelList, 1), eachElement),
+      define('list(list(A)).() list(A)', (run, [list]) => flatten(run, list as CelList, 1), flatCosts),
+      define('list(dyn).() list(dyn)', (run, [list]) => flatten(run, list as CelList, 1), flatCosts),
       define(
         'list(dyn).(int) list(dyn)',
         (run, [list, depth]) => flatten(run, list as CelList, depth as Int),
-        eachElement,
+        flatCosts,
       ),
     ],
   ],
@@ -162,28 +192,29 @@ const lists: Functions = new Map([
       define(
         'list(A).(int, int) list(A)',
         (_, [list, from, to]) => slice(list as CelList, from as Int, to as Int),
-        eachElement,
+        creating(([list, from, to]) => fixedSize(Math.max(intOr(to!, list!.size.max) - intOr(from!, 0), 0))),
       ),
     ],
   ],
-  ['sort', sortable.map((type) => define(`list(${type}).() list(${type})`, sort, eachElement))],
+  ['sort', sortable.map((type) => define(`list(${type}).() list(${type})`, sort, sortCosts(type)))],
   [
     'reverse',
     [
       define(
         'list(A).() list(A)',
         copied((items) => items.reverse()),
-        eachElement,
+        creating(([list]) => list!.size),
       ),
     ],
   ],
   [
     'lists.range',
     [
-      define('(int) list(int)', range, {
-        actual: ([count]) => 1 + Math.max(Number(count), 0),
-        estimate: (): CallEstimate => ({ cost: 1, size: { min: 0, max: Number.POSITIVE_INFINITY } }),
-      }),
+      define(
+        '(int) list(int)',
+        range,
+        creating(([count]) => fixedSize(intOr(count!, Number.POSITIVE_INFINITY))),
+      ),
     ],
   ],
 ])
@@ -204,25 +235,16 @@ function isZero(value: Value): boolean {
   return (value instanceof CelList || value instanceof CelMap) && value.size === 0
 }
 
-const sizeOfFirst = ([value]: readonly Estimated[]): CallEstimate => ({ cost: 1, size: value!.size })
-
 const optionals: Functions = new Map([
-  ['optional.of', [define('(A) optional(A)', (_, [value]) => new Optional(value), { estimate: sizeOfFirst })]],
+  ['optional.of', [define('(A) optional(A)', (_, [value]) => new Optional(value))]],
   [
     'optional.ofNonZeroValue',
-    [
-      define('(A) optional(A)', (_, [value]) => (isZero(value!) ? none : new Optional(value)), {
-        estimate: sizeOfFirst,
-      }),
-    ],
+    [define('(A) optional(A)', (_, [value]) => (isZero(value!) ? none : new Optional(value)))],
   ],
   ['optional.none', [define('() optional(A)', () => none)]],
   ['hasValue', [define('optional(A).() bool', (_, [value]) => optional(value).value !== undefined)]],
-  ['value', [define('optional(A).() A', (_, [value]) => valueIn(value), { estimate: sizeOfFirst })]],
-  [
-    'orValue',
-    [define('optional(A).(A) A', (_, [value, other]) => optional(value).value ?? other!, { estimate: sizeOfFirst })],
-  ],
+  ['value', [define('optional(A).() A', (_, [value]) => valueIn(value))]],
+  ['orValue', [define('optional(A).(A) A', (_, [value, other]) => optional(value).value ?? other!)]],
   [
     'or',
     [
@@ -232,6 +254,12 @@ const optionals: Functions = new Map([
     ],
   ],
 ])
+
+const unwrap: Implementation = ({ budget }, [list]) => {
+  budget.allocate(sizeOfList(list))
+  const values = (list as CelList).toArray().map((item) => optional(item).value)
+  return new ArrayList(values.filter((item) => item !== undefined))
+}
 
 const moreOptionals: Functions = new Map([
   [
@@ -252,19 +280,8 @@ const moreOptionals: Functions = new Map([
       }),
     ],
   ],
-  [
-    'unwrapOpt',
-    [
-      define(
-        'list(optional(A)).() list(A)',
-        (_, [list]) => {
-          const found = (list as CelList).toArray().map((item) => optional(item).value)
-          return new ArrayList(found.filter((item) => item !== undefined))
-        },
-        eachElement,
-      ),
-    ],
-  ],
+  ['unwrapOpt', [define('list(optional(A)).() list(A)', unwrap)]],
+  ['optional.unwrap', [define('(list(optional(A))) list(A)', unwrap)]],
 ])
 
 export const collections: Functions = joinTables([

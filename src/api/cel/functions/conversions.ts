@@ -1,7 +1,7 @@
 /** Type conversion functions, and `type` and `dyn`. */
 import { sizeOf } from '../compare.ts'
 import { type Costs, define, type Functions, type Implementation } from '../overload.ts'
-import { traversal } from '../size.ts'
+import { type Size, traversal } from '../size.ts'
 import { readDuration, readTimestamp, showDuration, showTimestamp, timestampOf } from '../time-text.ts'
 import {
   CelError,
@@ -85,10 +85,12 @@ function typeNameOf(value: Value): string {
   return typeNames[kind] ?? kind
 }
 
-/** The cost of traversing the whole string. */
-const copying: Costs = {
-  actual: ([value]) => traversal(sizeOf(value!)),
-  estimate: ([value]) => ({ cost: traversal(value!.size.max), size: { min: 0, max: value!.size.max * 4 } }),
+/** The cost of traversing the whole string or all bytes. A character takes up to four bytes. */
+function copying(resultSize: (size: Size) => Size): Costs {
+  return {
+    actual: ([value]) => traversal(sizeOf(value!)),
+    estimate: ([value]) => ({ cost: traversal(value!.size.max), size: resultSize(value!.size) }),
+  }
 }
 
 const double = (value: Value | undefined) => (value as Double).value
@@ -133,7 +135,11 @@ export const conversions: Functions = new Map([
       define('(uint) string', (_, [value]) => String((value as Uint).value)),
       define('(double) string', (_, [value]) => textOfDouble(value as Double)),
       define('(bool) string', (_, [value]) => String(value)),
-      define('(bytes) string', (_, [value]) => textOfBytes(value as Uint8Array), copying),
+      define(
+        '(bytes) string',
+        (_, [value]) => textOfBytes(value as Uint8Array),
+        copying(({ min, max }) => ({ min: Math.floor(min / 4), max })),
+      ),
       define('(timestamp) string', (_, [value]) => showTimestamp(value as Timestamp)),
       define('(duration) string', (_, [value]) => showDuration(value as Duration)),
     ],
@@ -148,7 +154,7 @@ export const conversions: Functions = new Map([
           budget.allocate((value as string).length)
           return Buffer.from(value as string)
         },
-        copying,
+        copying(({ min, max }) => ({ min, max: max * 4 })),
       ),
     ],
   ],

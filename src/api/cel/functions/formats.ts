@@ -9,7 +9,7 @@ import {
 } from '../../model/names.ts'
 import { sizeOf } from '../compare.ts'
 import { define, type Functions, introducedIn } from '../overload.ts'
-import { traversal } from '../size.ts'
+import { times, traversal } from '../size.ts'
 import { readDate, readDateTime } from '../time-text.ts'
 import { ArrayList, CelError, none, Opaque, Optional, type Value } from '../values.ts'
 
@@ -73,7 +73,8 @@ const rules: { readonly [name: string]: FormatRule } = {
   date: { check: must(isReadable(readDate), 'invalid date'), patternSize: 21 },
   datetime: { check: must(isReadable(readDateTime), 'invalid datetime'), patternSize: 60 },
 }
-const largestPattern = Math.max(...Object.values(rules).map(({ patternSize }) => patternSize))
+/** Pattern size that the estimate assumes for every format. */
+const maxPatternSize = 128
 
 const formats = new Map(Object.entries(rules).map(([name, rule]) => [name, new Format(name, rule)]))
 
@@ -104,7 +105,7 @@ export const namedFormats: Functions = introducedIn(
       [
         define('format.(string) optional(list(string))', (_, [format, text]) => validate(format!, text!), {
           actual: ([format, text]) => costOf(sizeOf(text!), (format as Format).rule.patternSize),
-          estimate: ([, text]) => ({ cost: costOf(text!.size.max, largestPattern) }),
+          estimate: ([, text]) => ({ cost: times(traversal(text!.size.max), maxPatternSize / 4) }),
         }),
       ],
     ] as const,

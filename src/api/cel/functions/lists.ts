@@ -1,21 +1,29 @@
 /** The list functions that Kubernetes adds to the language. */
-import { equals, order, sizeOf } from '../compare.ts'
+import { equals, order } from '../compare.ts'
 import { type Costs, define, type Functions, type Implementation } from '../overload.ts'
 import { times, traversal } from '../size.ts'
-import { CelError, type CelList, Double, Duration, kindOf, Uint, type Value } from '../values.ts'
+import { CelError, CelList, CelMap, Double, Duration, kindOf, Uint, type Value } from '../values.ts'
 import { operators } from './operators.ts'
 import { textPositions } from './strings.ts'
 
 const comparable = ['int', 'uint', 'double', 'bool', 'duration', 'timestamp', 'string', 'bytes']
 
-/** Costs one unit per element, plus the traversal of string elements. */
+/** Costs a traversal of the list and everything in it. The estimate also counts one unit per element. */
 const eachElement: Costs = {
-  actual: ([list]) => {
-    let cost = 0
-    for (const item of list as CelList) cost += typeof item === 'string' ? 1 + traversal(sizeOf(item)) : 1
-    return cost
-  },
+  actual: ([list]) => contentCost(list!),
   estimate: ([list]) => ({ cost: times(list!.size.max, 1 + traversal(list!.textSize?.max ?? 0)) }),
+}
+
+/** Returns the cost of traversing a value: a tenth of a unit per byte of text, and one unit per other scalar. */
+function contentCost(value: Value): number {
+  if (typeof value === 'string') return Math.floor(Buffer.byteLength(value) / 10)
+  if (value instanceof Uint8Array) return Math.floor(value.length / 10)
+  let cost = 0
+  if (value instanceof CelList) for (const item of value) cost += contentCost(item)
+  else if (value instanceof CelMap)
+    for (const key of value.keys()) cost += contentCost(key) + contentCost(value.get(key)!)
+  else cost = 1
+  return cost
 }
 
 const isSorted: Implementation = ({ budget }, [list]) => {

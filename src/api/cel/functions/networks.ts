@@ -91,20 +91,27 @@ function cidrOf(text: Value | undefined): Cidr {
   return cidr
 }
 
-/** The cost of reading the text of one argument. */
-function reading(index: number, factor = 0.1): Costs {
-  return {
-    actual: (args) => traversal(sizeOf(args[index]!), factor),
-    estimate: (args) => ({ cost: traversal(args[index]!.size.max, factor) }),
-  }
+/** The cost of reading a text. Kubernetes estimates one unit regardless of the length. */
+function reading(factor = 0.1): Costs {
+  return { actual: ([text]) => traversal(sizeOf(text!), factor) }
 }
 
-/** The cost of comparing with another address or range, which is read first if it is text. */
-function comparing(form: 'text' | 'value'): Costs {
-  const isText = form === 'text'
+/** Size of an IPv6 address in bytes, the largest that is compared. */
+const maxBytes = 16
+
+interface Compared {
+  /** Whether the other address or range is given as text, which is read first. */
+  readonly isText: boolean
+  /** Whether the other value is a range, whose address is masked first. */
+  readonly isRange: boolean
+}
+
+/** The cost of comparing the bytes of two addresses. */
+function comparing({ isText, isRange }: Compared): Costs {
+  const bytesCost = (bytes: number) => traversal(2 * bytes) + (isRange ? traversal(bytes) + 1 : 0)
   return {
-    actual: ([, other]) => (isText ? traversal(sizeOf(other!)) : 0) + 1,
-    estimate: ([, other]) => ({ cost: (isText ? traversal(other!.size.max) : 0) + 1 }),
+    actual: ([range, other]) => bytesCost(Math.ceil(asCidr(range).bits / 8)) + (isText ? traversal(sizeOf(other!)) : 0),
+    estimate: ([, other]) => ({ cost: bytesCost(maxBytes) + (isText ? traversal(other!.size.max) : 0) }),
   }
 }
 
@@ -135,12 +142,12 @@ const addresses: Functions = new Map([
   [
     'ip',
     [
-      define('(string) ip', (_, [text]) => ipOf(text), reading(0)),
+      define('(string) ip', (_, [text]) => ipOf(text), reading()),
       define('cidr.() ip', (_, [cidr]) => new Ip(asCidr(cidr).address)),
     ],
   ],
-  ['isIP', [define('(string) bool', (_, [text]) => readIp(text as string) !== undefined, reading(0))]],
-  ['ip.isCanonical', [define('(string) bool', (_, [text]) => ipOf(text).text === text, reading(0, 0.2))]],
+  ['isIP', [define('(string) bool', (_, [text]) => readIp(text as string) !== undefined, reading())]],
+  ['ip.isCanonical', [define('(string) bool', (_, [text]) => ipOf(text).text === text, reading(0.2))]],
   ['family', [define('ip.() int', (_, [ip]) => familyOf((ip as Ip).address))]],
   ['isUnspecified', [define('ip.() bool', isUnspecified)]],
   ['isLoopback', [define('ip.() bool', isLoopback)]],
@@ -150,20 +157,36 @@ const addresses: Functions = new Map([
 ])
 
 const ranges: Functions = new Map([
-  ['cidr', [define('(string) cidr', (_, [text]) => cidrOf(text), reading(0))]],
-  ['isCIDR', [define('(string) bool', (_, [text]) => readCidr(text as string) !== undefined, reading(0))]],
+  ['cidr', [define('(string) cidr', (_, [text]) => cidrOf(text), reading())]],
+  ['isCIDR', [define('(string) bool', (_, [text]) => readCidr(text as string) !== undefined, reading())]],
   [
     'containsIP',
     [
-      define('cidr.(string) bool', (_, [cidr, text]) => asCidr(cidr).contains(ipOf(text).address), comparing('text')),
-      define('cidr.(ip) bool', (_, [cidr, ip]) => asCidr(cidr).contains((ip as Ip).address), comparing('value')),
+      define(
+        'cidr.(string) bool',
+        (_, [cidr, text]) => asCidr(cidr).contains(ipOf(text).address),
+        comparing({ isText: true, isRange: false }),
+      ),
+      define(
+        'cidr.(ip) bool',
+        (_, [cidr, ip]) => asCidr(cidr).contains((ip as Ip).address),
+        comparing({ isText: false, isRange: false }),
+      ),
     ],
   ],
   [
     'containsCIDR',
     [
-      define('cidr.(string) bool', (_, [cidr, text]) => containsRange(asCidr(cidr), cidrOf(text)), comparing('text')),
-      define('cidr.(cidr) bool', (_, [cidr, other]) => containsRange(asCidr(cidr), asCidr(other)), comparing('value')),
+      define(
+        'cidr.(string) bool',
+        (_, [cidr, text]) => containsRange(asCidr(cidr), cidrOf(text)),
+        comparing({ isText: true, isRange: true }),
+      ),
+      define(
+        'cidr.(cidr) bool',
+        (_, [cidr, other]) => containsRange(asCidr(cidr), asCidr(other)),
+        comparing({ isText: false, isRange: true }),
+      ),
     ],
   ],
   ['prefixLength', [define('cidr.() int', (_, [cidr]) => asCidr(cidr).bits)]],

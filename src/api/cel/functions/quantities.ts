@@ -30,10 +30,8 @@ class Amount extends Opaque {
 const one = 1_000_000_000n
 const maxShown = 100
 
-const reading: Costs = {
-  actual: ([text]) => traversal(sizeOf(text!)),
-  estimate: ([text]) => ({ cost: traversal(text!.size.max) }),
-}
+/** Kubernetes estimates one unit regardless of the length. */
+const reading: Costs = { actual: ([text]) => traversal(sizeOf(text!)) }
 
 function amountOf(text: Value | undefined): Amount {
   const quantity = parseQuantity(text as string)

@@ -33,7 +33,7 @@ function passes(count: number, result?: (size: Size) => Size): Costs {
 }
 
 const sameSize = (size: Size) => size
-const onePass = passes(1)
+const searching: Costs = { ...passes(1), actual: ([text]) => Math.floor(Buffer.byteLength(text as string) / 10) }
 
 /** Prefixes and suffixes are compared up to the length of the second string. */
 const ofArgument: Costs = {
@@ -177,6 +177,11 @@ const joining: Costs = {
   },
 }
 
+/** A negative limit is none. */
+function pieces(limit: number): number {
+  return limit < 0 ? Number.POSITIVE_INFINITY : limit
+}
+
 /** A replacement can make a string longer, depending on the replaced text. */
 function replacing([text, old, next]: readonly Estimated[]): CallEstimate {
   const { size } = text!
@@ -225,21 +230,26 @@ export const strings: Functions = new Map([
         split,
         passes(2, ({ max }) => ({ min: 0, max })),
       ),
-      define(
-        'string.(string, int) list(string)',
-        split,
-        passes(2, ({ max }) => ({ min: 0, max })),
-      ),
+      define('string.(string, int) list(string)', split, {
+        ...passes(2),
+        estimate: ([text, , limit]) => ({
+          cost: traversal(text!.size.max, 0.2),
+          size: { min: 0, max: typeof limit?.constant === 'number' ? pieces(limit.constant) : text!.size.max },
+        }),
+      }),
     ],
   ],
   ['join', [define('list(string).() string', join, joining), define('list(string).(string) string', join, joining)]],
 ])
 
 export const textPositions = [
-  ['indexOf', [define('string.(string) int', indexOf, onePass), define('string.(string, int) int', indexOf, onePass)]],
+  [
+    'indexOf',
+    [define('string.(string) int', indexOf, searching), define('string.(string, int) int', indexOf, searching)],
+  ],
   [
     'lastIndexOf',
-    [define('string.(string) int', lastIndexOf, onePass), define('string.(string, int) int', lastIndexOf, onePass)],
+    [define('string.(string) int', lastIndexOf, searching), define('string.(string, int) int', lastIndexOf, searching)],
   ],
 ] as const
 

@@ -1,4 +1,5 @@
 /** `strings.quote` and the method `format` of strings, from Kubernetes 1.29. */
+import { sizeOf } from '../compare.ts'
 import { define, type Functions, type Implementation, introducedIn, type Run } from '../overload.ts'
 import { traversal } from '../size.ts'
 import { showDuration, showTimestamp } from '../time-text.ts'
@@ -155,12 +156,24 @@ const format: Implementation = ({ budget }, [pattern, list]) => {
 export const textFormat: Functions = introducedIn(
   29,
   new Map([
-    ['strings.quote', [define('(string) string', (run, [text]) => quote(run, text as string))]],
+    [
+      'strings.quote',
+      [
+        define('(string) string', (run, [text]) => quote(run, text as string), {
+          actual: ([text]) => traversal(sizeOf(text!)),
+          estimate: ([text]) => ({
+            cost: traversal(text!.size.max),
+            size: { min: text!.size.min + 2, max: 2 * text!.size.max + 2 },
+          }),
+        }),
+      ],
+    ],
     [
       'format',
       [
         define('string.(list(dyn)) string', format, {
-          ofResult: (result) => traversal((result as string).length),
+          actual: ([pattern]) => traversal(sizeOf(pattern!)),
+          estimate: ([pattern]) => ({ cost: traversal(pattern!.size.max) }),
         }),
       ],
     ],

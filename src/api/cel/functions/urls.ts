@@ -1,4 +1,5 @@
 /** The URL functions that Kubernetes adds to the language: absolute URLs and absolute paths. */
+import type { Budget } from '../budget.ts'
 import { sizeOf } from '../compare.ts'
 import { type Costs, define, type Functions, type Overload } from '../overload.ts'
 import { traversal } from '../size.ts'
@@ -6,7 +7,7 @@ import { ArrayList, CelError, LiteralMap, UrlValue, type Value } from '../values
 
 const reading: Costs = {
   actual: ([text]) => traversal(sizeOf(text!)),
-  estimate: ([text]) => ({ cost: traversal(text!.size.max) }),
+  estimate: ([text]) => ({ cost: traversal(text!.size.max), size: text!.size }),
 }
 
 /** Maximum length of a URL. Longer URLs are not practical. */
@@ -45,6 +46,12 @@ function escapePath(path: string): string {
   return path.replaceAll(/[^A-Za-z0-9\-._~!$&'()*+,;=:@/%]+/gu, (found) => encodeURIComponent(found.toWellFormed()))
 }
 
+/** The cost of the test is one unit regardless of the length of the text, as in Kubernetes. */
+function isUrl(budget: Budget, text: string): boolean {
+  budget.work(text.length)
+  return parseUrl(text) !== undefined
+}
+
 function urlOf(text: Value | undefined): UrlValue {
   const url = parseUrl(text as string)
   if (url !== undefined) return url
@@ -81,7 +88,7 @@ function part(read: (url: UrlValue) => string): Overload[] {
 
 export const urls: Functions = new Map([
   ['url', [define('(string) url', (_, [text]) => urlOf(text), reading)]],
-  ['isURL', [define('(string) bool', (_, [text]) => parseUrl(text as string) !== undefined, reading)]],
+  ['isURL', [define('(string) bool', ({ budget }, [text]) => isUrl(budget, text as string))]],
   ['getScheme', part(({ scheme }) => scheme)],
   ['getHost', part(({ host }) => host)],
   ['getHostname', part(({ hostname }) => hostname)],

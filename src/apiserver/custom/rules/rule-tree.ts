@@ -9,6 +9,7 @@ import { optionalOf } from '../../../api/cel/types.ts'
 import { isObject, type Json, type JsonObject } from '../../../api/json/json.ts'
 import { at, child, type FieldPath } from '../../../api/model/field-error.ts'
 import type { Emulation } from '../../../api/versions/availability.ts'
+import { minorOf } from '../../../api/versions/emulated-version.ts'
 import { type PathStep, type Rule, resolveFieldPath, rulesOf } from './rule-form.ts'
 import { declaredBelow, declaredTypeOf, limitOf } from './rule-types.ts'
 
@@ -133,6 +134,7 @@ function* compileIn(
     variables,
     readPattern: reader.readPattern,
     version: reader.versionFor?.(text),
+    costVersion: minorOf(reader.emulation.version),
     result,
   })
 }
