@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writ
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundleConsole } from './bundle-console.mjs'
+import { writeNotices } from './notices.mjs'
 import { isStale } from './stale-bundle.cjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -63,6 +64,7 @@ async function bundle(isWanted = () => true) {
     makeConsole(),
   ])
   recordSources(fresh, inputs, began)
+  writeNotices(root, Object.values(inputs).flat(), fresh)
   if (!isWanted()) {
     rmSync(fresh, { recursive: true, force: true })
     return
@@ -220,6 +222,6 @@ function recordSources(fresh, inputs, began) {
 }
 
 // Packages change together with the lock file.
-const alwaysSources = ['package-lock.json', 'scripts/bundle.mjs', 'scripts/bundle-console.mjs']
+const alwaysSources = ['package-lock.json', 'scripts/bundle.mjs', 'scripts/bundle-console.mjs', 'scripts/notices.mjs']
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await bundle()

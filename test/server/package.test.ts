@@ -1,6 +1,6 @@
 /** The package as npm packs it contains everything that the README refers to. */
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { assertNodeFits } from '../../src/testing/node-version.ts'
@@ -73,4 +73,31 @@ test('an older Node can parse the code up to the message that rejects it', async
     )
     assert.equal(older, asItIs, `${file} has syntax that Node 14 cannot read`)
   }
+})
+
+test('every bundled package has a notice with an accepted license, and is in the bill of materials', async () => {
+  const { acceptedLicenses } = (await import(join(root, 'scripts/notices.mjs'))) as { acceptedLicenses: Set<string> }
+  const dist = join(root, 'dist')
+  const notices = readFileSync(join(dist, 'THIRD-PARTY-NOTICES.txt'), 'utf8')
+  const { components } = JSON.parse(readFileSync(join(dist, 'sbom.cdx.json'), 'utf8')) as {
+    components: readonly { name: string; version: string; licenses: readonly { license: { id: string } }[] }[]
+  }
+  const listed = new Set(components.map(({ name }) => name))
+  assert.equal(listed.size, components.length)
+  for (const { name, version, licenses } of components) {
+    assert.ok(acceptedLicenses.has(licenses[0]!.license.id), `${name} has the license ${licenses[0]!.license.id}`)
+    assert.ok(notices.includes(`\n${name} ${version}\nLicense: ${licenses[0]!.license.id}\n`), `${name} has no notice`)
+  }
+  // The bundler writes the path of each source file into a comment.
+  const bundled = readdirSync(dist)
+    .filter((file) => /\.c?js$/.test(file))
+    .flatMap((file) => [
+      ...readFileSync(join(dist, file), 'utf8').matchAll(/^ *\/\/ .*node_modules\/((?:@[^/\n]+\/)?[^/\n]+)\/.*$/gm),
+    ])
+    .map(([, name]) => name!)
+  assert.ok(bundled.length > 50)
+  assert.deepEqual(
+    [...new Set(bundled)].filter((name) => !listed.has(name)),
+    [],
+  )
 })
