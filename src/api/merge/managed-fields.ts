@@ -38,8 +38,8 @@ export interface Writer {
   readonly apiVersion: string
   /** Empty for the object itself. */
   readonly subresource: string
-  /** The current time, in the format of `managedFields[].time`. */
-  readonly time: string
+  /** The current time, in the format of `managedFields[].time`. Undefined for writes that record no time. */
+  readonly time: string | undefined
 }
 
 /** Reads entries that a client sent. Returns undefined if any of them is malformed. Yields periodically. */

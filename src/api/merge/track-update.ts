@@ -9,6 +9,7 @@
 import { runToCompletion, type Sliced } from '../../base/concurrency/time-slice.ts'
 import type { ApiObject, ManagedFieldsEntry } from '../model/object.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
+import { type EmulatedVersion, isAtLeast, oldestVersion } from '../versions/emulated-version.ts'
 import { type Changes, changeInVersions, type OtherVersions } from './change.ts'
 import { isUnchanged } from './compare.ts'
 import {
@@ -48,6 +49,8 @@ export interface UpdateToTrack {
   readonly create: boolean
   /** For kinds whose versions differ in structure. */
   readonly versions?: OtherVersions | undefined
+  /** The emulated Kubernetes version. Defaults to the oldest one. */
+  readonly emulated?: EmulatedVersion | undefined
 }
 
 /** Returns the managedFields of `after`; undefined if the object is not tracked. */
@@ -68,7 +71,8 @@ export function* trackSliced(update: UpdateToTrack): Sliced<ManagedFieldsEntry[]
   yield
   const known = yield* reconcileManagers(schemaInVersions({ schema, apiVersion, versions }), managers)
   yield
-  const next = yield* takeChanges(known, (version) => changeIn(version)?.changes, writer)
+  const renewsTime = isAtLeast(update.emulated ?? oldestVersion, '1.25')
+  const next = yield* takeChanges(known, (version) => changeIn(version)?.changes, { ...writer, renewsTime })
   yield
   return yield* writeManagers(foldUpdaters(next))
 }
@@ -93,14 +97,19 @@ function isReset(entries: readonly ManagedFieldsEntry[] | undefined): boolean {
   return entries?.length === 1 && Object.keys(entries[0]!).length === 0
 }
 
+/** The writer of an update. Before 1.25, its time changes only if its set of fields does, not with their values. */
+interface TakingWriter extends Writer {
+  readonly renewsTime?: boolean
+}
+
 /**
- * Returns the managers after a writer made these changes, which can be computed in any version. The writer's time
- * changes only if its fields do. Managers of versions that no longer exist are dropped. Yields periodically.
+ * Returns the managers after a writer made these changes, which can be computed in any version. Managers of versions
+ * that no longer exist are dropped. Yields periodically.
  */
 export function* takeChanges(
   managers: readonly Manager[],
   changesIn: (apiVersion: string) => Changes | undefined,
-  writer: Writer,
+  { renewsTime = false, ...writer }: TakingWriter,
 ): Generator<void, Manager[]> {
   const changes = changesIn(writer.apiVersion)!
   if (isUnchanged(changes)) return [...managers]
@@ -115,7 +124,7 @@ export function* takeChanges(
     isEmpty(changes.removed) &&
     (yield* coversSliced(only!.fields, changedFields))
   )
-    return [only!]
+    return isEmpty(changedFields) || !renewsTime ? [only!] : [{ ...only!, time: writer.time }]
   const remainingManagers: Manager[] = []
   for (const manager of managers) {
     const theirs = changesIn(manager.apiVersion)
@@ -126,7 +135,8 @@ export function* takeChanges(
   const fields = union(kept, changedFields)
   yield
   const former = managers.find(isWriter)
-  const own = (yield* isStill(former, fields)) ? former! : ({ ...writer, operation: 'Update', fields } as const)
+  const keepsTime = !renewsTime && (yield* isStill(former, fields))
+  const own = keepsTime ? former! : ({ ...writer, operation: 'Update', fields } as const)
   return [...remainingManagers.filter((manager) => !isWriter(manager)), own]
 }
 

@@ -101,3 +101,108 @@ test('the limits of a priority level have bounds', async () => {
   assert.deepEqual(await faults({}, { exempt: {} }), ['spec.exempt'])
   assert.deepEqual(await faults({ limitResponse: {} }), ['spec.limited.limitResponse.type'])
 })
+
+const clients = [
+  [admin, true],
+  [older, false],
+] as const
+
+test('a deleted object has the version of its deletion since 1.26', async () => {
+  for (const [client, isNewer] of clients) {
+    const object = { metadata: { name: 'gone' }, provisioner: 'example.com/p' }
+    const created = (await client.post('/apis/storage.orch.io/v1/storageclasses', object)).body
+    const deleted = (await client.send('/apis/storage.orch.io/v1/storageclasses/gone', { method: 'DELETE' })).body
+    assert.equal(deleted.metadata.resourceVersion !== created.metadata.resourceVersion, isNewer)
+  }
+})
+
+test('an update of a value renews the time of its manager since 1.25', async () => {
+  const path = '/api/v1/namespaces/default/configmaps'
+  const old = '2020-01-01T00:00:00Z'
+  for (const [client, isNewer] of clients) {
+    const object = { metadata: { name: 'timed' }, data: { k: '1' } }
+    const created = (await client.post(`${path}?fieldManager=m`, object)).body
+    const managedFields = [{ ...created.metadata.managedFields[0], time: old }]
+    const next = { ...created, metadata: { ...created.metadata, managedFields }, data: { k: '2' } }
+    const { body } = await client.send(`${path}/timed?fieldManager=m`, { method: 'PUT', body: next })
+    assert.equal(body.metadata.managedFields[0].time !== old, isNewer)
+  }
+})
+
+test('an apply that only sends a null creation time is not stored since 1.24', async () => {
+  const path = '/api/v1/namespaces/default/configmaps/untimed'
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', data: { k: '1' } }
+  const first = await applyBy(admin, 'm', path, { ...object, metadata: { name: 'untimed' } })
+  // Sets an old time, so that the next apply would change it.
+  const managedFields = [{ ...first.metadata.managedFields[0], time: '2020-01-01T00:00:00Z' }]
+  const body = { ...first, metadata: { ...first.metadata, managedFields } }
+  const edited = (await admin.send(path, { method: 'PUT', body })).body
+  const again = await applyBy(admin, 'm', path, { ...object, metadata: { name: 'untimed', creationTimestamp: null } })
+  assert.equal(again.metadata.resourceVersion, edited.metadata.resourceVersion)
+})
+
+test('a manager of the scale has no time', async () => {
+  const path = '/apis/apps/v1/namespaces/default/replicasets'
+  const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+  const spec = { selector: { matchLabels: { a: 'b' } }, template }
+  await admin.post(path, { metadata: { name: 'scaled' }, spec })
+  const headers = { 'content-type': 'application/merge-patch+json' }
+  await admin.send(`${path}/scaled/scale`, { method: 'PATCH', headers, body: { spec: { replicas: 3 } } })
+  const { body } = await admin.get(`${path}/scaled`)
+  const entry = body.metadata.managedFields.find(({ subresource }: { subresource?: string }) => subresource === 'scale')
+  assert.deepEqual([entry.operation, entry.time], ['Update', undefined])
+})
+
+test('a key pair that no TLS server could use causes a warning since 1.27', async () => {
+  const path = '/api/v1/namespaces/default/secrets'
+  const secret = (stringData: object) => ({ metadata: { generateName: 't-' }, type: 'orch.io/tls', stringData })
+  const certificate = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
+  const rows: [object, RegExp][] = [
+    [{ 'tls.crt': 'x', 'tls.key': 'y' }, /failed to find any PEM data in certificate input/],
+    [{ 'tls.crt': certificate, 'tls.key': '' }, /failed to find any PEM data in key input/],
+    [{ 'tls.crt': certificate, 'tls.key': certificate }, /the certificate and the key may have been switched/],
+  ]
+  for (const [data, warning] of rows) {
+    assert.match((await admin.post(path, secret(data))).headers.warning ?? '', warning)
+    assert.equal((await older.post(path, secret(data))).headers.warning, undefined)
+  }
+})
+
+test('a deletion does not check fieldValidation', async () => {
+  const path = '/api/v1/namespaces/default/configmaps'
+  await admin.post(path, { metadata: { name: 'x' } })
+  const { status } = await admin.send(`${path}/x?fieldValidation=Loud`, { method: 'DELETE' })
+  assert.equal(status, 200)
+})
+
+test('the objects of a repeated key are merged for built-in kinds', async () => {
+  const path = '/api/v1/namespaces/default/configmaps'
+  const raw = '{"metadata":{"name":"twice"},"data":{"k":"1"},"data":{"l":"2"}}'
+  const { body: created } = await admin.send(path, { method: 'POST', raw })
+  assert.deepEqual(created.data, { k: '1', l: '2' })
+})
+
+test('the two topology annotations of a service must agree since 1.27', async () => {
+  const key = 'service.orch.io/topology'
+  const annotations = { [`${key}-mode`]: 'Auto', [`${key}-aware-hints`]: 'auto' }
+  const service = { metadata: { generateName: 's-', annotations }, spec: { clusterIP: 'None', ports: [{ port: 80 }] } }
+  for (const [client, isNewer] of clients) {
+    const { status } = await client.post('/api/v1/namespaces/default/services', service)
+    assert.equal(status, isNewer ? 422 : 201)
+  }
+})
+
+test('a level of v1 may have no shares of its own since 1.30', async () => {
+  const path = '/apis/flowcontrol.apiserver.orch.io/v1/prioritylevelconfigurations'
+  const limited = { nominalConcurrencyShares: 0, limitResponse: { type: 'Reject' } }
+  const { status, body } = await admin.post(path, { metadata: { name: 'none' }, spec: { type: 'Limited', limited } })
+  assert.deepEqual([status, body.spec?.limited.nominalConcurrencyShares], [201, 0])
+})
+
+test('an extra space before a bearer token causes a warning since 1.24', async () => {
+  const headers = { authorization: 'Bearer  token' }
+  for (const [client, isNewer] of clients) {
+    const { status, headers: sent } = await client.send('/api/v1/nodes', { headers })
+    assert.deepEqual([status, /extra space/.test(sent.warning ?? '')], [403, isNewer])
+  }
+})

@@ -6,6 +6,7 @@
 import { sameJson } from '../../../api/json/json.ts'
 import { conflict, forbiddenError, serviceUnavailable } from '../../../api/model/api-error.ts'
 import { type ApiObject, asJson, type ObjectMeta, timestamp } from '../../../api/model/object.ts'
+import { isSince } from '../../../api/schema/context.ts'
 import type { StoredJson } from '../../../api/schema/kind.ts'
 import { type Sliced, slicedValue } from '../../../base/concurrency/time-slice.ts'
 import { keyOf, notFoundError, type Resource, waitForCaches } from '../catalogue/resource.ts'
@@ -204,7 +205,13 @@ function assertNotPermanent(resource: Resource, object: ApiObject): void {
 async function remove(context: WriteContext, { previous, revision, conditions }: Attempt): Promise<Deleted | 'lost'> {
   const terms = conditions.termsFor('removed')
   const removed = await removeObject(context, previous, { previous, expected: revision, terms })
-  return removed === undefined ? 'lost' : { object: removed, removed: true }
+  if (removed === undefined) return 'lost'
+  return { object: withVersion(previous, namesRemoval(context) ? removed.revision : revision), removed: true }
+}
+
+/** Since 1.26, a removed object has the revision of its deletion, like in the watch event. */
+function namesRemoval({ resource }: WriteContext): boolean {
+  return isSince('1.26', resource.context)
 }
 
 /** Stores the deletion mark unless it is already set. */
@@ -309,21 +316,24 @@ export function mustWait(resource: Resource, object: ApiObject): boolean {
   return finalizers.length > 0 || grace > 0 || resource.kind.lifecycle.holdsDeletion?.(object) === true
 }
 
-/** Removes the object and its reservations from the store. Returns undefined if another writer has changed it. */
+/**
+ * Removes the object and its reservations from the store. Returns the revision of the removal, or undefined if another
+ * writer has changed the object. A dry run returns the revision of the object.
+ */
 export async function removeObject(
   context: WriteContext,
   object: ApiObject,
   { previous, expected, terms }: Replaced,
-): Promise<ApiObject | undefined> {
+): Promise<{ readonly revision: number } | undefined> {
   const { resource, namespace } = context
-  if (context.dryRun) return withVersion(object, expected)
+  if (context.dryRun) return { revision: expected }
   const key = keyOf(resource, namespace, object.metadata.name!)
   const all = commitTerms(resource, terms, { next: undefined, previous })
   const note = changeNote(context, previous, undefined)
   const removal = { key, expected, value: undefined, note, ...all }
   assertInTime(context)
   const result = await timed(context, 'store', resource.store.commit(removal))
-  return result.outcome === 'conflict' ? undefined : withVersion(object, expected)
+  return result.outcome === 'conflict' ? undefined : result
 }
 
 /**

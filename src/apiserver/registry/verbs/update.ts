@@ -12,16 +12,25 @@ import { type Json, type JsonObject, own, sameJson } from '../../../api/json/jso
 import { isLarge, sameJsonSliced } from '../../../api/json/large-json.ts'
 import { ApiError, conflict, invalidObject, serviceUnavailable } from '../../../api/model/api-error.ts'
 import { invalid } from '../../../api/model/field-error.ts'
-import { type ApiObject, asJson } from '../../../api/model/object.ts'
+import { type ApiObject, asJson, type ObjectMeta } from '../../../api/model/object.ts'
+import { isSince } from '../../../api/schema/context.ts'
 import type { StoredJson } from '../../../api/schema/kind.ts'
 import { decodeStoredSliced } from '../../../api/schema/normalize.ts'
-import type { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { CachedObject } from '../../../storage/cache/cached-object.ts'
 import { keyOf, notFoundError, type Resource, waitForCaches } from '../catalogue/resource.ts'
 import { fromStored, jsonSliced, writtenJsonSliced } from '../reads/conversion.ts'
 import { readStoredSliced } from '../reads/read-stored.ts'
 import { namesVersion } from '../writes/metadata.ts'
-import { asStored, commitObject, isView, maxAttempts, unstored, versionOf, type WriteContext } from '../writes/write.ts'
+import {
+  asStored,
+  commitObject,
+  isView,
+  maxAttempts,
+  unstored,
+  versionOf,
+  type WriteContext,
+  withVersion,
+} from '../writes/write.ts'
 import { type CommitTerms, WriteConditions } from '../writes/write-conditions.ts'
 import { runSteps, withKeptMetadata } from '../writes/write-steps.ts'
 import { create } from './create.ts'
@@ -242,7 +251,7 @@ async function persist(context: WriteContext, attempt: Persisting): Promise<Outc
     return await remove(context, attempt)
   const terms = conditions.termsFor('stored')
   const keeps = terms.reserves.length + terms.releases.length === 0
-  if (keeps && (await isUnchanged(next, previous, context.timeSlice))) return { result: 'unchanged', stored }
+  if (keeps && (await isUnchanged(context, next, previous))) return { result: 'unchanged', stored }
   await context.timeSlice.yieldIfDue()
   if (context.dryRun) return await judged(context, next, stored)
   const result = await commitObject(context, next, { previous, expected: stored.revision, terms })
@@ -268,16 +277,28 @@ async function remove(
   const terms = conditions.termsFor('removed')
   const removed = await removeObject(context, next, { previous, expected: stored.revision, terms })
   if (removed === undefined) return { result: 'lost' }
-  return { result: context.dryRun ? 'judged' : 'removed', json: await unstored(context, removed) }
+  const last = withVersion(next, stored.revision)
+  return { result: context.dryRun ? 'judged' : 'removed', json: await unstored(context, last) }
 }
 
-/** Whether nothing has changed. Such a write is not stored, and the resourceVersion stays the same. */
-function isUnchanged(next: ApiObject, previous: ApiObject, timeSlice: TimeSlice): boolean | Promise<boolean> {
+/**
+ * Whether nothing has changed. Such a write is not stored, and the resourceVersion stays the same. Since 1.24, new
+ * times of managers are no change.
+ */
+function isUnchanged(context: WriteContext, next: ApiObject, previous: ApiObject): boolean | Promise<boolean> {
+  const ignoresTimes = isSince('1.24', context.resource.context)
+  const metadataOf = ({ metadata }: ApiObject) => (ignoresTimes ? withoutTimes(metadata) : metadata) as JsonObject
   const parts = [
     ...pairsOf(asJson(next), asJson(previous), 'metadata'),
-    ...pairsOf(next.metadata as JsonObject, previous.metadata as JsonObject, 'resourceVersion'),
+    ...pairsOf(metadataOf(next), metadataOf(previous), 'resourceVersion'),
   ]
-  return isLarge(asJson(next)) ? timeSlice.run(areSame(parts)) : parts.every(([a, b]) => sameJson(a, b))
+  return isLarge(asJson(next)) ? context.timeSlice.run(areSame(parts)) : parts.every(([a, b]) => sameJson(a, b))
+}
+
+function withoutTimes(metadata: ObjectMeta): ObjectMeta {
+  const { managedFields } = metadata
+  if (managedFields === undefined) return metadata
+  return { ...metadata, managedFields: managedFields.map(({ time: _, ...entry }) => entry) }
 }
 
 type Pair = readonly [Json | undefined, Json | undefined]

@@ -125,6 +125,7 @@ export async function withManagers(context: WriteContext, before: ApiObject, aft
     readOnly: readOnlyFields(context),
     create,
     versions: otherVersions(version),
+    emulated: version.context.version,
   })
   const entries = await context.timeSlice.run(work).catch((error: unknown) => {
     if (!(error instanceof ConversionFailed)) throw error
@@ -136,10 +137,11 @@ export async function withManagers(context: WriteContext, before: ApiObject, aft
   return { ...after, metadata }
 }
 
-/** Returns the writer's entry for managedFields. */
+/** Returns the writer's entry for managedFields. An entry for a view has no time, as in Kubernetes. */
 export function writerOf(context: WriteContext) {
   const { resource, subresource, fieldManager } = context
-  return { name: fieldManager, apiVersion: trackedVersion(context).apiVersion, subresource, time: resource.time() }
+  const time = isView(context) ? undefined : resource.time()
+  return { name: fieldManager, apiVersion: trackedVersion(context).apiVersion, subresource, time }
 }
 
 /** Returns the context that the rules of the kind need. */
