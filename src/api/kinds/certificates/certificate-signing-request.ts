@@ -22,7 +22,7 @@ import { readCertificateRequest } from '../../pki/certificate-request.ts'
 import { checkCertificateChain } from '../../pki/issued-certificates.ts'
 import { MalformedInput } from '../../pki/malformed-input.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
-import type { PrepareContext, RuleContext } from '../../schema/context.ts'
+import { isSince, type PrepareContext, type RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type Infer, s } from '../../schema/schema.ts'
 import { keyUsages } from './key-usages.ts'
@@ -104,7 +104,7 @@ const status = s.object(
   {
     name: 'CertificateSigningRequestStatus',
     doc: 'Status of a CertificateSigningRequest.',
-    check: ({ conditions = [] }, path) => checkTypes(conditions, child(path, 'conditions')),
+    check: ({ conditions = [] }, path, context) => checkTypes(conditions, child(path, 'conditions'), context),
   },
 )
 
@@ -287,8 +287,12 @@ function checkConditionStatus({ type = '', status = '' }: { type?: string; statu
   return status === '' || allowed.includes(status) ? [] : [notSupported(child(path, 'status'), status, allowed)]
 }
 
-/** Rejects several conditions of the same type, and Approved together with Denied. */
-function checkTypes(conditions: readonly Condition[], path: FieldPath): FieldError[] {
+/**
+ * Rejects several conditions of the same type, and Approved together with Denied. Since 1.34, the latter is reported
+ * for the whole list.
+ */
+function checkTypes(conditions: readonly Condition[], path: FieldPath, context: RuleContext): FieldError[] {
+  const reportsList = isSince('1.34', context)
   const seen = new Set<string>()
   return conditions.flatMap(({ type = '' }, i) => {
     const place = child(at(path, i), 'type')
@@ -296,7 +300,7 @@ function checkTypes(conditions: readonly Condition[], path: FieldPath): FieldErr
     const isRepeated = seen.has(type)
     seen.add(type)
     return [
-      ...(isContrary ? [invalid(place, type, 'Approved and Denied are mutually exclusive')] : []),
+      ...(isContrary ? [invalid(reportsList ? path : place, type, 'Approved and Denied are mutually exclusive')] : []),
       ...(isRepeated ? [duplicate(place, type)] : []),
     ]
   })

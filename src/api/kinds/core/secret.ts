@@ -5,7 +5,9 @@ import { parseNative } from '../../json/native-json.ts'
 import { at, type FieldError, invalid, required, tooLong } from '../../model/field-error.ts'
 import { checkConfigKey } from '../../model/names.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
+import { keyPairFault } from '../../pki/key-pair.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
+import { isSince } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 import { forbiddenChange, immutableField } from '../immutable.ts'
@@ -49,6 +51,8 @@ export const secret = defineKind({
       ...immutableField('type', next.type, previous.type),
       ...(previous.immutable ? checkUnchanged(next, previous) : []),
     ],
+    warnings: (object, _, context) =>
+      isSince('1.27', context) && object.type === vendorKey(context.vendor, 'tls') ? keyPairWarnings(object) : [],
   },
   lifecycle: { secretFields: ['data'] },
   views: {
@@ -132,6 +136,13 @@ function checkOneKey(object: Secret, keys: readonly string[]): FieldError[] {
 function decodedText({ data = {} }: Secret, key: string): string | undefined {
   const value = own(data, key)
   return typeof value === 'string' ? Buffer.from(value, 'base64').toString() : undefined
+}
+
+/** Warns about a certificate and key that no TLS server could use. The server stores them anyway. */
+function keyPairWarnings({ data = {} }: Secret): string[] {
+  const bytesOf = (key: string) => Buffer.from(String(own(data, key) ?? ''), 'base64')
+  const fault = keyPairFault(bytesOf('tls.crt'), bytesOf('tls.key'))
+  return fault === undefined ? [] : [`tls: ${fault}`]
 }
 
 function checkUnchanged(next: Secret, previous: Secret): FieldError[] {

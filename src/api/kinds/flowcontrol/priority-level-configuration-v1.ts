@@ -2,6 +2,8 @@
  * PriorityLevelConfiguration v1beta3 and v1: the share of the concurrency is called `nominalConcurrencyShares`, as in
  * v1. The stored version calls it `assuredConcurrencyShares`.
  */
+import { type Vendor, vendorKey } from '../../model/vendor.ts'
+import type { RuleContext } from '../../schema/context.ts'
 import { defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 import {
@@ -63,6 +65,22 @@ function toStored({ spec: sent, ...rest }: Newer): PriorityLevelConfiguration {
   return { ...rest, spec: { ...sent, limited: limits } } as PriorityLevelConfiguration
 }
 
+/** In v1beta3, 0 shares mean the default, unless this annotation is set. */
+const zeroSharesKey = (vendor: Vendor) => vendorKey(vendor, 'v1beta3-preserve-zero-concurrency-shares', 'flowcontrol')
+
+/** Sets the annotation on a level without shares, so that a client can write back what it has read. */
+function fromStoredInV1beta3(object: PriorityLevelConfiguration, vendor: Vendor): Newer {
+  const shown = fromStored(object)
+  if (shown.spec?.limited?.nominalConcurrencyShares !== 0) return shown
+  const annotations = { ...shown.metadata.annotations, [zeroSharesKey(vendor)]: '' }
+  return { ...shown, metadata: { ...shown.metadata, annotations } }
+}
+
+function fillDefaults({ metadata, spec }: Newer, { vendor }: RuleContext): void {
+  if (spec?.limited?.nominalConcurrencyShares !== 0) return
+  if (!Object.hasOwn(metadata.annotations ?? {}, zeroSharesKey(vendor))) spec.limited.nominalConcurrencyShares = 30
+}
+
 export const priorityLevelConfigurationV1beta3 = defineVersion(priorityLevelConfiguration, {
   version: 'v1beta3',
   fields,
@@ -72,7 +90,8 @@ export const priorityLevelConfigurationV1beta3 = defineVersion(priorityLevelConf
     since: '1.29',
     instead: { group: 'flowcontrol.apiserver', version: 'v1', kind: 'PriorityLevelConfiguration' },
   },
-  fromStored,
+  fillDefaults,
+  fromStored: fromStoredInV1beta3,
   toStored,
 })
 

@@ -14,7 +14,7 @@ import {
   required,
 } from '../../model/field-error.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
-import { emulationOf, type RuleContext } from '../../schema/context.ts'
+import { emulationOf, isSince, type RuleContext } from '../../schema/context.ts'
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, type Infer, type InferFields, s } from '../../schema/schema.ts'
 import { isAtLeast } from '../../versions/emulated-version.ts'
@@ -63,6 +63,7 @@ const limitResponse = s.object(responseFields, {
 
 export const limitedFields = {
   assuredConcurrencyShares: field(1, s.int32(), {
+    zeroValue: 'keep',
     doc: "Share of the server's concurrency, relative to the other priority levels. Must be positive; defaults to 30.",
   }),
   limitResponse: field(2, limitResponse, {
@@ -82,11 +83,15 @@ export const limitedFields = {
   }),
 }
 
+/** Since 1.30, a level of v1 may have no shares of its own and only borrow from others. */
+const allowsNoShares = (context: RuleContext) => isSince('1.30', context)
+
 const limited = s.object(limitedFields, {
   name: 'LimitedPriorityLevelConfiguration',
   doc: 'Limits for a priority level.',
-  fill: (value) => {
-    value.assuredConcurrencyShares ||= 30
+  fill: (value, context) => {
+    if (!allowsNoShares(context)) value.assuredConcurrencyShares ||= 30
+    value.assuredConcurrencyShares ??= 30
   },
 })
 
@@ -135,14 +140,18 @@ export type PriorityLevelConfiguration = ObjectOf<typeof fields>
 const queued = (name: string, doc: string, part: keyof typeof queuingFields) =>
   column(name, doc, ({ spec }: PriorityLevelConfiguration) => spec?.limited?.limitResponse?.queuing?.[part] ?? '<none>')
 
+const shares = (name: string) =>
+  column(
+    name,
+    "Share of the server's concurrency.",
+    ({ spec }: PriorityLevelConfiguration) => spec?.limited?.assuredConcurrencyShares ?? '<none>',
+  )
+
 const columns: readonly Column<PriorityLevelConfiguration>[] = [
   nameColumn,
   column('Type', 'Whether the level is limited or exempt.', ({ spec }) => spec?.type ?? ''),
-  column(
-    'AssuredConcurrencyShares',
-    "Share of the server's concurrency.",
-    ({ spec }) => spec?.limited?.assuredConcurrencyShares ?? '<none>',
-  ),
+  { ...shares('AssuredConcurrencyShares'), until: '1.26' },
+  { ...shares('NominalConcurrencyShares'), since: '1.26' },
   queued('Queues', 'Number of queues.', 'queues'),
   queued('HandSize', 'Number of queues per flow.', 'handSize'),
   queued('QueueLengthLimit', 'Maximum number of waiting requests per queue.', 'queueLengthLimit'),
@@ -242,13 +251,18 @@ function checkLimited(limited: InferFields<typeof limitedFields>, path: FieldPat
   const { assuredConcurrencyShares: shares = 0, limitResponse = {}, lendablePercent, borrowingLimitPercent } = limited
   const name = laterVersions.includes(context.through) ? 'nominalConcurrencyShares' : 'assuredConcurrencyShares'
   return [
-    ...(shares > 0 ? [] : [invalid(child(path, name), shares, 'must be positive')]),
+    ...checkShares(shares, child(path, name), context),
     ...checkResponse(limitResponse, child(path, 'limitResponse'), context),
     ...checkLendable(lendablePercent, child(path, 'lendablePercent')),
     ...(borrowingLimitPercent !== undefined && borrowingLimitPercent < 0
       ? [invalid(child(path, 'borrowingLimitPercent'), borrowingLimitPercent, 'must be a non-negative integer')]
       : []),
   ]
+}
+
+function checkShares(shares: number, path: FieldPath, context: RuleContext): FieldError[] {
+  if (allowsNoShares(context)) return shares >= 0 ? [] : [invalid(path, shares, 'must be a non-negative integer')]
+  return shares > 0 ? [] : [invalid(path, shares, 'must be positive')]
 }
 
 function checkResponse(

@@ -30,6 +30,7 @@ import {
   takesExternalTraffic,
 } from './service-spec.ts'
 import { type Located, strictIpFaults, strictRangeFaults } from './strict-values.ts'
+import { checkTopologyAnnotations } from './topology-annotations.ts'
 
 type Annotations = { readonly [key: string]: string }
 
@@ -47,6 +48,7 @@ export function checkService({ metadata, spec = {} }: Service, context: RuleCont
     ...checkBalancer(spec),
     ...checkTraffic(spec, context),
     ...checkDistribution(spec, context),
+    ...checkTopologyAnnotations(metadata, context),
   ]
 }
 

@@ -1,11 +1,11 @@
 /** Warnings about valid Services that are probably mistakes or that use deprecated features. */
 
 import { ipWarnings, rangeWarnings } from '../../../model/strict-ip.ts'
-import { vendorKey } from '../../../model/vendor.ts'
 import { emulationOf, type RuleContext } from '../../../schema/context.ts'
 import { isAtLeast } from '../../../versions/emulated-version.ts'
 import { loadBalancerWarnings } from './load-balancer-status.ts'
 import { isHeadless, isInCluster, type Service, type ServiceSpec } from './service-spec.ts'
+import { topologyAnnotations } from './topology-annotations.ts'
 
 /** Returns the warnings for a Service. Before 1.26, there are none. */
 export function serviceWarnings(service: Service, _: Service | undefined, context: RuleContext): string[] {
@@ -13,10 +13,10 @@ export function serviceWarnings(service: Service, _: Service | undefined, contex
   const { metadata, spec = {}, status } = service
   if (!isAtLeast(version, '1.26')) return []
   if (context.subresource === 'status') return loadBalancerWarnings(status?.loadBalancer, context)
-  const hints = vendorKey(context.vendor, 'topology-aware-hints', 'service')
+  const { hints, mode } = topologyAnnotations(context)
   return [
     ...(isAtLeast(version, '1.27') && Object.hasOwn(metadata.annotations ?? {}, hints)
-      ? [`annotation ${hints} is deprecated; use ${vendorKey(context.vendor, 'topology-mode', 'service')} instead`]
+      ? [`annotation ${hints} is deprecated; use ${mode} instead`]
       : []),
     ...addressWarnings(spec),
     ...(isHeadless(spec) && isAtLeast(version, '1.32') ? headlessWarnings(spec) : []),
