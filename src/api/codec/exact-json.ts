@@ -4,16 +4,21 @@
  * the text. This parser relies on that and builds the value in steps.
  */
 import { trimEndOf } from '../../base/text/trim-end.ts'
-import { type Json, type JsonObject, setKey } from '../json/json.ts'
+import { isObject, type Json, type JsonObject, own, setKey } from '../json/json.ts'
 import { type ApiError, badRequest } from '../model/api-error.ts'
 import { endOfNumber } from './json-scan.ts'
 
 /** Number of tokens between two yields. */
 const tokensPerSlice = 2000
 
+export interface ExactOptions {
+  /** Whether the objects of a repeated key are merged. Otherwise, the last one wins, like with all other values. */
+  readonly mergesObjects?: boolean
+}
+
 /** Parses text that is known to be valid JSON. Throws 400 for a number that no type can represent. */
-export function* parseExactSliced(text: string): Generator<void, Json> {
-  const maker = new ValueMaker()
+export function* parseExactSliced(text: string, { mergesObjects = false }: ExactOptions = {}): Generator<void, Json> {
+  const maker = new ValueMaker(mergesObjects)
   let tokens = 0
   for (let at = 0; at < text.length; ) {
     if (++tokens % tokensPerSlice === 0) yield
@@ -26,10 +31,24 @@ export function* parseExactSliced(text: string): Generator<void, Json> {
 class ValueMaker {
   result: Json = null
   readonly #open: { readonly value: Json[] | JsonObject; key: string | undefined }[] = []
+  readonly #mergesObjects: boolean
+
+  constructor(mergesObjects: boolean) {
+    this.#mergesObjects = mergesObjects
+  }
 
   open(value: Json[] | JsonObject): void {
-    this.put(value)
-    this.#open.push({ value, key: undefined })
+    const earlier = this.#mergesObjects && !Array.isArray(value) ? this.#earlierObject() : undefined
+    this.put(earlier ?? value)
+    this.#open.push({ value: earlier ?? value, key: undefined })
+  }
+
+  /** Returns the object that the current key already has. */
+  #earlierObject(): JsonObject | undefined {
+    const inner = this.#open.at(-1)
+    if (inner?.key === undefined || Array.isArray(inner.value)) return undefined
+    const value = own(inner.value, inner.key)
+    return isObject(value) ? value : undefined
   }
 
   close(): void {

@@ -31,11 +31,18 @@ export function parseJson(bytes: Buffer): ParsedJson {
   return runToCompletion(parseSliced(bytes))
 }
 
-/**
- * Like `parseJson`, but yields periodically so that other work can run. `maxCount` is the maximum number of values and
- * defaults to that of a body.
- */
-export function* parseSliced(bytes: Buffer, maxCount?: number): Generator<void, ParsedJson> {
+export interface ParseOptions {
+  /** The maximum number of values. Defaults to that of a body. */
+  readonly maxCount?: number | undefined
+  /** Whether the objects of a repeated key are merged, like the typed decoder of Kubernetes does. */
+  readonly mergesObjects?: boolean
+}
+
+/** Like `parseJson`, but yields periodically so that other work can run. */
+export function* parseSliced(
+  bytes: Buffer,
+  { maxCount, mergesObjects = false }: ParseOptions = {},
+): Generator<void, ParsedJson> {
   if (!isUtf8(bytes)) throw badRequest('the body is not valid UTF-8')
   const text = bytes.toString('utf8')
   const scan = scanJson(text, maxCount)
@@ -45,7 +52,11 @@ export function* parseSliced(bytes: Buffer, maxCount?: number): Generator<void, 
     yield
     const value = scan.bigNumbers ? yield* parseExactSliced(text) : parsed
     yield
-    return { value, duplicates: countMembers(value) < scan.members ? findDuplicates(text) : [] }
+    if (countMembers(value) === scan.members) return { value, duplicates: [] }
+    return {
+      value: mergesObjects ? yield* parseExactSliced(text, { mergesObjects }) : value,
+      duplicates: findDuplicates(text),
+    }
   } catch (error) {
     if (error instanceof SyntaxError) throw badRequest(`the body is not valid JSON: ${error.message}`, { cause: error })
     throw error

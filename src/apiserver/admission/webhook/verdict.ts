@@ -65,7 +65,7 @@ export function* readVerdictSliced(
 function* parse(body: Buffer): Sliced<JsonObject> {
   let value: Json
   try {
-    value = (yield* parseSliced(body, maxValues)).value
+    value = (yield* parseSliced(body, { maxCount: maxValues })).value
   } catch {
     // Hides the parser's message because it quotes the input.
     throw malformed('the response is not valid JSON')

@@ -19,6 +19,8 @@ import type { Exchange } from './exchange.ts'
 export interface BodyType extends Offering {
   /** Returns the schema for a Protobuf message with this type in its envelope. Throws if the type is not accepted. */
   readonly schemaOf: (sent: DocumentType) => ObjectSchema
+  /** Whether the objects of a key that JSON repeats are merged, like Kubernetes does for built-in kinds. */
+  readonly mergesObjects: boolean
 }
 
 /** The body's media type as sent, without parameters; '' if there is none. */
@@ -76,7 +78,7 @@ function parseContent(exchange: Exchange, type: BodyType, bytes: Buffer): Promis
   const sent = mediaType(exchange).toLowerCase()
   if (sent === 'application/yaml') return readYaml(exchange, bytes)
   if (sent === type.vendor.protobufMediaType) return exchange.timeSlice.run(readProtobuf(type, bytes))
-  return exchange.timeSlice.run(parseSliced(bytes))
+  return exchange.timeSlice.run(parseSliced(bytes, { mergesObjects: type.mergesObjects }))
 }
 
 /**

@@ -73,6 +73,7 @@ function bodyTypeOf({ vendor, hasProtobuf }: Resource): BodyType {
       assertKind(kind)
       return deleteOptions
     },
+    mergesObjects: true,
   }
 }
 

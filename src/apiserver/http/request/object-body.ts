@@ -111,7 +111,7 @@ function bodyTypeOf(preferred: Served, others: readonly Served[]): BodyType {
     assertTypeMetaMatches(resource, { ...sent })
     return resource.kind.schema
   }
-  return { vendor, hasProtobuf, schemaOf }
+  return { vendor, hasProtobuf, schemaOf, mergesObjects: preferred.kind.origin === 'built-in' }
 }
 
 /**

@@ -34,7 +34,9 @@ export interface OptionsCheck {
 /** Reads and checks the options of a write. Throws a 422 that lists all errors. */
 export function readWriteOptions(query: URLSearchParams, { kind, vendor, faults }: OptionsCheck): WriteOptions {
   if (query.size === 0 && faults.length === 0) return noOptions
-  const errors = [...faults, ...checkDryRun(query), ...checkManager(query), ...checkValidation(query)]
+  // A deletion has neither a field manager nor fields to validate.
+  const bodyErrors = kind === 'DeleteOptions' ? [] : [...checkManager(query), ...checkValidation(query)]
+  const errors = [...faults, ...checkDryRun(query), ...bodyErrors]
   if (errors.length > 0) throw invalidObject({ group: groupName(vendor, 'meta'), kind }, '', errors)
   return { dryRun: asksForDryRun(query), fieldManager: query.get('fieldManager') ?? '' }
 }
