@@ -31,6 +31,8 @@ export interface Credentials {
   /** Value of the Authorization header. */
   readonly authorization: string | undefined
   readonly headers: SentHeaders
+  /** Path of the request. Absent for credentials without a request. */
+  readonly path?: string
   /** Identifies the connection, so that strategies can cache results of earlier requests on it. */
   readonly connection: object
   /**
@@ -71,12 +73,11 @@ export const none: AuthenticationOutcome = { result: 'none' }
 export const refused: AuthenticationOutcome = { result: 'refused' }
 
 /**
- * Tries the strategies in order. `anonymous` is the user of requests without credentials, if allowed. Stays synchronous
- * as long as the strategies do. If several reject, the first one with a reason is reported.
+ * Tries the strategies in order, and `anonymous` if none of them found credentials. Stays synchronous as long as the
+ * strategies do. If several reject, the first one with a reason is reported.
  */
-export function firstOf(strategies: readonly Authenticator[], anonymous: User | undefined): Authenticator {
+export function firstOf(strategies: readonly Authenticator[], anonymous?: Authenticator): Authenticator {
   const known = authenticatedOutcomes()
-  const nobody: AuthenticationOutcome = anonymous === undefined ? none : { result: 'user', user: anonymous }
   const ask = (
     credentials: Credentials,
     from: number,
@@ -94,7 +95,7 @@ export function firstOf(strategies: readonly Authenticator[], anonymous: User | 
       if (outcome.result === 'user') return known(outcome)
       soFar = together(soFar, outcome)
     }
-    return soFar.result === 'none' ? nobody : soFar
+    return soFar.result === 'none' && anonymous !== undefined ? anonymous(credentials) : soFar
   }
   return (credentials) => ask(credentials, 0, none)
 }
@@ -115,12 +116,4 @@ function authenticatedOutcomes(): (known: KnownUser) => AuthenticationOutcome {
     if (known === undefined) outcomes.set(user, outcome)
     return warning === undefined ? outcome : { ...outcome, warning }
   }
-}
-
-/** The user of requests without credentials, if anonymous requests are allowed. */
-export const anonymousUser: User = {
-  name: 'system:anonymous',
-  uid: '',
-  groups: ['system:unauthenticated'],
-  extra: new Map(),
 }

@@ -7,3 +7,8 @@ export function bearerToken(authorization: string | undefined): string | undefin
   const [scheme, token] = (authorization ?? '').trim().split(' ', 2)
   return scheme?.toLowerCase() === 'bearer' && token ? token : undefined
 }
+
+/** Whether the header is ignored only because it has more than one space before the token. */
+export function hasExtraSpace(authorization: string | undefined): boolean {
+  return authorization !== undefined && /^\s*bearer {2,}\S/i.test(authorization)
+}

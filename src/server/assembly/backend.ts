@@ -168,14 +168,15 @@ async function openApi(options: EmulatedOptions, parts: ApiParts) {
   parts.metrics.admission.webhooks.showBreakers(() => knownWebhooks.all())
   const { clock, accountTokens, identify, metrics, log, reloading } = parts
   parts.denied.follow(lookup)
-  const identity = identify([
+  const strategies = [
     accountTokens.strategy({ lookup, clock, metrics: metrics.tokens, gates: emulationFrom(options).gates }),
     ...(options.enableBootstrapTokenAuth
       ? [bootstrapTokens({ vendor, lookup, clock, namespace: systemNamespace })]
       : []),
     ...(parts.console === undefined ? [] : [parts.console.authenticate]),
     ...(parts.authenticator === undefined ? [] : [parts.authenticator]),
-  ])
+  ]
+  const identity = identify(strategies, options.emulatedVersion)
   const access = await openAccess(options, { vendor, lookup, clock, log, reloading })
   parts.opened.defer(() => access.close())
   const { authorizer } = access

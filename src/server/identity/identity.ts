@@ -1,7 +1,9 @@
 /** The authenticators of this server, as the flags configure them. */
 import type { X509Certificate } from 'node:crypto'
+import { type EmulatedVersion, isAtLeast } from '../../api/versions/emulated-version.ts'
+import { anonymous } from '../../apiserver/authn/anonymous.ts'
 import { authenticatingProxy, isProxyHeader } from '../../apiserver/authn/authenticating-proxy.ts'
-import { type Authenticator, anonymousUser, firstOf } from '../../apiserver/authn/authenticator.ts'
+import { type Authenticator, firstOf } from '../../apiserver/authn/authenticator.ts'
 import { clientCertificates } from '../../apiserver/authn/client-certificate.ts'
 import type { DeniedCertificates } from '../../apiserver/authn/denied-certificates.ts'
 import { MultipleCommonNames } from '../../apiserver/authn/multiple-common-names.ts'
@@ -38,7 +40,7 @@ export interface Identity {
 export async function readIdentity(
   options: ServerOptions,
   parts: IdentityParts,
-): Promise<(ofObjects: readonly Authenticator[]) => Identity> {
+): Promise<(ofObjects: readonly Authenticator[], version: EmulatedVersion) => Identity> {
   const { clock, authorities, denied, isNodeClient } = parts
   const severalNames = new MultipleCommonNames(parts.log)
   const proxy = proxyOf(options, { ...parts, severalNames })
@@ -47,14 +49,18 @@ export async function readIdentity(
     clientCertificates({ authorities: () => authorities.clients, denied, isNodeClient, severalNames, clock }),
   ]
   const last = [staticTokens(tokensOf(options.tokenAuthFile, parts)), ...(await remoteTokens(options, parts))]
-  const anonymous = letsAnonymousIn(options) ? anonymousUser : undefined
-  return (ofObjects) => {
+  const isAnonymousAllowed = letsAnonymousIn(options)
+  return (ofObjects, version) => {
+    const withoutCredentials = anonymous({
+      isAllowedAt: () => isAnonymousAllowed,
+      warnsOfSpaces: isAtLeast(version, '1.24'),
+    })
     // Local strategies come first. A token is sent to a webhook or another remote service only if no local strategy
     // accepts it.
     const strategies = [...first, ...ofObjects, ...last]
     return {
-      requests: withoutNodeClient(firstOf(strategies, anonymous)),
-      tokens: withoutNodeClient(firstOf(strategies, undefined)),
+      requests: withoutNodeClient(firstOf(strategies, withoutCredentials)),
+      tokens: withoutNodeClient(firstOf(strategies)),
       isSecretHeader: proxy?.isSecretHeader,
     }
   }

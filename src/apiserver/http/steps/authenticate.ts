@@ -19,7 +19,8 @@ export function authenticate(authenticator: Authenticator, isSecret?: (name: str
     const authorization =
       headers.one('authorization') ?? (transport.upgrade === undefined ? undefined : webSocketAuthorization(headers))
     if (isSecret !== undefined) exchange.headers = headers.without(isSecret)
-    const outcome = authenticator({ certificate, authorization, headers, connection: peer, trace: exchange })
+    const { path } = exchange.info
+    const outcome = authenticator({ certificate, authorization, headers, path, connection: peer, trace: exchange })
     return outcome instanceof Promise ? outcome.then((later) => admit(exchange, later)) : admit(exchange, outcome)
   }
 }

@@ -1,0 +1,31 @@
+/** Requests without credentials: which of them the server accepts as the anonymous user. */
+import type { User } from '../../api/model/user.ts'
+import { type AuthenticationOutcome, type Authenticator, none } from './authenticator.ts'
+import { hasExtraSpace } from './bearer.ts'
+
+/** The user of requests without credentials, if anonymous requests are allowed. */
+const anonymousUser: User = {
+  name: 'system:anonymous',
+  uid: '',
+  groups: ['system:unauthenticated'],
+  extra: new Map(),
+}
+
+export interface AnonymousParts {
+  /** Returns whether a request without credentials is accepted at this path. */
+  readonly isAllowedAt: (path: string) => boolean
+  /** Whether a client whose token is not recognized because of an extra space gets a warning. */
+  readonly warnsOfSpaces: boolean
+}
+
+/** Accepts requests as the anonymous user. Runs after all other strategies, when none of them found credentials. */
+export function anonymous({ isAllowedAt, warnsOfSpaces }: AnonymousParts): Authenticator {
+  const outcome: AuthenticationOutcome = { result: 'user', user: anonymousUser }
+  const outcomeWithWarning: AuthenticationOutcome = { ...outcome, warning: extraSpace }
+  return ({ authorization, path = '' }) => {
+    if (!isAllowedAt(path)) return none
+    return warnsOfSpaces && hasExtraSpace(authorization) ? outcomeWithWarning : outcome
+  }
+}
+
+const extraSpace = 'the Authorization header contains an extra space before the bearer token and is ignored'
