@@ -21,7 +21,7 @@ import {
   required,
 } from '../model/field-error.ts'
 import { containsSchema } from './contains-schema.ts'
-import type { RuleContext } from './context.ts'
+import { isSince, type RuleContext } from './context.ts'
 import type { Effort } from './effort.ts'
 import { matchesType } from './matches-type.ts'
 import { PresentFields } from './present-fields.ts'
@@ -116,7 +116,8 @@ class Validation {
     if (!schema.lenient || schema.anyType || matchesType(schema, value))
       return value !== null && !schema.skipsParts?.(value)
     const misfits = schema.misfit?.(value, path) ?? [invalid(path, typeName(value), `must be of type ${schema.type}`)]
-    this.#report(misfits)
+    const hasOwnFault = isSince('1.25', this.#context)
+    this.#report(hasOwnFault ? misfits : misfits.map((misfit) => ({ ...misfit, fault: 'FieldValueInvalid' })))
     return false
   }
 

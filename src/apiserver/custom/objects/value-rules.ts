@@ -16,6 +16,7 @@ import {
   invalid,
   notSupported,
   required,
+  typeInvalid,
 } from '../../../api/model/field-error.ts'
 import type { Effort } from '../../../api/schema/effort.ts'
 import { isInt64 } from '../../../api/schema/matches-type.ts'
@@ -241,7 +242,8 @@ export function typeRule(schema: JsonObject, { prefix }: Pick<RuleTools, 'prefix
 const numberFormats: { readonly [type: string]: string } = { integer: 'int64', number: 'float64' }
 
 function wrongType(path: FieldPath, wanted: string, found: string): FieldError {
-  return broken(path, found, `must be of type ${wanted}: ${JSON.stringify(found)}`)
+  const text = `${path} in body must be of type ${wanted}: ${JSON.stringify(found)}`
+  return { ...typeInvalid(path, found, text), once: text }
 }
 
 function jsonType(value: Json): string {
