@@ -7,6 +7,7 @@ import { type ApiError, forbiddenError, notFound, serviceUnavailable } from '../
 import type { ApiObject } from '../../api/model/object.ts'
 import { shownName, superusers, type User } from '../../api/model/user.ts'
 import { groupName } from '../../api/model/vendor.ts'
+import { type EmulatedVersion, isAtLeast } from '../../api/versions/emulated-version.ts'
 import { TimeSlice } from '../../base/concurrency/time-slice.ts'
 import { shorten } from '../../base/text/shorten.ts'
 import { type Access, everything } from '../authz/access.ts'
@@ -20,7 +21,7 @@ import { changesOnlyGcFields } from './gc-fields.ts'
 const plurals = ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings']
 
 /** A control that rejects grants of permissions that the user does not have. */
-export function refuseEscalation(access: Access): Control {
+export function refuseEscalation(access: Access, version: EmulatedVersion): Control {
   return {
     name: 'escalation',
     handles: {
@@ -38,7 +39,8 @@ export function refuseEscalation(access: Access): Control {
       )
         return undefined
       await access.policy.current()
-      await (type.plural.endsWith('bindings') ? assertBinding : assertRole)(access, request, object)
+      if (type.plural.endsWith('bindings')) await assertBinding(access, request, { object, version })
+      else await assertRole(access, request, object)
       return undefined
     },
   }
@@ -54,13 +56,21 @@ async function assertRole(access: Access, request: AdmissionRequest, object: Api
     throw refusal(request, 'must have cluster-admin privileges to use the aggregationRule')
 }
 
-async function assertBinding(access: Access, request: AdmissionRequest, object: ApiObject): Promise<void> {
+async function assertBinding(
+  access: Access,
+  request: AdmissionRequest,
+  { object, version }: { readonly object: ApiObject; readonly version: EmulatedVersion },
+): Promise<void> {
   const binding = bindingOf(object, request.type.kind as Binding['kind'])
   const plural = binding.role.kind === 'Role' ? 'roles' : 'clusterroles'
   const { name } = binding.role
   if (await may(access, request, { verb: 'bind', plural, name })) return
   const rules = access.policy.role(binding.role, request.namespace)
-  if (rules === undefined) throw notFound({ group: request.type.group, plural }, name)
+  if (rules === undefined) {
+    // Since 1.34, the error names the resource of the request instead of that of the role.
+    const missing = isAtLeast(version, '1.34') ? request.type.plural : plural
+    throw notFound({ group: request.type.group, plural: missing }, name)
+  }
   await assertHeld(
     access,
     request,

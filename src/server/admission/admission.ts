@@ -70,7 +70,12 @@ export async function makeAdmission(
   return {
     admission: metrics.measuredChain(
       chain(
-        [...controls, refuseEscalation(parts.access), refuseUnreadableParameters(parts), warnOfWebhooks(parts)],
+        [
+          ...controls,
+          refuseEscalation(parts.access, version),
+          refuseUnreadableParameters(parts),
+          warnOfWebhooks(parts),
+        ],
         parts.vendor,
       ),
     ),
