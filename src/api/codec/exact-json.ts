@@ -17,8 +17,8 @@ export interface ExactOptions {
 }
 
 /** Parses text that is known to be valid JSON. Throws 400 for a number that no type can represent. */
-export function* parseExactSliced(text: string, { mergesObjects = false }: ExactOptions = {}): Generator<void, Json> {
-  const maker = new ValueMaker(mergesObjects)
+export function* parseExactSliced(text: string, options: ExactOptions = {}): Generator<void, Json> {
+  const maker = new ValueMaker(options)
   let tokens = 0
   for (let at = 0; at < text.length; ) {
     if (++tokens % tokensPerSlice === 0) yield
@@ -33,7 +33,7 @@ class ValueMaker {
   readonly #open: { readonly value: Json[] | JsonObject; key: string | undefined }[] = []
   readonly #mergesObjects: boolean
 
-  constructor(mergesObjects: boolean) {
+  constructor({ mergesObjects = false }: ExactOptions) {
     this.#mergesObjects = mergesObjects
   }
 
