@@ -82,6 +82,7 @@ import { certificateDenyList } from './ops/certificate-deny-list.ts'
 import { deletionExplanation } from './ops/deletion-explanation.ts'
 import { objectHistory } from './ops/object-history.ts'
 import { pastState } from './ops/past-state.ts'
+import { simulationRule } from './ops/simulation-rule.ts'
 import { webhookPreview } from './ops/webhook-preview.ts'
 import { whoAmI } from './ops/who-am-i.ts'
 import { whoCan } from './ops/who-can.ts'
@@ -200,6 +201,7 @@ export const allKinds: readonly Kind[] = [
   priorityLevelConfigurationV1beta1,
   accessExplanation,
   certificateDenyList,
+  simulationRule,
   whoAmI,
   whoCan,
   admissionControl,

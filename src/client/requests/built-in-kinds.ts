@@ -98,6 +98,7 @@ import type { certificateDenyList } from '../../api/kinds/ops/certificate-deny-l
 import type { deletionExplanation } from '../../api/kinds/ops/deletion-explanation.ts'
 import type { objectHistory } from '../../api/kinds/ops/object-history.ts'
 import type { pastState } from '../../api/kinds/ops/past-state.ts'
+import type { simulationRule } from '../../api/kinds/ops/simulation-rule.ts'
 import type { webhookPreview } from '../../api/kinds/ops/webhook-preview.ts'
 import type { whoAmI } from '../../api/kinds/ops/who-am-i.ts'
 import type { whoCan } from '../../api/kinds/ops/who-can.ts'
@@ -507,6 +508,8 @@ export const CertificateDenyList = clusterWide<CertificateDenyList>(
   'CertificateDenyList',
   'certificatedenylists',
 )
+export type SimulationRule = ObjectsOf<typeof simulationRule>
+export const SimulationRule = clusterWide<SimulationRule>('ops/v1', 'SimulationRule', 'simulationrules')
 export type WhoAmI = ObjectsOf<typeof whoAmI>
 export const WhoAmI = clusterWide<WhoAmI>('ops/v1', 'WhoAmI', 'whoamis')
 export type WhoCan = ObjectsOf<typeof whoCan>

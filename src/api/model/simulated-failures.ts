@@ -1,0 +1,23 @@
+/** Names of the failures that a SimulationRule causes, as users write them in rules and commands. */
+
+/** Failures of pods on simulated nodes. */
+export const podFailures = [
+  'crash-loop',
+  'image-pull-error',
+  'oom',
+  'slow-start',
+  'slow-volumes',
+  'not-ready',
+  'none',
+] as const
+
+/** Failures of simulated nodes. */
+export const nodeFailures = ['down', 'partition', 'disk-pressure'] as const
+
+/** A failure of a pod. */
+export type PodFailure = (typeof podFailures)[number]
+/** A failure of a node. */
+export type NodeFailure = (typeof nodeFailures)[number]
+
+/** The annotation that marks simulated nodes. Its key belongs to the subdomain `simulation`. */
+export const simulatedNodeAnnotation = 'node'
