@@ -221,6 +221,24 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
     load: async () => (await import('./nodes/drain.ts')).drainCommand,
   },
   {
+    name: 'simulate',
+    summary: 'make simulated pods and nodes fail',
+    commands: [
+      {
+        name: 'pod',
+        aliases: ['pods', 'po'],
+        summary: 'make a simulated pod fail',
+        load: async () => (await import('./simulate/simulate.ts')).simulatePodCommand,
+      },
+      {
+        name: 'node',
+        aliases: ['nodes', 'no'],
+        summary: 'make a simulated node fail',
+        load: async () => (await import('./simulate/simulate.ts')).simulateNodeCommand,
+      },
+    ],
+  },
+  {
     name: 'wait',
     summary: 'wait until objects meet a condition',
     load: async () => (await import('./wait.ts')).waitCommand,

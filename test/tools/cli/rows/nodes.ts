@@ -87,5 +87,18 @@ export const nodes: Part = {
       stdout: 'node/lost already cordoned\nnode/lost drained\n',
     }),
     r('drain', 'absent', { stderr: 'Error from server (NotFound): nodes "absent" not found\n', code: 1 }),
+    r('simulate node', 'lost down', { stdout: 'node/lost simulates down\n' }),
+    r('simulate node', 'lost recover', { stdout: 'node/lost recovers\n' }),
+    r('simulate node', 'lost recover', { stdout: 'node/lost has no simulated failure from this command\n' }),
+    r('simulate node', 'absent down', { stderr: /nodes "absent" not found/, code: 1 }),
+    r('simulate node', 'lost explode', {
+      stderr: 'error: "explode" is not one of down, partition, disk-pressure, recover\n',
+      code: 1,
+    }),
+    r('simulate pod', 'stuck crash-loop --delay=5s', { stdout: 'pod/stuck simulates crash-loop\n' }),
+    r('simulate pod', 'stuck oom --delay=soon', {
+      stderr: 'error: --delay: "soon" is not a duration: use a form such as 30s or 2m\n',
+      code: 1,
+    }),
   ],
 }
