@@ -31,7 +31,7 @@ export const groups: readonly Group[] = [
   },
   { name: 'storage', layers: [['store'], ['encryption', 'cache']] },
   { name: 'client', layers: [['requests'], ['informers', 'node'], ['reconcile'], ['library']] },
-  { name: 'cluster', layers: [['volumes', 'node-port'], ['scheduler'], ['controllers', 'nodes']] },
+  { name: 'cluster', layers: [['volumes', 'node-port', 'failures'], ['scheduler'], ['controllers', 'nodes']] },
   {
     name: 'apiserver',
     layers: [
@@ -74,10 +74,19 @@ export const only: { readonly [room: string]: readonly string[] } = {
   'client/reconcile': [...values, 'client/requests', 'client/informers'],
   'client/library': [...values, 'api/schema', 'api/kinds', 'api/codec', 'client'],
   'cluster/volumes': values,
+  'cluster/failures': values,
   'cluster/node-port': ['wire', ...values, 'api/pki', 'client'],
   'cluster/scheduler': [...values, 'client', 'cluster/volumes'],
-  'cluster/controllers': [...values, 'api/pki', 'client', 'cluster/volumes', 'cluster/scheduler'],
-  'cluster/nodes': [...values, 'api/gotemplate', 'api/codec', 'client', 'cluster/node-port', 'cluster/scheduler'],
+  'cluster/controllers': [...values, 'api/pki', 'client', 'cluster/volumes', 'cluster/scheduler', 'cluster/failures'],
+  'cluster/nodes': [
+    ...values,
+    'api/gotemplate',
+    'api/codec',
+    'client',
+    'cluster/node-port',
+    'cluster/scheduler',
+    'cluster/failures',
+  ],
   'apiserver/outbound': ['wire', ...values],
 }
 
@@ -86,6 +95,7 @@ export const onlyTypes: { readonly [room: string]: readonly string[] } = {
   'client/requests': ['api/kinds'],
   'client/informers': ['api/kinds'],
   'cluster/volumes': ['api/kinds'],
+  'cluster/failures': ['api/kinds'],
   'cluster/scheduler': ['api/kinds'],
   'cluster/controllers': ['api/kinds'],
   'cluster/nodes': ['api/kinds'],

@@ -26,6 +26,7 @@ import { nodeIpamLoop } from './nodes/node-ipam.ts'
 import { defaultNodeHealth, nodeLeaseNamespace, nodeLifecycleLoop } from './nodes/node-lifecycle.ts'
 import { nodeTtlLoop } from './nodes/node-ttl.ts'
 import { podGcLoop } from './nodes/pod-gc.ts'
+import { simulationRulesLoop } from './nodes/simulation-rules.ts'
 import { resourceQuotaLoop } from './resource-quota.ts'
 import { rootCaName, rootCaPublisherLoop } from './root-ca-publisher.ts'
 import { makeScheduler } from './scheduler.ts'
@@ -463,6 +464,20 @@ export const controlLoops: readonly ControlLoop[] = [
         ...(createTokenSecrets ? { makeSecrets: true } : {}),
       })
     },
+  },
+  {
+    name: 'simulation-rules',
+    account: 'simulation-controller',
+    roles: ['system:ops-simulation-rules', 'system:ops-simulated-objects'],
+    cluster: true,
+    make: ({ recorder, informer, vendor }) =>
+      simulationRulesLoop({
+        recorder,
+        vendor,
+        rules: informer(inDomainOf(vendor, kinds.SimulationRule)),
+        nodes: informer(kinds.Node),
+        pods: informer(kinds.Pod),
+      }),
   },
   {
     name: 'statefulset',

@@ -396,6 +396,14 @@ const rows: { readonly [loop: string]: Row } = {
     isDone: ({ data }) => (data as { token?: string } | undefined)?.token !== undefined,
     options: () => ({ issueToken: async ({ secret }) => `token of ${secret}` }),
   },
+  'simulation-rules': {
+    make: async (name) => {
+      await makeNode(name)
+      await post('/apis/ops.orch.io/v1/simulationrules', () => ({ spec: { failure: 'down', names: [name] } }))(name)
+    },
+    path: (name) => `${here}/events?fieldSelector=involvedObject.kind%3DSimulationRule,involvedObject.name%3D${name}`,
+    isDone: some,
+  },
   statefulset: { make: post(`${apps}/statefulsets`, workload({ serviceName: 's' })), path: podsOf, isDone: some },
   tokencleaner: {
     make: (name) => makeToken(name, { expiration: timestamp(systemClock.now() - 10_000) }),

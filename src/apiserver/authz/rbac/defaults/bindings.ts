@@ -27,6 +27,9 @@ export const clusterBindings: readonly DefaultBinding[] = [
   bind('system:volume-scheduler', [user('system:kube-scheduler')]),
   // Not in Kubernetes: csrapproving denies a certificate with the name of a live node.
   bind('system:ops-node-liveness', [account('certificate-controller')]),
+  // Not in Kubernetes: node agents and the loop simulation-rules read the rules.
+  bind('system:ops-simulation-rules', [group('system:nodes'), account('simulation-controller')]),
+  bind('system:ops-simulated-objects', [account('simulation-controller')]),
   // Not in Kubernetes: the built-in scheduler runs as a service account with the permissions of kube-scheduler.
   bind('system:ops-kube-scheduler', [account('kube-scheduler')], { to: 'system:kube-scheduler' }),
   bind('system:ops-volume-scheduler', [account('kube-scheduler')], { to: 'system:volume-scheduler' }),

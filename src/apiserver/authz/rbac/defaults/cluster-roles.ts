@@ -274,5 +274,8 @@ export const clusterRoles: readonly DefaultRole[] = [
   role('view', [], { collects: 'view', joins: 'edit' }),
   // Not in Kubernetes: all users may query their own identity.
   role('system:ops-basic-user', [on('create', 'ops', 'objecthistories paststates whoamis')]),
+  // Not in Kubernetes: simulated nodes fail on demand.
+  role('system:ops-simulation-rules', [on('get list watch', 'ops', 'simulationrules')]),
+  role('system:ops-simulated-objects', [on('get list watch', 'core', 'nodes pods'), events]),
   role('system:ops-node-liveness', [on('get', 'core', 'nodes'), on('get', 'coordination', 'leases')]),
 ]

@@ -1,0 +1,75 @@
+/**
+ * The SimulationRules of the cluster, compiled and sorted by name. The first rule that matches a pod decides its
+ * failure. A node has all failures of its rules.
+ */
+
+import type { SimulationRule } from '../../api/kinds/ops/simulation-rule.ts'
+import type { ObjectBase } from '../../api/model/object.ts'
+import type { NodeFailure } from '../../api/model/simulated-failures.ts'
+import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
+import { compareUtf8 } from '../../base/collections/utf8-order.ts'
+import { type NodeRule, nodeRuleOf, type PodRule, podRuleOf } from './compile-rule.ts'
+
+/** Number of rules that apply. Every change of a pod is matched with all of them. */
+const maxRules = 1000
+
+/** The objects of an informer. */
+export interface RuleObjects {
+  readonly size: number
+  objects(): Iterable<SimulationRule>
+}
+
+type Subject = Pick<ObjectBase, 'metadata'>
+
+/** A rule is compiled once, so that readers can compare compiled rules by identity. */
+const compiled = memoizeByObject((rule: SimulationRule) => ({ pod: podRuleOf(rule), node: nodeRuleOf(rule) }))
+
+/** Finds the rules that apply to a pod or a node. */
+export class ActiveRules {
+  readonly #objects: RuleObjects
+  readonly #onExcess: (message: string) => void
+  #current: { readonly pods: readonly PodRule[]; readonly nodes: readonly NodeRule[] } | undefined
+
+  /** `onExcess` is called with a message if there are more rules than apply. */
+  constructor(objects: RuleObjects, onExcess: (message: string) => void = () => {}) {
+    this.#objects = objects
+    this.#onExcess = onExcess
+  }
+
+  /** Must be called after every change of the rules. */
+  invalidate(): void {
+    this.#current = undefined
+  }
+
+  /** Returns the rule that decides the failure of this pod. */
+  podRule(pod: Subject): PodRule | undefined {
+    return this.#rules().pods.find(({ matches }) => matches(pod))
+  }
+
+  nodeFailures(node: Subject): ReadonlySet<NodeFailure> {
+    return new Set(
+      this.#rules()
+        .nodes.filter(({ matches }) => matches(node))
+        .map(({ failure }) => failure),
+    )
+  }
+
+  get hasNodeRules(): boolean {
+    return this.#rules().nodes.length > 0
+  }
+
+  #rules() {
+    this.#current ??= this.#compileAll()
+    return this.#current
+  }
+
+  #compileAll() {
+    const objects = [...this.#objects.objects()].sort((a, b) =>
+      compareUtf8(a.metadata.name ?? '', b.metadata.name ?? ''),
+    )
+    if (objects.length > maxRules)
+      this.#onExcess(`there are ${objects.length} simulation rules; only the first ${maxRules} by name apply`)
+    const active = objects.slice(0, maxRules).map(compiled)
+    return { pods: active.flatMap(({ pod }) => pod ?? []), nodes: active.flatMap(({ node }) => node ?? []) }
+  }
+}
