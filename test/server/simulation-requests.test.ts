@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
 import type { ConfigMap } from '../../src/api/kinds/core/config-map.ts'
+import { vendorOf } from '../../src/api/model/vendor.ts'
 import { parseFlags } from '../../src/base/flags/flags.ts'
 import { Informer } from '../../src/client/informers/informer.ts'
 import { Client } from '../../src/client/requests/client.ts'
@@ -11,7 +12,7 @@ import { type UpOptions, upFlags } from '../../src/server/flags/up.ts'
 import type { RequestMessage, ResponseMessage } from '../../src/server/simulation/messages.ts'
 import { agentOf } from '../../src/server/simulation/own-nodes.ts'
 import { RequestServer } from '../../src/server/simulation/request-server.ts'
-import { readsNodesAndPods } from '../../src/server/simulation/shared-reader.ts'
+import { readsSimulatedState } from '../../src/server/simulation/shared-reader.ts'
 import { startSimulation } from '../../src/server/simulation/simulation-host.ts'
 import { ThreadTransport } from '../../src/server/simulation/thread-transport.ts'
 import { giveAccount } from '../support/accounts.ts'
@@ -73,12 +74,15 @@ test('a simulated node has exactly the permissions of a node agent', async () =>
   await assert.rejects(new Client(near.as('n2')).list(nodes), /may not act as this user/)
 })
 
-test('the informers of simulated nodes can only read nodes and pods', async () => {
-  const reader = new Client(readsNodesAndPods(async () => assert.fail('the request was sent')))
-  await assert.rejects(reader.list(configMaps, { namespace: 'default' }), /may only read nodes and pods/)
-  await assert.rejects(reader.get(nodes, { name: 'n1' }), /may only read nodes and pods/)
+test('the informers of simulated nodes can only read nodes, pods and rules', async () => {
+  const reader = new Client(readsSimulatedState(async () => assert.fail('the request was sent'), vendorOf('orch')))
+  await assert.rejects(
+    reader.list(configMaps, { namespace: 'default' }),
+    /may only read nodes, pods and simulation rules/,
+  )
+  await assert.rejects(reader.get(nodes, { name: 'n1' }), /may only read nodes, pods and simulation rules/)
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } }
-  await assert.rejects(reader.create(nodes, node), /may only read nodes and pods/)
+  await assert.rejects(reader.create(nodes, node), /may only read nodes, pods and simulation rules/)
 })
 
 test('a large response to the simulation thread is complete and waits for a slow reader', async () => {

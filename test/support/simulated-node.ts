@@ -105,6 +105,7 @@ export class TestPod implements PodRuntime {
 
 export class TestNode implements NodeRuntime {
   readonly name: string
+  readonly isReachable = true
   readonly #pods = new Map<string, TestPod>()
   readonly #directory: string
 

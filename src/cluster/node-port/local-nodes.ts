@@ -77,7 +77,7 @@ function connectTo(runtime: NodeRuntime, place: PodPlace, port: number): Duplex 
   const [near, far] = duplexPair()
   const over = new AbortController()
   far.on('close', () => over.abort())
-  const connected = runtime.pod(place)?.connect(port, far, over.signal)
+  const connected = runtime.isReachable ? runtime.pod(place)?.connect(port, far, over.signal) : undefined
   const broken = Object.assign(new Error('connection refused'), { code: 'ECONNREFUSED' })
   if (connected === undefined) near.destroy(broken)
   else

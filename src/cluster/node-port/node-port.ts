@@ -56,7 +56,9 @@ export async function openNodePort(parts: NodePortParts): Promise<NodePort> {
     requestTimeout: 30_000,
     handshakeTimeout: 10_000,
     SNICallback: (name, done) => {
-      if (parts.node(name) === undefined) done(new Error('this port does not serve that node'))
+      const node = parts.node(name)
+      if (node?.isReachable === false) done(new Error('the node does not respond'))
+      else if (node === undefined) done(new Error('this port does not serve that node'))
       else contexts.contextOf(name).then((context) => done(null, context), done)
     },
   })
@@ -158,6 +160,7 @@ class RunningPort {
     const node = find(name) ?? (name === '' || isBare(request) ? find('') : undefined)
     if (node === undefined)
       return { status: 404, text: 'specify a node that this port serves, in the TLS server name or in the Host header' }
+    if (!node.isReachable) return { status: 503, text: 'the node does not respond' }
     const url = new URL(request.url ?? '/', 'https://node')
     // Authorization uses the path as sent, routing uses the parsed path. They must be equal.
     if (url.pathname !== pathOf(request)) return { status: 400, text: 'the path is not in canonical form' }

@@ -14,6 +14,8 @@ import type { ContainerLog } from './container-log.ts'
 /** A node as its port sees it. */
 export interface NodeRuntime {
   readonly name: string
+  /** Whether the node responds. Connections to a node that is down or partitioned break. */
+  readonly isReachable: boolean
   /** Returns the pods on this node as API objects, for `/pods`. */
   pods(): readonly ApiObject[]
   /** Returns a pod on this node, or undefined if it does not exist. */

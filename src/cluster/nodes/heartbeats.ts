@@ -13,11 +13,12 @@ import { compareUtf8 } from '../../base/collections/utf8-order.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Informer } from '../../client/informers/informer.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
-import { atStart, fromInformer } from '../../client/reconcile/sources.ts'
+import { atStart, fromInformer, type Source } from '../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
 import * as kinds from '../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../client/requests/client.ts'
 import { isConflict, isNotFound, StatusError } from '../../client/requests/status-error.ts'
+import type { NodeOutages } from './failures/node-outages.ts'
 import { type NodeDescription, nodeObject, nodeStatus } from './node-object.ts'
 
 export interface HeartbeatParts {
@@ -27,6 +28,9 @@ export interface HeartbeatParts {
   readonly clientOf: (node: string) => Client
   readonly vendor: Vendor
   readonly clock: Clock
+  readonly outages: Pick<NodeOutages, 'isUnreachable' | 'hasDiskPressure'>
+  /** Additional sources of keys. */
+  readonly sources: readonly Source[]
 }
 
 const leaseNamespace = 'kube-node-lease'
@@ -56,6 +60,7 @@ export function heartbeatLoop(parts: HeartbeatParts): Loop {
     sources: [
       atStart(...parts.nodes.keys()),
       fromInformer(parts.informer, ({ key }) => (parts.nodes.has(key) ? [key] : [])),
+      ...parts.sources,
     ],
     reconcile: (name, signal) => beat(parts, { name, state: states.get(name)! }, signal),
   }
@@ -74,6 +79,8 @@ interface Beating {
 }
 
 async function beat(parts: HeartbeatParts, { name, state }: Beating, signal: AbortSignal): Promise<StepOutcome> {
+  // The node beats again when its rule changes.
+  if (parts.outages.isUnreachable(name)) return 'done'
   const client = parts.clientOf(name)
   const description = parts.nodes.get(name)!
   let node = parts.informer.get({ name })
@@ -109,11 +116,12 @@ async function register(
 }
 
 async function report(
-  { clock }: HeartbeatParts,
+  { clock, outages }: HeartbeatParts,
   { client, description, node }: Registration & { readonly node: Node },
   signal: AbortSignal,
 ): Promise<void> {
-  const next = nodeStatus(description, node.status, clock.now())
+  const hasDiskPressure = outages.hasDiskPressure(description.name)
+  const next = nodeStatus(description, { previous: node.status, now: clock.now(), hasDiskPressure })
   if (!isDue(node, next, clock.now())) return
   try {
     await client.update(kinds.Node, { ...node, status: next }, { subresource: 'status', signal })
@@ -132,6 +140,7 @@ function isDue({ status = {} }: Node, next: Node['status'], now: number): boolea
     JSON.stringify([
       from?.addresses,
       from?.daemonEndpoints,
+      from?.conditions?.find(({ type }) => type === 'DiskPressure')?.status,
       sortedAmounts(from?.capacity),
       sortedAmounts(from?.allocatable),
     ])

@@ -3,6 +3,7 @@ import type { Node } from '../../api/kinds/core/node.ts'
 import type { NodeStatus } from '../../api/kinds/core/types/node-status.ts'
 import type { Taint } from '../../api/kinds/core/types/taint.ts'
 import { timestamp } from '../../api/model/object.ts'
+import { simulatedNodeAnnotation } from '../../api/model/simulated-failures.ts'
 import { type Vendor, vendorKey } from '../../api/model/vendor.ts'
 import { version } from '../../api/model/version.ts'
 import { type EmulatedVersion, oldestVersion, releaseOf } from '../../api/versions/emulated-version.ts'
@@ -42,7 +43,7 @@ const arch = 'amd64'
 
 /** Annotation that marks simulated nodes. */
 function simulatedKey(vendor: Vendor): string {
-  return vendorKey(vendor, 'node', 'simulation')
+  return vendorKey(vendor, simulatedNodeAnnotation, 'simulation')
 }
 
 export function nodeObject(description: NodeDescription, vendor: Vendor, now: number): Node {
@@ -63,7 +64,7 @@ export function nodeObject(description: NodeDescription, vendor: Vendor, now: nu
       annotations: { [simulatedKey(vendor)]: 'true' },
     },
     spec: taints.length === 0 ? {} : { taints: [...taints] },
-    status: nodeStatus(description, undefined, now),
+    status: nodeStatus(description, { previous: undefined, now }),
   }
 }
 
@@ -86,8 +87,20 @@ export function offered(
   return { ...Object.fromEntries(added), ...capacity }
 }
 
-/** `previous` is the current status. Fields of other writers, such as attached volumes, are kept. */
-export function nodeStatus(description: NodeDescription, previous: NodeStatus | undefined, now: number): NodeStatus {
+const diskPressure = ['DiskPressure', 'True', 'KubeletHasDiskPressure', 'the node has disk pressure'] as const
+
+/** Current state of a node that its status reports. */
+export interface NodeReport {
+  /** The current status. Fields of other writers, such as attached volumes, are kept. */
+  readonly previous: NodeStatus | undefined
+  readonly now: number
+  readonly hasDiskPressure?: boolean
+}
+
+export function nodeStatus(
+  description: NodeDescription,
+  { previous, now, hasDiskPressure = false }: NodeReport,
+): NodeStatus {
   const { name, address, port } = description
   const capacity = offered(description, previous)
   const agentVersion = agentVersionOf(description)
@@ -100,7 +113,8 @@ export function nodeStatus(description: NodeDescription, previous: NodeStatus | 
     capacity,
     allocatable: { ...capacity },
     conditions: [
-      ...conditions.map(([type, status, reason, message]) => {
+      ...conditions.map((usual) => {
+        const [type, status, reason, message] = hasDiskPressure && usual[0] === 'DiskPressure' ? diskPressure : usual
         const lastTransitionTime = previousCondition(type, status)?.lastTransitionTime ?? time
         return { type, status, reason, message, lastHeartbeatTime: time, lastTransitionTime }
       }),

@@ -18,7 +18,9 @@ import { objectKey } from '../../client/requests/resource-type.ts'
 import type { NodeRuntime } from '../node-port/runtime.ts'
 import { CommandMemory } from './containers/command-memory.ts'
 import { ContainerLogs } from './containers/container-logs.ts'
-import { SimulatedNode } from './containers/simulated-node.ts'
+import { SimulatedNode, type SimulatedNodeParts } from './containers/simulated-node.ts'
+import { type FollowedRules, followFailures } from './failures/follow-failures.ts'
+import type { NodeOutages } from './failures/node-outages.ts'
 import { heartbeatLoop } from './heartbeats.ts'
 import { NodeEvents } from './node-events.ts'
 import { type NodeDescription, offered } from './node-object.ts'
@@ -34,6 +36,10 @@ export interface SimulationParts {
   readonly nodes: readonly NodeDescription[]
   readonly pods: Informer<Pod>
   readonly nodeObjects: Informer<Node>
+  /** Failures on demand. Nodes start without them if the server does not serve the type. */
+  readonly rules: FollowedRules
+  /** How much faster than real time the containers run. Defaults to 1. */
+  readonly speed?: number
   /** Returns a client that authenticates as the agent of this node. */
   readonly clientOf: (node: string) => Client
   readonly vendor: Vendor
@@ -70,20 +76,25 @@ export interface Simulation {
 
 /** Sets up the nodes. Nothing happens until the loops run. */
 export function simulateNodes(parts: SimulationParts): Simulation {
-  const { vendor, clock, clientOf, onError } = parts
+  const { vendor, clock, clientOf, onError, speed = 1 } = parts
   const byName = new Map(parts.nodes.map((node) => [node.name, node]))
   const events = new NodeEvents({ clientOf, vendor, clock, onError })
   const { stages = [], parseStatus } = parts.stages ?? builtIn(vendor)
   const readiness = parts.stages === undefined ? nodeReadiness(parts) : undefined
   const logs = new ContainerLogs()
   const volumes = volumesOf(parts, byName)
+  const failures = followFailures(parts)
+  const { outages } = failures
   const pods = podLoop({
     clock,
     clientOf,
     stages,
     informer: parts.pods,
     addressesOf: addressesOf(parts, byName),
-    roomOf: roomOf(parts, byName),
+    roomOf: roomOf(parts, byName, outages),
+    outages,
+    speed,
+    failureOf: failures.failureOf,
     isOwnNode: (name) => byName.has(name),
     nodeOf: (name) => byName.get(name)!,
     record: (pod, event) => events.record(pod, event),
@@ -94,12 +105,24 @@ export function simulateNodes(parts: SimulationParts): Simulation {
     ...(parseStatus === undefined ? {} : { parseStatus }),
     ...(volumes === undefined ? {} : volumeUpkeep(volumes)),
     isNodeReady: readiness?.isReady,
-    sources: [...(volumes === undefined ? [] : [polled(volumes, onError)]), ...(readiness?.sources ?? [])],
+    sources: [
+      ...(volumes === undefined ? [] : [polled(volumes, onError)]),
+      ...(readiness?.sources ?? []),
+      ...failures.podSources,
+    ],
   })
   return {
-    heartbeats: heartbeatLoop({ nodes: byName, informer: parts.nodeObjects, clientOf, vendor, clock }),
+    heartbeats: heartbeatLoop({
+      nodes: byName,
+      informer: parts.nodeObjects,
+      clientOf,
+      vendor,
+      clock,
+      outages,
+      sources: failures.nodeSources,
+    }),
     pods: { ...pods, onStop: async () => events.close() },
-    runtimes: runtimesOf(parts, { logs, volumes }),
+    runtimes: runtimesOf(parts, { logs, volumes, outages, speed }),
     removeLeftovers: async () => {
       await volumes?.removeAllBut(new Set([...parts.pods.objects()].map(({ metadata }) => metadata.uid ?? '')))
     },
@@ -149,7 +172,7 @@ function indexByNode(pods: Informer<Pod>) {
 
 function runtimesOf(
   { nodes, pods, clientOf, vendor, clock }: SimulationParts,
-  shared: { readonly logs: ContainerLogs; readonly volumes: PodVolumes | undefined },
+  shared: Pick<SimulatedNodeParts, 'logs' | 'volumes' | 'outages' | 'speed'>,
 ): NodeRuntime[] {
   const byNode = indexByNode(pods)
   const memory = new CommandMemory()
@@ -172,14 +195,15 @@ function builtIn(vendor: Vendor): Partial<PodStages> {
   return { stages: defaultPodStages(vendor).map((stage) => readStage(stage)) }
 }
 
-function roomOf({ nodeObjects }: SimulationParts, nodes: ReadonlyMap<string, NodeDescription>) {
+function roomOf({ nodeObjects }: SimulationParts, nodes: ReadonlyMap<string, NodeDescription>, outages: NodeOutages) {
   const instancesByNode = new Map<string, NodeRoom>()
   return (name: string): NodeRoom => {
     const stateOf = () => {
       const own = nodes.get(name)!
       const object = nodeObjects.get({ name })
       const selectable = selectableNode({ metadata: { name, labels: object?.metadata.labels ?? own.labels } })
-      return { offered: offered(own, object?.status), selectable }
+      const isFullFor = (pod: Pod) => outages.hasDiskPressure(name) && !outages.isCritical(pod)
+      return { offered: offered(own, object?.status), selectable, isFullFor }
     }
     const instance = instancesByNode.get(name) ?? new NodeRoom(stateOf)
     instancesByNode.set(name, instance)

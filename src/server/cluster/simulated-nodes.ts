@@ -11,6 +11,7 @@ import { errorFields, type Log } from '../../base/telemetry/log.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import * as kinds from '../../client/requests/built-in-kinds.ts'
 import { Client } from '../../client/requests/client.ts'
+import { inDomainOf } from '../../client/requests/resource-type.ts'
 import type { Transport } from '../../client/requests/transport.ts'
 import type { ControlLoop, LoopContext } from '../../cluster/controllers/control-loop.ts'
 import type { NodePort } from '../../cluster/node-port/node-port.ts'
@@ -48,6 +49,7 @@ export function simulatedNodes(
   const port = new LaterPort()
   let simulation: Simulation | undefined
   const simulated = (context: LoopContext) => {
+    const rules = context.informer(inDomainOf(vendor, kinds.SimulationRule))
     simulation ??= simulateNodes({
       ...(volumeDirectory === undefined ? {} : { volumeDirectory }),
       nodes: ownNodes(ownNodeNames(options.nodes), {
@@ -59,6 +61,8 @@ export function simulatedNodes(
       clock: server.clock,
       pods: context.informer(kinds.Pod),
       nodeObjects: context.informer(kinds.Node),
+      rules: { informer: rules, feed: rules },
+      speed: options.simulationSpeed,
       clientOf: nodeClients((user) => within(server.transport(user)), vendor),
       ...(stages === undefined ? {} : { stages }),
       onError: (error) => context.log.warn('cannot write events or volumes of a simulated node', errorFields(error)),

@@ -5,7 +5,7 @@ import { checkDnsSubdomain } from '../../api/model/names.ts'
 import { flag, type OptionsOf, repeated, text, UsageError } from '../../base/flags/flags.ts'
 import { loggingFlags } from './logging.ts'
 import { readPort } from './serving.ts'
-import { capacityFlag } from './simulated-nodes.ts'
+import { capacityFlag, simulationSpeedFlag } from './simulated-nodes.ts'
 import { list, readAddress, readTime } from './values.ts'
 
 const nodeFlags = {
@@ -43,6 +43,7 @@ const nodeFlags = {
     read: text,
     help: "CIDR range for pod IPs if the Node object has no pod CIDR; by default a range in 10.192.0.0/10 derived from the node's name",
   }),
+  simulationSpeed: simulationSpeedFlag,
   stages: repeated({
     name: 'stages',
     value: 'FILE',

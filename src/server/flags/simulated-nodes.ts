@@ -7,6 +7,17 @@ import { usualCapacity } from '../../cluster/nodes/node-object.ts'
 /** Each node has a pod CIDR of 256 addresses. */
 const maxNodes = 5000
 
+const speeds = { min: 0.1, max: 1000 }
+
+/** The flag of `orch up` and `orch node-agent`. */
+export const simulationSpeedFlag = flag({
+  name: 'simulation-speed',
+  value: 'FACTOR',
+  default: '1',
+  read: readSpeed,
+  help: 'how much faster than real time simulated containers start, exit, restart and sleep',
+})
+
 export const simulatedNodeFlags = {
   nodes: flag({
     name: 'nodes',
@@ -15,6 +26,7 @@ export const simulatedNodeFlags = {
     read: readNodes,
     help: 'number of simulated nodes, named node-1 and so on, which report pods as running without starting containers; 0 for none',
   }),
+  simulationSpeed: simulationSpeedFlag,
   nodeCapacity: capacityFlag('node-capacity', 'capacity of each simulated node'),
   nodeVolumes: flag({
     name: 'node-volumes',
@@ -43,6 +55,13 @@ export function capacityFlag(name: string, help: string) {
     read: readCapacity,
     help: `${help}, as RESOURCE=AMOUNT separated by commas`,
   })
+}
+
+function readSpeed(value: string): number {
+  const speed = Number(value)
+  if (!/^\d{1,4}(\.\d{1,3})?$/.test(value) || speed < speeds.min || speed > speeds.max)
+    throw new UsageError(`${JSON.stringify(value)} is not a number from ${speeds.min} to ${speeds.max}`)
+  return speed
 }
 
 function readNodes(value: string): number {

@@ -17,6 +17,7 @@ import { WorkQueueMetrics } from '../../client/reconcile/work-queue-metrics.ts'
 import * as kinds from '../../client/requests/built-in-kinds.ts'
 import { Client } from '../../client/requests/client.ts'
 import type { NodePort } from '../../cluster/node-port/node-port.ts'
+import { followRules } from '../../cluster/nodes/failures/follow-failures.ts'
 import { rangeOfName } from '../../cluster/nodes/pods/addresses.ts'
 import { type PodStages, type Simulation, simulateNodes } from '../../cluster/nodes/simulation.ts'
 import { readStageFiles } from '../../cluster/nodes/stages/read-stage-files.ts'
@@ -111,6 +112,8 @@ function startNode(options: NodeAgentOptions, around: Around) {
     nodes: [{ name, kubernetesVersion, address, capacity, labels, taints, podRange, port }],
     pods: podInformer,
     nodeObjects: new Informer(client, kinds.Node, { selection: { fieldSelector: `metadata.name=${name}` }, onError }),
+    rules: followRules(client, vendor, { onError }),
+    speed: options.simulationSpeed,
     clientOf: () => client,
     vendor,
     clock,

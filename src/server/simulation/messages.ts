@@ -12,6 +12,8 @@ export interface SimulationData {
   readonly nodes: readonly string[]
   readonly capacity: { readonly [resource: string]: string }
   readonly kubernetesVersion: EmulatedVersion
+  /** How much faster than real time the containers run. */
+  readonly speed: number
   readonly profile: ProfileName
   readonly verbosity: number
   /** Undefined if volumes are not written. */

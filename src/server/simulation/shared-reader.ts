@@ -1,14 +1,15 @@
 /**
- * Reads all nodes and pods for the simulation thread, whose informers serve all its nodes. Since Kubernetes 1.32 no node
- * agent may do that. Any other request is rejected before it reaches the server.
+ * Reads all nodes, pods and simulation rules for the simulation thread, whose informers serve all its nodes. Since
+ * Kubernetes 1.32 no node agent may read all nodes and pods. Any other request is rejected before it reaches the server.
  */
 import { superusers, type User } from '../../api/model/user.ts'
+import { groupName, type Vendor } from '../../api/model/vendor.ts'
 import type { Transport } from '../../client/requests/transport.ts'
 
 /** Stands for the reader where requests name a node. No node has this name. */
 export const sharedReader = ''
 
-/** The user of the reader, for the audit log. Its permissions are limited by `readsNodesAndPods`. */
+/** The user of the reader, for the audit log. Its permissions are limited by `readsSimulatedState`. */
 export const sharedReaderUser: User = {
   name: 'system:simulated-nodes',
   uid: '',
@@ -16,12 +17,13 @@ export const sharedReaderUser: User = {
   extra: new Map(),
 }
 
-/** Returns a transport that only lists and watches nodes and pods. */
-export function readsNodesAndPods(transport: Transport): Transport {
+/** Returns a transport that only lists and watches nodes, pods and simulation rules. */
+export function readsSimulatedState(transport: Transport, vendor: Vendor): Transport {
+  const paths = ['/api/v1/nodes', '/api/v1/pods', `/apis/${groupName(vendor, 'ops')}/v1/simulationrules`]
   return async (request) => {
-    const [path] = request.path.split('?', 1)
-    if (request.method !== 'GET' || (path !== '/api/v1/nodes' && path !== '/api/v1/pods'))
-      throw new Error('the informers of simulated nodes may only read nodes and pods')
+    const [path = ''] = request.path.split('?', 1)
+    if (request.method !== 'GET' || !paths.includes(path))
+      throw new Error('the informers of simulated nodes may only read nodes, pods and simulation rules')
     return await transport(request)
   }
 }

@@ -5,6 +5,7 @@
  */
 import { getHeapStatistics } from 'node:v8'
 import { MessageChannel, Worker } from 'node:worker_threads'
+import { vendorOf } from '../../api/model/vendor.ts'
 import { removeTemporary, temporaryDirectory } from '../../base/files/temporary-directory.ts'
 import { messageOf } from '../../base/text/errors.ts'
 import type { RunningLoops } from '../../client/reconcile/loop.ts'
@@ -20,7 +21,7 @@ import { HostRecords } from './host-records.ts'
 import type { FromThread, SimulationData, ToThread } from './messages.ts'
 import { agentOf, ownNodeNames } from './own-nodes.ts'
 import { RequestServer } from './request-server.ts'
-import { readsNodesAndPods, sharedReader, sharedReaderUser } from './shared-reader.ts'
+import { readsSimulatedState, sharedReader, sharedReaderUser } from './shared-reader.ts'
 
 export type SimulationServer = Pick<
   ApiServer,
@@ -92,7 +93,7 @@ class SimulationHost {
     this.#options = options
     this.#parts = parts
     this.#nodes = new Set(ownNodeNames(options.nodes))
-    this.#reader = readsNodesAndPods(parts.within(server.transport(sharedReaderUser)))
+    this.#reader = readsSimulatedState(parts.within(server.transport(sharedReaderUser)), vendorOf(options.profile))
     this.#records = new HostRecords(server.loopRecords)
     this.#volumeDirectory = options.nodeVolumes ? temporaryDirectory('orch-nodes-') : undefined
     this.#start()
@@ -123,13 +124,14 @@ class SimulationHost {
 
   #begin(): Life {
     const { signingAuthority, emulatedVersion: kubernetesVersion } = this.#server
-    const { nodes, nodeCapacity: capacity, profile, verbosity } = this.#options
+    const { nodes, nodeCapacity: capacity, simulationSpeed: speed, profile, verbosity } = this.#options
     const heapMb = this.#parts.heapMb ?? heapLimitMb(nodes)
     const heartbeat = new Int32Array(new SharedArrayBuffer(4))
     const workerData: SimulationData = {
       nodes: [...this.#nodes],
       capacity,
       kubernetesVersion,
+      speed,
       profile,
       verbosity,
       volumeDirectory: this.#volumeDirectory,

@@ -19,6 +19,7 @@ import { type ResourceType, typeName } from '../../client/requests/resource-type
 import { localNode } from '../../cluster/node-port/local-nodes.ts'
 import { type NodePort, openNodePort } from '../../cluster/node-port/node-port.ts'
 import type { ServingCertificate } from '../../cluster/node-port/serving-contexts.ts'
+import { followRules } from '../../cluster/nodes/failures/follow-failures.ts'
 import { type PodStages, type Simulation, simulateNodes } from '../../cluster/nodes/simulation.ts'
 import { heartbeatMs } from '../threads/heartbeat.ts'
 import { PortStream } from '../threads/port-stream.ts'
@@ -84,6 +85,11 @@ class SimulationThread {
       clock: systemClock,
       pods: podInformer,
       nodeObjects: this.#informer(kinds.Node),
+      rules: followRules(this.#clientOf(sharedReader), this.#vendor, {
+        onError: this.#onWatchError('simulationrules'),
+        pageLimit,
+      }),
+      speed: this.#data.speed,
       clientOf: (node) => this.#clientOf(node),
       ...(volumeDirectory === undefined ? {} : { volumeDirectory }),
       ...(stages === undefined ? {} : { stages }),
@@ -97,12 +103,14 @@ class SimulationThread {
 
   /** Informers serve all nodes, so they act as the shared reader. */
   #informer<T extends ApiObject>(type: ResourceType<T>): Informer<T> {
-    const onError = (error: unknown) =>
-      this.#records.log.error('watch failed; will resume', {
-        type: typeName(type),
-        ...errorFields(error),
-      })
-    return new Informer<T>(this.#clientOf(sharedReader), type, { onError, pageLimit })
+    return new Informer<T>(this.#clientOf(sharedReader), type, {
+      onError: this.#onWatchError(typeName(type)),
+      pageLimit,
+    })
+  }
+
+  #onWatchError(type: string): (error: unknown) => void {
+    return (error) => this.#records.log.error('watch failed; will resume', { type, ...errorFields(error) })
   }
 
   #clientOf(node: string): Client {

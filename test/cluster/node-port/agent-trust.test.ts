@@ -31,7 +31,12 @@ const pki = join(api.directory, 'data/pki')
 after(() => api.stop())
 const authority = await openAuthority({ directory: pki, clock: systemClock })
 const secrets = '/api/v1/namespaces/default/secrets'
-const bare = { pods: () => [], pod: () => undefined, usage: () => ({ startedAt: 0, memoryBytes: 0, pods: [] }) }
+const bare = {
+  isReachable: true,
+  pods: () => [],
+  pod: () => undefined,
+  usage: () => ({ startedAt: 0, memoryBytes: 0, pods: [] }),
+}
 
 const issue = (commonName: string, organizations: string[] = [], dns: string[] = []) =>
   issuePair(authority, { commonName, organizations, dns })

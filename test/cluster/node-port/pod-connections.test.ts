@@ -427,7 +427,12 @@ test('a node whose certificate is issued by an unknown CA is rejected', async ()
   impostor.close()
 })
 
-const bare = { pods: () => [], pod: () => undefined, usage: () => ({ startedAt: 0, memoryBytes: 0, pods: [] }) }
+const bare = {
+  isReachable: true,
+  pods: () => [],
+  pod: () => undefined,
+  usage: () => ({ startedAt: 0, memoryBytes: 0, pods: [] }),
+}
 
 test('a tunnel opens only if the node accepts it, and ends with the server', async () => {
   const { certificate: cert, key } = issuePair(api.server.signingAuthority, {

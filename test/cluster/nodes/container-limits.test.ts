@@ -14,6 +14,7 @@ import { Informer } from '../../../src/client/informers/informer.ts'
 import { type RunningLoops, startLoops } from '../../../src/client/reconcile/loop.ts'
 import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { Client } from '../../../src/client/requests/client.ts'
+import { followRules } from '../../../src/cluster/nodes/failures/follow-failures.ts'
 import { usualCapacity } from '../../../src/cluster/nodes/node-object.ts'
 import { type Simulation, simulateNodes } from '../../../src/cluster/nodes/simulation.ts'
 import { usedBytes } from '../../../src/cluster/nodes/volumes/memory-limit.ts'
@@ -41,6 +42,7 @@ before(async () => {
     nodes: [{ name: 'n1', ...address, capacity: usualCapacity, labels: {}, taints: [] }],
     pods: new Informer<Pod>(admin, kinds.Pod, { onError }),
     nodeObjects: new Informer<Node>(admin, kinds.Node, { onError }),
+    rules: followRules(admin, vendorOf('orch'), { onError }),
     clientOf: () => new Client(server.server.transport(user('system:node:n1', 'system:nodes'))),
     vendor: vendorOf('orch'),
     clock: systemClock,

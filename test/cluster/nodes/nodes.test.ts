@@ -338,6 +338,8 @@ test('heartbeats of many nodes are sent concurrently even if the server does not
     clientOf: () => silent,
     vendor,
     clock: systemClock,
+    outages: { isUnreachable: () => false, hasDiskPressure: () => false },
+    sources: [],
   })
   // Only the source with the node names, because the informer would send requests too.
   const sources = loop.sources.slice(0, 1)

@@ -17,6 +17,7 @@ import { type RunningLoops, startLoops } from '../../../src/client/reconcile/loo
 import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { Client } from '../../../src/client/requests/client.ts'
 import { readLog } from '../../../src/cluster/node-port/read-log.ts'
+import { followRules } from '../../../src/cluster/nodes/failures/follow-failures.ts'
 import { usualCapacity } from '../../../src/cluster/nodes/node-object.ts'
 import { type Simulation, simulateNodes } from '../../../src/cluster/nodes/simulation.ts'
 import { type InProcess, startInProcess } from '../../support/in-process.ts'
@@ -53,6 +54,7 @@ before(async () => {
     nodes: [description('n1'), description('n2')],
     pods: new Informer<Pod>(admin, kinds.Pod, { onError }),
     nodeObjects: new Informer<Node>(admin, kinds.Node, { onError }),
+    rules: followRules(admin, vendorOf('orch'), { onError }),
     clientOf: asNode,
     vendor: vendorOf('orch'),
     clock,

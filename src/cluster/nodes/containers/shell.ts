@@ -11,6 +11,8 @@ import { expandWords, type ShellCommand, splitCommands, type Word } from './shel
 
 /** Environment in which commands run. */
 export interface ShellPlace {
+  /** How much faster than real time the container runs. */
+  readonly speed: number
   readonly hostname: string
   readonly environment: Environment
   /** Returns the content of a file in chunks, or undefined if it does not exist. */
@@ -237,12 +239,12 @@ async function ls(args: readonly string[], { readDirectory, hasFile, print, prin
 
 const maxSleepMs = 86_400_000
 
-async function sleep([text = '']: readonly string[], { printError, signal }: ShellPlace): Promise<number> {
+async function sleep([text = '']: readonly string[], { printError, signal, speed }: ShellPlace): Promise<number> {
   const ms = text === 'infinity' ? maxSleepMs : parseDuration(/^\d+(?:\.\d+)?$/.test(text) ? `${text}s` : text)
   if (ms === undefined) {
     await printError(`sleep: invalid time interval '${text}'\n`)
     return 1
   }
-  await pause(Math.min(ms, maxSleepMs), signal)
+  await pause(Math.min(ms / speed, maxSleepMs), signal)
   return signal.aborted ? 130 : 0
 }

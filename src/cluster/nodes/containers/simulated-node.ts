@@ -19,6 +19,7 @@ import type {
   PodPlace,
   PodRuntime,
 } from '../../node-port/runtime.ts'
+import type { NodeOutages } from '../failures/node-outages.ts'
 import type { NodeAmounts } from '../volumes/downward.ts'
 import type { PodVolumes } from '../volumes/pod-volumes.ts'
 import type { CommandMemory, Environment } from './command-memory.ts'
@@ -36,6 +37,9 @@ export interface SimulatedNodeParts {
   readonly pods: Index<Pod>
   readonly logs: ContainerLogs
   readonly volumes: PodVolumes | undefined
+  readonly outages: Pick<NodeOutages, 'isUnreachable'>
+  /** How much faster than real time the containers run. */
+  readonly speed: number
   readonly client: () => Client
   readonly amounts: NodeAmounts
   readonly memory: CommandMemory
@@ -54,6 +58,10 @@ export class SimulatedNode implements NodeRuntime {
     this.#parts = parts
     this.#meter = new UsageMeter(parts.vendor)
     this.#startedAt = parts.clock.now()
+  }
+
+  get isReachable(): boolean {
+    return !this.#parts.outages.isUnreachable(this.name)
   }
 
   pods(): readonly ApiObject[] {
@@ -172,6 +180,7 @@ class SimulatedContainer implements ContainerRuntime {
           ? typedLines(typed, (text) => write(stdout, text), `${hostnameOf(pod)}:/# `)
           : typed,
       signal,
+      speed: this.#parts.speed,
     }
   }
 }

@@ -1,7 +1,8 @@
 /** Applies one stage to a pod as its node agent: finalizers, event, status and deletion, in this order. */
 
-import { isObject, type Json } from '../../../api/json/json.ts'
+import { isObject, type Json, type JsonObject } from '../../../api/json/json.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
+import type { PodStatus } from '../../../api/kinds/core/types/pod-status.ts'
 import { asJson, timestamp } from '../../../api/model/object.ts'
 import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
 import * as kinds from '../../../client/requests/built-in-kinds.ts'
@@ -30,12 +31,14 @@ export interface StageEffects {
 interface Application {
   readonly key: string
   readonly pod: Pod
+  /** The pod as stages see it, with the annotations of simulated failures. */
+  readonly seen: JsonObject
   readonly stage: Stage
 }
 
 export async function applyStage(
   effects: StageEffects,
-  { key, pod, stage: { next } }: Application,
+  { key, pod, seen, stage: { next } }: Application,
   signal: AbortSignal,
 ): Promise<StepOutcome> {
   const node = pod.spec!.nodeName!
@@ -49,7 +52,7 @@ export async function applyStage(
   let current = pod
   if (next.finalizers !== undefined) current = await changeFinalizers({ client, pod, change: next.finalizers }, signal)
   if (next.event !== undefined) effects.record(pod, next.event)
-  current = await writeStatus(effects, { client, pod: current, next, podIp: podIp ?? '' }, signal)
+  current = await writeStatus(effects, { client, pod: current, seen, next, podIp: podIp ?? '' }, signal)
   if (next.delete) await deleteNow(client, current, signal)
   return 'done'
 }
@@ -104,6 +107,7 @@ async function changeFinalizers({ client, pod, change }: FinalizerWrite, signal:
 interface StatusWrite {
   readonly client: Client
   readonly pod: Pod
+  readonly seen: JsonObject
   readonly next: Next
   readonly podIp: string
 }
@@ -120,15 +124,26 @@ async function writeStatus(effects: StageEffects, write: StatusWrite, signal: Ab
     now: effects.clock.now(),
     hostIp: effects.nodeOf(pod.spec!.nodeName!).address,
     podIp: write.podIp,
-    exitCode: exitCodeOf(next, pod),
+    exitCode: exitCodeOf(next, write.seen),
     reason: next.reason ?? '',
     message: next.message ?? '',
   })
+  if (next.step === 'End' && isBackingOff(status)) effects.record(pod, backOffEvent)
   return await client.update(kinds.Pod, { ...pod, status }, { subresource: 'status', signal })
 }
 
-function exitCodeOf({ exitCodeFrom }: Next, pod: Pod): number {
-  const [exitCodeValue] = exitCodeFrom?.(asJson(pod)) ?? []
+const backOffEvent: StageEvent = {
+  type: 'Warning',
+  reason: 'BackOff',
+  message: 'Back-off restarting failed container',
+}
+
+function isBackingOff({ containerStatuses = [] }: PodStatus): boolean {
+  return containerStatuses.some(({ state }) => state?.waiting?.reason === 'CrashLoopBackOff')
+}
+
+function exitCodeOf({ exitCodeFrom }: Next, seen: JsonObject): number {
+  const [exitCodeValue] = exitCodeFrom?.(seen) ?? []
   const code = Number(exitCodeValue ?? 0)
   return Number.isInteger(code) && code >= 0 && code <= 255 ? code : 1
 }

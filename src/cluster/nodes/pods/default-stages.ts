@@ -4,32 +4,12 @@
  * (see docs/nodes.md).
  */
 import type { Json, JsonObject } from '../../../api/json/json.ts'
-import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
-
-/** Returns the annotation keys by purpose. */
-function simulationKeys(vendor: Vendor) {
-  const key = (name: string) => vendorKey(vendor, name, 'simulation')
-  return {
-    /** `image-pull-error`: the containers never start. */
-    start: key('start'),
-    startAfter: key('start-after'),
-    /** `never`: the containers run but do not become ready. */
-    ready: key('ready'),
-    readyAfter: key('ready-after'),
-    /** Time after which the containers exit. */
-    runFor: key('run-for'),
-    /** Exit code of the containers. */
-    exitCode: key('exit-code'),
-    restartAfter: key('restart-after'),
-    /** `ignore`: a deleted pod runs until its grace period ends. */
-    termination: key('termination'),
-  } as const
-}
-
-type Keys = ReturnType<typeof simulationKeys>
+import type { Vendor } from '../../../api/model/vendor.ts'
+import { type SimulationKeys, simulationKeys } from './simulation-keys.ts'
 
 const lives = [rule('.metadata.deletionTimestamp', 'DoesNotExist')]
 const pending = [...lives, rule('.status.phase', 'In', ['Pending', 'Unknown'])]
+const isActive = rule('.status.phase', 'NotIn', ['Succeeded', 'Failed'])
 const running = [
   ...[...lives, rule('.status.phase', 'In', ['Running'])],
   rule('.status.containerStatuses[].state.running', 'Exists'),
@@ -48,67 +28,117 @@ function at(key: string): string {
 }
 
 /** Stages in which containers start, ready or not, or fail to start. */
-function beginnings(keys: Keys): JsonObject[] {
-  const startable = [...pending, rule(at(keys.start), 'NotIn', ['image-pull-error'])]
+function beginnings(keys: SimulationKeys): JsonObject[] {
   const delaysReadiness = [at(keys.ready), at(keys.readyAfter), '.spec.containers[].readinessProbe'].join(', ')
-  const delay = from(0, at(keys.startAfter))
-  const noImage = [rule(at(keys.start), 'In', ['image-pull-error'])]
-  const message = 'the image cannot be pulled: simulated by a pod annotation'
+  const isWaiting = '.status.containerStatuses[].state.waiting'
+  const hasVolumes = [rule(at(keys.volumesAfter), 'DoesNotExist')]
+  const lacksVolumes = [rule(at(keys.volumesAfter), 'Exists')]
+  const starts = (name: string, rules: readonly JsonObject[], delay: JsonObject) =>
+    (
+      [
+        [name, 'DoesNotExist', 'Start'],
+        [`${name}-unready`, 'Exists', 'StartUnready'],
+      ] as const
+    ).map(([stageName, operator, step]) =>
+      stage(stageName, [...pending, canPull(keys), ...rules, rule(delaysReadiness, operator)], {
+        delay,
+        next: { step, event: startEvent },
+      }),
+    )
   return [
-    stage('pod-start', [...startable, rule(delaysReadiness, 'DoesNotExist')], {
-      delay,
-      next: { step: 'Start', event: startEvent },
-    }),
-    stage('pod-start-unready', [...startable, rule(delaysReadiness, 'Exists')], {
-      delay,
-      next: { step: 'StartUnready', event: startEvent },
+    ...starts('pod-start', hasVolumes, from(0, at(keys.startAfter))),
+    ...starts('pod-start-late', [...lacksVolumes, rule(isWaiting, 'Exists')], from(0, at(keys.volumesAfter))),
+    stage('pod-wait-for-volumes', [...pending, canPull(keys), ...lacksVolumes, rule(isWaiting, 'DoesNotExist')], {
+      next: waits('ContainerCreating', '', {
+        type: 'Warning',
+        reason: 'FailedMount',
+        message: 'Unable to attach or mount volumes: the volumes are slow: simulated failure',
+      }),
     }),
     stage(
       'pod-image-pull-error',
-      [...pending, ...noImage, rule('.status.containerStatuses[].state.waiting', 'DoesNotExist')],
+      [...lives, isActive, cannotPull(keys), rule(`${isWaiting}.reason`, 'NotIn', [noImage])],
       {
-        next: {
-          step: 'Wait',
-          reason: 'ImagePullBackOff',
-          message,
-          event: { type: 'Warning', reason: 'Failed', message },
-        },
+        next: waits(noImage, pullError, { type: 'Warning', reason: 'Failed', message: pullError }),
       },
     ),
   ]
 }
 
+const outOfMemory = 'OOMKilled'
+const noImage = 'ImagePullBackOff'
+const pullError = 'the image cannot be pulled: simulated failure'
+
+function canPull(keys: SimulationKeys): JsonObject {
+  return rule(at(keys.start), 'NotIn', ['image-pull-error'])
+}
+
+function cannotPull(keys: SimulationKeys): JsonObject {
+  return rule(at(keys.start), 'In', ['image-pull-error'])
+}
+
+function waits(reason: string, message: string, event: JsonObject): JsonObject {
+  return { step: 'Wait', reason, message, event }
+}
+
 /** Stages in which running containers become ready, exit and restart. */
-function lifetimes(keys: Keys): JsonObject[] {
+function lifetimes(keys: SimulationKeys): JsonObject[] {
   const ends = [at(keys.runFor), at(keys.exitCode)].join(', ')
+  const waitingReason = '.status.containerStatuses[].state.waiting.reason'
   const isJob = rule('.metadata.ownerReferences[].kind', 'In', ['Job'])
   const failures = { expressionFrom: '.status.containerStatuses[].restartCount' }
   return [
-    stage('pod-ready', [...running, rule(isReady, 'NotIn', ['True']), rule(at(keys.ready), 'NotIn', ['never'])], {
-      delay: from(0, `${at(keys.readyAfter)}, .spec.containers[].readinessProbe.initialDelaySeconds`),
-      next: { step: 'BecomeReady' },
-    }),
-    stage('pod-complete', [...running, isJob, rule(ends, 'DoesNotExist'), rule(isReady, 'In', ['True'])], {
-      delay: from(1000),
-      next: { step: 'End' },
-    }),
-    stage('pod-end', [...running, rule(ends, 'Exists')], {
-      delay: from(1000, at(keys.runFor)),
-      next: { step: 'End', exitCodeFrom: { expressionFrom: at(keys.exitCode) } },
+    stage(
+      'pod-ready',
+      [...running, canPull(keys), rule(isReady, 'NotIn', ['True']), rule(at(keys.ready), 'NotIn', ['never'])],
+      {
+        delay: from(0, `${at(keys.readyAfter)}, .spec.containers[].readinessProbe.initialDelaySeconds`),
+        next: { step: 'BecomeReady' },
+      },
+    ),
+    stage(
+      'pod-complete',
+      [...running, canPull(keys), isJob, rule(ends, 'DoesNotExist'), rule(isReady, 'In', ['True'])],
+      {
+        delay: from(1000),
+        next: { step: 'End' },
+      },
+    ),
+    stage(
+      'pod-unready',
+      [...running, canPull(keys), rule(isReady, 'In', ['True']), rule(at(keys.ready), 'In', ['never'])],
+      {
+        next: {
+          step: 'BecomeUnready',
+          event: { type: 'Warning', reason: 'Unhealthy', message: 'Readiness probe failed: simulated failure' },
+        },
+      },
+    ),
+    ...[['pod-end', 'NotIn', ''] as const, ['pod-end-out-of-memory', 'In', outOfMemory] as const].map(
+      ([name, operator, reason]) =>
+        stage(
+          name,
+          [...running, canPull(keys), rule(ends, 'Exists'), rule(at(keys.exitReason), operator, [outOfMemory])],
+          {
+            delay: from(1000, at(keys.runFor)),
+            next: { step: 'End', reason, exitCodeFrom: { expressionFrom: at(keys.exitCode) } },
+          },
+        ),
+    ),
+    stage('pod-restart', [...lives, canPull(keys), rule(waitingReason, 'In', ['CrashLoopBackOff'])], {
+      delay: { ...from(10_000, at(keys.restartAfter)), backoffFrom: failures },
+      next: { step: 'Restart', event: startEvent },
     }),
     stage(
-      'pod-restart',
-      [...lives, rule('.status.containerStatuses[].state.waiting.reason', 'In', ['CrashLoopBackOff'])],
-      {
-        delay: { ...from(10_000, at(keys.restartAfter)), backoffFrom: failures },
-        next: { step: 'Restart', event: startEvent },
-      },
+      'pod-restart-with-image',
+      [...lives, canPull(keys), rule('.status.phase', 'In', ['Running']), rule(waitingReason, 'In', [noImage])],
+      { next: { step: 'Restart', event: startEvent } },
     ),
   ]
 }
 
 /** Stages in which a deleted pod ends, soon or after its grace period. */
-function endings(keys: Keys): JsonObject[] {
+function endings(keys: SimulationKeys): JsonObject[] {
   const termination = at(keys.termination)
   const deleted = rule('.metadata.deletionTimestamp', 'Exists')
   const next = {

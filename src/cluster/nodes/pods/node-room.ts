@@ -20,6 +20,8 @@ export interface Refusal {
 export interface NodeState {
   readonly offered: ResourceList
   readonly selectable: SelectableNode
+  /** Whether the node rejects this pod because its disk is full. */
+  readonly isFullFor: (pod: Pod) => boolean
 }
 
 /** Resources and ports that a pod needs on its node. */
@@ -47,7 +49,8 @@ export class NodeRoom {
   admit(key: string, pod: Pod): Refusal | undefined {
     if (this.#admitted.has(key)) return undefined
     const demands = demandsOf(pod)
-    const { offered, selectable } = this.#state()
+    const { offered, selectable, isFullFor } = this.#state()
+    if (isFullFor(pod)) return { reason: 'Evicted', message: 'The node had condition: [DiskPressure]. ' }
     const refusal = this.#whatIsShort(demands.requests, offered) ?? this.#whatIsBroken(pod, demands, selectable)
     if (refusal === undefined) this.#admitted.set(key, demands)
     return refusal

@@ -19,10 +19,12 @@ import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { nameOfKey } from '../../../client/requests/resource-type.ts'
 import { isConflict, isNotFound } from '../../../client/requests/status-error.ts'
+import type { NodeOutages } from '../failures/node-outages.ts'
+import { withAnnotations } from '../failures/pod-failures.ts'
 import { chooseStage, delayOf, type Stage } from '../stages/stage.ts'
 import { applyStage, type StageEffects } from './apply-stage.ts'
 import type { NodeRoom } from './node-room.ts'
-import { correctedReadiness, stoppedByNode } from './pod-transitions.ts'
+import { correctedReadiness, podTransitions, stoppedByNode } from './pod-transitions.ts'
 
 export interface PodLoopParts extends StageEffects {
   readonly informer: Informer<Pod>
@@ -39,9 +41,16 @@ export interface PodLoopParts extends StageEffects {
   readonly onPod: (pod: Pod, state: 'lives' | 'is over') => void
   /** Whether the Node object is ready. Omitted if stages alone decide the readiness of pods. */
   readonly isNodeReady?: ((node: string) => boolean) | undefined
+  /** Returns the annotations that simulated failures add to a pod: the same object until they change. */
+  readonly failureOf: (pod: Pod) => Annotations | undefined
+  readonly outages: NodeOutages
+  /** How much faster than real time the containers run. */
+  readonly speed: number
   /** Additional sources of keys. */
   readonly sources?: readonly Source[]
 }
+
+type Annotations = { readonly [key: string]: string }
 
 /** When to maintain a pod again, or why to evict it. */
 export interface Upkeep {
@@ -58,9 +67,16 @@ interface Progress {
   readonly uid: string
   /** resourceVersion on which the last write was based. */
   actedOn: string
-  /** The waiting stage, chosen for that version. */
-  waiting: { readonly stage: Stage; readonly version: string; readonly due: number } | undefined
+  /** The waiting stage, chosen for that version and failure. */
+  waiting: Waiting | undefined
   last: { readonly stage: Stage; readonly at: number } | undefined
+}
+
+interface Waiting {
+  readonly stage: Stage
+  readonly version: string
+  readonly failure: Annotations | undefined
+  readonly due: number
 }
 
 export function podLoop(parts: PodLoopParts): Loop {
@@ -98,6 +114,7 @@ class PodDriver {
     const isOther = previous !== undefined && previous.metadata.uid !== pod?.metadata.uid
     if (isOther) this.#progress.delete(key)
     if (isOther && wasOwn) this.#parts.onPod(previous, 'is over')
+    if (isOther || (pod !== undefined && isOver(pod))) this.#parts.outages.forget(previous ?? pod!)
     if (pod !== undefined) this.#parts.onPod(pod, isOver(pod) ? 'is over' : 'lives')
     const { nodeName = '' } = (pod ?? previous)!.spec ?? {}
     this.#parts.addressesOf(nodeName).observe(key, pod)
@@ -109,13 +126,18 @@ class PodDriver {
     if (pod === undefined || !this.isOwn(pod)) return 'done'
     const { uid = '', resourceVersion: version = '' } = pod.metadata
     const progress = this.#progressOf(key, uid)
-    if (progress.actedOn === version) return 'done'
+    const { outages, clock, isNodeReady } = this.#parts
+    const node = pod.spec!.nodeName!
+    // The node acts again when its rule changes.
+    if (outages.isUnreachable(node) || progress.actedOn === version) return 'done'
+    if (outages.hasLostContainers(pod)) return await this.#restart(pod, signal)
     const ending = this.#whyEnded(key, pod)
     if (ending !== undefined) return await this.#fail(pod, ending, signal)
-    const corrected = this.#parts.isNodeReady?.(pod.spec!.nodeName!)
-      ? correctedReadiness(pod, this.#parts.clock.now())
-      : undefined
-    if (corrected !== undefined) return await this.#report(pod, corrected, signal)
+    const corrected = isNodeReady?.(node) ? correctedReadiness(pod, clock.now()) : undefined
+    if (corrected !== undefined) {
+      await this.#report(pod, corrected, signal)
+      return 'done'
+    }
     return sooner(await this.#advance(key, { pod, progress }, signal), this.#deadlineInMs(pod))
   }
 
@@ -129,6 +151,8 @@ class PodDriver {
         reason: 'DeadlineExceeded',
         message: 'Pod was active on the node longer than the specified deadline',
       }
+    if (this.#parts.outages.isEvicted(pod))
+      return { type: 'Warning', reason: 'Evicted', message: 'The node was low on resource: ephemeral-storage.' }
     if (pod.status?.startTime !== undefined) return undefined
     const refusal = this.#parts.roomOf(pod.spec!.nodeName!).admit(key, pod)
     return refusal && { type: 'Warning', ...refusal, eventMessage: `Pod ${refusal.message}` }
@@ -152,7 +176,7 @@ class PodDriver {
     if (waiting === undefined) return await this.#keepUp(pod, signal)
     const remainingMs = waiting.due - this.#parts.clock.monotonic()
     if (remainingMs > 0) return { afterMs: remainingMs }
-    return await this.#carryOut(key, { pod, progress, stage: waiting.stage }, signal)
+    return await this.#carryOut(key, { pod, progress, waiting }, signal)
   }
 
   #progressOf(key: string, uid: string): Progress {
@@ -167,28 +191,31 @@ class PodDriver {
   #waiting(progress: Progress, pod: Pod): Progress['waiting'] {
     const { waiting, last } = progress
     const version = pod.metadata.resourceVersion!
-    const object = asJson(pod)
-    if (waiting !== undefined && (waiting.version === version || waiting.stage.matches(object))) {
+    const failure = this.#parts.failureOf(pod)
+    const object = asJson(withAnnotations(pod, failure))
+    const isSame = waiting?.failure === failure && (waiting?.version === version || waiting?.stage.matches(object))
+    if (waiting !== undefined && isSame) {
       progress.waiting = { ...waiting, version }
       return progress.waiting
     }
     const stage = chooseStage(this.#parts.stages, object)
     progress.waiting = undefined
     if (stage === undefined) return undefined
-    const { clock } = this.#parts
-    const delay = delayOf(stage.delay, object, clock.now())
+    const { clock, speed } = this.#parts
+    const delay = delayOf(stage.delay, object, clock.now()) / speed
     const repeated = last?.stage === stage ? last.at + repeatMs : 0
-    progress.waiting = { stage, version, due: Math.max(clock.monotonic() + delay, repeated) }
+    progress.waiting = { stage, version, failure, due: Math.max(clock.monotonic() + delay, repeated) }
     return progress.waiting
   }
 
   async #carryOut(
     key: string,
-    { pod, progress, stage }: { pod: Pod; progress: Progress; stage: Stage },
+    { pod, progress, waiting: { stage, failure } }: { pod: Pod; progress: Progress; waiting: Waiting },
     signal: AbortSignal,
   ): Promise<StepOutcome> {
     try {
-      const outcome = await applyStage(this.#parts, { key, pod, stage }, signal)
+      const seen = asJson(withAnnotations(pod, failure))
+      const outcome = await applyStage(this.#parts, { key, pod, seen, stage }, signal)
       if (outcome !== 'done') return outcome
     } catch (error) {
       // The pod was changed or deleted. The change triggers the pod again, and a stage is chosen anew.
@@ -209,6 +236,21 @@ class PodDriver {
     return afterMs === undefined ? 'done' : { afterMs }
   }
 
+  /** Reports that the containers were lost while the node was down. They restart according to the restart policy. */
+  async #restart(pod: Pod, signal: AbortSignal): Promise<'done'> {
+    const { nodeOf, clock, outages } = this.#parts
+    const status = podTransitions.End(pod, {
+      now: clock.now(),
+      hostIp: nodeOf(pod.spec!.nodeName!).address,
+      podIp: pod.status?.podIP ?? '',
+      exitCode: 255,
+      reason: 'Unknown',
+      message: '',
+    })
+    if (await this.#report(pod, status, signal)) outages.forget(pod)
+    return 'done'
+  }
+
   /** Ends a pod on behalf of the node. Its containers are stopped and not restarted. */
   async #fail(pod: Pod, ending: Ending, signal: AbortSignal): Promise<'done'> {
     const { reason, message, eventMessage = message } = ending
@@ -216,18 +258,20 @@ class PodDriver {
     const node = nodeOf(pod.spec!.nodeName!)
     record(pod, { type: ending.type, reason, message })
     const status = stoppedByNode(pod, { now: clock.now(), hostIp: node.address, reason, message: eventMessage })
-    return await this.#report(pod, status, signal)
+    await this.#report(pod, status, signal)
+    return 'done'
   }
 
-  async #report(pod: Pod, status: NonNullable<Pod['status']>, signal: AbortSignal): Promise<'done'> {
+  /** Returns false if the pod was changed or deleted, which triggers it again. */
+  async #report(pod: Pod, status: NonNullable<Pod['status']>, signal: AbortSignal): Promise<boolean> {
     const client = this.#parts.clientOf(pod.spec!.nodeName!)
     try {
       await client.update(kinds.Pod, { ...pod, status }, { subresource: 'status', signal })
+      return true
     } catch (error) {
-      // The pod was changed or deleted. The change triggers it again.
-      if (!isConflict(error) && !isNotFound(error)) throw error
+      if (isConflict(error) || isNotFound(error)) return false
+      throw error
     }
-    return 'done'
   }
 }
 

@@ -27,14 +27,15 @@ export const podTransitions: { readonly [name in StepName]: Step } = {
   Start: (pod, context) => started(pod, context, 'True'),
   /** The containers run but are not ready yet. */
   StartUnready: (pod, context) => started(pod, context, 'False'),
-  BecomeReady: becomeReady,
+  BecomeReady: (pod, context) => withReadiness(pod, context, 'True'),
+  BecomeUnready: (pod, context) => withReadiness(pod, context, 'False'),
   End: end,
   /** Containers that wait after a failure run again, but are not ready yet. */
   Restart: restart,
-  /** The containers cannot start. The stage provides the reason. */
+  /** The containers end if they run, and cannot start. The stage provides the reason. */
   Wait: wait,
   /** The pod was deleted and its containers have terminated. */
-  Terminate: (pod, context) => finish(pod, { ...context, exitCode: 0 }),
+  Terminate: (pod, context) => finish(pod, { ...context, exitCode: 0, reason: '' }),
 }
 
 function started(pod: Pod, context: StepContext, ready: 'True' | 'False'): PodStatus {
@@ -67,12 +68,12 @@ function started(pod: Pod, context: StepContext, ready: 'True' | 'False'): PodSt
   }
 }
 
-function becomeReady(pod: Pod, { now }: StepContext): PodStatus {
+function withReadiness(pod: Pod, { now }: StepContext, ready: 'True' | 'False'): PodStatus {
   const { status = {} } = pod
   const containerStatuses = (status.containerStatuses ?? []).map((each) =>
-    each.state?.running === undefined ? each : { ...each, ready: true, started: true },
+    each.state?.running === undefined ? each : { ...each, ready: ready === 'True', started: true },
   )
-  return { ...status, containerStatuses, conditions: conditions(pod, { now, initialized: 'True', ready: 'True' }) }
+  return { ...status, containerStatuses, conditions: conditions(pod, { now, initialized: 'True', ready }) }
 }
 
 /** Containers exit. If the restart policy allows it, they wait for a restart. Otherwise the pod has terminated. */
@@ -125,7 +126,7 @@ export function stoppedByNode(
   { now, hostIp, reason, message }: Pick<StepContext, 'now' | 'hostIp' | 'reason' | 'message'>,
 ): PodStatus {
   const { status = {} } = pod
-  const context = { now, hostIp, reason, message, podIp: status.podIP ?? '', exitCode: killed }
+  const context = { now, hostIp, reason: '', message: '', podIp: status.podIP ?? '', exitCode: killed }
   const ended = (status.containerStatuses ?? []).length === 0 ? status : finish(pod, context)
   return { ...ended, phase: 'Failed', reason, message, hostIP: hostIp, startTime: status.startTime ?? timestamp(now) }
 }
@@ -145,11 +146,11 @@ export function correctedReadiness(pod: Pod, now: number): PodStatus | undefined
   return isRight ? undefined : { ...status, conditions: right }
 }
 
-function terminatedOf({ state, containerID }: ContainerStatus, { now, exitCode }: StepContext) {
+function terminatedOf({ state, containerID }: ContainerStatus, { now, exitCode, reason }: StepContext) {
   const finishedAt = timestamp(now)
   return {
     exitCode,
-    reason: exitCode === 0 ? 'Completed' : 'Error',
+    reason: reason || (exitCode === 0 ? 'Completed' : 'Error'),
     finishedAt,
     startedAt: state?.running?.startedAt ?? finishedAt,
     ...(containerID === undefined ? {} : { containerID }),
@@ -167,17 +168,20 @@ function restart(pod: Pod, { now }: StepContext): PodStatus {
   return { ...status, containerStatuses, conditions: conditions(pod, { now, initialized: 'True', ready: 'False' }) }
 }
 
-function wait(pod: Pod, { now, reason, message, hostIp }: StepContext): PodStatus {
+function wait(pod: Pod, context: StepContext): PodStatus {
+  const { now, reason, message, hostIp } = context
   const { spec, status = {} } = pod
-  const containerStatuses = (spec?.containers ?? []).map(({ name = '', image = '' }) => ({
-    name,
-    image,
-    imageID: '',
-    ready: false,
-    started: false,
-    restartCount: 0,
-    state: { waiting: { reason, message } },
-  }))
+  const waiting = { ready: false, started: false, state: { waiting: { reason, message } } }
+  const containerStatuses = (spec?.containers ?? []).map(({ name = '', image = '' }) => {
+    const before = status.containerStatuses?.find((each) => each.name === name)
+    if (before === undefined) return { name, image, imageID: '', restartCount: 0, ...waiting }
+    if (before.state?.running === undefined) return { ...before, ...waiting }
+    return {
+      ...before,
+      lastState: { terminated: terminatedOf(before, { ...context, exitCode: 1, reason: '' }) },
+      ...waiting,
+    }
+  })
   return {
     ...status,
     hostIP: hostIp,

@@ -43,7 +43,7 @@ export interface Next {
   readonly step?: StepName
   /** Finds the exit code of the containers, for the step End. */
   readonly exitCodeFrom?: Query
-  /** Reason why the containers wait, for the step Wait. */
+  /** Reason why the containers wait or ended, for the steps Wait and End. */
   readonly reason?: string
   readonly message?: string
   readonly statusTemplate?: Template
@@ -53,7 +53,16 @@ export interface Next {
 }
 
 /** Names of the built-in steps (see `pods/pod-transitions.ts`). */
-export const stepNames = ['Start', 'StartUnready', 'BecomeReady', 'End', 'Restart', 'Wait', 'Terminate'] as const
+export const stepNames = [
+  'Start',
+  'StartUnready',
+  'BecomeReady',
+  'BecomeUnready',
+  'End',
+  'Restart',
+  'Wait',
+  'Terminate',
+] as const
 
 export type StepName = (typeof stepNames)[number]
 

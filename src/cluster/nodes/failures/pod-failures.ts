@@ -1,0 +1,68 @@
+/**
+ * Failures of pods: translates the SimulationRule of a pod into the annotations with which a user would cause the same
+ * lifecycle (`pods/default-stages.ts`). Stages match the pod with these annotations. They are never written.
+ */
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import type { PodFailure } from '../../../api/model/simulated-failures.ts'
+import type { Vendor } from '../../../api/model/vendor.ts'
+import { memoizeByObject } from '../../../base/collections/memoize-by-object.ts'
+import type { ActiveRules } from '../../failures/active-rules.ts'
+import type { PodRule } from '../../failures/compile-rule.ts'
+import { type SimulationKeys, simulationKeys } from '../pods/simulation-keys.ts'
+
+type Annotations = { readonly [key: string]: string }
+
+/** Image tags that fail to pull unless a rule or an annotation of the pod decides otherwise. */
+const missingTags = new Set(['invalid', 'doesnotexist'])
+
+export class PodFailures {
+  readonly #rules: Pick<ActiveRules, 'podRule'>
+  readonly #keys: SimulationKeys
+  readonly #annotationsOfRule: (rule: PodRule) => Annotations
+  readonly #pullError: Annotations
+
+  constructor(rules: Pick<ActiveRules, 'podRule'>, vendor: Vendor) {
+    this.#rules = rules
+    this.#keys = simulationKeys(vendor)
+    this.#annotationsOfRule = memoizeByObject((rule: PodRule) => annotationsOf(rule, this.#keys))
+    this.#pullError = { [this.#keys.start]: 'image-pull-error' }
+  }
+
+  /** Returns the additional annotations of a pod: the same object until its rule changes, or undefined for none. */
+  annotations(pod: Pod): Annotations | undefined {
+    const rule = this.#rules.podRule(pod)
+    if (rule?.failure === 'slow-volumes' && (pod.spec?.volumes ?? []).length === 0) return undefined
+    if (rule !== undefined) return this.#annotationsOfRule(rule)
+    if (pod.metadata.annotations?.[this.#keys.start] !== undefined) return undefined
+    const isMissing = ({ image = '' }: { readonly image?: string }) => missingTags.has(tagOf(image))
+    const { containers = [], initContainers = [] } = pod.spec ?? {}
+    return containers.some(isMissing) || initContainers.some(isMissing) ? this.#pullError : undefined
+  }
+}
+
+/** Returns the pod as stages see it. */
+export function withAnnotations(pod: Pod, annotations: Annotations | undefined): Pod {
+  if (annotations === undefined) return pod
+  return { ...pod, metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, ...annotations } } }
+}
+
+function annotationsOf({ failure, delayMs }: PodRule, keys: SimulationKeys): Annotations {
+  const delay = (defaultMs: number) => `${delayMs ?? defaultMs}ms`
+  const effects: { readonly [name in PodFailure]: Annotations } = {
+    'crash-loop': { [keys.runFor]: delay(2000), [keys.exitCode]: '1' },
+    'image-pull-error': { [keys.start]: 'image-pull-error' },
+    oom: { [keys.runFor]: delay(2000), [keys.exitCode]: '137', [keys.exitReason]: 'OOMKilled' },
+    'slow-start': { [keys.startAfter]: delay(30_000) },
+    'slow-volumes': { [keys.volumesAfter]: delay(30_000) },
+    'not-ready': { [keys.ready]: 'never' },
+    none: {},
+  }
+  return effects[failure]
+}
+
+/** Returns the tag of an image, or '' if it has none. */
+function tagOf(image: string): string {
+  const name = image.slice(image.lastIndexOf('/') + 1).split('@', 1)[0]!
+  const colon = name.indexOf(':')
+  return colon < 0 ? '' : name.slice(colon + 1)
+}
