@@ -17,9 +17,10 @@ import { hasChanged, TypeChanged } from '../registry/writes/type-changed.ts'
 import type { Step } from './pipeline.ts'
 import type { RequestForwarder } from './relay/request-forwarder.ts'
 import type { Exchange } from './request/exchange.ts'
+import { selectsFields } from './request/list-extensions.ts'
 import type { PathInfo, RequestInfo, ResourceInfo } from './request/request-info.ts'
 import type { Handler } from './request/resource-request.ts'
-import { negotiateResponse } from './response/negotiate-response.ts'
+import { negotiateFields, negotiateResponse } from './response/negotiate-response.ts'
 import { sendPageNotFound } from './response/responses.ts'
 import { handleAnswer } from './verbs/answer.ts'
 import { handleCreate } from './verbs/create.ts'
@@ -43,6 +44,8 @@ export interface Routes {
   readonly watchMetrics: WatchMetrics
   /** Minimum duration of a watch that sets no timeout, in milliseconds. */
   readonly minWatchMs: number
+  /** Whether lists support the parameters that only this server has. */
+  readonly extensions: boolean
   /** Returns a promise if an unserved type may be about to appear. The promise resolves when the type may be served. */
   readonly waitForType?: ((type: ResourceInfo) => Promise<void> | undefined) | undefined
   /** Forwards requests for API groups that another server serves. Returns false for all other requests. */
@@ -66,7 +69,8 @@ const handlers: { readonly [V in Verb]: Handler } = {
 
 /** Returns the step that resolves the path and calls the handler for its verb. */
 export function dispatch(routes: Routes): Step {
-  const { catalogue, paths, admission, authorizer, forwarder, watchMetrics, minWatchMs, waitForType } = routes
+  const { catalogue, paths, admission, authorizer, forwarder, watchMetrics, minWatchMs, extensions, waitForType } =
+    routes
   const documentWorker = new DocumentWorker()
   const handle = (exchange: Exchange, info: ResourceInfo, served: ServedType | undefined) => {
     if (served === undefined) return unserved(routes, exchange, info)
@@ -77,12 +81,14 @@ export function dispatch(routes: Routes): Step {
     exchange.served = served
     warnOfDeprecation(exchange, served)
     if (endpoint !== undefined)
-      return handleAnswer({ verb, exchange, info, served, endpoint, admission, authorizer, forwarder })
+      return handleAnswer({ verb, exchange, info, served, endpoint, admission, authorizer, forwarder, extensions })
     const resource = resourceOf(served, info)
     // Check the content type of a patch before negotiating the response format.
     if (verb === 'patch') assertPatchType(exchange, resource)
-    negotiateResponse(exchange, resource)
-    const run = () => handlers[verb]({ exchange, info, resource, admission, authorizer, watchMetrics, minWatchMs })
+    if (extensions && verb === 'list' && selectsFields(info.query)) negotiateFields(exchange, resource)
+    else negotiateResponse(exchange, resource)
+    const request = { exchange, info, resource, admission, authorizer, watchMetrics, minWatchMs, extensions }
+    const run = () => handlers[verb](request)
     const loading = whenReadable(resource, verb, info)
     return loading === undefined ? run() : loading.then(run)
   }

@@ -42,6 +42,10 @@ export interface ListOptions extends Selection, CallOptions {
   readonly limit?: number
   readonly resourceVersion?: string
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan'
+  /** Fields to return of each object, such as `metadata.name,spec.nodeName`. Only `orch` supports it. */
+  readonly fields?: string
+  /** Fields to sort by, such as `-metadata.creationTimestamp`. Only `orch` supports it. */
+  readonly sort?: string
   /** Accept header. Defaults to JSON. */
   readonly accept?: string | undefined
 }

@@ -3,12 +3,13 @@ import type { DeleteOptions, ListOptions, Patch, Query, WriteOptions } from './o
 
 const defaultLimit = 500
 
-type PageSelection = { [K in 'limit' | 'labelSelector' | 'fieldSelector']?: ListOptions[K] | undefined }
+type PageOption = 'limit' | 'labelSelector' | 'fieldSelector' | 'fields' | 'sort'
+type PageSelection = { [K in PageOption]?: ListOptions[K] | undefined }
 
 /** Returns the query for one page of a collection. */
 export function pageQuery(selection: PageSelection, continueToken: string): Query {
-  const { limit = defaultLimit, labelSelector, fieldSelector } = selection
-  return { labelSelector, fieldSelector, limit: limit || undefined, continue: continueToken || undefined }
+  const { limit = defaultLimit, labelSelector, fieldSelector, fields, sort } = selection
+  return { labelSelector, fieldSelector, fields, sort, limit: limit || undefined, continue: continueToken || undefined }
 }
 
 export function writeQuery({ dryRun, fieldManager, fieldValidation }: WriteOptions): Query {

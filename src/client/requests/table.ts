@@ -80,10 +80,10 @@ export async function listTable(
 }
 
 async function gather(client: Client, type: ResourceType, options: ListOptions & TableOptions): Promise<Table> {
-  const { namespace, labelSelector, fieldSelector, limit = 500, signal } = options
+  const { namespace, labelSelector, fieldSelector, sort, limit = 500, signal } = options
   const path = collectionPath(type, namespace)
   const { accept, includeObject } = tableRequest(options)
-  const selection = { labelSelector, fieldSelector, limit: limit || undefined, includeObject }
+  const selection = { labelSelector, fieldSelector, sort, limit: limit || undefined, includeObject }
   const rows: TableRow[] = []
   let continueToken: string | undefined
   let table: Table

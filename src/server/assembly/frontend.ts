@@ -42,6 +42,7 @@ async function openPipeline(
   const paths = servedPaths({
     catalogue,
     emulation: emulationFrom(options),
+    extensions: options.extensions,
     exposer,
     aggregation,
     worker,
@@ -60,6 +61,7 @@ async function openPipeline(
     authorizer,
     watchMetrics: metrics.watches,
     minWatchMs: options.minRequestTimeout * 1000,
+    extensions: options.extensions,
     waitForType: backend.custom?.waitForType,
     proxyToBackend: aggregation.handle.bind(aggregation),
     forwarder: backend.forwarder,

@@ -37,6 +37,8 @@ export interface PathParts {
   readonly issuer: PublicIssuer
   /** URL of the issuer's public keys. Empty means that this server publishes them. */
   readonly keysAddress: string
+  /** Whether lists support the parameters that only this server has. */
+  readonly extensions: boolean
   /** Starts a backup of the current state of the store. */
   readonly makeBackup: () => AsyncIterable<Buffer>
   /** Set if this server is one of several workers in the process. */
@@ -63,6 +65,7 @@ export function servedPaths(parts: PathParts): PathHandler[] {
       catalogue,
       version,
       emulated: parts.emulation.version,
+      extensions: parts.extensions,
       published: () => aggregation.published(),
       passOn: (exchange, place) => aggregation.handleOpenApi(exchange, place),
     }),

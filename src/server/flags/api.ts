@@ -5,7 +5,7 @@
 
 import { type ProfileName, profileNames } from '../../api/model/vendor.ts'
 import { newestVersion, oldestVersion } from '../../api/versions/emulated-version.ts'
-import { flag, ifGiven, toggle, UsageError } from '../../base/flags/flags.ts'
+import { flag, ifGiven, readBoolean, toggle, UsageError } from '../../base/flags/flags.ts'
 import { readEmulatedVersion } from './emulated-version.ts'
 import { featureGateHelp } from './feature-gates.ts'
 import { readPairs } from './pairs.ts'
@@ -42,6 +42,12 @@ export const apiFlags = {
     value: 'PAIRS',
     read: readPairs,
     help: `features to enable or disable, as NAME=true or NAME=false, separated by commas: the Kubernetes feature gates of the emulated version that affect this server. ${featureGateHelp}`,
+  }),
+  extensions: flag({
+    name: 'extensions',
+    default: 'true',
+    read: readBoolean,
+    help: 'whether lists support fields, sort and count, the query parameters that Kubernetes does not have',
   }),
   serviceClusterIpRange: flag({
     name: 'service-cluster-ip-range',

@@ -274,12 +274,12 @@ export class KindCache {
     return matches === undefined ? slices : filtered(slices, matches)
   }
 
-  /** Returns the number of objects after this key in the namespace, or in all namespaces. */
-  countAfter(namespace: string | undefined, after: string): number {
+  /** Returns the number of objects in the namespace, or in all namespaces, or only of those after this key. */
+  countAfter(namespace: string | undefined, after?: string): number {
     this.#partial?.assertWhole()
     const prefix = this.#prefixOf(namespace)
     // The prefix ends in a slash. The first string after all its keys ends in the next character, a zero.
-    return this.#objects.countBetween(after, `${prefix.slice(0, -1)}0`)
+    return this.#objects.countBetween(after ?? prefix, `${prefix.slice(0, -1)}0`)
   }
 
   /**

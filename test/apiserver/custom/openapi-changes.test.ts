@@ -45,6 +45,7 @@ test('changing a definition rewrites only the changed types in the OpenAPI docum
   const documents = new Documents(() => ({
     vendor,
     emulated: '1.23' as const,
+    extensions: true,
     version: '1',
     types,
     aggregated: { documents: [], v3: [] },

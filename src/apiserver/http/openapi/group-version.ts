@@ -25,6 +25,8 @@ export interface Described {
   readonly vendor: Vendor
   /** The Kubernetes version that the server emulates. */
   readonly emulated: EmulatedVersion
+  /** Whether lists support the parameters that only this server has. */
+  readonly extensions: boolean
   /** Version of the server. */
   readonly version: string
   readonly types: readonly Served[]

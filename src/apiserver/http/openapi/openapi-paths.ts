@@ -34,6 +34,8 @@ export interface OpenApiOptions {
   readonly version: string
   /** The Kubernetes version that the server emulates. */
   readonly emulated: EmulatedVersion
+  /** Whether lists support the parameters that only this server has. */
+  readonly extensions: boolean
   /** The documents of aggregated servers. */
   readonly published: () => AggregatedDocuments
   /** Forwards a request for a version 3 document to the aggregated server that owns it. Returns false if it is ours. */
@@ -41,12 +43,20 @@ export interface OpenApiOptions {
 }
 
 /** Serves `/openapi/v2` and `/openapi/v3`. */
-export function openApiPaths({ catalogue, version, emulated, published, passOn }: OpenApiOptions): PathHandler {
+export function openApiPaths({
+  catalogue,
+  version,
+  emulated,
+  extensions,
+  published,
+  passOn,
+}: OpenApiOptions): PathHandler {
   const { vendor } = catalogue
   const documents = new Documents(() => ({
     vendor,
     version,
     emulated,
+    extensions,
     types: catalogue.all(),
     aggregated: published(),
   }))

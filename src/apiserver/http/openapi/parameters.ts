@@ -6,6 +6,8 @@ import type { EmulatedVersion } from '../../../api/versions/emulated-version.ts'
 export interface Parameter extends Availability {
   readonly type: 'string' | 'integer' | 'boolean'
   readonly doc: string
+  /** Whether only this server has the parameter. */
+  readonly isExtension?: boolean
 }
 
 const selectors = {
@@ -72,6 +74,16 @@ const allQueryParameters = {
     type: 'boolean',
     doc: 'Allows a watch to send BOOKMARK events, which contain only a resourceVersion.',
   },
+  count: {
+    type: 'boolean',
+    isExtension: true,
+    doc: 'Whether to count the objects after the page exactly: metadata.remainingItemCount. Without a limit, no objects are returned.',
+  },
+  fields: {
+    type: 'string',
+    isExtension: true,
+    doc: 'The fields to return of each object, such as `metadata.name,spec.containers.image`. Only in JSON and YAML.',
+  },
   force: { type: 'boolean', doc: 'Takes over fields that other managers own. Only for apply patches.' },
   gracePeriodSeconds: {
     type: 'integer',
@@ -102,6 +114,11 @@ const allQueryParameters = {
     since: '1.36',
     doc: 'Restricts the list to a shard of the objects. Requires a feature gate that is off by default.',
   },
+  sort: {
+    type: 'string',
+    isExtension: true,
+    doc: 'The fields to sort the list by, such as `-status.startTime,metadata.name`; a minus sign reverses the order.',
+  },
   watch: {
     type: 'boolean',
     doc: 'Watch for changes to the described resources. Returns a stream of events since resourceVersion instead of a list.',
@@ -112,9 +129,19 @@ export type QueryName = keyof typeof allQueryParameters
 
 export const queryParameters: { readonly [N in QueryName]: Parameter } = allQueryParameters
 
-/** Returns the parameters that the version has. */
-export function queryIn(version: EmulatedVersion, names: readonly QueryName[]): readonly QueryName[] {
-  return names.filter((name) => exists(queryParameters[name], version))
+/** What decides on the parameters that a server supports. */
+export interface QueryOptions {
+  readonly emulated: EmulatedVersion
+  /** Whether lists support the parameters that only this server has. */
+  readonly extensions: boolean
+}
+
+/** Returns the parameters that the server supports. */
+export function queryIn({ emulated, extensions }: QueryOptions, names: readonly QueryName[]): readonly QueryName[] {
+  return names.filter((name) => {
+    const parameter = queryParameters[name]
+    return exists(parameter, emulated) && (extensions || !parameter.isExtension)
+  })
 }
 
 export const pathParameters = {
@@ -125,7 +152,7 @@ export const pathParameters = {
 
 export type PathName = keyof typeof pathParameters
 
-const list: readonly QueryName[] = [
+const watch: readonly QueryName[] = [
   'allowWatchBookmarks',
   'continue',
   'fieldSelector',
@@ -140,11 +167,13 @@ const list: readonly QueryName[] = [
   'watch',
 ]
 
+const extensions: readonly QueryName[] = ['count', 'fields', 'sort']
+
 /** The complete list of query parameters that each verb accepts. */
 export const queryOf = {
   get: ['pretty'],
-  list,
-  watch: list,
+  list: [...watch, ...extensions].sort(),
+  watch,
   create: ['dryRun', 'fieldManager', 'fieldValidation', 'pretty'],
   update: ['dryRun', 'fieldManager', 'fieldValidation', 'pretty'],
   patch: ['dryRun', 'fieldManager', 'fieldValidation', 'force', 'pretty'],

@@ -4,12 +4,11 @@
  */
 import type { JsonObject } from '../../../api/json/json.ts'
 import type { Definitions } from '../../../api/schema/openapi.ts'
-import type { EmulatedVersion } from '../../../api/versions/emulated-version.ts'
 import { compareUtf8 } from '../../../base/collections/utf8-order.ts'
 import type { GroupVersion } from './group-version.ts'
 import { markKinds } from './kinds-of-types.ts'
 import type { Operation, Path } from './operations.ts'
-import type { PathName } from './parameters.ts'
+import type { PathName, QueryOptions } from './parameters.ts'
 
 export type NamedPart = readonly [name: string, value: JsonObject]
 
@@ -25,13 +24,12 @@ export interface Parts {
 export type DocumentText = Iterable<string | Buffer>
 
 /** How one OpenAPI version writes its parts. */
-export interface Writing {
+export interface Writing extends QueryOptions {
   readonly definitions: Definitions
-  readonly emulated: EmulatedVersion
   readonly writeOperation: (operation: Operation, path: Path, writing: Writing) => JsonObject
   readonly pathParameter: (name: PathName) => JsonObject
   /** Returns parameters that all operations of a path share, besides those in its name. */
-  readonly sharedParameters?: (path: Path, emulated: EmulatedVersion) => readonly JsonObject[]
+  readonly sharedParameters?: (path: Path, writing: QueryOptions) => readonly JsonObject[]
 }
 
 /** Yields each path with its operations, written on demand. */
@@ -42,7 +40,7 @@ export function* writePaths(paths: Iterable<Path>, writing: Writing): Generator<
 function writePath(path: Path, writing: Writing): JsonObject {
   const operations = path.operations.map((each) => [each.method, writing.writeOperation(each, path, writing)])
   const own = path.parameters.map(writing.pathParameter)
-  const shared = writing.sharedParameters?.(path, writing.emulated)
+  const shared = writing.sharedParameters?.(path, writing)
   const parameters = shared === undefined ? own : [...own, ...shared].sort(byName)
   return { ...Object.fromEntries(operations), ...(parameters.length === 0 ? {} : { parameters }) }
 }

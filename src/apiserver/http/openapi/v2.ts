@@ -21,7 +21,13 @@ export function headV2({ version }: Described): JsonObject {
 export function partsV2(described: Described): Pick<Parts, 'paths' | 'types'> {
   const versions = groupVersions(described)
   const definitions = new Definitions(described.vendor, 2, described.emulated)
-  const writing = { definitions, emulated: described.emulated, writeOperation, pathParameter }
+  const writing = {
+    definitions,
+    emulated: described.emulated,
+    extensions: described.extensions,
+    writeOperation,
+    pathParameter,
+  }
   return {
     paths: writePaths(allPaths(described, versions), writing),
     types: writeTypes(definitions, versions),
@@ -39,7 +45,8 @@ function* allPaths(described: Described, versions: readonly GroupVersion[]): Gen
   }
 }
 
-function writeOperation(operation: Operation, { tag, home }: Path, { definitions, emulated }: Writing): JsonObject {
+function writeOperation(operation: Operation, { tag, home }: Path, writing: Writing): JsonObject {
+  const { definitions } = writing
   const { body, kind, action } = operation
   const bodyParameter = body && {
     in: 'body',
@@ -53,7 +60,7 @@ function writeOperation(operation: Operation, { tag, home }: Path, { definitions
   ])
   const parameters = [
     ...(bodyParameter ? [bodyParameter] : []),
-    ...queryIn(emulated, operation.query).map(queryParameter),
+    ...queryIn(writing, operation.query).map(queryParameter),
   ]
   return {
     description: operation.doc,

@@ -6,17 +6,24 @@ import { offered } from '../response/negotiate.ts'
 import { versionPath } from './discovery-operations.ts'
 import { type Described, type GroupVersion, groupVersions, isForeign } from './group-version.ts'
 import { type Operation, type Path, versionPaths } from './operations.ts'
-import { type PathName, pathParameters, type QueryName, queryIn, queryParameters } from './parameters.ts'
+import {
+  type PathName,
+  pathParameters,
+  type QueryName,
+  type QueryOptions,
+  queryIn,
+  queryParameters,
+} from './parameters.ts'
 import { type Parts, type Writing, writePaths, writeTypes } from './parts.ts'
 
 export function partsV3(described: Described, version: GroupVersion): Parts {
-  const { vendor, emulated } = described
+  const { vendor, emulated, extensions } = described
   const definitions = new Definitions(vendor, 3, emulated)
   const isPublic = isAtLeast(emulated, '1.24')
   const versions = [...new Set([...ownVersions(described), version])]
   const writing = isPublic
-    ? { definitions, emulated, writeOperation: writePublicOperation, pathParameter, sharedParameters }
-    : { definitions, emulated, writeOperation, pathParameter: plainPathParameter }
+    ? { definitions, emulated, extensions, writeOperation: writePublicOperation, pathParameter, sharedParameters }
+    : { definitions, emulated, extensions, writeOperation, pathParameter: plainPathParameter }
   return {
     head: isPublic ? publicHead(emulated) : plainHead(described),
     paths: writePaths(isPublic ? publicPaths(described, version) : allPaths(described, version), writing),
@@ -63,9 +70,10 @@ function* publicPaths({ vendor }: Described, version: GroupVersion): Generator<P
   yield* versionPaths(version)
 }
 
-function writeOperation(operation: Operation, { tag, home }: Path, { definitions, emulated }: Writing): JsonObject {
+function writeOperation(operation: Operation, { tag, home }: Path, writing: Writing): JsonObject {
+  const { definitions } = writing
   const { body, kind, action } = operation
-  const query = queryIn(emulated, operation.query)
+  const query = queryIn(writing, operation.query)
   const answers = Object.entries(operation.answers).map(([code, { doc, schema }]) => [
     code,
     { description: doc, content: content(operation.produces, definitions.write(schema, home)) },
@@ -147,8 +155,8 @@ function sharedQuery({ operations: [first, ...rest] }: Path): ReadonlySet<QueryN
   return new Set(first?.query.filter((name) => rest.every(({ query }) => query.includes(name))))
 }
 
-function sharedParameters(path: Path, emulated: EmulatedVersion): readonly JsonObject[] {
-  return queryIn(emulated, [...sharedQuery(path)]).map((name) => unique(queryParameter(name)))
+function sharedParameters(path: Path, options: QueryOptions): readonly JsonObject[] {
+  return queryIn(options, [...sharedQuery(path)]).map((name) => unique(queryParameter(name)))
 }
 
 function pathParameter(name: PathName): JsonObject {

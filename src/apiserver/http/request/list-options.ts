@@ -10,6 +10,7 @@ import { type EmulatedVersion, isAtLeast } from '../../../api/versions/emulated-
 import type { Served } from '../../registry/catalogue/served.ts'
 import { type ParsedSelection, parseSelection } from '../../registry/reads/selection.ts'
 import type { ListQuery } from '../../registry/verbs/list.ts'
+import type { ListExtensions } from './list-extensions.ts'
 import { text, wholeNumber } from './query.ts'
 import { isTrue } from './request-info.ts'
 import type { ResourceRequest } from './resource-request.ts'
@@ -25,7 +26,7 @@ export function readSelection({ info, resource }: ResourceRequest): ParsedSelect
 }
 
 /** Reads the query of a list. */
-export function readListQuery(request: ResourceRequest): ListQuery {
+export function readListQuery(request: ResourceRequest, extensions?: ListExtensions): ListQuery {
   const { exchange, info, resource } = request
   const { query } = info
   // Report unreadable values before invalid combinations.
@@ -39,6 +40,8 @@ export function readListQuery(request: ResourceRequest): ListQuery {
     resourceVersion: text(query, 'resourceVersion'),
     match: text(query, 'resourceVersionMatch') as ListQuery['match'],
     user: exchange.user.name,
+    order: extensions?.order,
+    counts: extensions?.counts ?? false,
     scope: JSON.stringify([exchange.user.name, info.path, text(query, 'labelSelector'), text(query, 'fieldSelector')]),
   }
 }

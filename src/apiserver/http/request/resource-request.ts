@@ -21,6 +21,8 @@ export interface ResourceRequest {
   /** Minimum duration of a watch that sets no timeout, in milliseconds. */
   readonly minWatchMs: number
   readonly authorizer: Authorizer
+  /** Whether lists support the parameters that only this server has. */
+  readonly extensions: boolean
 }
 
 export type Handler = (request: ResourceRequest) => void | Promise<void>

@@ -3,24 +3,46 @@
  * other list, and both selectors apply. They have no history and no paging.
  */
 
+import { Cutter } from '../../../api/codec/cut-json.ts'
+import { parseOwnJson, stringifyJson } from '../../../api/codec/json.ts'
 import { badRequest } from '../../../api/model/api-error.ts'
-import type { ApiObject } from '../../../api/model/object.ts'
+import { type ApiObject, asJson } from '../../../api/model/object.ts'
 import { FieldMatcher, type FieldRequirement, parseFieldSelector } from '../../../api/selectors/field-selector.ts'
 import { LabelMatcher, parseLabelSelector } from '../../../api/selectors/label-selector.ts'
 import { shorten } from '../../../base/text/shorten.ts'
 import type { Served } from '../../registry/catalogue/served.ts'
+import type { ListExtensions } from '../request/list-extensions.ts'
 import { checkListOptions, readCounts } from '../request/list-options.ts'
 import { text } from '../request/query.ts'
 
-/** Reads the query and returns a function that filters the items of a list. */
-export function itemChoice(query: URLSearchParams, served: Served): (list: ApiObject) => ApiObject {
+/** Reads the query and returns a function that filters, sorts and cuts the items of a list. */
+export function itemChoice(
+  query: URLSearchParams,
+  served: Served,
+  extensions: ListExtensions | undefined,
+): (list: ApiObject) => ApiObject {
   readCounts(query)
   const labels = new LabelMatcher(parseLabelSelector(text(query, 'labelSelector')))
   const fields = new FieldMatcher(readFields(text(query, 'fieldSelector')))
   checkListOptions(query, served)
+  const extend = extensions ? extension(extensions) : (list: ApiObject) => list
   const isMeant = ({ metadata }: ApiObject) =>
     labels.matches(metadata.labels ?? {}) && fields.matches(() => metadata.name)
-  return (list) => ({ ...list, items: (list.items as readonly ApiObject[]).filter(isMeant) })
+  return (list) => extend({ ...list, items: (list.items as readonly ApiObject[]).filter(isMeant) })
+}
+
+/** Applies the parameters that only this server has. These lists are short and have no pages. */
+function extension({ cut, order, counts }: ListExtensions): (list: ApiObject) => ApiObject {
+  const cutter = cut && new Cutter(cut)
+  return (list) => {
+    const items = (list.items as readonly ApiObject[]).map((item) => {
+      const json = Buffer.from(stringifyJson(asJson(item)))
+      return { item, json, key: item.metadata.name ?? '', values: order?.valuesOf(json) ?? [] }
+    })
+    if (counts) return { ...list, metadata: { ...list.metadata, remainingItemCount: items.length }, items: [] }
+    if (order !== undefined) items.sort(order.compare)
+    return { ...list, items: items.map(({ item, json }) => (cutter ? parseOwnJson(cutter.cut(json)) : item)) }
+  }
 }
 
 function readFields(selector: string): FieldRequirement[] {

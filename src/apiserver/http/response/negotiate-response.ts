@@ -18,6 +18,16 @@ export function negotiateResponse(exchange: Exchange, resource: Viewed): void {
   agree(exchange, resource, false)
 }
 
+/**
+ * Negotiates the format of a list with only some fields of each object, which has neither views nor a Protobuf encoding.
+ */
+export function negotiateFields(exchange: Exchange, resource: Viewed): void {
+  const { headers, info } = exchange
+  const { vendor } = resource
+  exchange.form = negotiate({ headers, query: info.query, watch: false, vendor, protobuf: undefined }, []).form
+  exchange.agreed = true
+}
+
 /** Negotiates the format of watch events. Throws 406 if the client accepts no format that supports streaming. */
 export function negotiateEvents(exchange: Exchange, resource: Resource): EventForm {
   const view = agree(exchange, resource, true)

@@ -23,12 +23,13 @@ import { admittedType } from '../../registry/writes/admission-request.ts'
 import type { RequestForwarder } from '../relay/request-forwarder.ts'
 import { connectOptions } from '../request/connect-options.ts'
 import type { Exchange } from '../request/exchange.ts'
+import { readListExtensions, selectsFields } from '../request/list-extensions.ts'
 import { readObjectBody } from '../request/object-body.ts'
 import type { ResourceInfo } from '../request/request-info.ts'
 import { readWriteOptions, sentWriteOptions } from '../request/write-options.ts'
 import { itemChoice } from '../response/generated-list.ts'
 import { negotiate } from '../response/negotiate.ts'
-import { negotiateResponse } from '../response/negotiate-response.ts'
+import { negotiateFields, negotiateResponse } from '../response/negotiate-response.ts'
 import { protobufObjects } from '../response/protobuf-form.ts'
 import { sendObject } from '../response/responses.ts'
 import { assertAllowed } from '../steps/authorize.ts'
@@ -45,13 +46,17 @@ export interface EndpointCall {
   readonly authorizer: Authorizer
   /** Forwards requests to other servers. */
   readonly forwarder: RequestForwarder
+  /** Whether lists support the parameters that only this server has. */
+  readonly extensions: boolean
 }
 
 export async function handleAnswer(call: EndpointCall): Promise<void> {
   const { verb, exchange, info, served, endpoint } = call
   const { vendor } = served
   if (endpoint.connects !== undefined) return await handleConnection(call, endpoint.connects)
-  if (served.endpoint !== undefined && served.verbs.includes('list')) negotiateResponse(exchange, served)
+  const isListed = served.endpoint !== undefined && served.verbs.includes('list')
+  if (isListed && call.extensions && verb === 'list' && selectsFields(info.query)) negotiateFields(exchange, served)
+  else if (isListed) negotiateResponse(exchange, served)
   else agreeOnPlainForm(call)
   if (endpoint.streamsText) await answerOverWebSocket(exchange, logMessages)
   if (verb !== 'create') return await answerFor(call, { object: undefined, dryRun: false })
@@ -67,7 +72,8 @@ async function answerFor(call: EndpointCall, { object, dryRun }: SentObject): Pr
   const abandoned = () => exchange.abandoned
   const warn = (text: string) => exchange.warn(text)
   const sent = { query, path: info.path, below: belowSubresource(exchange.transport.target, info) }
-  const choose = verb === 'list' ? itemChoice(query, served) : (object: ApiObject) => object
+  const extensions = verb === 'list' && call.extensions ? readListExtensions(query, served.kind.schema) : undefined
+  const choose = verb === 'list' ? itemChoice(query, served, extensions) : (object: ApiObject) => object
   const answer = await endpoint.answer({ verb, namespace, name, user, ...sent, dryRun, object, warn, abandoned })
   if (answer instanceof ForwardRequest) await call.forwarder.pass(exchange, answer.target)
   else if (answer === undefined) exchange.send(204, exchange.form.mediaType, Buffer.alloc(0))

@@ -3,9 +3,9 @@
  * Either way, the list is produced while it is sent, as fast as the client reads.
  */
 
+import type { Cut } from '../../../api/codec/cut-json.ts'
 import type { JsonObject } from '../../../api/json/json.ts'
 import { type ApiObject, asJson } from '../../../api/model/object.ts'
-import { formatVersion } from '../../../api/model/resource-version.ts'
 import { hasDefaults } from '../../../api/schema/defaults.ts'
 import { orderOf } from '../../../api/schema/kind.ts'
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
@@ -22,29 +22,51 @@ import {
 } from '../../registry/reads/conversion.ts'
 import { type ListPage, type ListQuery, list, slicesOf, slicesTwice } from '../../registry/verbs/list.ts'
 import type { Exchange } from '../request/exchange.ts'
+import { readListExtensions } from '../request/list-extensions.ts'
 import { readListQuery } from '../request/list-options.ts'
 import type { Handler, ResourceRequest } from '../request/resource-request.ts'
-import { type ListText, listDocument } from '../response/forms.ts'
+import { listDocument } from '../response/forms.ts'
 import { type ChunkMemory, sendBytes, sendChunks } from '../response/responses.ts'
 import { sendMessageList } from '../response/shared-messages.ts'
 import { lackingDefaults } from './get.ts'
+import { sendFields } from './list-fields.ts'
+import {
+  comma,
+  emptyList,
+  listText,
+  openBrace,
+  type Parts,
+  partsOf,
+  sizeOf,
+  typeLength,
+  typePrefixes,
+} from './list-parts.ts'
 
 export const handleList: Handler = async (request) => {
-  const query = readListQuery(request)
+  const { info, resource } = request
+  const extensions = request.extensions ? readListExtensions(info.query, resource.kind.schema) : undefined
+  const query = readListQuery(request, extensions)
   const page = await list(request.resource, query)
   try {
-    await sendPage(request, query, await lookAhead(request, page))
+    await sendPage(request, query, { page: await lookAhead(request, page), cut: extensions?.cut })
   } finally {
     page.close?.()
   }
 }
 
-async function sendPage(request: ResourceRequest, query: ListQuery, page: ListPage): Promise<void> {
+interface Answer {
+  readonly page: ListPage
+  /** The fields to send of each object; undefined for all. */
+  readonly cut: Cut | undefined
+}
+
+async function sendPage(request: ResourceRequest, query: ListQuery, { page, cut }: Answer): Promise<void> {
   const { exchange, resource } = request
   const { form } = exchange
   warnOfUnreadable(exchange, resource, query.selection.namespace)
   await warnOfDefaults(exchange, resource, page)
-  if (form.encode === undefined) await sendJson(exchange, resource, page)
+  if (cut !== undefined) await sendFields(exchange, resource, { page, cut })
+  else if (form.encode === undefined) await sendJson(exchange, resource, page)
   else if (form.shared?.list !== undefined) await sendShared(request, query, page)
   else await sendForm(exchange, resource, page)
 }
@@ -134,27 +156,6 @@ function shortJson(resource: Resource, { start, page, end }: Parts, size: number
   return bytes.subarray(0, used + end.copy(bytes, used))
 }
 
-/**
- * Approximate size of the list. The type fields removed from each object are longer than the separators that are added.
- */
-function sizeOf({ start, page: { objects, rest }, end }: Parts): number {
-  if (rest !== undefined) return Number.POSITIVE_INFINITY
-  return objects.reduce((sum, { json }) => sum + json.length, start.length + 1 + end.length)
-}
-
-interface Parts {
-  /** The text before the items. */
-  readonly start: Buffer
-  readonly page: ListPage
-  /** The text after the items. */
-  readonly end: Buffer
-}
-
-function partsOf(resource: Resource, page: ListPage): Parts {
-  const [start, end] = listDocument(emptyList(resource, page)).split('"items":[]')
-  return { start: Buffer.from(`${start}"items":[`), page, end: Buffer.from(`]${end}`) }
-}
-
 /** The list as JSON, one chunk per buffer. An object larger than the buffer is yielded without copying. */
 async function* listJson(resource: Resource, { start, page, end }: Parts, memory: ChunkMemory): AsyncGenerator<Buffer> {
   const types = resource.kind.views.typedItems ? undefined : typePrefixes(resource)
@@ -189,48 +190,6 @@ async function* listJson(resource: Resource, { start, page, end }: Parts, memory
   yield chunk.subarray(0, used + end.copy(chunk, used))
 }
 
-const openBrace = 0x7b
-const comma = 0x2c
-
-/**
- * The beginning of a stored object of this kind, in the current and in the former member order. Both have the same
- * length.
- */
-function typePrefixes({ apiVersion, kind }: Resource): readonly Buffer[] {
-  const type = `"kind":${JSON.stringify(kind.kind)},`
-  const version = `"apiVersion":${JSON.stringify(apiVersion)},`
-  return [Buffer.from(`{${type}${version}`), Buffer.from(`{${version}${type}`)]
-}
-
-/**
- * List items have no apiVersion and kind. Both are at the start of an object and are cut off. The length is remembered
- * for stored bytes, because comparing them takes longer than copying an object.
- */
-function typeLength(object: CachedObject, json: Buffer, types: readonly Buffer[]): number {
-  if (json !== object.json) return lengthOfType(object, json, types)
-  if (object.typeLength === 0) object.typeLength = lengthOfType(object, json, types)
-  return object.typeLength
-}
-
-function lengthOfType({ key }: CachedObject, json: Buffer, types: readonly Buffer[]): number {
-  for (const type of types) if (json.compare(type, 0, type.length, 0, type.length) === 0) return type.length
-  throw new TypeError(`${key} is stored as another kind`)
-}
-
-/** The list without items, with its members in order. */
-function emptyList({ apiVersion, kind }: Resource, page: ListPage): JsonObject {
-  const resourceVersion = formatVersion(page.revision)
-  const remaining = page.remaining === undefined ? {} : { remainingItemCount: page.remaining }
-  const listKind = kind.listKind ?? `${kind.kind}List`
-  // Lists of custom kinds, like their objects, sort members by byte order.
-  if (kind.views.typedItems) {
-    const metadata = { continue: page.continueToken, ...remaining, resourceVersion }
-    return { apiVersion, items: [], kind: listKind, metadata }
-  }
-  const next = page.continueToken === '' ? {} : { continue: page.continueToken }
-  return { kind: listKind, apiVersion, metadata: { resourceVersion, ...next, ...remaining }, items: [] }
-}
-
 async function sendForm(exchange: Exchange, resource: Resource, page: ListPage): Promise<void> {
   const { form } = exchange
   const list = emptyList(resource, page)
@@ -250,35 +209,4 @@ async function sendForm(exchange: Exchange, resource: Resource, page: ListPage):
 function withoutType(object: ApiObject): JsonObject {
   const { apiVersion: _, kind: __, ...rest } = asJson(object)
   return rest
-}
-
-const chunkLength = 64 * 1024
-
-interface ObjectText extends Omit<ListText, 'item'> {
-  /** If this returns a promise, await it before calling `item`. */
-  readonly prepare: (object: CachedObject) => Promise<void> | undefined
-  readonly item: (object: CachedObject) => string
-}
-
-async function* listText(
-  page: ListPage,
-  { before, between, after, prepare, item }: ObjectText,
-): AsyncGenerator<Buffer> {
-  const timeSlice = new TimeSlice()
-  let text = before
-  let separator = ''
-  for await (const slice of slicesOf(page)) {
-    for (const object of slice) {
-      const preparing = prepare(object)
-      if (preparing !== undefined) await preparing
-      text += separator + item(object)
-      separator = between
-      const pause = timeSlice.yieldIfDue()
-      if (pause !== undefined) await pause
-      if (text.length < chunkLength) continue
-      yield Buffer.from(text)
-      text = ''
-    }
-  }
-  yield Buffer.from(text + after)
 }

@@ -15,6 +15,7 @@ import type { Resource } from '../../registry/catalogue/resource.ts'
 import { versionTooLarge } from '../../registry/reads/versions.ts'
 import { deliveredRevision, type Watching, watch } from '../../registry/verbs/watch.ts'
 import type { Exchange } from '../request/exchange.ts'
+import { assertNoListExtensions } from '../request/list-extensions.ts'
 import { readCounts, readSelection, readWatchStart } from '../request/list-options.ts'
 import { isTrue } from '../request/request-info.ts'
 import type { Handler } from '../request/resource-request.ts'
@@ -25,6 +26,7 @@ import { lackingDefaults } from './get.ts'
 
 export const handleWatch: Handler = async (request) => {
   const { exchange, info, resource } = request
+  if (request.extensions) assertNoListExtensions(info.query)
   const lifetime = lifetimeMs(info.query, request.minWatchMs)
   const selection = readSelection(request)
   const start = readWatchStart(request)

@@ -11,7 +11,20 @@ export interface ListPosition {
   readonly revision: number
   /** Key of the last object sent. */
   readonly after: string
+  /** Set in a list that is not in key order. */
+  readonly sorted?: SortedPosition | undefined
 }
+
+/** The position in a sorted list. */
+export interface SortedPosition {
+  /** The order as the client sent it. */
+  readonly order: string
+  /** The values of the last object sent; null for a missing one. */
+  readonly values: readonly (SortValue | null)[]
+}
+
+/** A value to sort by. */
+export type SortValue = string | number | boolean
 
 /** Revision value that means the latest state. No state has revision 0. */
 export const newestState = 0
@@ -28,7 +41,9 @@ export class ContinueTokens {
 
   /** `scope` identifies the list. Only a request for the same list may use the token. */
   write(position: ListPosition, scope: string): string {
-    const payload = Buffer.from(JSON.stringify({ v: 1, r: position.revision, k: position.after }))
+    const { revision, after, sorted } = position
+    const order = sorted && { o: sorted.order, s: sorted.values }
+    const payload = Buffer.from(JSON.stringify({ v: 1, r: revision, k: after, ...order }))
     return `${payload.toString('base64url')}.${this.#sign(payload, scope).toString('base64url')}`
   }
 
@@ -39,8 +54,8 @@ export class ContinueTokens {
     if (payload === undefined || !isOurs) {
       throw badRequest('invalid continue token: send the token that the server returned, with the same list request')
     }
-    const { r, k } = JSON.parse(payload.toString('utf8'))
-    return { revision: r, after: k }
+    const { r, k, o, s } = JSON.parse(payload.toString('utf8'))
+    return { revision: r, after: k, sorted: o === undefined ? undefined : { order: o, values: s } }
   }
 
   #sign(payload: Buffer, scope: string): Buffer {

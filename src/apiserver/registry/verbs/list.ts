@@ -11,10 +11,12 @@ import { formatVersion, parseVersion } from '../../../api/model/resource-version
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { CachedObject } from '../../../storage/cache/cached-object.ts'
 import { type Resource, waitForCaches } from '../catalogue/resource.ts'
-import { newestState } from '../reads/continue-token.ts'
+import { newestState, type SortValue } from '../reads/continue-token.ts'
 import { findObjects } from '../reads/find.ts'
 import { type HistoryPage, listAll, listPage } from '../reads/list-history.ts'
+import type { ListOrder } from '../reads/list-order.ts'
 import { isSelective, type ParsedSelection } from '../reads/selection.ts'
+import { type SortPosition, sortObjects } from '../reads/sort-objects.ts'
 import { waitForVersion } from '../reads/versions.ts'
 
 /** A list request. */
@@ -29,6 +31,13 @@ export interface ListQuery {
   readonly user: string
   /** Identity of the list that a continue token is bound to, including the user. */
   readonly scope: string
+  /** Undefined for key order. */
+  readonly order?: ListOrder | undefined
+  /**
+   * Whether the page says exactly how many objects follow it, also with a selector. Without a limit, the page is then
+   * empty.
+   */
+  readonly counts?: boolean
 }
 
 /** One page of a list. */
@@ -46,15 +55,25 @@ export interface ListPage {
 }
 
 /** The state to list: the one at an exact revision, or the latest. */
-interface At {
-  readonly exact?: number
+export interface At {
+  readonly exact?: number | undefined
   /** Skips objects up to this key. */
   readonly after?: string
+  /** In a sorted list, the values of the object with that key. */
+  readonly values?: readonly (SortValue | null)[]
 }
 
 /** Lists the objects of a type. */
 export async function list(resource: Resource, query: ListQuery): Promise<ListPage> {
-  const { exact, after } = await chooseState(resource, query)
+  const at = await chooseState(resource, query)
+  if (query.counts && query.limit === 0) return await countOnly(resource, query, at)
+  if (query.order !== undefined) return await sortedPage(resource, { ...query, order: query.order }, at)
+  const page = await listAt(resource, query, at)
+  return query.counts && page.remaining === undefined ? await withCount(resource, query, page) : page
+}
+
+/** Lists the objects of a state in key order. */
+async function listAt(resource: Resource, query: ListQuery, { exact, after }: At): Promise<ListPage> {
   // The type is no longer served, so its remaining objects are outdated.
   if (resource.cache.retired) throw noSuchPath()
   // The cache is not loaded yet, but the store has every object.
@@ -131,10 +150,18 @@ async function continued(resource: Resource, query: ListQuery): Promise<At> {
   if (query.resourceVersion !== '' && query.resourceVersion !== '0') {
     throw badRequest('specifying resource version is not allowed when using continue')
   }
-  const { revision, after } = resource.continueTokens.read(query.continueToken, query.scope)
-  if (revision !== newestState) return { exact: revision, after }
+  const { revision, after, sorted } = resource.continueTokens.read(query.continueToken, query.scope)
+  const order = query.order?.text
+  if (sorted?.order !== order) throw badRequest(otherOrder(sorted?.order, order))
+  const position = { after, ...(sorted && { values: sorted.values }) }
+  if (revision !== newestState) return { exact: revision, ...position }
   await waitForCaches(resource)
-  return { after }
+  return position
+}
+
+function otherOrder(started: string | undefined, sent: string | undefined): string {
+  const text = (order: string | undefined) => (order === undefined ? 'without sort' : `with sort=${order}`)
+  return `the list of this continue token was started ${text(started)} and cannot be continued ${text(sent)}`
 }
 
 /** Whether the cached state is identical to the state at this revision. */
@@ -216,6 +243,66 @@ async function fromStore(resource: Resource, query: ListQuery, revision: number,
   } catch (error) {
     leave()
     throw after !== undefined && isExpired(error) ? pageExpired(resource, query, after) : error
+  }
+}
+
+/** The page of a sorted list: the first objects after the position in that order. */
+async function sortedPage(
+  resource: Resource,
+  query: ListQuery & { readonly order: ListOrder },
+  { exact, after, values }: At,
+): Promise<ListPage> {
+  const { order, limit, scope } = query
+  const from = after === undefined ? undefined : { key: after, values: values! }
+  const tokenAt = (revision: number, { key, values }: SortPosition) =>
+    resource.continueTokens.write({ revision, after: key, sorted: { order: order.text, values } }, scope)
+  try {
+    const source = await listAt(resource, { ...query, limit: 0 }, { exact })
+    const sorting = { resource, order, limit, after: from, isCached: source.close === undefined }
+    const { objects, rest, last, remaining } = await sortObjects(slicesOf(source), sorting).finally(source.close)
+    const { revision } = source
+    if (last === undefined) return { revision, objects, ...(rest && { rest }), ...lastPage, ...(query.counts && none) }
+    return { revision, objects, continueToken: tokenAt(revision, last), remaining }
+  } catch (error) {
+    throw from !== undefined && isExpired(error) ? new PageExpired(tokenAt(newestState, from)) : error
+  }
+}
+
+const none = { remaining: 0 }
+
+/** Counts the objects of a state without reading them. */
+async function countOnly(resource: Resource, query: ListQuery, at: At): Promise<ListPage> {
+  if (query.order !== undefined && at.after !== undefined)
+    throw badRequest('count with sort and continue needs a limit')
+  const { selection } = query
+  const { cache, caches } = resource
+  const isCurrent = at.exact === undefined || isUnchangedSince(resource, at.exact)
+  if (!isSelective(selection) && isCurrent && !cache.isLoading && !cache.retired) {
+    const remaining = cache.countAfter(selection.namespace, at.after)
+    return { revision: at.exact ?? caches.revision, objects: [], continueToken: '', remaining }
+  }
+  const page = await listAt(resource, { ...query, limit: 0 }, at)
+  return { revision: page.revision, objects: [], continueToken: '', remaining: await countIn(page) }
+}
+
+/** Counts the objects after a page. */
+async function withCount(resource: Resource, query: ListQuery, page: ListPage): Promise<ListPage> {
+  // A page with a limit is complete, so that the count can use its place among the readers of history.
+  page.close?.()
+  const { close: _, ...counted } = page
+  if (page.continueToken === '') return { ...counted, remaining: 0 }
+  const { revision, after } = resource.continueTokens.read(page.continueToken, query.scope)
+  const others = await listAt(resource, { ...query, limit: 0 }, { exact: revision, after })
+  return { ...counted, remaining: await countIn(others) }
+}
+
+async function countIn(page: ListPage): Promise<number> {
+  try {
+    let count = 0
+    for await (const slice of slicesOf(page)) count += slice.length
+    return count
+  } finally {
+    page.close?.()
   }
 }
 

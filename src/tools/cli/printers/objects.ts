@@ -26,6 +26,8 @@ export function listOf(objects: readonly ApiObject[]): Json {
 
 /** Removes managed fields, which are long and rarely needed. */
 export function withoutManagedFields<T extends ApiObject>(object: T): T {
+  // A list with selected fields may have objects without metadata.
+  if ((object as Partial<T>).metadata === undefined) return object
   const { managedFields: _, ...metadata } = object.metadata
   return { ...object, metadata }
 }

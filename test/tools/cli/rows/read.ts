@@ -100,6 +100,19 @@ export const reading: Part = {
     r('get', 'cm,deploy -l set=p --count', {
       stdout: 'TYPE              COUNT\nconfigmap         1\ndeployment.apps   0\n',
     }),
+    r('get', 'deploy --server-sort=-metadata.name -o name', { stdout: 'deployment.apps/web\ndeployment.apps/idle\n' }),
+    r('get', 'deploy --server-sort=-metadata.name --no-headers', { stdout: /^web .*\nidle / }),
+    r('get', 'deploy --fields=metadata.name -o jsonpath={.items}', {
+      stdout:
+        '[{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"idle"}},{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"}}]',
+    }),
+    r('get', 'deploy --fields=metadata.nmae -o yaml', {
+      stdout: /^apiVersion: v1\nitems: \[\]\n/,
+      stderr: /"metadata\.nmae" is not a field of this kind/,
+      code: 1,
+    }),
+    r('get', 'deploy --fields=metadata.name', { stderr: /--fields needs an output format/, code: 1 }),
+    r('get', 'cm one --server-sort=metadata.name', { stderr: /are for lists/, code: 1 }),
     r('get', 'cm one --count', { stderr: /--count cannot be combined/, code: 1 }),
     r('get', '--raw /healthz', { stdout: 'ok' }),
     r('get', 'cm absent --ignore-not-found'),

@@ -1,6 +1,6 @@
 /**
- * `orchctl get --count`: counts objects. The server reports the remaining item count after the first object, except
- * with selectors. In that case the command lists only metadata and counts the items.
+ * `orchctl get --count`: counts objects. The server reports the remaining item count after the first object. Servers
+ * that ignore `count` do so only without selectors. In that case the command lists only metadata and counts the items.
  */
 
 import { groupName, profileNames, vendorOf } from '../../../../api/model/vendor.ts'
@@ -38,7 +38,7 @@ async function countOf(getting: Getting, { type }: Target): Promise<number> {
   let count = 0
   let continueToken: string | undefined
   for (let limit = 1; ; limit = options.chunkSize || 500) {
-    const query = { ...selection, signal: undefined, limit, continue: continueToken }
+    const query = { ...selection, signal: undefined, count: 'true', limit, continue: continueToken }
     const page = await client.read<Page>(path, { accept: metadataOnly, query, signal: context.signal })
     count += page.items?.length ?? 0
     continueToken = page.metadata?.continue || undefined

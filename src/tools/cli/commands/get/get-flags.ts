@@ -29,6 +29,18 @@ export const getFlags = {
     read: text,
     help: 'JSONPath of the field to sort by, such as .metadata.creationTimestamp',
   }),
+  serverSort: flag({
+    name: 'server-sort',
+    value: 'FIELD,...',
+    read: text,
+    help: 'fields by which the server sorts the list, such as spec.nodeName,-metadata.name; a minus sign reverses the order',
+  }),
+  fields: flag({
+    name: 'fields',
+    value: 'FIELD,...',
+    read: text,
+    help: 'with -o: fetch only these fields of each object, such as metadata.name,spec.containers.image',
+  }),
   watch: toggle({ name: 'watch', letter: 'w', help: 'list objects, then watch for changes until Ctrl-C' }),
   watchOnly: toggle({ name: 'watch-only', help: 'only watch for changes, until Ctrl-C' }),
   outputWatchEvents: toggle({

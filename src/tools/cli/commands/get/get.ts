@@ -25,6 +25,7 @@ leases.coordination.orch.io. \`orchctl api-resources\` lists the types. \`all\` 
     'orchctl get cm -w',
     'orchctl get cm --at=90m',
     'orchctl get cm greeting --at=2026-11-16T12:00:00Z -o yaml',
+    'orchctl get pods -A --fields=metadata.name,spec.nodeName --server-sort=spec.nodeName -o json',
     'orchctl get cm -o jsonpath=\'{range .items[*]}{.metadata.name}{"\\n"}{end}\'',
     'orchctl get cm -o custom-columns=NAME:.metadata.name,MADE:.metadata.creationTimestamp --sort-by=.metadata.name',
   ],
@@ -72,8 +73,21 @@ function checkTogether(targetWords: readonly TargetWord[], options: GetOptions):
     throw new UsageError('--subresource requires the name of an object and cannot be watched')
   if (options.count && (hasName || watch || watchOnly || options.output.form !== ''))
     throw new UsageError('--count cannot be combined with names or output options')
+  checkListFlags({ ...options, hasName })
   if (outputWatchEvents && !watch && !watchOnly)
     throw new UsageError('--output-watch-events option can only be used with --watch or --watch-only')
+}
+
+/** The flags that only lists of this server support. */
+function checkListFlags(options: GetOptions & { readonly hasName: boolean }): void {
+  const { hasName, fields, serverSort, watch, watchOnly, at, output } = options
+  if (fields === '' && serverSort === '') return
+  if (hasName || watch || watchOnly || at !== '' || options.filename.length > 0)
+    throw new UsageError('--fields and --server-sort are for lists, without names, -f, --watch or --at')
+  if (serverSort !== '' && options.sortBy !== '')
+    throw new UsageError('--server-sort cannot be combined with --sort-by')
+  if (fields !== '' && (output.form === '' || output.form === 'wide' || output.form === 'name'))
+    throw new UsageError('--fields needs an output format for objects, such as -o yaml')
 }
 
 function checkScopes(targets: readonly Target[], { allNamespaces }: GetOptions): void {

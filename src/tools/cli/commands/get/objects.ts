@@ -95,7 +95,12 @@ export async function fetchObjects(
     return { items: await fetchPast(getting, { type, name, namespace }), resourceVersion: '' }
   }
   if (name === undefined)
-    return await client.list(type, { ...selectionOf(getting, type, options), limit: options.chunkSize })
+    return await client.list(type, {
+      ...selectionOf(getting, type, options),
+      ...(options.fields !== '' && { fields: options.fields }),
+      ...(options.serverSort !== '' && { sort: options.serverSort }),
+      limit: options.chunkSize,
+    })
   const part = options.subresource === '' ? {} : { subresource: options.subresource }
   const object = await client.get(type, objectNameIn({ namespace }, type, name), { signal: context.signal, ...part })
   return { items: [object], resourceVersion: object.metadata.resourceVersion ?? '' }

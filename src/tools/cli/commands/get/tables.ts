@@ -88,6 +88,7 @@ async function fetchPrinted(getting: Getting, { type, name, namespace = getting.
     })
   return await listTable(client, type, {
     ...selectionOf(getting, type, options),
+    ...(options.serverSort !== '' && { sort: options.serverSort }),
     limit: options.chunkSize,
     metadata,
     plain: !options.serverPrint,

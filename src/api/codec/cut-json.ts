@@ -1,0 +1,222 @@
+/**
+ * Copies selected fields out of the JSON of an object, without parsing it. The JSON must be compact and valid, as this
+ * server writes it. The scan stops after the last selected field.
+ */
+
+/** The members to keep of an object. */
+export type Cut = readonly CutMember[]
+
+interface CutMember {
+  /** The key as JSON, with its quotes. */
+  readonly key: Buffer
+  /** What to keep of the value; undefined for the whole value. */
+  readonly within: Cut | undefined
+}
+
+const quote = 0x22
+const backslash = 0x5c
+const comma = 0x2c
+const openBrace = 0x7b
+const closeBrace = 0x7d
+const openBracket = 0x5b
+const closeBracket = 0x5d
+
+/** Combines paths into a cut. A path includes everything below it. */
+export function cutOf(paths: readonly (readonly string[])[]): Cut {
+  const byKey = Map.groupBy(paths, ([key]) => key!)
+  return Array.from(byKey, ([key, group]) => {
+    const rests = group.map(([, ...rest]) => rest)
+    return { key: jsonKey(key), within: rests.some((rest) => rest.length === 0) ? undefined : cutOf(rests) }
+  })
+}
+
+function jsonKey(key: string): Buffer {
+  return Buffer.from(JSON.stringify(key))
+}
+
+/** Cuts one object after the other into the same memory. */
+export class Cutter {
+  readonly #cut: Cut
+  #memory = Buffer.allocUnsafeSlow(4096)
+  #used = 0
+  #json: Buffer = Buffer.alloc(0)
+  #at = 0
+  /** Whether nothing is needed after the current value, so that the scan may stop inside it. */
+  #isLast = true
+
+  constructor(cut: Cut) {
+    this.#cut = cut
+  }
+
+  /**
+   * Returns the selected members of the object as JSON. `first` is the offset of the first member to consider. The
+   * result is valid until the next call.
+   */
+  cut(json: Buffer, first = 1): Buffer {
+    // The result is not longer than the object.
+    if (this.#memory.length < json.length) this.#memory = Buffer.allocUnsafeSlow(json.length)
+    this.#json = json
+    this.#at = first
+    this.#used = 0
+    this.#isLast = true
+    this.#copyMembers(this.#cut)
+    return this.#memory.subarray(0, this.#used)
+  }
+
+  /**
+   * Copies the selected members of the object whose first member is at the current position. Returns whether there are
+   * any.
+   */
+  #copyMembers(cut: Cut): boolean {
+    const json = this.#json
+    const isLast = this.#isLast
+    const start = this.#used
+    this.#put(openBrace)
+    let missing = cut.length
+    while (json[this.#at] === quote) {
+      const member = this.#memberAt(cut)
+      if (member === undefined) this.#at = endOfValue(json, this.#valueAt())
+      else {
+        missing--
+        this.#isLast = isLast && missing === 0
+        this.#copyMember(member, start)
+        if (this.#isLast) break
+      }
+      if (json[this.#at] === comma) this.#at++
+      if (missing === 0) this.#at = endOfRest(json, this.#at)
+    }
+    // Behind the closing brace.
+    this.#at++
+    this.#put(closeBrace)
+    return this.#used > start + 2
+  }
+
+  #memberAt(cut: Cut): CutMember | undefined {
+    for (const member of cut) if (isKeyAt(this.#json, this.#at, member.key)) return member
+    return undefined
+  }
+
+  /** The position of the value of the member at the current position. */
+  #valueAt(): number {
+    return endOfString(this.#json, this.#at) + 2
+  }
+
+  #copyMember({ key, within }: CutMember, start: number): void {
+    const before = this.#used
+    if (before > start + 1) this.#put(comma)
+    this.#used += key.copy(this.#memory, this.#used)
+    this.#put(0x3a)
+    this.#at = this.#valueAt()
+    if (!this.#copyValue(within)) this.#used = before
+  }
+
+  /** Returns whether anything was copied. */
+  #copyValue(within: Cut | undefined): boolean {
+    const json = this.#json
+    const first = json[this.#at]
+    if (within !== undefined && first === openBrace) {
+      this.#at++
+      return this.#copyMembers(within)
+    }
+    if (within !== undefined && first === openBracket) return this.#copyElements(within)
+    const start = this.#at
+    this.#at = endOfValue(json, start)
+    // A scalar does not have the fields below it.
+    if (within !== undefined) return false
+    this.#used += json.copy(this.#memory, this.#used, start, this.#at)
+    return true
+  }
+
+  /** Keeps every object and list in the list, possibly empty, so that the elements keep their positions. */
+  #copyElements(within: Cut): boolean {
+    const json = this.#json
+    this.#put(openBracket)
+    this.#at++
+    const start = this.#used
+    while (this.#at < json.length && json[this.#at] !== closeBracket) {
+      const before = this.#used
+      if (before > start) this.#put(comma)
+      const from = this.#used
+      this.#isLast = false
+      this.#copyValue(within)
+      if (this.#used === from) this.#used = before
+      if (json[this.#at] === comma) this.#at++
+    }
+    this.#at++
+    this.#put(closeBracket)
+    return true
+  }
+
+  #put(byte: number): void {
+    this.#memory[this.#used++] = byte
+  }
+}
+
+/** Finds the fields of objects whose paths lead through no list. */
+export class ScalarFinder {
+  readonly #keys: readonly Buffer[]
+
+  constructor(path: readonly string[]) {
+    this.#keys = path.map(jsonKey)
+  }
+
+  /** Returns the string, number or boolean at the path. Undefined if the object has none. */
+  find(json: Buffer): string | number | boolean | undefined {
+    let at = 0
+    for (const key of this.#keys) {
+      if (json[at] !== openBrace) return undefined
+      at = memberValueAt(json, at + 1, key)
+      if (at < 0) return undefined
+    }
+    const first = json[at]
+    if (first === openBrace || first === openBracket || first === 0x6e /* null */) return undefined
+    return JSON.parse(json.toString('utf8', at, endOfValue(json, at)))
+  }
+}
+
+/** Returns the offset of the value with this key among the members from `at` on, or -1. */
+function memberValueAt(json: Buffer, at: number, key: Buffer): number {
+  let i = at
+  while (json[i] === quote) {
+    if (isKeyAt(json, i, key)) return i + key.length + 1
+    i = endOfValue(json, endOfString(json, i) + 2)
+    if (json[i] === comma) i++
+  }
+  return -1
+}
+
+/** Compares a key in its text form. The server writes every key in the same form as `JSON.stringify`. */
+function isKeyAt(json: Buffer, start: number, key: Buffer): boolean {
+  for (let i = 0; i < key.length; i++) if (json[start + i] !== key[i]) return false
+  return true
+}
+
+/** Returns the offset of the closing quote of the string that starts here. */
+function endOfString(json: Buffer, start: number): number {
+  let i = start + 1
+  while (i < json.length && json[i] !== quote) i += json[i] === backslash ? 2 : 1
+  return i
+}
+
+/** Returns the offset after the value that starts here. */
+function endOfValue(json: Buffer, start: number): number {
+  const first = json[start]
+  if (first === quote) return endOfString(json, start) + 1
+  if (first === openBrace || first === openBracket) return endOfRest(json, start + 1) + 1
+  let i = start
+  while (i < json.length && json[i] !== comma && json[i] !== closeBrace && json[i] !== closeBracket) i++
+  return i
+}
+
+/** Returns the offset of the bracket that closes the object or list at this position. */
+function endOfRest(json: Buffer, start: number): number {
+  let depth = 0
+  let i = start
+  for (; i < json.length; i++) {
+    const byte = json[i]
+    if (byte === quote) i = endOfString(json, i)
+    else if (byte === openBrace || byte === openBracket) depth++
+    else if ((byte === closeBrace || byte === closeBracket) && depth-- === 0) return i
+  }
+  return i
+}

@@ -1,0 +1,89 @@
+/**
+ * Sends a list with only some fields of each object (`fields=`). The fields are cut out of the stored bytes, one object
+ * after the other, while the list is sent.
+ */
+import { type Cut, Cutter } from '../../../api/codec/cut-json.ts'
+import { parseOwnJson } from '../../../api/codec/json.ts'
+import type { JsonObject } from '../../../api/json/json.ts'
+import { orderOf } from '../../../api/schema/kind.ts'
+import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import type { CachedObject } from '../../../storage/cache/cached-object.ts'
+import type { Resource } from '../../registry/catalogue/resource.ts'
+import { jsonOf, prepareJson, prepareObjects } from '../../registry/reads/conversion.ts'
+import { type ListPage, slicesOf } from '../../registry/verbs/list.ts'
+import type { Exchange } from '../request/exchange.ts'
+import { listDocument } from '../response/forms.ts'
+import { type ChunkMemory, sendBytes, sendChunks } from '../response/responses.ts'
+import { comma, emptyList, listText, type Parts, partsOf, sizeOf, typeLength, typePrefixes } from './list-parts.ts'
+
+interface FieldsPage {
+  readonly page: ListPage
+  readonly cut: Cut
+}
+
+/** Sends the selected fields of each object of the page. */
+export async function sendFields(exchange: Exchange, resource: Resource, { page, cut }: FieldsPage): Promise<void> {
+  const parts = partsOf(resource, page)
+  const fieldsOf = fieldReader(resource, cut)
+  if (exchange.form.encode === undefined)
+    return await sendChunks(exchange, (memory) => cutJson(resource, { ...parts, fieldsOf }, memory), sizeOf(parts))
+  const empty = emptyList(resource, page)
+  if (page.objects.length === 0) return await sendBytes(exchange, 200, Buffer.from(listDocument(empty)))
+  const text = await exchange.form.openList(empty, 'items')
+  const order = orderOf(resource.kind)
+  const item = (object: CachedObject) => text.item(parseOwnJson(fieldsOf(object)) as JsonObject, order)
+  const prepare = (object: CachedObject) => prepareObjects(resource, [object])
+  await sendChunks(exchange, () => listText(page, { ...text, item, prepare }), sizeOf(parts))
+}
+
+/** Returns the selected fields as JSON, valid until the next call. */
+type FieldReader = (object: CachedObject) => Buffer
+
+/** List items have no apiVersion and kind, except those of custom kinds. */
+function fieldReader(resource: Resource, cut: Cut): FieldReader {
+  const cutter = new Cutter(cut)
+  const types = resource.kind.views.typedItems ? undefined : typePrefixes(resource)
+  return (object) => {
+    const json = jsonOf(resource, object)
+    return cutter.cut(json, types === undefined ? 1 : typeLength(object, json, types))
+  }
+}
+
+interface CutParts extends Parts {
+  readonly fieldsOf: FieldReader
+}
+
+/** The list as JSON, one chunk per buffer. */
+async function* cutJson(
+  resource: Resource,
+  { start, page, end, fieldsOf }: CutParts,
+  memory: ChunkMemory,
+): AsyncGenerator<Buffer> {
+  const timeSlice = new TimeSlice()
+  let chunk = memory()
+  let used = start.copy(chunk)
+  let isFirst = true
+  for await (const slice of slicesOf(page)) {
+    for (const object of slice) {
+      const preparing = prepareJson(resource, object, timeSlice)
+      if (preparing !== undefined) await preparing
+      const fields = fieldsOf(object)
+      // Reserves room for a comma and the end of the list.
+      const full = chunk.length - end.length - 1
+      if (used + fields.length > full) {
+        yield chunk.subarray(0, used)
+        chunk = memory()
+        used = 0
+      }
+      if (!isFirst) chunk[used++] = comma
+      isFirst = false
+      if (fields.length > full) {
+        yield Buffer.concat([chunk.subarray(0, used), fields])
+        used = 0
+      } else used += fields.copy(chunk, used)
+      const pause = timeSlice.yieldIfDue()
+      if (pause !== undefined) await pause
+    }
+  }
+  yield chunk.subarray(0, used + end.copy(chunk, used))
+}

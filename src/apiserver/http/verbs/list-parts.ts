@@ -1,0 +1,108 @@
+/**
+ * The parts of a list response: the list around its items, the bytes of an item without its type, and the text of
+ * formats that are written object by object.
+ */
+import type { JsonObject } from '../../../api/json/json.ts'
+import { formatVersion } from '../../../api/model/resource-version.ts'
+import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import type { CachedObject } from '../../../storage/cache/cached-object.ts'
+import type { Resource } from '../../registry/catalogue/resource.ts'
+import { type ListPage, slicesOf } from '../../registry/verbs/list.ts'
+import { type ListText, listDocument } from '../response/forms.ts'
+
+/**
+ * Approximate size of the list. The type fields removed from each object are longer than the separators that are added.
+ */
+export function sizeOf({ start, page: { objects, rest }, end }: Parts): number {
+  if (rest !== undefined) return Number.POSITIVE_INFINITY
+  return objects.reduce((sum, { json }) => sum + json.length, start.length + 1 + end.length)
+}
+
+/** A list as JSON around its page of objects. */
+export interface Parts {
+  /** The text before the items. */
+  readonly start: Buffer
+  readonly page: ListPage
+  /** The text after the items. */
+  readonly end: Buffer
+}
+
+/** Splits the JSON of the list at its items. */
+export function partsOf(resource: Resource, page: ListPage): Parts {
+  const [start, end] = listDocument(emptyList(resource, page)).split('"items":[]')
+  return { start: Buffer.from(`${start}"items":[`), page, end: Buffer.from(`]${end}`) }
+}
+
+export const openBrace = 0x7b
+export const comma = 0x2c
+
+/**
+ * The beginning of a stored object of this kind, in the current and in the former member order. Both have the same
+ * length.
+ */
+export function typePrefixes({ apiVersion, kind }: Resource): readonly Buffer[] {
+  const type = `"kind":${JSON.stringify(kind.kind)},`
+  const version = `"apiVersion":${JSON.stringify(apiVersion)},`
+  return [Buffer.from(`{${type}${version}`), Buffer.from(`{${version}${type}`)]
+}
+
+/**
+ * List items have no apiVersion and kind. Both are at the start of an object and are cut off. The length is remembered
+ * for stored bytes, because comparing them takes longer than copying an object.
+ */
+export function typeLength(object: CachedObject, json: Buffer, types: readonly Buffer[]): number {
+  if (json !== object.json) return lengthOfType(object, json, types)
+  if (object.typeLength === 0) object.typeLength = lengthOfType(object, json, types)
+  return object.typeLength
+}
+
+function lengthOfType({ key }: CachedObject, json: Buffer, types: readonly Buffer[]): number {
+  for (const type of types) if (json.compare(type, 0, type.length, 0, type.length) === 0) return type.length
+  throw new TypeError(`${key} is stored as another kind`)
+}
+
+/** The list without items, with its members in order. */
+export function emptyList({ apiVersion, kind }: Resource, page: ListPage): JsonObject {
+  const resourceVersion = formatVersion(page.revision)
+  const remaining = page.remaining === undefined ? {} : { remainingItemCount: page.remaining }
+  const listKind = kind.listKind ?? `${kind.kind}List`
+  // Lists of custom kinds, like their objects, sort members by byte order.
+  if (kind.views.typedItems) {
+    const metadata = { continue: page.continueToken, ...remaining, resourceVersion }
+    return { apiVersion, items: [], kind: listKind, metadata }
+  }
+  const next = page.continueToken === '' ? {} : { continue: page.continueToken }
+  return { kind: listKind, apiVersion, metadata: { resourceVersion, ...next, ...remaining }, items: [] }
+}
+
+const chunkLength = 64 * 1024
+
+export interface ObjectText extends Omit<ListText, 'item'> {
+  /** If this returns a promise, await it before calling `item`. */
+  readonly prepare: (object: CachedObject) => Promise<void> | undefined
+  readonly item: (object: CachedObject) => string
+}
+
+/** Yields the text of a list in chunks. */
+export async function* listText(
+  page: ListPage,
+  { before, between, after, prepare, item }: ObjectText,
+): AsyncGenerator<Buffer> {
+  const timeSlice = new TimeSlice()
+  let text = before
+  let separator = ''
+  for await (const slice of slicesOf(page)) {
+    for (const object of slice) {
+      const preparing = prepare(object)
+      if (preparing !== undefined) await preparing
+      text += separator + item(object)
+      separator = between
+      const pause = timeSlice.yieldIfDue()
+      if (pause !== undefined) await pause
+      if (text.length < chunkLength) continue
+      yield Buffer.from(text)
+      text = ''
+    }
+  }
+  yield Buffer.from(text + after)
+}

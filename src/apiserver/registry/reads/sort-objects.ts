@@ -1,0 +1,117 @@
+/**
+ * Sorts objects by the values of fields. The values are read from the JSON without parsing it. A page with a limit
+ * holds only its own objects; without a limit, the number of objects is bounded, and they are put in order while they
+ * are sent.
+ */
+import { entityTooLarge } from '../../../api/model/api-error.ts'
+import { Heap } from '../../../base/collections/heap.ts'
+import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import type { CachedObject } from '../../../storage/cache/cached-object.ts'
+import type { Resource } from '../catalogue/resource.ts'
+import { jsonOf, prepareJson, prepareObjects } from './conversion.ts'
+import type { ListOrder, SortPosition } from './list-order.ts'
+
+export type { SortPosition }
+
+interface Sorting {
+  readonly resource: Resource
+  readonly order: ListOrder
+  /** 0 means no limit. */
+  readonly limit: number
+  /** Skips objects up to this position. */
+  readonly after: SortPosition | undefined
+  /** Whether the objects are in the cache anyway. Otherwise the sorted objects use memory of their own. */
+  readonly isCached: boolean
+}
+
+interface SortedObjects {
+  readonly objects: readonly CachedObject[]
+  readonly rest?: AsyncIterable<readonly CachedObject[]>
+  /** The last object, if there are more after the limit. */
+  readonly last: SortPosition | undefined
+  readonly remaining: number
+}
+
+interface Entry extends SortPosition {
+  readonly object: CachedObject
+}
+
+/** Maximum number of objects that one response can contain in order. */
+const maxSorted = 100_000
+
+/** Maximum size of sorted objects that are not in the cache. */
+const maxHeldBytes = 64 * 1024 * 1024
+
+/** Number of objects that are put in order at a time. */
+const sliceLength = 500
+
+/** Sorts the objects of all slices. Throws 413 if there are too many for one response. */
+export async function sortObjects(
+  slices: AsyncIterable<readonly CachedObject[]>,
+  { resource, order, limit, after, isCached }: Sorting,
+): Promise<SortedObjects> {
+  const { compare, valuesOf } = order
+  const timeSlice = new TimeSlice()
+  const size = limit === 0 ? maxSorted : Math.min(limit, maxSorted)
+  // With a limit, the last object is on top, because it is the first to be removed.
+  const heap = new Heap<Entry>(limit === 0 ? (a, b) => compare(a, b) < 0 : (a, b) => compare(a, b) > 0)
+  let count = 0
+  let bytes = 0
+  for await (const slice of slices) {
+    await prepareObjects(resource, slice)
+    for (const object of slice) {
+      await prepareJson(resource, object, timeSlice)
+      const entry = { object, key: object.key, values: valuesOf(jsonOf(resource, object)) }
+      if (after === undefined || compare(entry, after) > 0) {
+        count++
+        bytes += object.json.length
+        heap.push(entry)
+        if (heap.size > size) {
+          if (limit === 0) throw tooMany(`more than ${maxSorted} objects`)
+          bytes -= heap.pop()!.object.json.length
+        }
+        if (!isCached && bytes > maxHeldBytes) throw tooMany('this much data of an earlier state')
+      }
+      const pause = timeSlice.yieldIfDue()
+      if (pause !== undefined) await pause
+    }
+  }
+  return limit === 0 ? inOrder(heap) : await page(heap, count)
+}
+
+function tooMany(what: string): Error {
+  return entityTooLarge(`a list cannot sort ${what} in one response; request pages with a smaller limit`)
+}
+
+/** Removes the objects from a heap whose first object comes first. */
+function inOrder(heap: Heap<Entry>): SortedObjects {
+  const objects = nextObjects(heap)
+  return { objects, ...(heap.size > 0 && { rest: remainingSlices(heap) }), last: undefined, remaining: 0 }
+}
+
+async function* remainingSlices(heap: Heap<Entry>): AsyncGenerator<readonly CachedObject[]> {
+  const timeSlice = new TimeSlice()
+  while (heap.size > 0) {
+    yield nextObjects(heap)
+    await timeSlice.yieldIfDue()
+  }
+}
+
+function nextObjects(heap: Heap<Entry>): CachedObject[] {
+  const objects: CachedObject[] = []
+  while (objects.length < sliceLength && heap.size > 0) objects.push(heap.pop()!.object)
+  return objects
+}
+
+/** Empties a heap whose first object comes last in the page. */
+async function page(heap: Heap<Entry>, count: number): Promise<SortedObjects> {
+  const timeSlice = new TimeSlice()
+  const last = heap.peek()
+  const remaining = count - heap.size
+  const objects: CachedObject[] = []
+  while (heap.size > 0) {
+    objects.push(heap.pop()!.object)
+    await timeSlice.yieldIfDue()
+  }
+  return { objects: objects.reverse(), last: remaining > 0 ? last : undefined, remaining }
+}

@@ -1,0 +1,63 @@
+/** Cutting fields out of JSON gives the same result as parsing the object and copying the fields. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Cutter, cutOf, ScalarFinder } from '../../../src/api/codec/cut-json.ts'
+import { isObject, type Json, own, setKey } from '../../../src/api/json/json.ts'
+
+const odd = 'a"b\\c\n😀'
+const object = JSON.parse(
+  `{"kind":"K","n":-1.5e3,"t":true,"z":null,"s":"} ] , \\" \\\\","empty":{},"list":[1,{"x":1,"y":[{"x":2}]},"t",{},null],` +
+    `"__proto__":{"x":1},"deep":{"a":{"b":{"c":[[{"d":1,"e":2}]]},"f":"last"},"x":2},${JSON.stringify(odd)}:{"x":"y"}}`,
+)
+
+const selections: readonly (readonly (readonly string[])[])[] = [
+  [['kind']],
+  [['n'], ['t'], ['z'], ['s']],
+  [['list', 'x']],
+  [['list', 'y', 'x'], ['kind']],
+  [['deep', 'a', 'b', 'c', 'd']],
+  [
+    ['deep', 'x'],
+    ['deep', 'a', 'f'],
+  ],
+  [['deep'], ['deep', 'x']],
+  [['__proto__', 'x']],
+  [[odd, 'x']],
+  [['empty'], ['empty', 'x']],
+  [['empty', 'x'], ['absent'], ['kind', 'below']],
+]
+
+/** What the cut must return, computed from parsed values. */
+function expectedCut(value: Json, paths: readonly (readonly string[])[]): Json | undefined {
+  if (paths.some((path) => path.length === 0)) return value
+  if (Array.isArray(value)) return value.map((item) => expectedCut(item, paths)).filter((item) => item !== undefined)
+  if (!isObject(value)) return undefined
+  const result = {}
+  for (const [key, member] of Object.entries(value)) {
+    const below = paths.filter(([first]) => first === key).map(([, ...rest]) => rest)
+    const kept = below.length === 0 ? undefined : expectedCut(member!, below)
+    const isWhole = below.some((rest) => rest.length === 0)
+    const isEmpty = isObject(kept) && Object.keys(kept).length === 0
+    if (kept !== undefined && (isWhole || !isEmpty)) setKey(result, key, kept)
+  }
+  return result
+}
+
+for (const paths of selections)
+  test(`cutting ${JSON.stringify(paths)} copies these fields`, () => {
+    const cutter = new Cutter(cutOf(paths))
+    const json = Buffer.from(`${JSON.stringify(object)}\n`)
+    // Twice, because the memory is reused.
+    assert.deepEqual(cutter.cut(json).toString(), cutter.cut(json).toString())
+    assert.deepEqual(JSON.parse(cutter.cut(json).toString()), expectedCut(object, paths))
+  })
+
+test('a scalar is found by its path', () => {
+  const json = Buffer.from(JSON.stringify(object))
+  const find = (...path: string[]) => new ScalarFinder(path).find(json)
+  assert.deepEqual([find('n'), find('t'), find('s'), find(odd, 'x')], [-1500, true, '} ] , " \\', 'y'])
+  assert.deepEqual([find('deep', 'a', 'f'), find('__proto__', 'x')], ['last', 1])
+  for (const path of [['z'], ['absent'], ['deep', 'a'], ['list'], ['kind', 'x'], ['list', 'x'], ['toString']])
+    assert.equal(find(...path), undefined, path.join('.'))
+  assert.equal(own(object, 'n'), -1500)
+})
