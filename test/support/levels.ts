@@ -29,6 +29,32 @@ export const gateRows = (): LevelRow[] => readTable('gates.tsv', 1)
 /** Served types: group, version, plural, kind, scope and subresources; `on` or `off` per version. */
 export const kindRows = (): LevelRow[] => readTable('kinds.tsv', 6)
 
+/** Types of later versions that are not built yet. */
+const notBuilt: ReadonlySet<string> = new Set([
+  'admissionregistration.orch.io mutatingadmissionpolicies',
+  'admissionregistration.orch.io mutatingadmissionpolicybindings',
+  'certificates.orch.io clustertrustbundles',
+  'certificates.orch.io podcertificaterequests',
+  'coordination.orch.io leasecandidates',
+  'resource.orch.io/v1beta1 deviceclasses',
+  'resource.orch.io devicetaintrules',
+  'resource.orch.io/v1beta1 resourceclaims',
+  'resource.orch.io/v1beta1 resourceclaimtemplates',
+  'resource.orch.io/v1beta1 resourceslices',
+  'storagemigration.orch.io storageversionmigrations',
+])
+
+interface TypeName {
+  readonly group: string
+  readonly version: string
+  readonly plural: string
+}
+
+/** Whether this program serves the type, which Kubernetes has. */
+export function isBuilt({ group, version, plural }: TypeName): boolean {
+  return [`${group} ${plural}`, `${group}/${version} ${plural}`].every((type) => !notBuilt.has(type))
+}
+
 /** The newest patch release of each version, such as `v1.23.17`. */
 export function patchReleases(): Map<string, string> {
   const [, ...lines] = text('versions.tsv').trimEnd().split('\n')

@@ -13,7 +13,15 @@ import {
 } from '../../../src/api/versions/emulated-version.ts'
 import { gateState, isFeatureGate } from '../../../src/api/versions/feature-gates.ts'
 import { homeOf } from '../../../src/apiserver/http/openapi/group-version.ts'
-import { gateRows, kindRows, type LevelField, type LevelType, patchReleases, typeFacts } from '../../support/levels.ts'
+import {
+  gateRows,
+  isBuilt,
+  kindRows,
+  type LevelField,
+  type LevelType,
+  patchReleases,
+  typeFacts,
+} from '../../support/levels.ts'
 
 const vendor = vendorOf('orch')
 
@@ -45,21 +53,6 @@ test('each Kubernetes version has its feature gates with stage, default and lock
 const beyondKubernetes = (version: string, group: string) =>
   group === 'admissionregistration.orch.io' && version === 'v1beta1'
 
-/** Types of later versions that are not built yet. */
-const notBuilt = new Set([
-  'admissionregistration.orch.io mutatingadmissionpolicies',
-  'admissionregistration.orch.io mutatingadmissionpolicybindings',
-  'certificates.orch.io clustertrustbundles',
-  'certificates.orch.io podcertificaterequests',
-  'coordination.orch.io leasecandidates',
-  'resource.orch.io/v1beta1 deviceclasses',
-  'resource.orch.io devicetaintrules',
-  'resource.orch.io/v1beta1 resourceclaims',
-  'resource.orch.io/v1beta1 resourceclaimtemplates',
-  'resource.orch.io/v1beta1 resourceslices',
-  'storagemigration.orch.io storageversionmigrations',
-])
-
 for (const level of emulatedVersions)
   test(`version ${level} serves the same kinds as Kubernetes`, () => {
     const served = kindsOfVersion(level)
@@ -72,9 +65,7 @@ for (const level of emulatedVersions)
       )
     const expected = kindRows()
       .filter(({ states }) => states[level] !== '')
-      .filter(({ columns: [group, version, plural] }) =>
-        [`${group} ${plural}`, `${group}/${version} ${plural}`].every((type) => !notBuilt.has(type)),
-      )
+      .filter(({ columns: [group, version, plural] }) => isBuilt({ group: group!, version: version!, plural: plural! }))
       .map(({ columns: [group, version, plural, kind, scope], states }) => {
         return `${group}/${version} ${plural} ${kind} ${scope} ${states[level]}`
       })

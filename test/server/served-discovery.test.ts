@@ -1,0 +1,46 @@
+/** The discovery documents that a server serves, compared with recorded ones of Kubernetes. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { serve } from '../support/in-process.ts'
+import { isBuilt, type LevelDiscovery, recordedDiscovery } from '../support/levels.ts'
+import { longTest } from '../support/long.ts'
+
+/** The group that Kubernetes does not have. */
+const ownGroup = 'ops.orch.io'
+
+type Resource = LevelDiscovery['resources'][string][number]
+
+interface ServedGroup {
+  readonly name: string
+  readonly versions: readonly { readonly version: string }[]
+  readonly preferredVersion: { readonly version: string }
+}
+
+/** Without the hashes, which differ between builds. */
+function comparable({ storageVersionHash: _, ...resource }: Resource): Resource {
+  return resource
+}
+
+for (const [version, recorded] of recordedDiscovery())
+  (version === '1.36' ? test : longTest)(`${version} serves the same discovery documents as Kubernetes`, async (t) => {
+    const client = (await serve(t, [`--emulated-version=${version}`])).client()
+    const groups = (await client.get('/apis')).body.groups as ServedGroup[]
+    const shown = groups.map(({ name, versions, preferredVersion: preferred }) => ({
+      name,
+      versions: versions.map((each) => each.version),
+      preferredVersion: preferred.version,
+    }))
+    assert.deepEqual(
+      shown.filter(({ name }) => name !== ownGroup),
+      recorded.groups,
+    )
+    for (const [groupVersion, resources] of Object.entries(recorded.resources)) {
+      const { body } = await client.get(groupVersion === 'v1' ? '/api/v1' : `/apis/${groupVersion}`)
+      const [group = '', version = ''] = groupVersion.split('/')
+      const expected = resources.filter(({ name }) => {
+        const [plural = ''] = String(name).split('/')
+        return isBuilt({ group, version, plural })
+      })
+      assert.deepEqual((body.resources as Resource[]).map(comparable), expected.map(comparable), groupVersion)
+    }
+  })
