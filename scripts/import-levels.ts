@@ -27,5 +27,21 @@ const documentsIn = (name: string) =>
 for (const name of ['discovery', 'flow'])
   writeFileSync(join(target, `${name}.json.gz`), gzipSync(JSON.stringify(documentsIn(name)), { level: 9 }))
 
+/** One row per flag: its name, its type, and for each recorded version its default, `-` if the version lacks it. */
+const flagVersions = readdirSync(join(source, 'flags'))
+const rows = new Map<string, string[]>()
+for (const [i, file] of flagVersions.entries())
+  for (const line of readFileSync(join(source, 'flags', file), 'utf8')
+    .trimEnd()
+    .split('\n')) {
+    const [name = '', type = '', value = ''] = line.split('\t')
+    const row = rows.get(name) ?? [name, type, ...flagVersions.map(() => '-')]
+    row[i + 2] = value
+    rows.set(name, row)
+  }
+const head = ['flag', 'type', ...flagVersions.map((file) => file.replace('.tsv', ''))]
+const sorted = [...rows.values()].sort(([a = ''], [b = '']) => (a < b ? -1 : 1))
+writeFileSync(join(target, 'flags.tsv'), `${[head, ...sorted].map((row) => row.join('\t')).join('\n')}\n`)
+
 /** Roles repeat in all versions. The window of gzip is too small to see that. */
 writeFileSync(join(target, 'roles.json.br'), brotliCompressSync(JSON.stringify(documentsIn('roles'))))

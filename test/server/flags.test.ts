@@ -1,16 +1,18 @@
 /**
- * Every flag of kube-apiserver and kube-controller-manager 1.23 is supported or rejected with a reason. `docs/flags.md`
- * lists them all. With ORCH_WRITE_DOCS=1 this test writes that file.
+ * Every flag of kube-apiserver 1.23 to 1.36 and kube-controller-manager 1.23 is supported or rejected with a reason.
+ * `docs/flags.md` lists them all. With ORCH_WRITE_DOCS=1 this test writes that file.
  */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { type Flag, type Flags, UsageError } from '../../src/base/flags/flags.ts'
+import { parseDuration } from '../../src/base/time/duration.ts'
 import { allManagerFlags } from '../../src/server/flags/controller-manager.ts'
 import { serverFlags } from '../../src/server/flags/options.ts'
 import { type UnsupportedFlags, withoutUnsupported } from '../../src/server/flags/unsupported-flag.ts'
 import { unsupportedApiServerFlags, unsupportedManagerFlags } from '../../src/server/flags/unsupported-flags.ts'
+import { recordedFlags } from '../support/levels.ts'
 
 const root = dirname(dirname(import.meta.dirname))
 const document = join(root, 'docs/flags.md')
@@ -43,8 +45,13 @@ const programs: readonly Program[] = [
 /** Flags that every program has. */
 const everywhere = new Set(['help', 'version'])
 
+const laterFlags = recordedFlags()
+
+/** Returns the flags of 1.23 and then those of later versions. */
 function flagsOf({ name }: Program): string[] {
-  return rows.filter(([program]) => program === name).map(([, flag]) => flag)
+  const first = rows.filter(([program]) => program === name).map(([, flag]) => flag)
+  const later = name === 'kube-apiserver' ? laterFlags.map((each) => each.name) : []
+  return [...new Set([...first, ...later])]
 }
 
 function ours({ supportedFlags }: Program, flag: string): Flag<unknown> | undefined {
@@ -71,10 +78,12 @@ test('an unsupported flag is accepted if its value matches the actual behavior, 
   assert.deepEqual(read('--watch-cache', '--v=2', '--storage-backend', 'etcd3', '--secure-port', '1'), [
     ...['--v=2', '--secure-port', '1'],
   ])
+  assert.deepEqual(read('--emulation-forward-compatible=false', '--debug-socket-path='), [])
   assert.deepEqual(read('--allow-privileged=true', '--nonsense=1', '-x'), ['--nonsense=1', '-x'])
   const refusals: readonly (readonly [string[], RegExp])[] = [
     [['--watch-cache=false'], /^--watch-cache is not supported: lists .*; only --watch-cache=true is accepted$/],
     [['--etcd-compaction-interval', '5m'], /^--etcd-compaction-interval is not supported: history is kept for/],
+    [['--shutdown-watch-termination-grace-period=5s'], /is not supported: watches end when the server stops/],
     [['--storage-backend=etcd2'], /--storage-backend is not supported: the backend is etcd if --etcd-servers is set/],
   ]
   for (const [args, expected] of refusals)
@@ -82,6 +91,40 @@ test('an unsupported flag is accepted if its value matches the actual behavior, 
       () => read(...args),
       (error) => error instanceof UsageError && expected.test(error.message),
     )
+})
+
+/** Flags whose defaults differ from those of Kubernetes, and why. */
+const otherDefaults: { readonly [flag: string]: string } = {
+  'anonymous-auth': 'unset means true unless AlwaysAllow is the mode',
+  'audit-log-batch-max-wait': 'a batch waits at most a second',
+  'audit-log-maxage': 'no file is deleted unless a flag asks for it, at any version',
+  'audit-log-maxbackup': 'no file is deleted unless a flag asks for it, at any version',
+  'audit-log-maxsize': 'the default of 1.36 applies at every version',
+  'authorization-mode': 'the default must not allow everything',
+  'bind-address': 'the default must not open the server to the network',
+  'cert-dir': 'certificates are in the data directory',
+  'etcd-prefix': 'the keys of a kube-apiserver stay untouched',
+  'service-cluster-ip-range': 'Kubernetes requires this flag',
+  'tls-min-version': 'Kubernetes has the same default in Go',
+}
+
+/** Returns a default in a form that does not depend on its notation. */
+function comparableDefault(type: string, text: string): string {
+  const value = text.replace(/^"(.*)"$/, '$1').replace(/^\[(.*)\]$/, '$1')
+  if (type === 'bool') return value || 'false'
+  if (type === 'duration') return String(parseDuration(value || '0s'))
+  return ['int', 'int32', 'float', 'float32', 'Level'].includes(type) ? String(Number(value)) : value
+}
+
+test('the defaults of flags are those of Kubernetes, with some exceptions', () => {
+  const [apiserver] = programs as [Program]
+  const differing = laterFlags.filter(({ name, type, defaults }) => {
+    const flag = ours(apiserver, name)
+    if (flag === undefined || everywhere.has(name)) return false
+    const own = comparableDefault(type, String(flag.default))
+    return [...defaults.values()].some((each) => each !== undefined && comparableDefault(type, each) !== own)
+  })
+  assert.deepEqual(differing.map(({ name }) => name).sort(), Object.keys(otherDefaults).sort())
 })
 
 test('docs/flags.md lists all flags', () => {
@@ -95,10 +138,10 @@ function listing(): string {
   return [
     '# Support for Kubernetes flags',
     '',
-    'This page lists all flags of kube-apiserver and kube-controller-manager 1.23. A supported flag works as in Kubernetes',
-    'unless its row says otherwise. To see the supported flags together with those that only orch has, run `orch help flags`.',
-    'A flag that is not supported stops the start with the reason given here: orch never accepts a flag and ignores it.',
-    '`test/server/flags.test.ts` checks this list.',
+    'This page lists all flags of kube-apiserver 1.23 to 1.36 and of kube-controller-manager 1.23, those of later versions',
+    'last. A supported flag works as in Kubernetes unless its row says otherwise. To see the supported flags together with',
+    'those that only orch has, run `orch help flags`. A flag that is not supported stops the start with the reason given',
+    'here: orch never accepts a flag and ignores it. `test/server/flags.test.ts` checks this list.',
     ...programs.flatMap(section),
     '',
   ].join('\n')

@@ -123,6 +123,24 @@ export const recordedFlow = () => byVersion<LevelFlow>(packed('flow.json.gz'))
 /** Admission plugins: `on` or `off` per version. */
 export const pluginRows = (): LevelRow[] => readTable('admission-plugins.tsv', 1)
 
+export interface LevelFlag {
+  readonly name: string
+  readonly type: string
+  /** The default per recorded version; undefined if the version does not have the flag. */
+  readonly defaults: ReadonlyMap<EmulatedVersion, string | undefined>
+}
+
+/** Flags of kube-apiserver at the recorded versions. */
+export function recordedFlags(): LevelFlag[] {
+  const [head = '', ...lines] = text('flags.tsv').trimEnd().split('\n')
+  const versions = head.split('\t').slice(2) as EmulatedVersion[]
+  return lines.map((line) => {
+    const [name = '', type = '', ...defaults] = line.split('\t')
+    const cells = versions.map((version, i) => [version, defaults[i] === '-' ? undefined : defaults[i]] as const)
+    return { name, type, defaults: new Map(cells) }
+  })
+}
+
 function byVersion<T>(documents: { readonly [name: string]: T }): Map<EmulatedVersion, T> {
   return new Map(
     Object.entries(documents).map(([name, document]) => [name.replace('.json', '') as EmulatedVersion, document]),

@@ -1,4 +1,4 @@
-/** Flags of kube-apiserver and kube-controller-manager 1.23 that orch does not support, with the reasons. */
+/** Flags of kube-apiserver 1.23 to 1.36 and kube-controller-manager 1.23 that orch does not support, with the reasons. */
 import type { UnsupportedFlag, UnsupportedFlags } from './unsupported-flag.ts'
 
 const no = (why: string): UnsupportedFlag => ({ why })
@@ -27,6 +27,13 @@ const logFlags: UnsupportedFlags = {
   'log-json-info-buffer-size': only('0', 'log lines are written immediately'),
   'log-json-split-stream': only('false', 'the log has a single destination, standard error'),
   'experimental-logging-sanitization': no('secrets and tokens are never logged'),
+}
+
+/** Log flags that kube-apiserver has had since 1.31. */
+const newerLogFlags: UnsupportedFlags = {
+  'log-text-info-buffer-size': only('0', 'log lines are written immediately'),
+  'log-text-split-stream': only('false', 'the log has a single destination, standard error'),
+  'enable-logs-handler': only('false', 'the server serves no log files'),
 }
 
 const metricFlags: UnsupportedFlags = {
@@ -67,7 +74,17 @@ const storeFlags: UnsupportedFlags = {
   'etcd-compaction-interval': no('history is kept for --history-duration and then compacted'),
   'etcd-count-metric-poll-period': no('object counts are updated with every write'),
   'etcd-db-metric-poll-interval': no('the etcd database size is not polled; scrape etcd directly'),
-  'etcd-healthcheck-timeout': no('requests to etcd have a fixed timeout; /readyz fails while etcd does not respond'),
+  'encryption-provider-config-automatic-reload': only(
+    'false',
+    'the encryption configuration is read at start; restart the server after a change',
+  ),
+  ...all(
+    'etcd-healthcheck-timeout etcd-readycheck-timeout',
+    no('requests to etcd have a fixed timeout; /readyz fails while etcd does not respond'),
+  ),
+  'storage-initialization-timeout': no(
+    'set --livez-grace-period, the time that the server waits for its store at start',
+  ),
   'etcd-servers-overrides': no('all objects share one store, so that their resource versions have one order'),
   'lease-reuse-duration-seconds': no('each expiring object has its own etcd lease'),
   'watch-cache': only('true', 'lists and watches are always served from memory'),
@@ -82,10 +99,33 @@ const storeFlags: UnsupportedFlags = {
   ),
 }
 
+const versionFlags: UnsupportedFlags = {
+  ...all(
+    'emulation-forward-compatible runtime-config-emulation-forward-compatible',
+    only('false', 'the server serves only the API versions of --emulated-version'),
+  ),
+  'min-compatibility-version': no('the server is compatible with all versions from 1.23 on; set --emulated-version'),
+}
+
+/** Settings of features that orch does not have. Their default values have no effect in Kubernetes either. */
+const unusedFlags: UnsupportedFlags = {
+  'coordinated-leadership-lease-duration': only('15s', 'the server does not choose the leaders of components'),
+  'coordinated-leadership-renew-deadline': only('10s', 'the server does not choose the leaders of components'),
+  'coordinated-leadership-retry-period': only('2s', 'the server does not choose the leaders of components'),
+  ...all(
+    'peer-advertise-ip peer-advertise-port peer-ca-file',
+    only('', 'requests are not forwarded to servers of other versions; give all servers the same --emulated-version'),
+  ),
+}
+
 /** Unsupported flags of kube-apiserver. */
 export const unsupportedApiServerFlags: UnsupportedFlags = {
   ...logFlags,
+  ...newerLogFlags,
+  ...versionFlags,
+  ...unusedFlags,
   ...metricFlags,
+  'allow-metric-labels-manifest': metricFlags['allow-metric-labels']!,
   ...portFlags,
   ...cloudFlags,
   ...auditFlags,
@@ -95,6 +135,13 @@ export const unsupportedApiServerFlags: UnsupportedFlags = {
   ),
   'aggregator-reject-forwarding-redirect': only('true', 'redirects from aggregated API servers are never forwarded'),
   'allow-privileged': only('true', 'privileged containers are allowed; forbid them with Pod Security admission'),
+  'authentication-config': no('set the --oidc flags for identity providers, and --anonymous-auth'),
+  'authorization-config': no('set --authorization-mode and the --authorization-webhook flags'),
+  'debug-socket-path': only('', 'profiles are served on the secure port; use --profiling'),
+  'disable-http2-serving': only('false', 'HTTP/2 is always offered; clients choose the protocol'),
+  'requestheader-uid-headers': no('an authenticating proxy names the user, groups and extra fields, but not the UID'),
+  'service-account-signing-endpoint': no('the server signs tokens itself; set --service-account-signing-key-file'),
+  'tls-curve-preferences': no('key exchange uses the default groups of Node.js'),
   'apiserver-count': no('servers that share a store discover each other through their leases'),
   'contention-profiling': only('false', 'the server has no locks to profile; use --profiling'),
   'egress-selector-config-file': no('webhooks and aggregated API servers are called directly'),
@@ -114,6 +161,10 @@ export const unsupportedApiServerFlags: UnsupportedFlags = {
   'shutdown-send-retry-after': only(
     'false',
     '/readyz tells clients that the server is stopping; use --shutdown-delay-duration',
+  ),
+  'shutdown-watch-termination-grace-period': only(
+    ['0s', '0'],
+    'watches end when the server stops, and clients resume them on another server',
   ),
 }
 
