@@ -1,12 +1,13 @@
 /**
- * `pods/binding`, and its older equivalent `bindings`: assigns a pod to a node, once. Otherwise only the annotations of
- * the Binding are copied to the pod, and the PodScheduled condition is set.
+ * `pods/binding`, and its older equivalent `bindings`: assigns a pod to a node, once. Otherwise the annotations of the
+ * Binding, and its labels if a feature is enabled, are copied to the pod, and the PodScheduled condition is set.
  */
 import { type Binding, binding as kind } from '../../api/kinds/core/binding.ts'
 import { type Pod, pod } from '../../api/kinds/core/pod.ts'
 import { badRequest, conflict } from '../../api/model/api-error.ts'
 import type { StoredType } from '../../api/model/lookup.ts'
 import { type ApiObject, timestamp } from '../../api/model/object.ts'
+import { isEnabled, type RuleContext } from '../../api/schema/context.ts'
 import type { Endpoint, EndpointRequest } from '../registry/catalogue/endpoint.ts'
 import type { Resource } from '../registry/catalogue/resource.ts'
 import { updateObject } from '../registry/verbs/update.ts'
@@ -60,8 +61,10 @@ async function bind({ stored }: PodBindingParts, request: EndpointRequest<Bindin
 }
 
 function bound(previous: Pod, sent: Binding, resource: Resource): Pod {
+  const { context } = resource
   const { spec = {}, status = {}, metadata } = previous
   const { uid, resourceVersion, annotations } = sent.metadata
+  const labels = isEnabled('PodTopologyLabelsAdmission', context) ? sent.metadata.labels : undefined
   const why = obstacle(previous)
   if (why !== undefined) throw conflict({ group: '', plural: 'pods/binding' }, metadata.name!, why)
   if (uid !== undefined && uid !== metadata.uid)
@@ -76,9 +79,10 @@ function bound(previous: Pod, sent: Binding, resource: Resource): Pod {
       ...metadata,
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
       ...(annotations === undefined ? {} : { annotations: { ...metadata.annotations, ...annotations } }),
+      ...(labels === undefined ? {} : { labels: { ...metadata.labels, ...labels } }),
     },
     spec: { ...spec, nodeName: sent.target?.name ?? '' },
-    status: withScheduled(status, timestamp(resource.clock.now())),
+    status: withScheduled(withoutNomination(status, context), timestamp(resource.clock.now())),
   }
 }
 
@@ -91,6 +95,13 @@ function obstacle({ metadata, spec = {} }: Pod): string | undefined {
 
 type PodStatus = NonNullable<Pod['status']>
 type Condition = NonNullable<PodStatus['conditions']>[number]
+
+/** A pod that has a node needs no other one. */
+function withoutNomination(status: PodStatus, context: RuleContext): PodStatus {
+  if (!isEnabled('ClearingNominatedNodeNameAfterBinding', context)) return status
+  const { nominatedNodeName: _, ...others } = status
+  return others
+}
 
 function withScheduled(status: PodStatus, now: string): PodStatus {
   const { conditions = [] } = status

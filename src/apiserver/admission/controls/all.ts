@@ -46,9 +46,11 @@ import { type OwnerType, ownerReferencesPermissionEnforcement } from './owner-re
 import { persistentVolumeClaimResize } from './persistent-volume-claim-resize.ts'
 import { configuredPersistentVolumeLabel, persistentVolumeLabel } from './persistent-volume-label.ts'
 import { configuredPodNodeSelector, podNodeSelector } from './pod-node-selector.ts'
+import { podResizeValidator } from './pod-resize-validator.ts'
 import { configuredPodSecurity, podSecurity } from './pod-security.ts'
 import { podSecurityPolicy } from './pod-security-policy.ts'
 import { configuredPodTolerationRestriction, podTolerationRestriction } from './pod-toleration-restriction.ts'
+import { podTopologyLabels } from './pod-topology-labels.ts'
 import { priority } from './priority.ts'
 import { resourceQuota } from './resource-quota.ts'
 import { runtimeClass } from './runtime-class.ts'
@@ -167,6 +169,7 @@ export const allControls: readonly ControlEntry[] = [
   { name: 'CertificateSubjectRestriction', byDefault: true, make: certificateSubjectRestriction },
   { name: 'DefaultIngressClass', byDefault: true, make: defaultIngressClass },
   { name: 'DenyServiceExternalIPs', byDefault: false, make: denyServiceExternalIps },
+  { name: 'PodTopologyLabels', byDefault: true, since: '1.33', make: podTopologyLabels },
   // Mutating webhooks see the changes of all controls above.
   {
     name: 'MutatingAdmissionWebhook',
@@ -186,6 +189,7 @@ export const allControls: readonly ControlEntry[] = [
     make: validatingAdmissionWebhook,
     configure: configuredValidatingAdmissionWebhook,
   },
+  { name: 'PodResizeValidator', byDefault: true, since: '1.36', make: podResizeValidator },
   {
     name: 'ResourceQuota',
     byDefault: true,

@@ -7,11 +7,9 @@ import type { ControlName } from './all.ts'
 /** The controls that are not built, with the versions that have them. */
 export const unbuiltControls: readonly ControlName[] = [
   { name: 'ClusterTrustBundleAttest', byDefault: true, since: '1.27' },
-  { name: 'PodTopologyLabels', byDefault: true, since: '1.33' },
   { name: 'NodeDeclaredFeatureValidator', byDefault: true, since: '1.35' },
   { name: 'PodGroupProtection', byDefault: true, since: '1.36' },
   { name: 'PodGroupWorkloadExists', byDefault: true, since: '1.36' },
   { name: 'JobValidation', byDefault: true, since: '1.36' },
-  { name: 'PodResizeValidator', byDefault: true, since: '1.36' },
   { name: 'MutatingAdmissionPolicy', byDefault: true, since: '1.32' },
 ]
