@@ -27,7 +27,9 @@ export interface Counting extends UsageContext {
 export async function countUsage(counting: Counting, names: readonly string[]): Promise<{ [name: string]: string }> {
   const used = readAmounts(Object.fromEntries(names.map((name) => [name, '0'])))
   for (const [type, ofType] of byType(names, counting)) {
-    const usage = usageVaries(type) ? await addUp(counting, type) : await countObjects(counting, type, ofType)
+    const usage = usageVaries(type, counting.vendor)
+      ? await addUp(counting, type)
+      : await countObjects(counting, type, ofType)
     addTo(used, only(usage, Object.fromEntries(ofType.map((name) => [name, '']))))
   }
   return writeAmounts(used)
@@ -50,6 +52,8 @@ function byType(names: readonly string[], { vendor }: Counting): Map<CountedType
 async function addUp(counting: Counting, type: CountedType): Promise<Amounts> {
   const { client, namespace, spec, signal } = counting
   const sum = new Map<string, Quantity>()
+  // A server of an older version does not serve the type, so there are no objects.
+  if (!(await versionsOf(client, type, signal)).includes('v1')) return sum
   const listed: ResourceType = { ...type, version: 'v1', namespaced: true }
   for await (const { items } of client.pages(listed, { namespace, signal }))
     for (const object of items) if (counts(spec, type, object)) addTo(sum, usageOf(type, object, counting))

@@ -1,12 +1,13 @@
 /**
  * ResourceQuota: limits on the total resources and the number of objects in a namespace. Scopes restrict a quota to
- * some pods. A controller maintains the status: the enforced limits and the current usage.
+ * some pods or claims. A controller maintains the status: the enforced limits and the current usage.
  */
 
 import { own } from '../../json/json.ts'
 import { at, child, type FieldError, type FieldPath, invalid, maxFaults, required } from '../../model/field-error.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
+import { isEnabled, isSince, type RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { plainStatus, specAndStatus } from '../spec-and-status.ts'
@@ -27,10 +28,10 @@ const requirementFields = {
   operator: field(2, s.string(), {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Operator: In, NotIn, Exists or DoesNotExist. Scopes other than PriorityClass support only Exists.',
+    doc: 'Operator: In, NotIn, Exists or DoesNotExist. Scopes other than PriorityClass and VolumeAttributesClass support only Exists.',
   }),
   values: field(3, s.list(s.string()), {
-    doc: 'Names of PriorityClasses. Required for In and NotIn, and must be empty for Exists and DoesNotExist.',
+    doc: 'Names of PriorityClasses or VolumeAttributesClasses. Required for In and NotIn, and must be empty for Exists and DoesNotExist.',
   }),
 }
 
@@ -53,7 +54,7 @@ const scopeSelector = s.object(
 const specFields = {
   hard: field(1, resourceList, { doc: 'Maximum amount of each resource, such as `pods` or `requests.cpu`.' }),
   scopes: field(2, s.list(s.string()), {
-    doc: 'Scopes that select the pods to count: Terminating, NotTerminating, BestEffort, NotBestEffort, PriorityClass or CrossNamespacePodAffinity. A pod must match all of them. Immutable.',
+    doc: 'Scopes that select the pods to count: Terminating, NotTerminating, BestEffort, NotBestEffort, PriorityClass or CrossNamespacePodAffinity. VolumeAttributesClass selects claims. An object must match all of them. Immutable.',
   }),
   scopeSelector: field(3, scopeSelector, { doc: 'Further requirements that a pod must meet to be counted.' }),
 }
@@ -64,10 +65,10 @@ const spec = s.object(specFields, {
   name: 'ResourceQuotaSpec',
   doc: 'Specification of a ResourceQuota.',
   fill: ({ hard }) => roundResources(hard),
-  check: (value, path, { vendor }) => [
-    ...checkAmounts(value.hard, child(path, 'hard'), vendor),
-    ...checkScopes(value, child(path, 'scopes')),
-    ...checkSelector(value, child(child(path, 'scopeSelector'), 'matchExpressions')),
+  check: (value, path, context) => [
+    ...checkAmounts(value.hard, child(path, 'hard'), context.vendor),
+    ...checkScopes(value, child(path, 'scopes'), context),
+    ...checkSelector(value, child(child(path, 'scopeSelector'), 'matchExpressions'), context),
   ],
 })
 
@@ -102,13 +103,14 @@ export type ResourceQuota = ObjectOf<typeof fields>
 
 const columns: readonly Column<ResourceQuota>[] = [
   nameColumn,
-  ageColumn,
+  { ...ageColumn, until: '1.33' },
   column('Request', 'Usage and hard limit for each request and object count.', (quota) =>
     usage(quota, (name) => !name.startsWith('limits')),
   ),
   column('Limit', 'Usage and hard limit for each resource limit, such as limits.cpu.', (quota) =>
     usage(quota, (name) => name.startsWith('limits')),
   ),
+  { ...ageColumn, since: '1.33' },
 ]
 
 export const resourceQuota = defineKind({
@@ -153,7 +155,7 @@ function checkAmounts(list: ResourceList = {}, path: FieldPath, vendor: Vendor):
 
 /**
  * The resources that a quota with a given scope can count. BestEffort pods have no requests, so only their number
- * counts.
+ * counts. VolumeAttributesClass selects claims.
  */
 const counted: { readonly [scope: string]: (name: string) => boolean } = {
   Terminating: ofPods,
@@ -162,13 +164,18 @@ const counted: { readonly [scope: string]: (name: string) => boolean } = {
   NotBestEffort: ofPods,
   PriorityClass: ofPods,
   CrossNamespacePodAffinity: ofPods,
+  VolumeAttributesClass: (name) => name === 'persistentvolumeclaims' || name === 'requests.storage',
 }
+
+/** Scopes that are compared with the name of a class. All other scopes support only the operator Exists. */
+const scopesWithValues = ['PriorityClass', 'VolumeAttributesClass']
 
 function ofPods(name: string): boolean {
   return name === 'pods' || computeNames.has(name)
 }
 
-function isScope(scope: string): boolean {
+function isScope(scope: string, context: RuleContext): boolean {
+  if (scope === 'VolumeAttributesClass') return isSince('1.31', context) && isEnabled('VolumeAttributesClass', context)
   return Object.hasOwn(counted, scope)
 }
 
@@ -176,8 +183,8 @@ function isScope(scope: string): boolean {
  * Whether every standard resource in `hard` can be counted in this scope. For example, services have no scope. Custom
  * resource names always fit.
  */
-function fitsLimits(scope: string, { hard = {} }: Spec): boolean {
-  if (!isScope(scope)) return true
+function fitsLimits(scope: string, { hard = {} }: Spec, context: RuleContext): boolean {
+  if (!isScope(scope, context)) return true
   const counts = counted[scope]!
   return Object.keys(hard).every((name) => !isStandardForQuota(name) || counts(name))
 }
@@ -191,37 +198,42 @@ function contradicts(scopes: ReadonlySet<string>): boolean {
   return contradictions.some((pair) => pair.every((scope) => scopes.has(scope)))
 }
 
-function checkScopes(quotaSpec: Spec, path: FieldPath): FieldError[] {
+function checkScopes(quotaSpec: Spec, path: FieldPath, context: RuleContext): FieldError[] {
   const { scopes = [] } = quotaSpec
   const distinct = new Set(scopes)
   return [
     ...[...distinct]
-      .filter((scope) => !isScope(scope))
+      .filter((scope) => !isScope(scope, context))
       .slice(0, maxFaults)
       .map((scope) => invalid(path, scope, 'unsupported scope')),
     ...[...distinct]
-      .filter((scope) => !fitsLimits(scope, quotaSpec))
+      .filter((scope) => !fitsLimits(scope, quotaSpec, context))
       .map((scope) => invalid(path, scope, 'unsupported scope applied to resource')),
     ...(contradicts(distinct) ? [invalid(path, scopes, 'conflicting scopes')] : []),
   ]
 }
 
 /** Errors name the list, not the element, because clients expect that path. */
-function checkSelector(quotaSpec: Spec, path: FieldPath): FieldError[] {
+function checkSelector(quotaSpec: Spec, path: FieldPath, context: RuleContext): FieldError[] {
   const expressions = quotaSpec.scopeSelector?.matchExpressions ?? []
   const names = new Set(expressions.map(({ scopeName = '' }) => scopeName))
-  const unfit = [...names].filter((scope) => !fitsLimits(scope, quotaSpec))
+  const unfit = [...names].filter((scope) => !fitsLimits(scope, quotaSpec, context))
   return [
-    ...expressions.slice(0, maxFaults).flatMap((expression) => checkRequirement(expression, path)),
+    ...expressions.slice(0, maxFaults).flatMap((expression) => checkRequirement(expression, path, context)),
     ...unfit.map((scope) => invalid(path, scope, 'unsupported scope applied to resource')),
     ...(contradicts(names) ? [invalid(path, [...names], 'conflicting scopes')] : []),
   ]
 }
 
-function checkRequirement({ scopeName = '', operator = '', values = [] }: Requirement, path: FieldPath): FieldError[] {
-  const plain = isScope(scopeName) && scopeName !== 'PriorityClass'
+function checkRequirement(
+  { scopeName = '', operator = '', values = [] }: Requirement,
+  path: FieldPath,
+  context: RuleContext,
+): FieldError[] {
+  const isKnown = isScope(scopeName, context)
+  const plain = isKnown && !scopesWithValues.includes(scopeName)
   return [
-    ...(isScope(scopeName) ? [] : [invalid(child(path, 'scopeName'), scopeName, 'unsupported scope')]),
+    ...(isKnown ? [] : [invalid(child(path, 'scopeName'), scopeName, 'unsupported scope')]),
     ...(plain && operator !== 'Exists'
       ? [invalid(child(path, 'operator'), operator, `must be 'Exists' for the scope ${scopeName}`)]
       : []),

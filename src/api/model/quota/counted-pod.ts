@@ -46,6 +46,12 @@ function isPodResource(name: string): boolean {
   return name === 'cpu' || name === 'memory' || name.startsWith('hugepages-')
 }
 
+/** Whether the pod itself has requests or limits, so that its containers need none. */
+export function hasPodResources({ spec = {} }: CountedPod): boolean {
+  const { requests = {}, limits = {} } = spec.resources ?? {}
+  return [...Object.keys(requests), ...Object.keys(limits)].some(isPodResource)
+}
+
 /**
  * Returns the amounts that a pod needs at the same time. Init containers run one after the other, next to the sidecars
  * that started before them. Amounts of the pod itself replace those of its containers.

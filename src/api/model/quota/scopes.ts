@@ -1,10 +1,12 @@
-/** The scopes of a quota, which select the pods that it counts. A quota without scopes counts all objects. */
+/**
+ * The scopes of a quota, which select the pods or the claims that it counts. A quota without scopes counts all objects.
+ */
 import type { ApiObject } from '../object.ts'
 import { readAmount } from './amounts.ts'
-import { asPod, type CountedPod, containersOf, looksElsewhere } from './counted-pod.ts'
-import { type CountedType, isPods } from './usage.ts'
+import { asPod, type CountedPod, containersOf, hasPodResources, looksElsewhere } from './counted-pod.ts'
+import { type CountedType, isPods, isVolumeClaims } from './usage.ts'
 
-/** One condition on the pods that a quota counts. */
+/** One condition on the pods or claims that a quota counts. */
 export interface ScopeRequirement {
   readonly scopeName?: string
   readonly operator?: string
@@ -21,17 +23,47 @@ export function counts(spec: ScopedSpec, type: CountedType, object: ApiObject): 
   return requirementsOf(spec).every((requirement) => holds(requirement, type, object))
 }
 
-/** Returns all conditions of a quota on the pods that it counts. */
+/** Returns all conditions of a quota on the objects that it counts. */
 export function requirementsOf({ scopes = [], scopeSelector }: ScopedSpec): ScopeRequirement[] {
   return [...scopes.map((scopeName) => ({ scopeName, operator: 'Exists' })), ...(scopeSelector?.matchExpressions ?? [])]
 }
 
-/** Scopes match only pods. */
+/** Each scope matches objects of one kind only: pods, or claims. */
 export function holds({ scopeName = '', ...requirement }: ScopeRequirement, type: CountedType, object: ApiObject) {
+  if (scopeName === 'VolumeAttributesClass') return isVolumeClaims(type) && hasAttributesClass(object, requirement)
   return isPods(type) && (byScope[scopeName]?.(asPod(object), requirement) ?? false)
 }
 
-type Rule = (pod: CountedPod, requirement: Omit<ScopeRequirement, 'scopeName'>) => boolean
+type Requirement = Omit<ScopeRequirement, 'scopeName'>
+
+interface CountedClaim {
+  readonly spec?: { readonly volumeAttributesClassName?: string }
+  readonly status?: {
+    readonly currentVolumeAttributesClassName?: string
+    readonly modifyVolumeStatus?: { readonly targetVolumeAttributesClassName?: string }
+  }
+}
+
+/** A claim that changes its class refers to several classes. One of them is enough. */
+function hasAttributesClass(object: ApiObject & CountedClaim, requirement: Requirement): boolean {
+  const { spec = {}, status = {} } = object
+  const {
+    currentVolumeAttributesClassName: current,
+    modifyVolumeStatus: { targetVolumeAttributesClassName: target } = {},
+  } = status
+  const names = [spec.volumeAttributesClassName, current, target].filter((name) => name !== undefined && name !== '')
+  return names.length === 0 ? fits('', requirement) : names.some((name) => fits(name!, requirement))
+}
+
+/** Whether the class name of an object meets a requirement; '' if the object has no class. */
+function fits(name: string, { operator, values = [] }: Requirement): boolean {
+  if (operator === 'Exists') return name !== ''
+  if (operator === 'DoesNotExist') return name === ''
+  if (operator === 'In') return name !== '' && values.includes(name)
+  return operator === 'NotIn' && !values.includes(name)
+}
+
+type Rule = (pod: CountedPod, requirement: Requirement) => boolean
 
 const byScope: { readonly [scope: string]: Rule } = {
   Terminating: hasDeadline,
@@ -39,21 +71,17 @@ const byScope: { readonly [scope: string]: Rule } = {
   BestEffort: (pod) => !asksForAnything(pod),
   NotBestEffort: asksForAnything,
   CrossNamespacePodAffinity: looksElsewhere,
-  PriorityClass: ({ spec = {} }, { operator, values = [] }) => {
-    const { priorityClassName: name = '' } = spec
-    if (operator === 'Exists') return name !== ''
-    if (operator === 'DoesNotExist') return name === ''
-    if (operator === 'In') return name !== '' && values.includes(name)
-    return operator === 'NotIn' && !values.includes(name)
-  },
+  PriorityClass: ({ spec = {} }, requirement) => fits(spec.priorityClassName ?? '', requirement),
 }
 
 function hasDeadline({ spec = {} }: CountedPod): boolean {
   return spec.activeDeadlineSeconds !== undefined && spec.activeDeadlineSeconds >= 0
 }
 
+/** Resources of the pod itself count instead of those of its containers. */
 function asksForAnything(pod: CountedPod): boolean {
-  return containersOf(pod).some(({ resources = {} }) =>
+  const parts = hasPodResources(pod) ? [pod.spec!] : containersOf(pod)
+  return parts.some(({ resources = {} }) =>
     [resources.requests, resources.limits].some((list) =>
       ['cpu', 'memory'].some((name) => (readAmount(list, name)?.nanos ?? 0n) > 0n),
     ),

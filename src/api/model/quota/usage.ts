@@ -1,12 +1,23 @@
 /**
  * Computes the quota usage of an object. Every object counts as one of its kind (`count/deployments.apps`), some also
  * under a plain name (`configmaps`). Pods count by their requests and limits, services by their node ports and load
- * balancers, and claims by their requested storage, also per storage class.
+ * balancers, volume claims by their requested storage, also per storage class, and resource claims by the devices that
+ * they request of each class.
  */
 import type { ApiObject } from '../object.ts'
 import type { Quantity } from '../quantity.ts'
 import { groupName, isVendorKey, type Vendor, vendorKey } from '../vendor.ts'
-import { type Amounts, add, one, readAmount, readAmounts, type WrittenAmounts, wholes } from './amounts.ts'
+import {
+  type Amounts,
+  add,
+  addTo,
+  one,
+  raiseTo,
+  readAmount,
+  readAmounts,
+  type WrittenAmounts,
+  wholes,
+} from './amounts.ts'
 import { asPod, type CountedContainer, type CountedPod, podAmounts } from './counted-pod.ts'
 
 /** A resource type on the wire. The core group is empty. */
@@ -28,6 +39,7 @@ const plainNames = new Set(['configmaps', 'resourcequotas', 'replicationcontroll
 /** Returns the usage of each resource by one object. */
 export function usageOf(type: CountedType, object: ApiObject, context: UsageContext): Amounts {
   const usage = new Map([[countName(type), one]])
+  if (isResourceClaims(type, context.vendor)) return add(usage, deviceUsage(object, context))
   if (type.group !== '') return usage
   if (plainNames.has(type.plural)) return usage.set(type.plural, one)
   const more = ofType[type.plural]?.(object, context)
@@ -44,14 +56,23 @@ export function isPods({ group, plural }: CountedType): boolean {
   return group === '' && plural === 'pods'
 }
 
+/** Whether the type is PersistentVolumeClaim. */
+export function isVolumeClaims({ group, plural }: CountedType): boolean {
+  return group === '' && plural === 'persistentvolumeclaims'
+}
+
+function isResourceClaims({ group, plural }: CountedType, vendor: Vendor): boolean {
+  return plural === 'resourceclaims' && group === groupName(vendor, 'resource')
+}
+
 /** Quotas do not count events, which expire on their own. */
 export function isCounted({ group, plural }: CountedType, vendor: Vendor): boolean {
   return plural !== 'events' || (group !== '' && group !== groupName(vendor, 'events'))
 }
 
 /** Whether the usage of an object depends on more than its existence. */
-export function usageVaries({ group, plural }: CountedType): boolean {
-  return group === '' && Object.hasOwn(ofType, plural)
+export function usageVaries(type: CountedType, vendor: Vendor): boolean {
+  return (type.group === '' && Object.hasOwn(ofType, type.plural)) || isResourceClaims(type, vendor)
 }
 
 /** Returns the resource type that a quota counts under a name. Defaults to pods. */
@@ -62,7 +83,13 @@ export function typeCounted(name: string, vendor: Vendor): CountedType {
   const ofClaims = name === 'persistentvolumeclaims' || name === 'requests.storage'
   if (ofClaims || name.includes(`.storageclass.${groupName(vendor, 'storage')}/`))
     return { group: '', plural: 'persistentvolumeclaims' }
+  if (name.endsWith(devicesOf('', vendor))) return { group: groupName(vendor, 'resource'), plural: 'resourceclaims' }
   return { group: '', plural: 'pods' }
+}
+
+/** Returns the name under which quotas count the devices of a class. */
+function devicesOf(deviceClass: string, vendor: Vendor): string {
+  return `${deviceClass}.deviceclass.${groupName(vendor, 'resource')}/devices`
 }
 
 /** Parses `deployments.apps`. */
@@ -157,4 +184,39 @@ function claimUsage(object: ApiObject, { vendor }: UsageContext): Amounts {
   if (storage === undefined) return usage
   usage.set('requests.storage', storage)
   return ofClass === undefined ? usage : usage.set(`${ofClass}requests.storage`, storage)
+}
+
+interface CountedRequest {
+  readonly deviceClassName?: string
+  readonly allocationMode?: string
+  readonly count?: number
+}
+
+interface CountedResourceClaim {
+  readonly spec?: {
+    readonly devices?: {
+      readonly requests?: readonly {
+        readonly exactly?: CountedRequest
+        readonly firstAvailable?: readonly CountedRequest[]
+      }[]
+    }
+  }
+}
+
+/** A claim is allocated at most this number of devices. */
+const maxDevices = 32
+
+/** Of several alternatives, the largest number of devices of each class counts. */
+function deviceUsage(object: ApiObject, { vendor }: UsageContext): Amounts {
+  const { spec: { devices = {} } = {} } = object as CountedResourceClaim & ApiObject
+  const usage = new Map<string, Quantity>()
+  for (const { exactly, firstAvailable = [] } of devices.requests ?? []) {
+    const alternatives = new Map<string, Quantity>()
+    for (const { deviceClassName = '', allocationMode, count = 1 } of exactly ? [exactly] : firstAvailable) {
+      const amount = wholes(allocationMode === 'All' ? maxDevices : count)
+      raiseTo(alternatives, new Map([[devicesOf(deviceClassName, vendor), amount]]))
+    }
+    addTo(usage, alternatives)
+  }
+  return usage
 }

@@ -17,19 +17,20 @@ import { tooLong } from '../../../api/model/field-error.ts'
 import type { Lookup, StoredObject } from '../../../api/model/lookup.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 import { maxAnnotationBytes } from '../../../api/selectors/label-rules.ts'
+import type { Emulation } from '../../../api/versions/availability.ts'
 import { runToCompletion, TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { type Bounds, breaksOf, claimBreaksOf } from '../limits/constraints.ts'
 import { askedByPod } from '../limits/pod-resources.ts'
 import { refusal } from '../refusal.ts'
 
-export function limitRanger({
-  lookup,
-  vendor,
-}: {
+interface Parts {
   readonly lookup: Lookup
   readonly vendor: Vendor
-}): Control<Pod | PersistentVolumeClaim> {
+  readonly emulation: Emulation
+}
+
+export function limitRanger({ lookup, vendor, emulation }: Parts): Control<Pod | PersistentVolumeClaim> {
   const note = vendorKey(vendor, 'limit-ranger')
   return {
     name: 'LimitRanger',
@@ -53,7 +54,7 @@ export function limitRanger({
       if (going || (isPod(request) && operation === 'UPDATE' && subresource !== 'resize')) return undefined
       const ranges = rangesOf(lookup, request)
       if (ranges.length === 0) return undefined
-      const work = judge(request, ranges)
+      const work = judge(request, ranges, emulation)
       return isLarge(request) ? new TimeSlice().run(work) : runToCompletion(work)
     },
   }
@@ -173,11 +174,15 @@ function without(defaults: ResourceList, given: ResourceList = {}): string[] {
 const maxReportedBreaches = 20
 
 /** Throws for the first violated range, with its violations. */
-function* judge(request: LimitedRequest, ranges: readonly StoredObject<LimitRange>[]): Generator<void, void> {
+function* judge(
+  request: LimitedRequest,
+  ranges: readonly StoredObject<LimitRange>[],
+  emulation: Emulation,
+): Generator<void, void> {
   for (const range of ranges) {
     const breaches = new Set<string>()
     for (const bounds of boundsOf(range))
-      for (const found of breachesOf(request, bounds)) {
+      for (const found of breachesOf(request, bounds, emulation)) {
         for (const breach of found) if (breaches.size < maxReportedBreaches) breaches.add(breach)
         if (breaches.size === maxReportedBreaches) break
         yield
@@ -186,8 +191,8 @@ function* judge(request: LimitedRequest, ranges: readonly StoredObject<LimitRang
   }
 }
 
-function breachesOf(request: LimitedRequest, bounds: Bounds): Iterable<string[]> {
-  if (isPod(request)) return podBreaches(request.object, bounds)
+function breachesOf(request: LimitedRequest, bounds: Bounds, emulation: Emulation): Iterable<string[]> {
+  if (isPod(request)) return podBreaches(request.object, bounds, emulation)
   return isClaim(request) ? [claimBreaches(request.object, bounds)] : []
 }
 
@@ -196,8 +201,8 @@ function told(breaches: readonly string[]): string {
 }
 
 /** Yields the violations of each container or pod. */
-function* podBreaches({ spec = {} }: Pod, bounds: Bounds): Generator<string[]> {
-  if (bounds.type === 'Pod') yield breaksOf(bounds, askedByPod(spec))
+function* podBreaches({ spec = {} }: Pod, bounds: Bounds, emulation: Emulation): Generator<string[]> {
+  if (bounds.type === 'Pod') yield breaksOf(bounds, askedByPod(spec, emulation))
   if (bounds.type !== 'Container') return
   for (const list of [spec.containers, spec.initContainers])
     for (const { resources: { requests = {}, limits = {} } = {} } of list ?? [])

@@ -14,7 +14,7 @@ import { ApiError } from '../../../api/model/api-error.ts'
 import type { Lookup, ObjectName, StoredObject } from '../../../api/model/lookup.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
 import { type Amounts, above, add, negative, only, readAmount } from '../../../api/model/quota/amounts.ts'
-import { asPod, containersOf } from '../../../api/model/quota/counted-pod.ts'
+import { asPod, containersOf, hasPodResources } from '../../../api/model/quota/counted-pod.ts'
 import { counts, holds, requirementsOf } from '../../../api/model/quota/scopes.ts'
 import { isCounted, isPods, namesStated, usageOf, usageVaries } from '../../../api/model/quota/usage.ts'
 import type { Vendor } from '../../../api/model/vendor.ts'
@@ -78,7 +78,7 @@ function mayMatter(request: AdmissionRequest): boolean {
   if (subresource === 'resize') return isPods(type)
   // A terminated pod uses nothing anymore. A terminating object may be removed by this write.
   if (subresource !== '' && !(subresource === 'status' && isPods(type))) return false
-  return usageVaries(type) || object?.metadata.deletionTimestamp !== undefined
+  return usageVaries(type, vendor) || object?.metadata.deletionTimestamp !== undefined
 }
 
 interface Means extends Parts {
@@ -239,7 +239,7 @@ function missingIn({ operation, type, object }: AdmissionRequest, quota: StoredO
   if (operation !== 'CREATE' || !isPods(type) || !counts(specOf(quota), type, object!)) return []
   const { hard = {} } = statusOf(quota)
   const wanted = mustBeStated.filter((name) => Object.hasOwn(hard, name))
-  if (wanted.length === 0) return []
+  if (wanted.length === 0 || hasPodResources(asPod(object!))) return []
   const stated = containersOf(asPod(object!)).map((container) => namesStated(container, vendor))
   return wanted.filter((name) => stated.some((names) => !names.has(name))).sort()
 }

@@ -1,33 +1,28 @@
 /** The total resources of a pod, as LimitRanges see them. */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
-import { isSidecar } from '../../../api/kinds/core/types/container.ts'
-import { isPodResource } from '../../../api/kinds/core/types/pod-resources.ts'
 import type { ResourceList } from '../../../api/kinds/core/types/resource-list.ts'
-import { formatQuantity, type Quantity } from '../../../api/model/quantity.ts'
-import { type Amounts, add, addTo, raiseTo, readAmounts } from '../../../api/model/quota/amounts.ts'
+import type { Quantity } from '../../../api/model/quantity.ts'
+import { type Amounts, addTo, raiseTo, readAmounts, writeAmounts } from '../../../api/model/quota/amounts.ts'
+import { podAmounts } from '../../../api/model/quota/counted-pod.ts'
+import type { Emulation } from '../../../api/versions/availability.ts'
+import { isAtLeast } from '../../../api/versions/emulated-version.ts'
 import type { PodResources } from './constraints.ts'
 
 type PodSpec = NonNullable<Pod['spec']>
 
-/**
- * Returns the sum over the containers, or the maximum of the init containers, which run alone, if that is higher. A
- * resource that a container does not specify is unknown for the pod.
- */
-export function askedByPod(spec: PodSpec): PodResources {
-  return { requests: effective(spec, 'requests'), limits: effective(spec, 'limits') }
+/** Returns the amounts that the containers of a pod need at the same time. */
+export function askedByPod(spec: PodSpec, { version }: Emulation): PodResources {
+  const amounts = isAtLeast(version, '1.28')
+    ? (list: 'requests' | 'limits') => podAmounts({ spec }, list)
+    : (list: 'requests' | 'limits') => earlierAmounts(spec, list)
+  return { requests: writeAmounts(amounts('requests')), limits: writeAmounts(amounts('limits')) }
 }
 
-function effective({ containers = [], initContainers = [], resources: ofPod }: PodSpec, list: 'requests' | 'limits') {
-  const sidecars = initContainers.filter(isSidecar)
-  const amounts = sumOf([...containers, ...sidecars].map(({ resources }) => resources?.[list] ?? {}))
-  const started = new Map<string, Quantity>()
-  for (const one of initContainers) {
-    const asked = readAmounts(one.resources?.[list])
-    raiseTo(amounts, add(started, asked))
-    if (isSidecar(one)) addTo(started, asked)
-  }
-  for (const [name, amount] of readAmounts(ofPod?.[list])) if (isPodResource(name)) amounts.set(name, amount)
-  return Object.fromEntries([...amounts].map(([name, amount]) => [name, formatQuantity(amount)]))
+/** Before 1.28, a resource that a container does not specify is unknown for the pod. */
+function earlierAmounts({ containers = [], initContainers = [] }: PodSpec, list: 'requests' | 'limits'): Amounts {
+  const amounts = sumOf(containers.map(({ resources }) => resources?.[list] ?? {}))
+  for (const { resources } of initContainers) raiseTo(amounts, readAmounts(resources?.[list]))
+  return amounts
 }
 
 function sumOf(lists: readonly ResourceList[]): Map<string, Quantity> {
