@@ -3,8 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
 import { pod } from '../../../src/api/kinds/core/pod.ts'
+import { podTemplate } from '../../../src/api/kinds/core/pod-template.ts'
+import type { Kind } from '../../../src/api/schema/kind.ts'
 import type { EmulatedVersion } from '../../../src/api/versions/emulated-version.ts'
-import { createBy, updateBy } from './rules.ts'
+import { cellsOf, createBy, updateBy } from './rules.ts'
 
 const main = { name: 'main', image: 'app:1' }
 
@@ -249,5 +251,83 @@ test('the status names devices, users and claims of the pod', () => {
   assert.deepEqual(one({ allocatedResourcesStatus: [{ name: 'example.com/x', resources: [{ health: 'Meh' }] }] }), [
     `Invalid ${at}.allocatedResourcesStatus[0].name`,
     `NotSupported ${at}.allocatedResourcesStatus[0].resources[0].health`,
+  ])
+})
+
+test('errors of containers have other paths and reasons in later versions', () => {
+  const at = 'spec.containers[0]'
+  const policy = container({ terminationMessagePolicy: 'x' })
+  const ports = { hostNetwork: true, ...container({ ports: [{ containerPort: 80, hostPort: 81 }] }) }
+  assertRows([
+    ['1.25', policy, `Invalid ${at}.terminationMessagePolicy`],
+    ['1.26', policy, `NotSupported ${at}.terminationMessagePolicy`],
+    ['1.27', ports, `Invalid ${at}.ports[0].containerPort`],
+    ['1.28', ports, `Invalid ${at}.ports[0].hostPort`],
+  ])
+})
+
+test('since 1.28, only pods default their host ports', () => {
+  const spec = { hostNetwork: true, ...container({ ports: [{ containerPort: 80 }] }) }
+  const hostPort = (kind: Kind, sent: JsonObject, version: EmulatedVersion) => {
+    const { object, faults } = createBy(kind, sent, { version })
+    return [JSON.stringify(object).includes('"hostPort":80'), faults]
+  }
+  assert.deepEqual(hostPort(pod, podWith(spec), '1.28'), [true, []])
+  const template = { metadata: { name: 'a', namespace: 'b' }, template: { spec } }
+  assert.deepEqual(hostPort(podTemplate, template, '1.27'), [true, []])
+  assert.deepEqual(hostPort(podTemplate, template, '1.28'), [false, []])
+})
+
+test('addresses of a new pod are strict since 1.36, and those of a status if they change', () => {
+  const spec = { hostAliases: [{ ip: '010.0.0.1', hostnames: ['a'] }], dnsConfig: { nameservers: ['::ffff:1.2.3.4'] } }
+  assertRows([
+    ['1.35', spec],
+    ['1.36', spec, 'Invalid spec.dnsConfig.nameservers[0]', 'Invalid spec.hostAliases[0].ip'],
+  ])
+  const status = { podIPs: [{ ip: '10.01.0.1' }], podIP: '10.01.0.1' }
+  const update = (version: EmulatedVersion, previous: JsonObject) => {
+    const { object } = createBy(pod, podWith(), { version })
+    const sent = { ...podWith(), status: { ...status, phase: 'Running' } }
+    return updateBy(pod, { ...object, ...previous }, sent, { version, subresource: 'status' }).faults
+  }
+  assert.deepEqual(update('1.35', {}), [])
+  assert.deepEqual(update('1.36', {}), ['Invalid status.podIPs[0]'])
+  assert.deepEqual(update('1.36', { status }), [])
+})
+
+test('an invalid type of a condition is reported at its later path since 1.33', () => {
+  const faults = (version: EmulatedVersion) => {
+    const { object } = createBy(pod, podWith(), { version })
+    const sent = { ...podWith(), status: { conditions: [{ type: 'not good!', status: 'True' }] } }
+    return updateBy(pod, object, sent, { version, subresource: 'status' }).faults
+  }
+  assert.deepEqual(faults('1.32'), ['Invalid metadata.conditions[0].Type'])
+  assert.deepEqual(faults('1.33'), ['Invalid status.conditions[0].Type'])
+})
+
+test('ready containers and restarts include started sidecars', () => {
+  const running = { running: { startedAt: '2030-01-01T00:00:00Z' } }
+  const status = (name: string, restartCount: number, parts: JsonObject = {}) => ({
+    name,
+    restartCount,
+    ready: true,
+    started: true,
+    state: running,
+    ...parts,
+  })
+  const cells = (initStatuses: JsonObject[], statuses: JsonObject[], more: JsonObject = {}) => {
+    const { object } = createBy(pod, podWith(init({ restartPolicy: 'Always' })), { version: '1.36' })
+    const reported = { phase: 'Running', initContainerStatuses: initStatuses, containerStatuses: statuses, ...more }
+    return cellsOf(pod, { ...object, status: reported } as typeof object, '1.36').slice(1, 4)
+  }
+  const waiting = { state: { waiting: { reason: 'CrashLoopBackOff' } }, ready: false, started: false }
+  assert.deepEqual(cells([status('i', 2)], [status('main', 1)]), ['2/2', 'Running', '3'])
+  assert.deepEqual(cells([status('i', 2, { ready: false })], [status('main', 1)]), ['1/2', 'Running', '3'])
+  assert.deepEqual(cells([status('i', 2, waiting)], [status('main', 1)]), ['0/2', 'Init:CrashLoopBackOff', '2'])
+  const conditions = [{ type: 'Initialized', status: 'True' }]
+  assert.deepEqual(cells([status('i', 2, waiting)], [status('main', 1)], { conditions }), [
+    '1/2',
+    'Init:CrashLoopBackOff',
+    '3',
   ])
 })

@@ -68,6 +68,10 @@ export type Node = ObjectOf<typeof fields>
 const info = (name: string, doc: string, of: (status: NodeStatus) => string | undefined) =>
   column<Node>(name, doc, ({ status = {} }) => of(status) || '<unknown>', 1)
 
+function kernelOf({ nodeInfo: { kernelVersion, architecture } = {} }: NodeStatus): string | undefined {
+  return kernelVersion && architecture ? `${kernelVersion} (${architecture})` : kernelVersion
+}
+
 const columns: readonly Column<Node>[] = [
   nameColumn,
   column('Status', 'Readiness of the node, and whether scheduling is disabled.', stateOf),
@@ -77,7 +81,11 @@ const columns: readonly Column<Node>[] = [
   column('Internal-IP', 'Internal IP address of the node.', (node) => addressOf(node, 'InternalIP'), 1),
   column('External-IP', 'External IP address of the node.', (node) => addressOf(node, 'ExternalIP'), 1),
   info('OS-Image', 'Operating system of the node.', ({ nodeInfo }) => nodeInfo?.osImage),
-  info('Kernel-Version', 'Kernel version of the node.', ({ nodeInfo }) => nodeInfo?.kernelVersion),
+  {
+    ...info('Kernel-Version', 'Kernel version of the node.', ({ nodeInfo }) => nodeInfo?.kernelVersion),
+    until: '1.35',
+  },
+  { ...info('Kernel-Version', 'Kernel version and architecture of the node.', kernelOf), since: '1.35' },
   info(
     'Container-Runtime',
     'Container runtime of the node and its version.',

@@ -28,15 +28,17 @@ import {
   pairSeccomp,
 } from './types/pod-annotations.ts'
 import { podColumns, podRowConditions } from './types/pod-columns.ts'
+import { podSpecAddresses } from './types/pod-dns.ts'
 import { checkResize, resizedSpec } from './types/pod-resize.ts'
 import { fillPodRequests } from './types/pod-resources.ts'
-import { type PodSpec, podSpec } from './types/pod-spec.ts'
+import { openHostPorts, type PodSpec, podSpec } from './types/pod-spec.ts'
 import { type PodCondition, podStatus } from './types/pod-status.ts'
-import { checkStatusUpdate } from './types/pod-status-update.ts'
+import { checkStatusUpdate, podStatusWarnings } from './types/pod-status-update.ts'
 import { checkEphemeralUpdate, checkImageBlanks, checkSpecUpdate } from './types/pod-update.ts'
 import { podWarnings } from './types/pod-warnings.ts'
 import { qosClassOf } from './types/qos-class.ts'
 import { checkSeLinuxChange } from './types/security-context.ts'
+import { strictIpFaults } from './types/strict-values.ts'
 import type { Volume } from './types/volume.ts'
 
 const fields = {
@@ -73,8 +75,10 @@ export const pod = defineKind({
     validate: checkPod,
     validateCreate: checkNew,
     validateUpdate: checkUpdate,
-    warnings: ({ spec, metadata }, previous, context) =>
-      previous === undefined ? podWarnings({ spec, annotations: metadata.annotations }, '', context) : [],
+    warnings: ({ spec, status = {}, metadata }, previous, context) => {
+      if (context.subresource === 'status') return podStatusWarnings(status, context)
+      return previous === undefined ? podWarnings({ spec, annotations: metadata.annotations }, '', context) : []
+    },
   }),
   lifecycle: {
     deleteAnswers: 'object',
@@ -120,6 +124,7 @@ export const pod = defineKind({
 function fillPod({ spec = {}, metadata }: Pod, { vendor }: RuleContext): void {
   dropOlderAnnotations(metadata, vendor)
   spec.enableServiceLinks ??= true
+  openHostPorts(spec)
   for (const one of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) requestLimits(one)
   fillPodRequests(spec)
 }
@@ -164,17 +169,15 @@ function keepAllButStatus(next: Pod, previous: Pod): void {
   next.metadata = { ...metadata, ...defined({ ownerReferences, deletionTimestamp }) }
 }
 
-/**
- * Keeps the metadata as stored, including its field managers: ephemeral containers never change, so their fields need
- * no owner.
- */
+/** Keeps the metadata as stored. Before 1.33, this includes the field managers, so ephemeral containers have no owner. */
 function keepAllButEphemeralContainers(next: Pod, previous: Pod, context: PrepareContext): void {
   const { ephemeralContainers } = next.spec ?? {}
   const { ephemeralContainers: _, ...spec } = previous.spec ?? {}
   next.spec = ephemeralContainers === undefined ? spec : { ...spec, ephemeralContainers }
   resetGated({ spec: next.spec, previous: previous.spec }, 'spec', context)
   keep(next, previous, 'status')
-  next.metadata = { ...previous.metadata }
+  const { managedFields } = isSince('1.33', context) ? next.metadata : previous.metadata
+  next.metadata = { ...previous.metadata, ...defined({ managedFields }) }
   countPodGeneration(next, previous, context)
 }
 
@@ -275,6 +278,7 @@ function checkNew({ metadata, spec = {} }: Pod, context: RuleContext): FieldErro
     ...(spec.nodeName && (spec.schedulingGates ?? []).length > 0
       ? [forbidden('spec.nodeName', 'cannot be set until all schedulingGates have been cleared')]
       : []),
+    ...strictIpFaults({ next: podSpecAddresses(spec, 'spec') }, context),
     ...checkSeLinuxChange(spec, 'spec', context),
     ...checkAppArmorPairs({ annotations, spec }, 'spec', context),
     ...(spec.ephemeralContainers === undefined

@@ -11,6 +11,7 @@ import {
   type FieldPath,
   forbidden,
   invalid,
+  notSupported,
   required,
 } from '../../../model/field-error.ts'
 import { checkDnsLabel, checkPortName } from '../../../model/names.ts'
@@ -185,12 +186,13 @@ export function fillPullPolicy(value: Container): void {
 }
 
 /** The rules for all kinds of containers. */
-export function checkContainer(value: Container, path: FieldPath, { vendor }: RuleContext): FieldError[] {
+export function checkContainer(value: Container, path: FieldPath, context: RuleContext): FieldError[] {
+  const { vendor } = context
   const { name = '' } = value
   return [
     ...(name === '' ? [] : checkDnsLabel(name).map((text) => invalid(child(path, 'name'), name, text))),
     ...(value.image ? [] : [required(child(path, 'image'))]),
-    ...checkMessagePolicy(value, path),
+    ...checkMessagePolicy(value, path, context),
     ...checkPortNames(value.ports ?? [], child(path, 'ports')),
     ...checkEnvFrom(value.envFrom ?? [], child(path, 'envFrom')),
     ...checkMounts(value.volumeMounts ?? [], value.securityContext, child(path, 'volumeMounts')),
@@ -207,9 +209,18 @@ export function checkProbes(value: Container, path: FieldPath): FieldError[] {
   ]
 }
 
-function checkMessagePolicy({ terminationMessagePolicy: policy = '' }: Container, path: FieldPath): FieldError[] {
-  if (policy === 'File' || policy === 'FallbackToLogsOnError') return []
-  return [invalid(child(path, 'terminationMessagePolicy'), policy, "must be 'File' or 'FallbackToLogsOnError'")]
+const messagePolicies = ['FallbackToLogsOnError', 'File']
+
+function checkMessagePolicy(
+  { terminationMessagePolicy: policy = '' }: Container,
+  path: FieldPath,
+  context: RuleContext,
+) {
+  if (messagePolicies.includes(policy)) return []
+  const place = child(path, 'terminationMessagePolicy')
+  return isSince('1.26', context)
+    ? [notSupported(place, policy, messagePolicies)]
+    : [invalid(place, policy, "must be 'File' or 'FallbackToLogsOnError'")]
 }
 
 function checkPort({ name = '', hostPort = 0, containerPort: port = 0 }: ContainerPort, path: FieldPath): FieldError[] {

@@ -3,6 +3,7 @@
 import { humanDuration } from '../../../../base/time/human-duration.ts'
 import type { ObjectMeta } from '../../../model/object.ts'
 import { ageColumn, type Column, column, nameColumn, type RowCondition } from '../../../schema/columns.ts'
+import { isSidecar } from './container.ts'
 import type { PodSpec } from './pod-spec.ts'
 import type { ContainerStatus, PodStatus } from './pod-status.ts'
 
@@ -14,11 +15,23 @@ interface Pod {
   status?: PodStatus
 }
 
+const statusColumn = (word: (pod: Pod) => string) =>
+  column('Status', 'Summary of the state of the pod and its containers.', word)
+
+const restartsColumn = (lastRestart: (pod: Pod) => number) =>
+  column('Restarts', 'Number of container restarts and time since the last one.', (pod: Pod, now) => {
+    const count = countedContainers(pod).reduce((sum, { restartCount = 0 }) => sum + restartCount, 0)
+    const last = lastRestart(pod)
+    return last === 0 ? `${count}` : `${count} (${humanDuration(now - last)} ago)`
+  })
+
 export const podColumns: readonly Column<Pod>[] = [
   nameColumn as Column<Pod>,
   column('Ready', 'Number of ready containers and total number of containers.', (pod: Pod) => readyCount(pod)),
-  column('Status', 'Summary of the state of the pod and its containers.', (pod: Pod) => statusWord(pod)),
-  column('Restarts', 'Number of container restarts and time since the last one.', restarts),
+  { ...statusColumn((pod) => (isTerminating(pod) ? goneWord(pod) : stateWord(pod))), until: '1.30' },
+  { ...statusColumn((pod) => (isTerminating(pod) && !isEnded(pod) ? goneWord(pod) : stateWord(pod))), since: '1.30' },
+  { ...restartsColumn(lastOfAll), until: '1.28' },
+  { ...restartsColumn(lastOfCounted), since: '1.28' },
   ageColumn as Column<Pod>,
   column('IP', 'IP address of the pod.', (pod: Pod) => pod.status?.podIP || '<none>', 1),
   column('Node', 'Node on which the pod runs.', (pod: Pod) => pod.spec?.nodeName || '<none>', 1),
@@ -50,9 +63,28 @@ export function podRowConditions({ status = {} }: Pod): readonly RowCondition[] 
   return condition === undefined ? [] : [condition]
 }
 
+/** Sidecars count too, as soon as they have started. */
 function readyCount(pod: Pod): string {
-  const ready = initStatus(pod) === undefined ? (pod.status?.containerStatuses ?? []).filter(isUp) : []
-  return `${ready.length}/${(pod.spec?.containers ?? []).length}`
+  const { containers = [], initContainers = [] } = pod.spec ?? {}
+  const { containerStatuses = [] } = pod.status ?? {}
+  const ready = [
+    ...sidecarStatuses(pod).filter((one) => one.started && one.ready),
+    ...(isInitialized(pod) ? containerStatuses.filter(isUp) : []),
+  ]
+  return `${ready.length}/${containers.length + initContainers.filter(isSidecar).length}`
+}
+
+function sidecarStatuses({ spec = {}, status = {} }: Pod): ContainerStatus[] {
+  const names = new Set((spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name))
+  return names.size === 0 ? [] : (status.initContainerStatuses ?? []).filter(({ name }) => names.has(name))
+}
+
+/** Whether the regular containers have been started. A sidecar that restarts does not stop them. */
+function isInitialized(pod: Pod): boolean {
+  if (initStatus(pod) === undefined) return true
+  const { conditions = [] } = pod.status ?? {}
+  const isDone = conditions.some(({ type, status }) => type === 'Initialized' && status === 'True')
+  return isDone && sidecarStatuses(pod).length > 0
 }
 
 function isUp({ ready, state = {} }: ContainerStatus): boolean {
@@ -60,18 +92,32 @@ function isUp({ ready, state = {} }: ContainerStatus): boolean {
   return !toldOtherwise && ready === true && state.running !== undefined
 }
 
-function statusWord(pod: Pod): string {
-  const { metadata, status = {} } = pod
-  if (metadata.deletionTimestamp) return status.reason === 'NodeLost' ? 'Unknown' : 'Terminating'
-  if (status.conditions?.some(({ type, reason }) => type === 'PodScheduled' && reason === 'SchedulingGated'))
-    return initStatus(pod) ?? 'SchedulingGated'
-  return initStatus(pod) ?? containersWord(pod)
+function isTerminating({ metadata }: Pod): boolean {
+  return metadata.deletionTimestamp !== undefined
+}
+
+function isEnded({ status = {} }: Pod): boolean {
+  return ended.has(status.phase ?? '')
+}
+
+function goneWord({ status = {} }: Pod): string {
+  return status.reason === 'NodeLost' ? 'Unknown' : 'Terminating'
+}
+
+function stateWord(pod: Pod): string {
+  const { status = {} } = pod
+  const word = initStatus(pod)
+  if (word !== undefined) return (isInitialized(pod) && firstWord(status)) || word
+  const isGated = status.conditions?.some(({ type, reason }) => type === 'PodScheduled' && reason === 'SchedulingGated')
+  return isGated ? 'SchedulingGated' : containersWord(pod)
 }
 
 /** Returns the state of the first unfinished init container, or undefined if all have finished. */
-function initStatus({ spec = {}, status = {} }: Pod): string | undefined {
+function initStatus(pod: Pod): string | undefined {
+  const { spec = {}, status = {} } = pod
   const statuses = status.initContainerStatuses ?? []
-  const i = statuses.findIndex(({ state }) => state?.terminated?.exitCode !== 0)
+  const started = new Set(sidecarStatuses(pod).filter((one) => one.started))
+  const i = statuses.findIndex((one) => one.state?.terminated?.exitCode !== 0 && !started.has(one))
   if (i < 0) return undefined
   const { waiting, terminated } = statuses[i]!.state ?? {}
   if (terminated) return `Init:${endWord(terminated)}`
@@ -82,10 +128,13 @@ function initStatus({ spec = {}, status = {} }: Pod): string | undefined {
 /** Returns the reason of the first container that has one. A pod with a running container is not Completed. */
 function containersWord({ status = {} }: Pod): string {
   const { containerStatuses = [], conditions = [] } = status
-  const told = containerStatuses.map(containerWord).find((word) => word !== undefined)
-  const word = told ?? (status.reason || status.phase || '')
+  const word = firstWord(status) ?? (status.reason || status.phase || '')
   if (word !== 'Completed' || !containerStatuses.some(isUp)) return word
   return conditions.some(({ type, status: value }) => type === 'Ready' && value === 'True') ? 'Running' : 'NotReady'
+}
+
+function firstWord({ containerStatuses = [] }: PodStatus): string | undefined {
+  return containerStatuses.map(containerWord).find((word) => word !== undefined)
 }
 
 function containerWord({ state: { waiting, terminated } = {} }: ContainerStatus): string | undefined {
@@ -97,15 +146,24 @@ function endWord({ reason, signal, exitCode }: NonNullable<NonNullable<Container
   return reason || (signal ? `Signal:${signal}` : `ExitCode:${exitCode ?? 0}`)
 }
 
-function restarts(pod: Pod, now: number): string {
+/** Returns the containers that count: until the regular ones start, the init containers; then only sidecars of those. */
+function countedContainers(pod: Pod): ContainerStatus[] {
   const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {}
-  const counted = initStatus(pod) === undefined ? containerStatuses : initContainerStatuses
-  const count = counted.reduce((sum, { restartCount = 0 }) => sum + restartCount, 0)
-  const ends = [...initContainerStatuses, ...containerStatuses].map(
-    ({ lastState }) => Date.parse(lastState?.terminated?.finishedAt ?? '') || 0,
-  )
-  const last = ends.reduce((latest, end) => Math.max(latest, end), 0)
-  return last === 0 ? `${count}` : `${count} (${humanDuration(now - last)} ago)`
+  return isInitialized(pod) ? [...sidecarStatuses(pod), ...containerStatuses] : initContainerStatuses
+}
+
+function lastOfCounted(pod: Pod): number {
+  return lastEnd(countedContainers(pod))
+}
+
+/** Before 1.28, the time includes containers whose restarts do not count. */
+function lastOfAll({ status = {} }: Pod): number {
+  return lastEnd([...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])])
+}
+
+function lastEnd(statuses: readonly ContainerStatus[]): number {
+  const ends = statuses.map(({ lastState }) => Date.parse(lastState?.terminated?.finishedAt ?? '') || 0)
+  return ends.reduce((latest, end) => Math.max(latest, end), 0)
 }
 
 function openGates({ spec = {}, status = {} }: Pod): string {

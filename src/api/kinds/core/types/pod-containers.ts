@@ -9,7 +9,7 @@ import {
   notFound,
   required,
 } from '../../../model/field-error.ts'
-import type { RuleContext } from '../../../schema/context.ts'
+import { isSince, type RuleContext } from '../../../schema/context.ts'
 import { validate } from '../../../schema/validate.ts'
 import { type Container, checkNoProbes, isSidecar } from './container.ts'
 import { type ContainerList, containerRules, type PodSettings } from './container-settings.ts'
@@ -50,7 +50,7 @@ export function checkContainersTogether(spec: Containers, path: FieldPath, conte
     ...checkSettings({ spec, volumes: sound }, path, context),
     ...checkInitContainers(spec, child(path, 'initContainers'), context),
     ...checkHostPorts(containers, place),
-    ...(spec.hostNetwork ? checkHostNetwork(containers, place) : []),
+    ...(spec.hostNetwork ? checkHostNetwork(containers, place, context) : []),
     ...checkHostProcesses(spec, path),
   ]
 }
@@ -139,11 +139,15 @@ function checkHostPorts(containers: readonly Container[], path: FieldPath): Fiel
   })
 }
 
-function checkHostNetwork(containers: readonly Container[], path: FieldPath): FieldError[] {
+/** Since 1.28, a pod template may leave host ports to the pods, and errors name the host port. */
+function checkHostNetwork(containers: readonly Container[], path: FieldPath, context: RuleContext): FieldError[] {
+  const isLater = isSince('1.28', context)
   return eachPort(containers, path)
-    .filter(([{ hostPort = 0, containerPort = 0 }]) => hostPort !== containerPort)
-    .map(([{ containerPort }, where]) =>
-      invalid(child(where, 'containerPort'), containerPort, 'must match `hostPort` when `hostNetwork` is true'),
+    .filter(([{ hostPort = 0, containerPort = 0 }]) => hostPort !== containerPort && !(isLater && hostPort === 0))
+    .map(([{ containerPort, hostPort }, where]) =>
+      isLater
+        ? invalid(child(where, 'hostPort'), hostPort, 'must match `containerPort` when `hostNetwork` is true')
+        : invalid(child(where, 'containerPort'), containerPort, 'must match `hostPort` when `hostNetwork` is true'),
     )
 }
 

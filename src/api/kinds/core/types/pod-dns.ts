@@ -3,6 +3,7 @@ import { at, child, type FieldError, type FieldPath, invalid, required } from '.
 import { checkDnsSubdomain, checkIpAddress } from '../../../model/names.ts'
 import { isEnabled, isSince, type RuleContext } from '../../../schema/context.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
+import type { Located } from './strict-values.ts'
 
 const hostAliasFields = {
   ip: field(1, s.string(), { doc: 'IP address of the entry.' }),
@@ -101,4 +102,20 @@ export function checkHostAliases(aliases: readonly HostAlias[], path: FieldPath,
       }),
     ]
   })
+}
+
+/** The parts of a pod with IP addresses. */
+interface AddressedPod {
+  readonly hostAliases?: readonly HostAlias[]
+  readonly dnsConfig?: DnsConfig
+}
+
+/** Returns the IP addresses in a pod spec, each with its field path. */
+export function podSpecAddresses({ hostAliases = [], dnsConfig = {} }: AddressedPod, path: FieldPath): Located[] {
+  const aliases = child(path, 'hostAliases')
+  const servers = child(path, 'dnsConfig.nameservers')
+  return [
+    ...hostAliases.map(({ ip = '' }, i): Located => [child(at(aliases, i), 'ip'), ip]),
+    ...(dnsConfig.nameservers ?? []).map((ip, i): Located => [at(servers, i), ip]),
+  ]
 }

@@ -5,7 +5,7 @@
 
 import { child, type FieldError, type FieldPath, forbidden, invalid, tooLong } from '../../../model/field-error.ts'
 import { checkDnsLabel, checkDnsSubdomain, type NameCheck } from '../../../model/names.ts'
-import type { RuleContext } from '../../../schema/context.ts'
+import { isEnabled, isSince, type RuleContext } from '../../../schema/context.ts'
 import type { Effort } from '../../../schema/effort.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { checkLabelKey, checkLabels } from '../../../selectors/label-rules.ts'
@@ -200,10 +200,12 @@ export type PodSpec = InferFields<typeof fields>
 export const podSpec = s.object(fields, {
   name: 'PodSpec',
   doc: 'Specification of a pod.',
-  fill: (spec) => {
+  fill: (spec, context) => {
     nameAccountTwice(spec)
     roundResources(spec.overhead)
-    if (spec.hostNetwork) openHostPorts(spec)
+    // Since 1.28, pod templates leave host ports to the pods.
+    if (!isSince('1.28', context) || isEnabled('DefaultHostNetworkHostPortsInPodTemplates', context))
+      openHostPorts(spec)
   },
   check: checkPodSpec,
 })
@@ -216,8 +218,9 @@ function nameAccountTwice(spec: PodSpec): void {
   spec.serviceAccount = account
 }
 
-/** With the host network, defaults each host port to its container port. */
-function openHostPorts({ containers = [], initContainers = [] }: PodSpec): void {
+/** With the host network, defaults each host port to its container port. Mutates the spec. */
+export function openHostPorts({ hostNetwork, containers = [], initContainers = [] }: PodSpec): void {
+  if (!hostNetwork) return
   for (const { ports = [] } of [...containers, ...initContainers])
     for (const port of ports) if (port.containerPort) port.hostPort ??= port.containerPort
 }

@@ -13,12 +13,14 @@ import {
 } from '../../../model/field-error.ts'
 import { parseIp } from '../../../model/ip-range.ts'
 import { checkDnsLabel, checkDnsSubdomain, checkIpAddress, checkQualifiedName } from '../../../model/names.ts'
+import { ipWarnings } from '../../../model/strict-ip.ts'
 import { isSince, type RuleContext } from '../../../schema/context.ts'
 import { checkEnded, type StatusUpdate } from './container-ends.ts'
 import type { PodSpec } from './pod-spec.ts'
 import type { ContainerStatus, PodStatus } from './pod-status.ts'
 import { repeatedAt } from './repeated.ts'
 import { checkId } from './security-context.ts'
+import { type Located, strictIpFaults } from './strict-values.ts'
 
 const ownConditions = ['PodScheduled', 'Ready', 'Initialized']
 
@@ -27,7 +29,7 @@ export function checkStatusUpdate(update: StatusUpdate, context: RuleContext): F
   const { nominatedNodeName: nominated = '' } = next
   const renominated = nominated !== '' && nominated !== previous.nominatedNodeName
   return [
-    ...checkConditions(next.conditions ?? []),
+    ...checkConditions(next.conditions ?? [], isSince('1.33', context) ? 'status' : 'metadata'),
     ...(renominated ? checkDnsSubdomain(nominated) : []).map((text) =>
       invalid('status.nominatedNodeName', nominated, text),
     ),
@@ -37,21 +39,37 @@ export function checkStatusUpdate(update: StatusUpdate, context: RuleContext): F
     ...checkExtendedClaim(next.extendedResourceClaimStatus, spec),
     ...checkPodAddresses(next),
     ...checkHostAddresses(next),
+    ...strictIpFaults({ next: statusAddresses(next), previous: statusAddresses(previous) }, context),
     ...checkContainerStatuses(next, spec, context),
   ]
 }
 
-function checkConditions(conditions: NonNullable<PodStatus['conditions']>): FieldError[] {
+/** Clients expect errors of a type at this path. */
+function checkConditions(conditions: NonNullable<PodStatus['conditions']>, place: FieldPath): FieldError[] {
   return conditions.flatMap(({ type = '', observedGeneration }, i) => [
     ...(ownConditions.includes(type)
       ? []
-      : checkQualifiedName(type).map((text) => invalid(`metadata.conditions[${i}].Type`, type, text))),
+      : checkQualifiedName(type).map((text) => invalid(`${place}.conditions[${i}].Type`, type, text))),
     ...checkGeneration(observedGeneration, `status.conditions[${i}].observedGeneration`),
   ])
 }
 
 function checkGeneration(generation = 0, path: FieldPath): FieldError[] {
   return generation >= 0 ? [] : [invalid(path, generation, 'must be a non-negative integer')]
+}
+
+/** Returns the IP addresses in a status, each with its field path. */
+function statusAddresses({ podIPs = [], hostIPs = [] }: PodStatus): Located[] {
+  return [
+    ...podIPs.map(({ ip = '' }, i): Located => [`status.podIPs[${i}]`, ip]),
+    ...hostIPs.map(({ ip = '' }, i): Located => [`status.hostIPs[${i}]`, ip]),
+  ]
+}
+
+/** Warns about IP addresses that are valid but not in canonical form. */
+export function podStatusWarnings(status: PodStatus, context: RuleContext): string[] {
+  if (!isSince('1.33', context)) return []
+  return statusAddresses(status).flatMap(([path, ip]) => ipWarnings(child(path, 'ip'), ip))
 }
 
 function checkPodAddresses({ podIPs = [] }: PodStatus): FieldError[] {

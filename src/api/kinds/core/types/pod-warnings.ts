@@ -1,6 +1,7 @@
 /** Warnings about valid pods that are probably mistakes or that use deprecated features. */
 import { at, child, type FieldPath } from '../../../model/field-error.ts'
 import { parseQuantity } from '../../../model/quantity.ts'
+import { ipWarnings } from '../../../model/strict-ip.ts'
 import { type Vendor, vendorKey } from '../../../model/vendor.ts'
 import { isSince, type RuleContext } from '../../../schema/context.ts'
 import type { KubeVersion } from '../../../versions/emulated-version.ts'
@@ -9,6 +10,7 @@ import { oldLabelWarnings } from './old-labels.ts'
 import { overlapWarnings } from './path-warnings.ts'
 import { seccompContainerKey, seccompPodKey } from './pod-annotations.ts'
 import { allContainers } from './pod-containers.ts'
+import { podSpecAddresses } from './pod-dns.ts'
 import type { PodSpec } from './pod-spec.ts'
 import { portWarnings } from './port-warnings.ts'
 import { repeatedAt } from './repeated.ts'
@@ -33,6 +35,7 @@ export function podWarnings({ spec = {}, annotations }: PodParts, place: FieldPa
     ...(isSince('1.27', context) ? selectorWarnings(spec, path) : []),
     ...(isSince('1.28', context) ? portWarnings(allContainers(spec, path)) : []),
     ...(isSince('1.32', context) ? (spec.volumes ?? []).flatMap(overlapWarnings) : []),
+    ...(isSince('1.33', context) ? podSpecAddresses(spec, path).flatMap(([place, ip]) => ipWarnings(place, ip)) : []),
     ...repeated(spec.hostAliases?.map(({ ip = '' }) => ip) ?? []).map(
       ([i, ip]) => `${path}.hostAliases[${i}].ip: duplicate ip "${ip}"`,
     ),
