@@ -14,8 +14,8 @@ export interface Component {
   readonly check: () => string | undefined | Promise<string | undefined>
 }
 
-/** The resource as Status objects name it. */
-const componentsRef = { group: '', plural: 'componentstatuses' }
+/** The resource as Status objects name it: clients expect the singular. */
+const componentsRef = { group: '', plural: 'componentstatus' }
 
 export function componentStatuses(components: readonly Component[]): Endpoint {
   return {

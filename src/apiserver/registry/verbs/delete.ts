@@ -141,7 +141,7 @@ async function settled<T extends Deleted | 'lost'>(attempt: (conditions: WriteCo
 async function deleteUnreadable(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
   const { resource, namespace } = context
   const unreadableEntry = resource.cache.unreadable(keyOf(resource, namespace, name))
-  if (unreadableEntry === undefined || unreadableEntry.newer) throw notFoundError(resource, namespace, name)
+  if (unreadableEntry === undefined || unreadableEntry.newer) throw notFoundError(versionOf(context), namespace, name)
   const { apiVersion, kind } = versionOf(context)
   const metadata = { name, ...(namespace === '' ? {} : { namespace }), uid: '' }
   const object: ApiObject = { apiVersion, kind: kind.kind, metadata }

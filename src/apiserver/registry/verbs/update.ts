@@ -170,8 +170,8 @@ async function tryUpdate(context: WriteContext, name: string, on: Try): Promise<
 }
 
 async function updateOnce(context: WriteContext, name: string, { stored, transform }: Try): Promise<Outcome> {
-  if (stored === undefined) throw notFoundError(context.resource, context.namespace, name)
   const version = versionOf(context)
+  if (stored === undefined) throw notFoundError(version, context.namespace, name)
   const definitionGuard = await context.resource.definitionGuard?.('change')
   await context.timeSlice.yieldIfDue()
   const previous = await context.timeSlice.run(readStoredSliced(context.resource.kind, stored))
