@@ -13,10 +13,13 @@ import { priorityLevelConfiguration as priorityLevelConfigurations } from '../..
 import { mandatoryFlowSchemas, mandatoryLevels } from '../../api/kinds/flowcontrol/types/mandatory.ts'
 import type { Lookup, StoredType } from '../../api/model/lookup.ts'
 import type { ApiObject } from '../../api/model/object.ts'
-import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
+import { type EmulatedVersion, isAtLeast } from '../../api/versions/emulated-version.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import { Classifier } from './classifier.ts'
 import type { FlowMetrics, FlowSeries } from './flow-metrics.ts'
 import { type CompiledRules, compileRules } from './flow-schema-rules.ts'
+import { SeatDemand } from './seat-demand.ts'
+import { distributeSeats, type Lending, lendingPeriodMs, type SeatBounds, seatBounds } from './seat-lending.ts'
 import { type PoolLimits, SeatPool } from './seat-pool.ts'
 import { TickBudget } from './tick-budget.ts'
 
@@ -29,12 +32,17 @@ export interface Schema {
   readonly distinguisher: 'ByUser' | 'ByNamespace' | undefined
   /** Seats of the priority level. Undefined if the level is exempt. */
   readonly pool: SeatPool | undefined
+  /** The demand of an exempt level that lends seats. */
+  readonly exemptDemand: SeatDemand | undefined
   readonly series: FlowSeries
 }
 
 interface Level {
   readonly uid: string
   readonly pool: SeatPool | undefined
+  readonly limits: PoolLimits
+  /** Undefined in versions without lending, and for exempt levels without seats of their own. */
+  readonly lending: { readonly bounds: SeatBounds; readonly demand: SeatDemand } | undefined
 }
 
 export interface FlowConfigurationOptions {
@@ -43,6 +51,7 @@ export interface FlowConfigurationOptions {
   /** The emulated Kubernetes version. */
   readonly version: EmulatedVersion
   readonly metrics: FlowMetrics
+  readonly clock: Clock
 }
 
 /** The current flow-control configuration. */
@@ -50,6 +59,11 @@ export class FlowConfiguration {
   readonly #currentSeats: () => number
   readonly #metrics: FlowMetrics
   readonly #mandatoryLevels: ReadonlyMap<string, Json>
+  readonly #clock: Clock
+  readonly #hasLending: boolean
+  /** Whether exempt levels have seats, which they lend. */
+  readonly #hasExemptSeats: boolean
+  #adjustedAt: number
   readonly #tickBudget = new TickBudget()
   readonly #schemas: Followed<FlowSchema, ReadySchema>
   readonly #configurations: Followed<PriorityLevelConfiguration, PriorityLevelConfiguration>
@@ -59,7 +73,11 @@ export class FlowConfiguration {
   #classifier: Classifier<Schema> | undefined
 
   /** Create it before the caches are loaded. */
-  constructor(lookup: Lookup, { seats, version, metrics }: FlowConfigurationOptions) {
+  constructor(lookup: Lookup, { seats, version, metrics, clock }: FlowConfigurationOptions) {
+    this.#clock = clock
+    this.#hasLending = isAtLeast(version, '1.26')
+    this.#hasExemptSeats = isAtLeast(version, '1.28')
+    this.#adjustedAt = clock.monotonic()
     this.#mandatoryLevels = mandatoryLevels(version)
     this.#currentSeats = seats
     this.#metrics = metrics
@@ -77,6 +95,21 @@ export class FlowConfiguration {
     return this.#classifier
   }
 
+  /** Lends seats between the levels, if the last time was long enough ago. */
+  adjustSeats(): void {
+    if (!this.#hasLending || this.#clock.monotonic() - this.#adjustedAt < lendingPeriodMs) return
+    this.#adjustedAt = this.#clock.monotonic()
+    const levels = [...this.#levels].flatMap(([name, { pool, limits, lending }]) =>
+      lending === undefined ? [] : [{ name, pool, limits, ...lending }],
+    )
+    const shares = distributeSeats(
+      this.#seats,
+      levels.map(({ bounds, demand, pool }) => ({ bounds, demand: demand.endPeriod(), isExempt: pool === undefined })),
+    )
+    for (const [i, { pool, limits }] of levels.entries()) pool?.configure({ ...limits, seats: shares.seats[i]! })
+    this.#metrics.showShares(shares.fairFraction, new Map(levels.map(({ name }, i) => [name, shares.targets[i]!])))
+  }
+
   get #isStale(): boolean {
     return this.#schemas.stale || this.#configurations.stale
   }
@@ -87,17 +120,31 @@ export class FlowConfiguration {
       string,
       PriorityLevelConfiguration
     >
-    const shares = [...all.values()].reduce((sum, level) => sum + sharesOf(level), 0)
+    const shares = [...all.values()].reduce((sum, level) => sum + this.#sharesOf(level), 0)
     return new Map([...all].map(([name, level]) => [name, this.#level(name, level, shares)]))
   }
 
   #level(name: string, level: PriorityLevelConfiguration, allShares: number): Level {
     const { uid = '' } = level.metadata
-    if (level.spec?.type === 'Exempt') return { uid, pool: undefined }
-    const limits = limitsOf(level, Math.ceil((this.#seats * sharesOf(level)) / allShares))
-    const before = this.#levels.get(name)?.pool
-    before?.configure(limits)
-    return { uid, pool: before ?? new SeatPool(limits, this.#tickBudget) }
+    const nominal = Math.ceil((this.#seats * this.#sharesOf(level)) / allShares)
+    const before = this.#levels.get(name)
+    const bounds = seatBounds(nominal, lendingOf(level), this.#seats)
+    const lending = this.#hasLending
+      ? { bounds, demand: before?.lending?.demand ?? new SeatDemand(this.#clock) }
+      : undefined
+    if (level.spec?.type === 'Exempt')
+      return { uid, pool: undefined, limits: noLimits, lending: this.#hasExemptSeats ? lending : undefined }
+    const limits = { ...limitsOf(level, nominal), ...(this.#hasExemptSeats && maxRequestSeats(nominal)) }
+    // Until the next adjustment, a level keeps the seats that it has lent or borrowed.
+    const kept = before?.pool && before.lending?.bounds.nominal === nominal ? before.pool.seats : nominal
+    before?.pool?.configure({ ...limits, seats: kept })
+    return { uid, pool: before?.pool ?? new SeatPool(limits, this.#tickBudget, lending?.demand), limits, lending }
+  }
+
+  /** The shares of a level in the seats of the server. */
+  #sharesOf({ spec }: PriorityLevelConfiguration): number {
+    if (spec?.type !== 'Exempt') return spec?.limited?.assuredConcurrencyShares ?? 0
+    return this.#hasExemptSeats ? (spec.exempt?.nominalConcurrencyShares ?? 0) : 0
   }
 
   #readSchemas(): Classifier<Schema> {
@@ -110,13 +157,14 @@ export class FlowConfiguration {
     })
     this.#metrics.show(
       schemas.map(({ series }) => series),
-      new Map([...this.#levels].flatMap(([name, { pool }]) => (pool === undefined ? [] : [[name, pool.seats]]))),
+      [...this.#levels].map(([name, { pool, lending }]) => ({ name, pool, lending })),
     )
     return new Classifier(schemas, schemas.find(({ name }) => name === 'catch-all')!)
   }
 
-  #schema(ready: ReadySchema, { uid: levelUid, pool }: Level): Schema {
-    return { ...ready, levelUid, pool, series: this.#metrics.seriesOf(ready.level, ready.name) }
+  #schema(ready: ReadySchema, { uid: levelUid, pool, lending }: Level): Schema {
+    const exemptDemand = pool === undefined ? lending?.demand : undefined
+    return { ...ready, levelUid, pool, exemptDemand, series: this.#metrics.seriesOf(ready.level, ready.name) }
   }
 }
 
@@ -126,7 +174,7 @@ function imagined(specs: ReadonlyMap<string, Json>): [string, ApiObject][] {
 }
 
 /** A schema prepared without its level. */
-interface ReadySchema extends Omit<Schema, 'levelUid' | 'pool' | 'series'> {
+interface ReadySchema extends Omit<Schema, 'levelUid' | 'pool' | 'exemptDemand' | 'series'> {
   readonly level: string
   readonly precedence: number
 }
@@ -150,8 +198,16 @@ function byPrecedence(a: ReadySchema, b: ReadySchema): number {
   return a.precedence - b.precedence || (a.name < b.name ? -1 : 1)
 }
 
-function sharesOf({ spec }: PriorityLevelConfiguration): number {
-  return spec?.type === 'Exempt' ? 0 : (spec?.limited?.assuredConcurrencyShares ?? 0)
+const noLimits: PoolLimits = { seats: 0, queuing: undefined }
+
+/** Since 1.28, one request takes at most 15% of the nominal seats of its level. */
+function maxRequestSeats(nominal: number): Pick<PoolLimits, 'maxRequestSeats'> {
+  return { maxRequestSeats: Math.ceil(nominal * 0.15) }
+}
+
+function lendingOf({ spec }: PriorityLevelConfiguration): Lending {
+  const { lendablePercent = 0 } = (spec?.type === 'Exempt' ? spec.exempt : spec?.limited) ?? {}
+  return { lendablePercent, borrowingLimitPercent: spec?.limited?.borrowingLimitPercent }
 }
 
 function limitsOf({ spec }: PriorityLevelConfiguration, seats: number): PoolLimits {

@@ -70,9 +70,13 @@ export class FlowControl {
   /** Takes seats, at once or after waiting in a queue. Throws 429 if the request is rejected. */
   enter(schema: Schema, entering: Entering): Occupancy | Promise<Occupancy> {
     const { pool, series } = schema
-    if (pool === undefined) return new Seated(schema, { seats: 0, clock: this.#clock })
+    this.#configuration.adjustSeats()
+    if (pool === undefined) {
+      const seats = schema.exemptDemand === undefined ? 0 : entering.demand.seats
+      return new Seated(schema, { seats, clock: this.#clock })
+    }
     const { work } = entering.demand
-    const seats = Math.min(entering.demand.seats, pool.seats)
+    const seats = Math.min(entering.demand.seats, pool.maxRequestSeats)
     const demand = seats === entering.demand.seats ? entering.demand : { seats, work }
     if (!pool.take(demand)) return this.#wait(schema, pool, { ...entering, demand })
     series.waits.executed.observe(0)
@@ -102,6 +106,7 @@ export class FlowControl {
   #look(): void {
     const came = this.#clock.monotonic() - this.#maxWaitMs
     for (const pending of this.#pending) pending.leaveIfOver(came)
+    this.#configuration.adjustSeats()
     if (this.#pending.size > 0) return
     clearInterval(this.#looking)
     this.#looking = undefined
@@ -145,12 +150,14 @@ class Seated implements Occupancy {
     series.dispatched.value++
     series.executing++
     series.seats += seats
+    schema.exemptDemand?.add(seats)
   }
 
   release(): void {
     if (this.#isOver) return
     this.#isOver = true
-    const { series, pool } = this.#schema
+    const { series, pool, exemptDemand } = this.#schema
+    exemptDemand?.add(-this.#seats)
     const ranMs = this.#clock.monotonic() - this.#began
     series.executing--
     series.seats -= this.#seats

@@ -1,6 +1,8 @@
 /** Flow-control metrics by priority level and schema, with the names that kube-apiserver uses. */
 import { type Count, Counter, type Distribution, Gauge, Histogram, type Metric } from '../../base/telemetry/metrics.ts'
-import type { Refusal } from './seat-pool.ts'
+import type { DemandOfPeriod, SeatDemand } from './seat-demand.ts'
+import type { SeatBounds } from './seat-lending.ts'
+import type { Refusal, SeatPool } from './seat-pool.ts'
 
 const labels = ['priority_level', 'flow_schema']
 const lengths = [0, 10, 25, 50, 100, 250, 500, 1000]
@@ -33,6 +35,20 @@ export class FlowSeries {
   get idle(): boolean {
     return this.waiting === 0 && this.executing === 0
   }
+}
+
+/** The seats of a level. */
+interface LevelSeats {
+  readonly name: string
+  readonly pool: SeatPool | undefined
+  readonly lending: { readonly bounds: SeatBounds; readonly demand: SeatDemand } | undefined
+}
+
+interface LendingSeats {
+  readonly name: string
+  readonly bounds: SeatBounds
+  readonly last: DemandOfPeriod
+  readonly current: number
 }
 
 interface FlowHistograms {
@@ -82,7 +98,9 @@ export class FlowMetrics {
     ),
   }
   #series: readonly FlowSeries[] = []
-  #limits: ReadonlyMap<string, number> = new Map()
+  #levels: readonly LevelSeats[] = []
+  #targets: ReadonlyMap<string, number> = new Map()
+  #fairFraction = 0
   readonly #dropped = new Counter({
     name: 'apiserver_dropped_requests_total',
     help: 'Number of requests rejected by the in-flight limits.',
@@ -101,7 +119,24 @@ export class FlowMetrics {
         help: 'Number of seats, by priority level.',
         labels: ['priority_level'],
       },
-      () => [...this.#limits].map(([level, seats]) => [[level], seats] as const),
+      () => this.#levels.flatMap(({ name, pool }) => (pool === undefined ? [] : [[[name], pool.seats] as const])),
+    ),
+    this.#lendingGauge('nominal_limit_seats', 'Seats of a level by its shares.', ({ bounds }) => bounds.nominal),
+    this.#lendingGauge('lower_limit_seats', 'Seats that a level does not lend.', ({ bounds }) => bounds.lower),
+    this.#lendingGauge('upper_limit_seats', 'Seats of a level that borrows all it may.', ({ bounds }) => bounds.upper),
+    this.#lendingGauge('current_limit_seats', 'Seats of a level after lending and borrowing.', (each) => each.current),
+    this.#lendingGauge('demand_seats_high_watermark', 'Maximum demand.', ({ last }) => last.high),
+    this.#lendingGauge('demand_seats_average', 'Average demand.', ({ last }) => last.average),
+    this.#lendingGauge('demand_seats_stdev', 'Standard deviation of the demand.', ({ last }) => last.deviation),
+    this.#lendingGauge('demand_seats_smoothed', 'Smoothed demand.', ({ last }) => last.smoothed),
+    this.#lendingGauge('target_seats', 'Target of the distribution.', ({ name }) => this.#targets.get(name) ?? 0),
+    new Gauge(
+      {
+        name: 'apiserver_flowcontrol_seat_fair_frac',
+        help: 'Fraction of its target that each level gets within its bounds.',
+        labels: [],
+      },
+      () => (this.#levels.some(({ lending }) => lending !== undefined) ? [[[], this.#fairFraction] as const] : []),
     ),
   ]
 
@@ -112,10 +147,27 @@ export class FlowMetrics {
   }
 
   /** Replaces the exported series. Series of removed schemas stay until their requests have finished. */
-  show(series: readonly FlowSeries[], limits: ReadonlyMap<string, number>): void {
+  show(series: readonly FlowSeries[], levels: readonly LevelSeats[]): void {
     const under = this.#series.filter((each) => !each.idle && !series.includes(each))
     this.#series = [...series, ...under]
-    this.#limits = limits
+    this.#levels = levels
+  }
+
+  /** Records the result of a distribution of seats. */
+  showShares(fairFraction: number, targets: ReadonlyMap<string, number>): void {
+    this.#fairFraction = fairFraction
+    this.#targets = targets
+  }
+
+  /** A gauge of the levels that lend and borrow. Versions without lending have no such series. */
+  #lendingGauge(name: string, help: string, read: (level: LendingSeats) => number): Gauge {
+    return new Gauge({ name: `apiserver_flowcontrol_${name}`, help, labels: ['priority_level'] }, () =>
+      this.#levels.flatMap(({ name, pool, lending }) => {
+        if (lending === undefined) return []
+        const { bounds, demand } = lending
+        return [[[name], read({ name, bounds, last: demand.last, current: pool?.seats ?? demand.seats })] as const]
+      }),
+    )
   }
 
   #gauge(name: string, help: string, read: (series: FlowSeries) => number): Gauge {

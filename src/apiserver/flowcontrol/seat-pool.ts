@@ -10,6 +10,7 @@
  *
  * Each event-loop tick starts a bounded amount of work (`tick-budget.ts`). Requests beyond it wait as if no seats were free.
  */
+import type { SeatDemand } from './seat-demand.ts'
 import { Dealer } from './shuffle-shard.ts'
 import type { TickBudget, Waiting } from './tick-budget.ts'
 
@@ -23,6 +24,8 @@ export interface Queuing {
 
 export interface PoolLimits {
   readonly seats: number
+  /** Maximum number of seats of one request. Defaults to all seats. */
+  readonly maxRequestSeats?: number
   /** Undefined if requests do not wait. */
   readonly queuing: Queuing | undefined
 }
@@ -71,13 +74,22 @@ export class SeatPool implements Waiting {
   /** Queues that have waiting or running requests, or that used more than their share. */
   readonly #queues = new Map<number, FairQueue>()
 
-  constructor(limits: PoolLimits, tickBudget: TickBudget) {
+  /** Learns of all seats that requests occupy or wait for. */
+  readonly #demand: SeatDemand | undefined
+
+  constructor(limits: PoolLimits, tickBudget: TickBudget, demand?: SeatDemand) {
     this.#limits = limits
     this.#tickBudget = tickBudget
+    this.#demand = demand
   }
 
   get seats(): number {
     return this.#limits.seats
+  }
+
+  /** Maximum number of seats of one request. */
+  get maxRequestSeats(): number {
+    return Math.max(this.#limits.maxRequestSeats ?? this.#limits.seats, 1)
   }
 
   get inUse(): number {
@@ -104,6 +116,7 @@ export class SeatPool implements Waiting {
     // Without queues, only seats count.
     if (!this.#tickBudget.take(work) && this.#limits.queuing !== undefined) return false
     this.#inUse += seats
+    this.#demand?.add(seats)
     return true
   }
 
@@ -134,6 +147,7 @@ export class SeatPool implements Waiting {
     queue.waiters.add(waiter)
     queue.waitingSeats += seats
     this.#waiting++
+    this.#demand?.add(seats)
     if (isAlone && this.#fits(seats) && this.#next() === queue) this.#serve(queue, waiter)
     this.#dispatch()
   }
@@ -144,6 +158,7 @@ export class SeatPool implements Waiting {
     if (!queue.waiters.delete(waiter)) return false
     queue.waitingSeats -= seats
     this.#waiting--
+    this.#demand?.add(-seats)
     // The removed request may have been the one that needed more seats than were free.
     this.#dispatch()
     this.#forgetIfIdle()
@@ -156,6 +171,7 @@ export class SeatPool implements Waiting {
    */
   release(seats: number, queue?: FairQueue, ranMs = 0): void {
     this.#inUse -= seats
+    this.#demand?.add(-seats)
     if (queue !== undefined) {
       queue.executingSeats -= seats
       queue.due += seats * (ranMs - guessedMs)

@@ -27,7 +27,8 @@ function lookedAt(stored: number, query: URLSearchParams): number {
   const selects = (query.get('labelSelector') ?? '') !== '' || (query.get('fieldSelector') ?? '') !== ''
   if (selects && asksForOne(query)) return 1
   if (mayBeOld(query)) return stored
-  return selects ? stored + limit : 2 * limit
+  // A sorted page is chosen from all objects.
+  return selects || (query.get('sort') ?? '') !== '' ? stored + limit : 2 * limit
 }
 
 /** A selector on one name is a lookup, not a search. */

@@ -42,7 +42,12 @@ export function openFlowControl(
     throw new UsageError(
       'priority and fairness has no seats: set --max-requests-inflight or --max-mutating-requests-inflight above 0, or --enable-priority-and-fairness=false',
     )
-  const configuration = new FlowConfiguration(lookup, { seats, version: options.emulatedVersion, metrics })
+  const configuration = new FlowConfiguration(lookup, {
+    seats,
+    version: options.emulatedVersion,
+    metrics,
+    clock: systemClock,
+  })
   return shareFairly(new FlowControl(configuration, systemClock, requestTimeout / 4), catalogue, vendorOf(profile))
 }
 

@@ -106,8 +106,21 @@ const builtForPods = [
   'VolumeMountStatus.volumeStatus',
 ].map((name) => `core.v1.${name}`)
 
+const builtForFlowControl = ['v1', 'v1beta1', 'v1beta2', 'v1beta3'].flatMap((version) =>
+  [
+    'LimitedPriorityLevelConfiguration.borrowingLimitPercent',
+    'LimitedPriorityLevelConfiguration.lendablePercent',
+    'PriorityLevelConfigurationSpec.exempt',
+  ].map((name) => `flowcontrol.${version}.${name}`),
+)
+
 /** Fields whose defaults, validation and update rules are built, such as `core.v1.PodSpec.hostUsers`. */
-const built: ReadonlySet<string> = new Set([...builtForWorkloads, ...builtForPods, ...builtForNetworkAndStorage])
+const built: ReadonlySet<string> = new Set([
+  ...builtForWorkloads,
+  ...builtForPods,
+  ...builtForNetworkAndStorage,
+  ...builtForFlowControl,
+])
 
 const page = join(import.meta.dirname, '../../../docs/fields-without-rules.md')
 

@@ -1,0 +1,74 @@
+/**
+ * The demand for seats at one priority level: the seats in use and those that requests wait for. Lending decides by the
+ * demand of the last period, weighted by time, and by a smoothed demand that follows a rise at once and a fall slowly.
+ */
+import type { Clock } from '../../base/time/clock.ts'
+
+/** Weight of the earlier smoothed demand, so that it falls by half in about five minutes. */
+const smoothing = 0.977
+
+/** The demand of a period. */
+export interface DemandOfPeriod {
+  /** Maximum demand. */
+  readonly high: number
+  readonly average: number
+  readonly deviation: number
+  readonly smoothed: number
+}
+
+/** Integrates the demand over time. */
+export class SeatDemand {
+  readonly #clock: Clock
+  #seats = 0
+  #since: number
+  #began: number
+  #high = 0
+  #sum = 0
+  #sumOfSquares = 0
+  #last: DemandOfPeriod = { high: 0, average: 0, deviation: 0, smoothed: 0 }
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#since = this.#began = clock.monotonic()
+  }
+
+  /** The current demand. */
+  get seats(): number {
+    return this.#seats
+  }
+
+  /** The demand of the last finished period. */
+  get last(): DemandOfPeriod {
+    return this.#last
+  }
+
+  /** Adds seats, or removes them if the number is negative. */
+  add(seats: number): void {
+    this.#integrate()
+    this.#seats += seats
+    if (this.#seats > this.#high) this.#high = this.#seats
+  }
+
+  /** Ends the period and begins the next one. Returns the demand of the period. */
+  endPeriod(): DemandOfPeriod {
+    this.#integrate()
+    const ms = this.#since - this.#began
+    const average = ms > 0 ? this.#sum / ms : this.#seats
+    const deviation = ms > 0 ? Math.sqrt(Math.max(this.#sumOfSquares / ms - average ** 2, 0)) : 0
+    const envelope = average + deviation
+    const smoothed = Math.max(envelope, smoothing * this.#last.smoothed + (1 - smoothing) * envelope)
+    this.#last = { high: this.#high, average, deviation, smoothed }
+    this.#began = this.#since
+    this.#sum = this.#sumOfSquares = 0
+    this.#high = this.#seats
+    return this.#last
+  }
+
+  #integrate(): void {
+    const now = this.#clock.monotonic()
+    const ms = now - this.#since
+    this.#sum += this.#seats * ms
+    this.#sumOfSquares += this.#seats ** 2 * ms
+    this.#since = now
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * Lending of seats between priority levels, since Kubernetes 1.26. Each level has a nominal number of seats. It lends up
+ * to `lendablePercent` of them and borrows up to `borrowingLimitPercent`. Every ten seconds, the seats are distributed
+ * again by the demand of the levels: each level gets at least what it must not lend and now needs, at most what it may
+ * borrow, and in between the same fraction of its target as every other level.
+ */
+import type { DemandOfPeriod } from './seat-demand.ts'
+
+/** Interval of the distribution. */
+export const lendingPeriodMs = 10_000
+
+/** The seats of a level by its configuration. */
+export interface SeatBounds {
+  readonly nominal: number
+  /** Seats that the level does not lend. */
+  readonly lower: number
+  /** Seats that the level can have with everything that it may borrow. */
+  readonly upper: number
+}
+
+/** The percentages of a level. An undefined limit means no limit. */
+export interface Lending {
+  readonly lendablePercent: number
+  readonly borrowingLimitPercent: number | undefined
+}
+
+/** Returns the bounds of a level with this number of nominal seats. */
+export function seatBounds(nominal: number, lending: Lending, allSeats: number): SeatBounds {
+  const { lendablePercent, borrowingLimitPercent } = lending
+  const borrowed = borrowingLimitPercent === undefined ? allSeats : Math.round((nominal * borrowingLimitPercent) / 100)
+  return { nominal, lower: nominal - Math.round((nominal * lendablePercent) / 100), upper: nominal + borrowed }
+}
+
+/** A level that takes part in the distribution. */
+export interface LendingLevel {
+  readonly bounds: SeatBounds
+  readonly demand: DemandOfPeriod
+  /** Requests of an exempt level do not wait, so the level gets all seats that it uses. */
+  readonly isExempt: boolean
+}
+
+/** The result of a distribution. */
+export interface SeatShares {
+  /** The current seats of each level, in the order of the levels. */
+  readonly seats: readonly number[]
+  readonly targets: readonly number[]
+  /** The fraction of its target that a level gets if it is within its bounds. */
+  readonly fairFraction: number
+}
+
+const maxSteps = 60
+
+/** Distributes the seats of the server. */
+export function distributeSeats(allSeats: number, levels: readonly LendingLevel[]): SeatShares {
+  const shares = levels.map(({ bounds, demand, isExempt }) => {
+    const needed = isExempt ? demand.high : Math.min(bounds.nominal, demand.high)
+    const lower = Math.max(bounds.lower, needed)
+    return { lower, upper: Math.max(bounds.upper, lower), target: Math.max(lower, demand.smoothed) }
+  })
+  const seatsAt = (fraction: number) =>
+    shares.map(({ lower, upper, target }) => Math.min(upper, Math.max(lower, fraction * target)))
+  const total = (fraction: number) => seatsAt(fraction).reduce((sum, seats) => sum + seats, 0)
+  // The total grows with the fraction, from the sum of the lower bounds to that of the upper bounds.
+  let low = 0
+  let high = 1 + allSeats / Math.min(1, ...shares.flatMap(({ target }) => (target > 0 ? [target] : [])))
+  for (let step = 0; step < maxSteps && low < high; step++) {
+    const middle = (low + high) / 2
+    if (total(middle) <= allSeats) low = middle
+    else high = middle
+  }
+  return {
+    seats: seatsAt(low).map((seats) => Math.round(seats)),
+    targets: shares.map(({ target }) => target),
+    fairFraction: low,
+  }
+}
