@@ -58,6 +58,7 @@ function openState(options: ServerOptions, foundation: Foundation, context: Asse
   const loopRecords = { log, clock, metrics: metrics.workQueues, missingRights }
   const backupSource = { store: foundation.raw, dataDir: options.etcdServers.length > 0 ? undefined : options.dataDir }
   const backups = new ScheduledBackups(options, { source: backupSource, log, clock })
+  metrics.store.showLastBackup(() => backups.newest)
   const readiness = readinessOf({ store, caches, failed, notice, missingRights, backups, stopping: context.stopping })
   return { localNodes, caches, loopRecords, backupSource, backups, readiness }
 }

@@ -35,6 +35,7 @@ export class ScheduledBackups {
   #running: Promise<void> = Promise.resolve()
   #stopped = false
   #failure: string | undefined
+  #newest: number | undefined
 
   constructor(
     options: Pick<ServerOptions, 'backupDir' | 'backupInterval' | 'backupKeep'>,
@@ -50,6 +51,11 @@ export class ScheduledBackups {
   start(): void {
     if (this.#options.backupDir === '') return
     this.#running = this.#untilFirst().then((ms) => this.#schedule(ms))
+  }
+
+  /** The time of the newest backup in the directory, in milliseconds since 1970. */
+  get newest(): number | undefined {
+    return this.#newest
   }
 
   /** Returns a note for the readiness of the server. */
@@ -69,8 +75,11 @@ export class ScheduledBackups {
     const { backupDir, backupInterval } = this.#options
     // If the directory is unreadable, the first backup starts at once and reports the error.
     const names = (await readdir(backupDir).catch(() => [])).filter(isOurs)
-    const ages = names.map((name) => this.#clock.now() - timeOf(name)).filter((age) => age >= 0)
-    return ages.length === 0 ? 0 : Math.max(0, backupInterval - Math.min(...ages))
+    const now = this.#clock.now()
+    const times = names.map(timeOf).filter((time) => time <= now)
+    if (times.length === 0) return 0
+    this.#newest = Math.max(...times)
+    return Math.max(0, backupInterval - (now - this.#newest))
   }
 
   #schedule(ms: number): void {
@@ -83,8 +92,8 @@ export class ScheduledBackups {
 
   async #run(): Promise<void> {
     const { backupDir } = this.#options
-    const time = new Date(this.#clock.now()).toISOString().replaceAll(/[-:]/g, '')
-    const file = join(backupDir, `orch-${time}.backup`)
+    const began = this.#clock.now()
+    const file = join(backupDir, `orch-${new Date(began).toISOString().replaceAll(/[-:]/g, '')}.backup`)
     try {
       const names = await readdir(backupDir).catch(() => [])
       await makePrivateDirectory(
@@ -94,6 +103,7 @@ export class ScheduledBackups {
       await this.#deleteHalfWritten()
       const { entries, bytes, sha256 } = await writeBackupFile(file, this.#chunks())
       this.#failure = undefined
+      this.#newest = began
       this.#log.info('backup completed', { file, entries: countText(entries, 'entry'), size: bytesText(bytes), sha256 })
       await this.#deleteOld()
     } catch (error) {

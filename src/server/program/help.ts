@@ -81,6 +81,12 @@ const commands: { readonly [name: string]: CommandHelp } = {
     about: 'The file has a field for every flag of orch up or orch apiserver. See docs/configuration.md.',
     flagGroups: async () => ({ Config: (await import('./config-command.ts')).configFlags }),
   },
+  status: {
+    form: 'status [flags]',
+    summary: 'show the state of a running server, its data and its last backup',
+    about: 'Exits with 1 if the server is not ready.',
+    flagGroups: async () => ({ Status: (await import('./status-command.ts')).statusFlags }),
+  },
   version: {
     form: 'version',
     summary: 'print the version',

@@ -61,6 +61,13 @@ async function obey(args: readonly string[]): Promise<void> {
     process.stdout.write(await configCommand(rest))
     return
   }
+  if (command === 'status') {
+    const { statusCommand } = await import('./status-command.ts')
+    const { report, ready } = await statusCommand(rest)
+    process.stdout.write(report)
+    process.exitCode = ready ? 0 : 1
+    return
+  }
   if (isBackupCommand(command)) return await runBackupCommand(command, rest)
   if (command !== 'up' && command !== 'apiserver')
     throw new UsageError(`unknown command ${JSON.stringify(command)}: use ${commandNames.join(', ')} or help`)

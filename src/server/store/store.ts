@@ -1,5 +1,6 @@
 /** Opens the store that the options name: the embedded one or etcd. Loads only the code of that store. */
 
+import { resolve } from 'node:path'
 import { allKinds } from '../../api/kinds/all.ts'
 import { pause } from '../../base/concurrency/abort.ts'
 import { UsageError } from '../../base/flags/flags.ts'
@@ -47,7 +48,10 @@ export async function openStore(
   }
   const encrypted = await readEncryptionFile(options)
   const raw = providedStore ?? (await open())
-  if (providedStore === undefined) metrics.showSize(await sizeReader(options, raw))
+  if (providedStore === undefined) {
+    metrics.showSize(await sizeReader(options, raw))
+    metrics.showLocation(onEtcd ? options.etcdServers.join() : resolve(options.dataDir))
+  }
   const store = encrypted === undefined ? raw : encryptedStore(raw, encrypted)
   return { store: metrics.measured(store), raw, failed, notice }
 }

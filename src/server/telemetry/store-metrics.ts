@@ -50,7 +50,30 @@ export class StoreMetrics {
       return this.#bytes === undefined ? [] : [[[], this.#bytes]]
     },
   )
-  readonly metrics: readonly Metric[] = [this.#durations, this.#fullness, this.#size]
+  #location: string | undefined
+  readonly #info = new Gauge(
+    {
+      name: 'orch_store_info',
+      help: '1, with the location of the store: the data directory or the etcd members.',
+      labels: ['location'],
+      across: 'max',
+    },
+    () => (this.#location === undefined ? [] : [[[this.#location], 1]]),
+  )
+  #lastBackup: () => number | undefined = () => undefined
+  readonly #backup = new Gauge(
+    {
+      name: 'orch_last_backup_timestamp_seconds',
+      help: 'Time of the newest backup in --backup-dir, in seconds since 1970.',
+      labels: [],
+      across: 'max',
+    },
+    () => {
+      const time = this.#lastBackup()
+      return time === undefined ? [] : [[[], Math.floor(time / 1000)]]
+    },
+  )
+  readonly metrics: readonly Metric[] = [this.#durations, this.#fullness, this.#size, this.#info, this.#backup]
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -66,6 +89,16 @@ export class StoreMetrics {
    */
   showSize(read: ReadSize): void {
     this.#readSize = read
+  }
+
+  /** Sets the location of the store: a directory or URLs. */
+  showLocation(location: string): void {
+    this.#location = location
+  }
+
+  /** Sets the source of the time of the newest backup, in milliseconds since 1970. */
+  showLastBackup(read: () => number | undefined): void {
+    this.#lastBackup = read
   }
 
   async #lookAtSize(): Promise<void> {
