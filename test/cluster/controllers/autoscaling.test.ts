@@ -234,7 +234,7 @@ test('the recommended number of replicas depends on the resource usage', () => {
       resource,
       target: { utilization: 50 },
       replicas: all.length,
-      tolerance: 0.1,
+      tolerance: { up: 0.1, down: 0.1 },
       now: Date.parse('2030-01-02T00:00:00Z'),
     }).replicas
   const two = [pod('a'), pod('b')]

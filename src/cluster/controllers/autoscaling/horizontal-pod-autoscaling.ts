@@ -27,6 +27,7 @@ import { AutoscalerStatus } from './autoscaler-status.ts'
 import { adviceOf, type MetricAdvice } from './metric-advice.ts'
 import { MetricError } from './metric-result.ts'
 import { MetricsApi } from './metrics-api.ts'
+import { numberOf, type Tolerance } from './resource-usage.ts'
 import { type LimitAnswer, limitReplicas, type Moment } from './scaling-limits.ts'
 
 export interface AutoscalingOptions {
@@ -178,7 +179,7 @@ async function adviceFor(
     if (labelSelector === '') throw new MetricError('InvalidSelector', "the HPA target's scale is missing a selector")
     const advice = await adviceOf(autoscaler, {
       replicas: target.scale.spec?.replicas ?? 0,
-      tolerance,
+      tolerance: toleranceOf(autoscaler, tolerance),
       now: clock.now(),
       api,
       listPods: async () => (await client.list<Pod>(kinds.Pod, { namespace, labelSelector, signal })).items,
@@ -194,6 +195,13 @@ async function adviceFor(
     state.recorder.record(autoscaler, { type: 'Warning', reason, message: messageOf(error) })
     return undefined
   }
+}
+
+/** Returns the tolerance of the autoscaler's behavior, or the default one. */
+function toleranceOf({ spec }: HorizontalPodAutoscaler, otherwise: number): Tolerance {
+  const of = (rules: { readonly tolerance?: unknown } | undefined) =>
+    numberOf(rules?.tolerance === undefined ? undefined : String(rules.tolerance)) ?? otherwise
+  return { up: of(spec?.behavior?.scaleUp), down: of(spec?.behavior?.scaleDown) }
 }
 
 /** Limits the recommendation to the change that is allowed now. */

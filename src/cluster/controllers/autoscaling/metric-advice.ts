@@ -3,7 +3,7 @@ import type { HorizontalPodAutoscaler } from '../../../api/kinds/autoscaling/hor
 import type { MetricSpec, MetricStatus } from '../../../api/kinds/autoscaling/metrics.ts'
 import { MetricError, type MetricResult, type MetricSources } from './metric-result.ts'
 import { externalMetric, objectMetric, podsMetric } from './named-metric.ts'
-import { resourceMetric } from './resource-metric.ts'
+import { containerResourceMetric, resourceMetric } from './resource-metric.ts'
 
 export interface MetricAdvice {
   readonly replicas: number
@@ -33,8 +33,10 @@ export async function adviceOf({ spec }: HorizontalPodAutoscaler, sources: Metri
 }
 
 async function adviceOfMetric(metric: MetricSpec, sources: MetricSources): Promise<MetricResult> {
-  const { type = '', resource, pods, object, external } = metric
+  const { type = '', resource, containerResource, pods, object, external } = metric
   if (type === 'Resource' && resource !== undefined) return await resourceMetric(resource, sources)
+  if (type === 'ContainerResource' && containerResource !== undefined)
+    return await containerResourceMetric(containerResource, sources)
   if (type === 'Pods' && pods !== undefined) return await podsMetric(pods, sources)
   if (type === 'Object' && object !== undefined) return await objectMetric(object, sources)
   if (type === 'External' && external !== undefined) return await externalMetric(external, sources)

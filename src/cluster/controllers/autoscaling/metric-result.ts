@@ -3,6 +3,7 @@ import type { MetricStatus } from '../../../api/kinds/autoscaling/metrics.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { formatQuantity } from '../../../api/model/quantity.ts'
 import type { MetricsApi } from './metrics-api.ts'
+import type { Tolerance } from './resource-usage.ts'
 
 /** Explains why a metric is unavailable, with the reason for the condition. */
 export class MetricError extends Error {
@@ -17,7 +18,7 @@ export class MetricError extends Error {
 
 export interface MetricSources {
   readonly replicas: number
-  readonly tolerance: number
+  readonly tolerance: Tolerance
   readonly now: number
   readonly listPods: () => Promise<readonly Pod[]>
   readonly api: MetricsApi

@@ -13,7 +13,7 @@ import { selectorText } from '../../../api/selectors/selector-text.ts'
 import { messageOf } from '../../../base/text/errors.ts'
 import { isReady } from '../workloads/pod-state.ts'
 import { MetricError, type MetricResult, type MetricSources, quantityOf } from './metric-result.ts'
-import { numberOf, replicasFor } from './resource-usage.ts'
+import { isTolerated, numberOf, replicasFor } from './resource-usage.ts'
 
 export async function podsMetric(
   { metric = {}, target = {} }: NonNullable<MetricSpec['pods']>,
@@ -81,13 +81,13 @@ async function answerFor(value: number, target: MetricTarget, sources: MetricSou
 
 function replicasPerPod(value: number, average: number, { replicas, tolerance }: MetricSources): number {
   const ratio = value / (average * replicas)
-  return Math.abs(1 - ratio) <= tolerance ? replicas : Math.ceil(value / average)
+  return isTolerated(ratio, tolerance) ? replicas : Math.ceil(value / average)
 }
 
 /** Scales in proportion to the ready pods, because other pods do not share the load yet. */
 async function replicasInAll(ratio: number, { replicas, tolerance, listPods }: MetricSources): Promise<number> {
   if (replicas === 0) return Math.ceil(ratio)
-  if (Math.abs(1 - ratio) <= tolerance) return replicas
+  if (isTolerated(ratio, tolerance)) return replicas
   const pods = await listPods()
   if (pods.length === 0) throw new Error('no pods returned by selector while calculating replica count')
   const ready = pods.filter((pod) => pod.status?.phase === 'Running' && isReady(pod)).length

@@ -1,5 +1,5 @@
 /**
- * Recommends a number of replicas from a metric of type Resource: the usage of pods, compared with their requests or an
+ * Recommends a number of replicas from the metrics Resource and ContainerResource: the usage of pods, compared with their requests or an
  * average value.
  */
 
@@ -16,24 +16,52 @@ import {
 } from './resource-usage.ts'
 
 type Resource = NonNullable<MetricSpec['resource']>
+type ContainerResource = NonNullable<MetricSpec['containerResource']>
 
 export async function resourceMetric(resource: Resource, sources: MetricSources): Promise<MetricResult> {
-  const metrics = await readMetrics(resource.name ?? '', sources)
+  const { name, answer } = await usageMetric(resource, sources, 'FailedGetResourceMetric')
+  const status = { type: 'Resource', resource: { name: resource.name, current: currentOf(resource, answer) } }
+  return { name, replicas: answer.replicas, status: status as MetricStatus }
+}
+
+/** Considers only the usage and the requests of one container of each pod. */
+export async function containerResourceMetric(
+  { container = '', ...resource }: ContainerResource,
+  sources: MetricSources,
+): Promise<MetricResult> {
+  const reason = 'FailedGetContainerResourceMetric'
+  const { name, answer } = await usageMetric({ ...resource, container }, sources, reason)
+  const current = currentOf(resource, answer)
+  const status = { type: 'ContainerResource', containerResource: { name: resource.name, container, current } }
+  return { name, replicas: answer.replicas, status: status as MetricStatus }
+}
+
+async function usageMetric(
+  resource: Resource & { readonly container?: string },
+  sources: MetricSources,
+  reason: string,
+): Promise<{ readonly name: string; readonly answer: UsageAnswer }> {
+  const metrics = await readMetrics({ resource: resource.name ?? '', reason }, sources)
   const question = questionOf(resource, sources)
   try {
-    const usage = usageOf(metrics, question.resource)
+    const usage = usageOf(metrics, question.resource, question.container)
     const answer = replicasFor({ ...question, pods: await sources.listPods(), usage })
     const byUtilization = 'utilization' in question.target
-    const name = `${question.resource} resource${byUtilization ? ' utilization (percentage of request)' : ''}`
-    return { name, replicas: answer.replicas, status: statusOf(resource, answer) }
+    const part = question.container === undefined ? 'resource' : 'container resource'
+    return {
+      name: `${question.resource} ${part}${byUtilization ? ' utilization (percentage of request)' : ''}`,
+      answer,
+    }
   } catch (error) {
-    throw new MetricError('FailedGetResourceMetric', `failed to get ${resource.name} utilization: ${messageOf(error)}`)
+    throw new MetricError(reason, `failed to get ${resource.name} utilization: ${messageOf(error)}`)
   }
 }
 
-async function readMetrics(resource: string, { api }: MetricSources): Promise<readonly PodMetrics[]> {
+async function readMetrics(
+  { resource, reason }: { readonly resource: string; readonly reason: string },
+  { api }: MetricSources,
+): Promise<readonly PodMetrics[]> {
   const why = `unable to get metrics for resource ${resource}`
-  const reason = 'FailedGetResourceMetric'
   const metrics = await api.usage().catch((error: unknown) => {
     throw new MetricError(reason, `${why}: ${messageOf(error)}`)
   })
@@ -42,16 +70,16 @@ async function readMetrics(resource: string, { api }: MetricSources): Promise<re
 }
 
 function questionOf(
-  { name = '', target = {} }: Resource,
+  { name = '', target = {}, container }: Resource & { readonly container?: string },
   { replicas, tolerance, now }: MetricSources,
 ): Omit<UsageQuestion, 'pods' | 'usage'> {
   const average = numberOf(target.averageValue === undefined ? undefined : String(target.averageValue))
   const targetValue = average === undefined ? { utilization: target.averageUtilization ?? 80 } : { average }
-  return { resource: name, target: targetValue, replicas, tolerance, now }
+  const part = container === undefined ? {} : { container }
+  return { resource: name, ...part, target: targetValue, replicas, tolerance, now }
 }
 
-function statusOf({ name = '' }: Resource, { average, utilization }: UsageAnswer): MetricStatus {
+function currentOf({ name = '' }: Resource, { average, utilization }: UsageAnswer) {
   const averageValue = quantityOf(average, name === 'cpu' ? 'decimal' : 'binary')
-  const current = { averageValue, ...(utilization === undefined ? {} : { averageUtilization: utilization }) }
-  return { type: 'Resource', resource: { name, current } } as MetricStatus
+  return { averageValue, ...(utilization === undefined ? {} : { averageUtilization: utilization }) }
 }

@@ -51,6 +51,16 @@ function requestOf({ spec }: Pod, resource: string, container?: string): number 
   return values.includes(undefined) ? undefined : values.reduce((sum: number, value) => sum + value!, 0)
 }
 
+/** Relative deviations from the target that cause no change: above it (`up`) and below it (`down`). */
+export interface Tolerance {
+  readonly up: number
+  readonly down: number
+}
+
+export function isTolerated(ratio: number, { up, down }: Tolerance): boolean {
+  return ratio >= 1 - down && ratio <= 1 + up
+}
+
 /** Inputs of the replica calculation. */
 export interface UsageQuestion {
   readonly pods: readonly Pod[]
@@ -60,7 +70,7 @@ export interface UsageQuestion {
   /** Percentage of the requests, or an average value per pod. */
   readonly target: { readonly utilization: number } | { readonly average: number }
   readonly replicas: number
-  readonly tolerance: number
+  readonly tolerance: Tolerance
   readonly now: number
 }
 
@@ -86,13 +96,13 @@ export function replicasFor(question: UsageQuestion): UsageAnswer {
   const stay = { replicas, ...currentUsage }
   const countsUnready = unready.length > 0 && first.ratio > 1
   if (!countsUnready && missing.length === 0)
-    return Math.abs(1 - first.ratio) <= tolerance
+    return isTolerated(first.ratio, tolerance)
       ? stay
       : { ...currentUsage, replicas: Math.ceil(first.ratio * ready.size) }
   for (const pod of missing) measured.set(pod.metadata.name ?? '', first.ratio < 1 ? fullUse(question, pod) : 0)
   if (countsUnready) for (const pod of unready) measured.set(pod.metadata.name ?? '', 0)
   const { ratio } = ratioOf(question, measured)
-  if (Math.abs(1 - ratio) <= tolerance || first.ratio < 1 !== ratio < 1) return stay
+  if (isTolerated(ratio, tolerance) || first.ratio < 1 !== ratio < 1) return stay
   const next = Math.ceil(ratio * measured.size)
   return ratio < 1 === next > replicas && next !== replicas ? stay : { ...currentUsage, replicas: next }
 }
