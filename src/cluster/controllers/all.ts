@@ -382,12 +382,13 @@ export const controlLoops: readonly ControlLoop[] = [
     account: 'replicaset-controller',
     cluster: true,
     syncs: { flag: 'replicaset', default: 5 },
-    make: ({ client, recorder, informer, vendor, clock }) =>
+    make: ({ client, recorder, informer, vendor, emulation, clock }) =>
       replicaSetLoop({
         client,
         recorder,
         vendor,
         clock,
+        reportsTerminating: emulation.gates.has('DeploymentReplicaSetTerminatingReplicas'),
         owners: informer(kinds.ReplicaSet),
         pods: informer(kinds.Pod),
       }),
@@ -403,6 +404,7 @@ export const controlLoops: readonly ControlLoop[] = [
         recorder,
         vendor,
         clock,
+        reportsTerminating: false,
         owners: informer(kinds.ReplicationController),
         pods: informer(kinds.Pod),
       }),
@@ -484,11 +486,12 @@ export const controlLoops: readonly ControlLoop[] = [
     account: 'statefulset-controller',
     cluster: true,
     syncs: { flag: 'statefulset', default: 5 },
-    make: ({ client, recorder, informer, vendor, clock }) =>
+    make: ({ client, recorder, informer, vendor, emulation, clock }) =>
       statefulSetLoop({
         client,
         recorder,
         vendor,
+        emulation,
         clock,
         sets: informer(kinds.StatefulSet),
         pods: informer(kinds.Pod),

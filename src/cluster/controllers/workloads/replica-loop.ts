@@ -32,7 +32,7 @@ import { afterRefusal, lookAgain, unlessConflict } from './outcomes.ts'
 import { byController, controllerOf, type OwnerKind } from './ownership.ts'
 import { createPod, deletePod, isNamespaceEnding, PodGoneError, podFromTemplate } from './pod-control.ts'
 import { fromPods } from './pod-events.ts'
-import { isActive, nextAvailableMs } from './pod-state.ts'
+import { hasEnded, isActive, isTerminating, nextAvailableMs } from './pod-state.ts'
 import { type ReplicaFailure, type ReplicaOwner, replicaStatus } from './replica-status.ts'
 import { type SelectingOwners, selectingOwners } from './selecting-owners.ts'
 import { StepSpacing } from './step-spacing.ts'
@@ -43,6 +43,8 @@ export interface ReplicaLoopParts<O extends ReplicaOwner> {
   readonly recorder: EventRecorder
   readonly vendor: Vendor
   readonly clock: Clock
+  /** Whether the status counts terminating pods. */
+  readonly reportsTerminating: boolean
   readonly owners: Informer<O>
   readonly pods: Informer<Pod>
 }
@@ -124,9 +126,19 @@ async function step<O extends ReplicaOwner>(
   // Each of these steps iterates over all pods, so other work may run in between.
   await slice.yieldIfDue()
   const now = clock.now()
-  const isWritten = await writeStatus(state, owner, { status: replicaStatus(owner, pods, { failure, now }), signal })
+  const facts = { failure, terminating: terminatingPods(state, owner), now }
+  const isWritten = await writeStatus(state, owner, { status: replicaStatus(owner, pods, facts), signal })
   if (failure !== undefined) return afterRefusal(failure.error)
   return isWritten ? lookAgain(expectedMs, nextAvailableMs(pods, owner.spec?.minReadySeconds ?? 0, now)) : 'later'
+}
+
+function terminatingPods<O extends ReplicaOwner>(
+  { pods, reportsTerminating }: State<O>,
+  { metadata: { namespace = '', uid = '' } }: O,
+): number | undefined {
+  if (!reportsTerminating) return undefined
+  const controlled = byController(pods).controlledBy(namespace, uid)
+  return controlled.filter((pod) => isTerminating(pod) && !hasEnded(pod)).length
 }
 
 async function claimedPods<O extends ReplicaOwner>(state: State<O>, owner: O, signal: AbortSignal): Promise<Pod[]> {

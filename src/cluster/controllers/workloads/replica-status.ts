@@ -22,6 +22,7 @@ interface Status {
   fullyLabeledReplicas?: number
   readyReplicas?: number
   availableReplicas?: number
+  terminatingReplicas?: number
   observedGeneration?: number
   conditions?: Condition[]
 }
@@ -38,11 +39,19 @@ export interface ReplicaFailure {
   readonly error: unknown
 }
 
+/** What the status reports besides the active pods. */
+export interface ReplicaFacts {
+  readonly failure: ReplicaFailure | undefined
+  /** Number of terminating pods. Undefined if this version does not report it. */
+  readonly terminating: number | undefined
+  readonly now: number
+}
+
 /** Returns the new status of the owner, or undefined if it is unchanged. */
 export function replicaStatus(
   owner: ReplicaOwner,
   pods: readonly Pod[],
-  { failure, now }: { readonly failure: ReplicaFailure | undefined; readonly now: number },
+  { failure, terminating, now }: ReplicaFacts,
 ): Status | undefined {
   const { spec = {}, status = {}, metadata } = owner
   const { minReadySeconds = 0, template } = spec
@@ -54,6 +63,7 @@ export function replicaStatus(
     fullyLabeledReplicas: countOf(pods, ({ metadata: { labels } }) => fullLabels.matches(labels)),
     readyReplicas: ready.length,
     availableReplicas: countOf(ready, (pod) => minReadySeconds === 0 || isAvailable(pod, minReadySeconds, now)),
+    ...(terminating === undefined ? {} : { terminatingReplicas: terminating }),
     observedGeneration: metadata.generation ?? 0,
     conditions,
   }

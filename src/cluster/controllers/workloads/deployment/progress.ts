@@ -90,10 +90,18 @@ function countedStatus(rollout: Rollout, sets: Sets): DeploymentStatus {
     updatedReplicas: presentIn(sets.present === undefined ? [] : [sets.present]),
     readyReplicas: all.reduce((sum, { status }) => sum + (status?.readyReplicas ?? 0), 0),
     availableReplicas,
+    ...terminatingIn(all),
     unavailableReplicas: Math.max(0, wantedIn(all) - availableReplicas),
     ...(collisionCount === undefined ? {} : { collisionCount }),
     conditions: withCondition(conditions, available),
   }
+}
+
+/** Sums the terminating pods if all ReplicaSets report them. */
+function terminatingIn(all: readonly ReplicaSet[]): { terminatingReplicas?: number } {
+  const counts = all.map(({ status }) => status?.terminatingReplicas)
+  if (!counts.every((count) => count !== undefined)) return {}
+  return all.length === 0 ? {} : { terminatingReplicas: counts.reduce((sum, count) => sum + count, 0) }
 }
 
 function withProgress(rollout: Rollout, { present }: Sets, next: DeploymentStatus): DeploymentCondition[] {

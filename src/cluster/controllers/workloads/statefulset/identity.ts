@@ -4,6 +4,7 @@ import type { StatefulSet } from '../../../../api/kinds/apps/stateful-set.ts'
 import type { PersistentVolumeClaim } from '../../../../api/kinds/core/persistent-volume-claim.ts'
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import { type Vendor, vendorKey } from '../../../../api/model/vendor.ts'
+import { isAtLeast } from '../../../../api/versions/emulated-version.ts'
 import type { Draft } from '../../../../client/requests/resource-type.ts'
 import { templateOfRevision } from '../controller-revisions.ts'
 import { podFromTemplate } from '../pod-control.ts'
@@ -14,6 +15,12 @@ const revisionLabel = 'controller-revision-hash'
 
 export function podName({ metadata: { name } }: StatefulSet, ordinal: number): string {
   return `${name}-${ordinal}`
+}
+
+/** Returns the first ordinal of a set, and the one after the last. */
+export function ordinalRange({ spec }: StatefulSet): { readonly start: number; readonly end: number } {
+  const start = spec?.ordinals?.start ?? 0
+  return { start, end: start + (spec?.replicas ?? 1) }
 }
 
 /** Returns the ordinal in the name of a pod, or undefined if the name does not belong to this set. */
@@ -32,6 +39,10 @@ export function revisionOf({ metadata }: Pick<Pod, 'metadata'>): string | undefi
 
 const nameLabel = (vendor: Vendor) => vendorKey(vendor, 'pod-name', 'statefulset')
 
+function hasIndexLabel({ emulation: { version, gates } }: SetStep['parts']): boolean {
+  return isAtLeast(version, '1.28') && (gates.has('PodIndexLabel') || isAtLeast(version, '1.32'))
+}
+
 /**
  * Builds the pod of an ordinal from the update revision, or from the current revision if the set holds the ordinal
  * back.
@@ -45,6 +56,7 @@ export function newPod(step: SetStep, ordinal: number): Draft<Pod> {
     ...metadata.labels,
     [nameLabel(parts.vendor)]: name,
     [revisionLabel]: revision.metadata.name ?? '',
+    ...(hasIndexLabel(parts) ? { [vendorKey(parts.vendor, 'pod-index', 'apps')]: String(ordinal) } : {}),
   }
   const { serviceName = '' } = set.spec ?? {}
   return {
@@ -56,8 +68,9 @@ export function newPod(step: SetStep, ordinal: number): Draft<Pod> {
 /** Whether a missing pod is created from the current revision although a newer one exists. */
 function isHeldBack({ spec = {}, status = {} }: StatefulSet, ordinal: number): boolean {
   const { type, rollingUpdate } = spec.updateStrategy ?? {}
-  if (rollingUpdate !== undefined) return ordinal < (rollingUpdate.partition ?? 0)
-  return type === 'RollingUpdate' && ordinal < (status.currentReplicas ?? 0)
+  const start = spec.ordinals?.start ?? 0
+  if (rollingUpdate !== undefined) return ordinal < start + (rollingUpdate.partition ?? 0)
+  return type === 'RollingUpdate' && ordinal < start + (status.currentReplicas ?? 0)
 }
 
 type Volumes = NonNullable<NonNullable<Pod['spec']>['volumes']>

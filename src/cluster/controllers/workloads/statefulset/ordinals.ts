@@ -5,8 +5,10 @@
  * deletes of surplus pods do not wait.
  */
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
+import { absoluteNumber } from '../percentages.ts'
 import { isAvailable, isReady, isTerminating } from '../pod-state.ts'
-import { ordinalOf, revisionOf, withIdentity } from './identity.ts'
+import { retainClaims } from './claim-retention.ts'
+import { ordinalOf, ordinalRange, revisionOf, withIdentity } from './identity.ts'
 import type { SetStep } from './parts.ts'
 import { createOrdinal, deleteOrdinal, updateOrdinal } from './pod-writes.ts'
 
@@ -47,10 +49,10 @@ function runsAvailable({ set, parts }: SetStep, pod: Pod): boolean {
 /** Performs the steps that are possible now, and updates the counts. */
 export async function move(step: SetStep, pods: readonly Pod[], counts: Counts): Promise<void> {
   const { set } = step
-  const { replicas: desiredReplicas = 1, podManagementPolicy, updateStrategy } = set.spec ?? {}
+  const { podManagementPolicy, updateStrategy } = set.spec ?? {}
   const byOrdinal = new Map(pods.flatMap((pod) => [[ordinalOf(set, pod) ?? -1, pod] as const]))
   const isOrdered = podManagementPolicy !== 'Parallel'
-  const walk: Walk = { step, counts, isOrdered, desiredReplicas, byOrdinal }
+  const walk: Walk = { step, counts, isOrdered, ...ordinalRange(set), byOrdinal }
   if (!(await fill(walk))) return
   if (!(await shrink(walk))) return
   if (updateStrategy?.type !== 'OnDelete') await replaceOld(walk)
@@ -60,8 +62,10 @@ interface Walk {
   readonly step: SetStep
   readonly counts: Counts
   readonly isOrdered: boolean
-  /** Desired number of ordinals. */
-  readonly desiredReplicas: number
+  /** First desired ordinal. */
+  readonly start: number
+  /** Ordinal after the last desired one. */
+  readonly end: number
   readonly byOrdinal: Map<number, Pod>
 }
 
@@ -76,9 +80,9 @@ const maxCreated = 100
  * Returns true if every ordinal has a pod and, with OrderedReady, all are available, so that the next steps may follow.
  */
 async function fill(walk: Walk): Promise<boolean> {
-  const { step, counts, isOrdered, desiredReplicas, byOrdinal } = walk
+  const { step, counts, isOrdered, start, end, byOrdinal } = walk
   let created = 0
-  for (let ordinal = 0; ordinal < desiredReplicas; ordinal++) {
+  for (let ordinal = start; ordinal < end; ordinal++) {
     const currentPod = byOrdinal.get(ordinal)
     const pod =
       currentPod !== undefined && currentPod.status?.phase === 'Failed'
@@ -96,6 +100,7 @@ async function fill(walk: Walk): Promise<boolean> {
     if (isOrdered && (isTerminating(pod) || !runsAvailable(step, pod))) return false
     const mended = withIdentity(step, pod, ordinal)
     if (mended !== undefined) await updateOrdinal(step, mended, ordinal)
+    await retainClaims(step, { pod, ordinal, isSurplus: false })
   }
   return true
 }
@@ -115,12 +120,12 @@ async function deleteFailed(walk: Walk, pod: Pod): Promise<Pod | undefined> {
 }
 
 /**
- * Deletes pods beyond the last ordinal. With OrderedReady, deletes one at a time, highest first. Returns true if none
+ * Deletes pods outside the desired ordinals. With OrderedReady, deletes one at a time, highest first. Returns true if none
  * is left.
  */
 async function shrink(walk: Walk): Promise<boolean> {
-  const { step, isOrdered, desiredReplicas, byOrdinal } = walk
-  const surplus = [...byOrdinal.keys()].filter((ordinal) => ordinal >= desiredReplicas).sort((a, b) => b - a)
+  const { step, isOrdered, start, end, byOrdinal } = walk
+  const surplus = [...byOrdinal.keys()].filter((ordinal) => ordinal < start || ordinal >= end).sort((a, b) => b - a)
   const firstUnhealthy = [...byOrdinal.keys()]
     .sort((a, b) => a - b)
     .find((ordinal) => ordinal >= 0 && !isHealthy(byOrdinal.get(ordinal)!))
@@ -132,6 +137,7 @@ async function shrink(walk: Walk): Promise<boolean> {
     }
     // An unavailable pod blocks the others, unless it is the first unhealthy one.
     if (isOrdered && !runsAvailable(step, pod) && ordinal !== firstUnhealthy) return false
+    await retainClaims(step, { pod, ordinal, isSurplus: true })
     await deleteOrdinal(step, pod)
     countRevision(walk, pod, -1)
     if (isOrdered) return false
@@ -143,16 +149,31 @@ function isHealthy(pod: Pod): boolean {
   return runsReady(pod) && !isTerminating(pod)
 }
 
-/** Replaces one pod of an old revision if all pods above it are healthy. */
-async function replaceOld({ step, counts, desiredReplicas, byOrdinal }: Walk): Promise<void> {
-  const { partition = 0 } = step.set.spec?.updateStrategy?.rollingUpdate ?? {}
-  for (let ordinal = desiredReplicas - 1; ordinal >= partition; ordinal--) {
+/**
+ * Replaces pods of an old revision from the highest ordinal down to the partition: one at a time if all pods above it
+ * are healthy, or with `maxUnavailable` as many as may be unavailable.
+ */
+async function replaceOld(walk: Walk): Promise<void> {
+  const { step, counts, start, end, byOrdinal } = walk
+  const { partition = 0, maxUnavailable } = step.set.spec?.updateStrategy?.rollingUpdate ?? {}
+  let remaining = maxUnavailable === undefined ? 1 : replaceable(walk, maxUnavailable)
+  for (let ordinal = end - 1; ordinal >= start + partition && remaining > 0; ordinal--) {
     const pod = byOrdinal.get(ordinal)!
     if (revisionOf(pod) !== step.update.metadata.name && !isTerminating(pod)) {
       await deleteOrdinal(step, pod)
       counts.currentReplicas--
-      return
-    }
-    if (!isHealthy(pod)) return
+      remaining--
+    } else if (maxUnavailable === undefined && !isHealthy(pod)) return
   }
+}
+
+/** Returns how many more pods may become unavailable. At least one pod may always be unavailable. */
+function replaceable({ step, start, end, byOrdinal }: Walk, maxUnavailable: number | string): number {
+  const limit = Math.max(1, absoluteNumber(maxUnavailable, end - start, Math.floor))
+  let unavailable = 0
+  for (let ordinal = start; ordinal < end; ordinal++) {
+    const pod = byOrdinal.get(ordinal)!
+    if (isTerminating(pod) || !runsAvailable(step, pod)) unavailable++
+  }
+  return limit - unavailable
 }

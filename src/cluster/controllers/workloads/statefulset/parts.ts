@@ -5,6 +5,7 @@ import type { StatefulSet } from '../../../../api/kinds/apps/stateful-set.ts'
 import type { PersistentVolumeClaim } from '../../../../api/kinds/core/persistent-volume-claim.ts'
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import type { Vendor } from '../../../../api/model/vendor.ts'
+import type { Emulation } from '../../../../api/versions/availability.ts'
 import type { Clock } from '../../../../base/time/clock.ts'
 import type { EventRecorder } from '../../../../client/informers/event-recorder.ts'
 import type { Informer } from '../../../../client/informers/informer.ts'
@@ -15,6 +16,7 @@ export interface StatefulSetParts {
   readonly client: Client
   readonly recorder: EventRecorder
   readonly vendor: Vendor
+  readonly emulation: Emulation
   readonly clock: Clock
   readonly sets: Informer<StatefulSet>
   readonly pods: Informer<Pod>

@@ -6,6 +6,7 @@ import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { nameOf } from '../../../../client/requests/resource-type.ts'
 import { isConflict, isNotFound, StatusError } from '../../../../client/requests/status-error.ts'
 import { isNamespaceEnding } from '../pod-control.ts'
+import { isOfEarlierPod, withSetAsOwner } from './claim-retention.ts'
 import { claimsOf, newPod, podName } from './identity.ts'
 import type { SetStep } from './parts.ts'
 
@@ -40,14 +41,17 @@ export async function updateOrdinal(step: SetStep, pod: Pod, ordinal: number): P
   })
 }
 
-async function createClaims({ parts, set, signal }: SetStep, ordinal: number): Promise<void> {
+async function createClaims(step: SetStep, ordinal: number): Promise<void> {
+  const { parts, set, signal } = step
   for (const claim of claimsOf(set, ordinal)) {
     const { name = '', namespace = '' } = claim.metadata
     const cachedClaim = parts.claims.get({ namespace, name })
     if (cachedClaim?.metadata.deletionTimestamp !== undefined) throw new ClaimError(`pvc ${name} is being deleted`)
+    if (cachedClaim !== undefined && isOfEarlierPod(parts, set, { claim: cachedClaim, pod: podName(set, ordinal) }))
+      throw new ClaimError(`pvc ${name} will be deleted with an earlier pod`)
     if (cachedClaim !== undefined) continue
     try {
-      await parts.client.create(kinds.PersistentVolumeClaim, claim, { signal })
+      await parts.client.create(kinds.PersistentVolumeClaim, withSetAsOwner(step, claim), { signal })
     } catch (error) {
       if (!(error instanceof StatusError && error.reason === 'AlreadyExists')) throw error
       continue
