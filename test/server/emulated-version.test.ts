@@ -1,7 +1,10 @@
 /** `--emulated-version` and the feature gates of the emulated version. */
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
-import type { EmulatedVersion } from '../../src/api/versions/emulated-version.ts'
+import { type EmulatedVersion, emulatedVersions } from '../../src/api/versions/emulated-version.ts'
+import { gateState, isFeatureGate } from '../../src/api/versions/feature-gates.ts'
 import { readEmulatedVersion } from '../../src/server/flags/emulated-version.ts'
 import { emulationFrom } from '../../src/server/flags/emulation.ts'
 import { readPairs } from '../../src/server/flags/pairs.ts'
@@ -89,6 +92,25 @@ test('feature gates that kind definitions use can be changed', () => {
   assert.ok(!gatesOf('1.27', 'HPAContainerMetrics=false').has('HPAContainerMetrics'))
   assert.ok(gatesOf('1.23', 'TopologyAwareHints=true').has('TopologyAwareHints'))
   assert.ok(gatesOf('1.23', 'AnyVolumeDataSource=true').has('AnyVolumeDataSource'))
+  assert.ok(gatesOf('1.26', 'HPAContainerMetrics=true').has('HPAContainerMetrics'), 'alpha')
+})
+
+test('every feature gate that the code asks about can be changed', () => {
+  const source = join(import.meta.dirname, '../../src')
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
+  const asked = files.flatMap((name) =>
+    [...readFileSync(join(source, name), 'utf8').matchAll(/(?:isEnabled|gates\.has)\('(\w+)'/g)].map(
+      ([, gate = '']) => gate,
+    ),
+  )
+  for (const gate of asked.filter(isFeatureGate)) {
+    const version = emulatedVersions.find((each) => {
+      const state = gateState(gate, each)
+      return state !== undefined && !state.locked
+    })
+    if (version === undefined) continue
+    for (const on of [true, false]) assert.equal(gatesOf(version, `${gate}=${on}`).has(gate), on, gate)
+  }
 })
 
 for (const [version, pairs, message] of [
@@ -96,8 +118,8 @@ for (const [version, pairs, message] of [
   ['1.29', 'ApiListChunking=true', /unrecognized feature gate: ApiListChunking.*did you mean APIListChunking\?/],
   ['1.33', 'APIListChunking=true', /unrecognized feature gate: APIListChunking/],
   ['1.29', 'APIListChunking=false', /cannot set feature gate APIListChunking to false, feature is locked to true/],
-  ['1.26', 'HPAContainerMetrics=true', /alpha in Kubernetes 1\.26, and alpha features are not implemented/],
-  ['1.28', 'AllAlpha=true', /alpha features are not implemented/],
+  ['1.28', 'AllAlpha=true', /not all alpha features are implemented/],
+  ['1.28', 'CustomCPUCFSQuotaPeriod=true', /implements only CustomCPUCFSQuotaPeriod=false/],
   ['1.28', 'KubeletTracing=false', /implements only KubeletTracing=true/],
 ] as const)
   test(`--feature-gates=${pairs} is rejected at ${version}`, () => {

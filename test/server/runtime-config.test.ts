@@ -31,6 +31,12 @@ test('a more specific --runtime-config entry takes precedence in any order', () 
   assert.deepEqual(leftOut('v1=false,v1/secrets=true,api/ga').includes('core/v1/secrets'), false)
 })
 
+test('--runtime-config accepts alpha versions of known groups, which are not served', () => {
+  assert.deepEqual(leftOut('scheduling.orch.io/v1alpha2=true'), [])
+  assert.throws(() => leftOut('scheduling.orch.io/v1alpha2x=true'), /unknown API/)
+  assert.throws(() => leftOut('nowhere.orch.io/v1alpha1=true'), /unknown API/)
+})
+
 test('a disabled version is neither served nor discovered, and its objects are kept', async () => {
   const server = await serve({ after }, ['--runtime-config=autoscaling/v2=false,v1/secrets=false,v1/namespaces=false'])
   const client = server.client('admin-token')

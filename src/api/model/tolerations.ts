@@ -16,7 +16,26 @@ interface Toleration extends Taint {
 export function tolerates(toleration: Toleration, { key = '', value = '', effect = '' }: Taint): boolean {
   if ((toleration.effect ?? '') !== '' && toleration.effect !== effect) return false
   if ((toleration.key ?? '') !== '' && toleration.key !== key) return false
-  return toleration.operator === 'Exists' || (toleration.value ?? '') === value
+  if (toleration.operator === 'Exists') return true
+  return isComparison(toleration.operator) ? compares(toleration, value) : (toleration.value ?? '') === value
+}
+
+/** Whether the operator compares the values of taint and toleration as integers. */
+export function isComparison(operator: string | undefined): boolean {
+  return operator === 'Lt' || operator === 'Gt'
+}
+
+/** Whether the value of the taint is below or above that of the toleration. Taints without a number do not match. */
+function compares({ operator, value: limit = '' }: Toleration, value: string): boolean {
+  if (!isDecimalInt64(value) || !isDecimalInt64(limit)) return false
+  return operator === 'Lt' ? BigInt(value) < BigInt(limit) : BigInt(value) > BigInt(limit)
+}
+
+const decimal = /^(?:0|-?[1-9][0-9]{0,18})$/
+
+/** Whether the text is a 64-bit integer in canonical form. */
+export function isDecimalInt64(text: string): boolean {
+  return decimal.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text)
 }
 
 /** Whether any of the tolerations matches this taint. */

@@ -18,8 +18,11 @@ export function dropGatedFields(
   context: RuleContext & Partial<PrepareContext>,
 ): void {
   const finder = finderOf(emulationOf(context).gates)
-  const isDropped = ({ field: { gateDrops } }: GatedValue) =>
-    gateDrops === undefined || (gateDrops !== 'never' && isSince(gateDrops, context))
+  const isDropped = ({ field: { gateDrops } }: GatedValue) => {
+    if (gateDrops === undefined) return true
+    if (gateDrops === 'main') return context.subresource === ''
+    return gateDrops !== 'never' && isSince(gateDrops, context)
+  }
   const present = [...finder.find(schema, object, { path: '' })].filter(isDropped)
   if (present.length === 0) return
   const stored = previous === undefined ? [] : [...finder.find(schema, previous, { path: '' })]

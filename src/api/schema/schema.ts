@@ -247,8 +247,11 @@ export interface Field<T = unknown> extends Availability {
   /** Whether an empty list or map that was sent is recorded before it is dropped: see `explicit-empty.ts`. */
   readonly emptyCounts?: boolean
   readonly default?: Json
-  /** The first version in which a disabled gate drops the field from objects, or `never`. Unset means always. */
-  readonly gateDrops?: KubeVersion | 'never'
+  /**
+   * When a disabled gate drops the field from objects: since a version, `never`, or only in writes to the object itself
+   * (`main`), not to its status. Unset means always.
+   */
+  readonly gateDrops?: KubeVersion | 'never' | 'main'
   /** Whether an object that is empty once the field is dropped because of its gate is dropped too. */
   readonly dropsEmptyOwner?: boolean
   /**
@@ -287,7 +290,7 @@ export interface FieldOptions extends Availability {
   readonly optionalSince?: KubeVersion
   readonly zeroValue?: 'omit' | 'keep' | 'write'
   readonly emptyCounts?: boolean
-  readonly gateDrops?: KubeVersion | 'never'
+  readonly gateDrops?: KubeVersion | 'never' | 'main'
   readonly dropsEmptyOwner?: boolean
   readonly default?: Json
   readonly patch?: 'replace' | 'retainKeys'

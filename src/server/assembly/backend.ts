@@ -25,7 +25,7 @@ import { ScheduledBackups } from '../backup/scheduled-backups.ts'
 import { emulationFrom } from '../flags/emulation.ts'
 import type { EmulatedOptions, ServerOptions } from '../flags/options.ts'
 import type { Reloading } from '../flags/reloading.ts'
-import { isSpoken } from '../flags/runtime-config.ts'
+import { alphaVersions, isSpoken } from '../flags/runtime-config.ts'
 import { openAccess } from '../identity/authorization.ts'
 import type { FrontProxy } from '../identity/front-proxy.ts'
 import type { readIdentity } from '../identity/identity.ts'
@@ -53,6 +53,9 @@ function openState(options: ServerOptions, foundation: Foundation, context: Asse
   const localNodes = new LocalNodes()
   worker?.shareNodes(localNodes)
   const eventRetention = { historyMs: options.historyDuration, clock: systemClock }
+  const unbuilt = [...alphaVersions(options.runtimeConfig, { kinds: context.kinds, vendor: vendorOf(options.profile) })]
+  if (unbuilt.length > 0)
+    log.warn('alpha API versions are not implemented and not served', { versions: unbuilt.join(', ') })
   const caches = openCaches(store, { failed, log, eventRetention, sharing: worker?.sharing })
   const missingRights = new MissingRights(log)
   const loopRecords = { log, clock, metrics: metrics.workQueues, missingRights }

@@ -3,8 +3,7 @@
  * set all gates of a stage.
  *
  * A gate can be changed only if code acts on it: its name is listed here, or a definition names it as its `gate`. Any
- * other gate is accepted only in the state that the server implements. Alpha features are not built, with a few
- * exceptions.
+ * other gate is accepted only in the state that the server implements. This holds for alpha features too.
  */
 import { type Availability, gateNames } from '../../api/versions/availability.ts'
 import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
@@ -23,35 +22,59 @@ export type FeatureGatePairs = ReadonlyMap<string, boolean>
 
 /** The gates that rules and handlers ask for, and the effect of enabling each. Gates of fields need no entry. */
 const actedOn: { readonly [name in FeatureGate]?: string } = {
+  APIListChunking: 'clients can request lists in pages with limit and continue',
   AggregatedDiscoveryEndpoint: 'clients can request all groups and resource types in one discovery document',
   AggregatedDiscoveryRemoveBetaType: 'the server does not serve the v2beta1 format of that document',
+  AllowServiceLBStatusOnNonLB: 'the status of a Service of any type can contain load balancer addresses',
   AnyVolumeDataSource: 'PersistentVolumeClaims can be populated from objects of any kind',
   AuthorizeNodeWithSelectors: 'a node agent reads only its own Node and the pods on it',
   AuthorizeWithSelectors: 'authorizers see the field and label selectors of a request',
-  APIListChunking: 'clients can request lists in pages with limit and continue',
   ConstrainedImpersonation: 'permissions to impersonate can be limited to certain actions',
+  CRDValidationRatcheting: 'an update does not validate unchanged parts of a custom resource again',
+  ContainerRestartRules: 'containers can have their own restart policy',
+  CrossNamespaceVolumeDataSource: 'a PersistentVolumeClaim can be populated from an object in another namespace',
   CustomResourceValidationExpressions: 'the server enforces CEL rules in custom resource schemas',
   ElasticIndexedJob: 'the completions of an Indexed Job can change together with its parallelism',
   KubeletServiceAccountTokenForCredentialProviders: 'a node agent reads the service accounts of the pods on it',
+  ExpandedDNSConfig: 'pods can have more and longer DNS search domains',
+  HPAScaleToZero: 'a HorizontalPodAutoscaler with an Object or External metric can scale to zero replicas',
+  InPlacePodVerticalScalingInitContainers: 'the resources of init containers can change in a running pod',
+  JobReadyPods: 'the status of a Job counts its ready pods',
+  JobTrackingWithFinalizers: 'Jobs track their pods with finalizers',
+  MatchLabelKeysInPodTopologySpreadSelectorMerge:
+    'the server adds the values of matchLabelKeys to the selectors of topology spread constraints',
+  MutablePVNodeAffinity: 'the node affinity of a PersistentVolume can change',
   MutablePodResourcesForSuspendedJobs: 'the resources in the pod template of a suspended Job can change',
   MutableSchedulingDirectivesForSuspendedJobs:
     'the scheduling directives in the pod template of a suspended Job can change even after the Job has started',
   PodDisruptionConditions: 'evicted pods have the condition DisruptionTarget',
+  PodLifecycleSleepActionAllowZero: 'a lifecycle hook can sleep for zero seconds',
+  PodTopologyLabelsAdmission: 'pods get the topology labels of their node',
+  ProcMountType: 'containers can choose how /proc is mounted',
   RecoverVolumeExpansionFailure: 'a PersistentVolumeClaim whose expansion failed can request less storage',
   ServiceAccountNodeAudienceRestriction: 'a node agent requests tokens only for audiences that its pods use',
+  RelaxedDNSSearchValidation: 'DNS search domains can contain underscores',
+  RelaxedEnvironmentVariableValidation: 'names of environment variables can contain almost all ASCII characters',
+  RelaxedServiceNameValidation: 'the name of a Service can start with a digit',
+  RestartAllContainersOnContainerExits: 'a restart rule of a container can restart all containers of the pod',
+  RetroactiveDefaultStorageClass: 'a PersistentVolumeClaim without a class can get the default class later',
+  SELinuxMount: 'pods can choose how the SELinux labels of volumes change',
   ServiceAccountTokenJTI: 'service account tokens have an ID, which users of the token get as an extra attribute',
   ServiceAccountTokenNodeBinding: 'service account tokens can be bound to Nodes',
   ServiceAccountTokenPodNodeInfo: 'service account tokens of pods name the node',
+  StrictIPCIDRValidation: 'the server rejects IP addresses and CIDR ranges that are not in canonical form',
   TokenRequestServiceAccountUIDValidation: 'a token request must name the UID of its account, if it names one',
+  UserNamespacesHostNetworkSupport: 'a pod with its own user namespace can use the host network',
   WatchList: 'a watch with sendInitialEvents=true sends the current objects first',
 }
 
-/** The features that can be enabled although they are alpha in some version. */
-const builtInAlpha: readonly FeatureGate[] = [
-  'AggregatedDiscoveryEndpoint',
-  'AnyVolumeDataSource',
-  'RecoverVolumeExpansionFailure',
-  'WatchList',
+/**
+ * Gates that are accepted in both states although they change nothing here. The server always uses one protocol to its
+ * nodes, and the permission for the status of a ResourceClaim always covers all of its fields.
+ */
+const withoutEffect: readonly FeatureGate[] = [
+  'DRAResourceClaimGranularStatusAuthorization',
+  'ExtendWebSocketsToKubelet',
 ]
 
 const stages = ['AllAlpha', 'AllBeta']
@@ -91,7 +114,8 @@ interface Pair {
 }
 
 function gatesOfStage({ name: stageName, on }: Pair, version: EmulatedVersion): FeatureGate[] {
-  if (stageName === 'AllAlpha' && on) throw refusal('AllAlpha=true: alpha features are not implemented')
+  if (stageName === 'AllAlpha' && on)
+    throw refusal('AllAlpha=true: not all alpha features are implemented; name the gates instead')
   const stage = stageName === 'AllAlpha' ? 'alpha' : 'beta'
   return gatesIn(version).filter((name) => {
     const state = gateState(name, version)
@@ -101,7 +125,7 @@ function gatesOfStage({ name: stageName, on }: Pair, version: EmulatedVersion): 
 
 function actedOnIn({ namedGates }: GateChoice): (name: FeatureGate) => boolean {
   const inDefinitions = namedGates()
-  return (name) => Object.hasOwn(actedOn, name) || inDefinitions.has(name)
+  return (name) => Object.hasOwn(actedOn, name) || inDefinitions.has(name) || withoutEffect.includes(name)
 }
 
 /** Checks one pair. The texts for unknown and locked gates are those of kube-apiserver. */
@@ -116,8 +140,6 @@ function acceptedGate(
     throw refusal(`cannot set feature gate ${name} to ${on}, feature is locked to ${state.on}`)
   const implemented = defaultGatesOf(version).has(name)
   if (on === implemented) return name
-  if (state.stage === 'alpha' && !builtInAlpha.includes(name) && on)
-    throw refusal(`${name}=true: the feature is alpha in Kubernetes ${version}, and alpha features are not implemented`)
   if (!isActedOn(name))
     throw refusal(`${name}=${on}: the server implements only ${name}=${implemented} in Kubernetes ${version}`)
   return name

@@ -11,7 +11,7 @@
  * it is served, or if the server itself needs it.
  */
 
-import { apiVersionOf, type Vendor } from '../../api/model/vendor.ts'
+import { apiVersionOf, groupName, type Vendor } from '../../api/model/vendor.ts'
 import type { Kind } from '../../api/schema/kind.ts'
 import { exists } from '../../api/versions/availability.ts'
 import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
@@ -35,7 +35,9 @@ export function servedBy(config: RuntimeConfig, { kinds, vendor, version }: Sele
     ...onlySpoken.map(({ group, version }) => apiVersionOf(vendor, group, version)),
     ...kinds.filter((kind) => exists(kind, version)).flatMap((kind) => [versionOf(kind, vendor), typeOf(kind, vendor)]),
   ])
-  for (const name of config.keys()) if (!knownVersions.has(plain(name))) throw unknown(name, [...knownVersions])
+  const alpha = alphaVersions(config, { kinds, vendor })
+  for (const name of config.keys())
+    if (!knownVersions.has(plain(name)) && !alpha.has(name)) throw unknown(name, [...knownVersions])
   const switches = new Map([...config].map(([name, on]) => [plain(name), on]))
   return (kind) =>
     // Custom kinds are always served here: their definitions decide.
@@ -46,6 +48,23 @@ export function servedBy(config: RuntimeConfig, { kinds, vendor, version }: Sele
         switches.get(`api/${stageOf(kind.version)}`) ??
         switches.get('api/all') ??
         (kind.optIn !== true && stageOf(kind.version) !== 'alpha')))
+}
+
+/**
+ * Returns the names in the configuration that are alpha versions of a known group. Kubernetes has different ones in each
+ * version. The server builds none of them, so they are accepted and not served.
+ */
+export function alphaVersions(
+  config: RuntimeConfig,
+  { kinds, vendor }: Pick<SelectableKinds, 'kinds' | 'vendor'>,
+): ReadonlySet<string> {
+  const groups = new Set(kinds.map(({ group }) => groupName(vendor, group)))
+  return new Set(
+    [...config.keys()].filter((name) => {
+      const [group = '', version = ''] = plain(name).split('/')
+      return groups.has(group) && /^v[1-9]alpha[1-9]$/.test(version)
+    }),
+  )
 }
 
 /** Versions that the server only uses in calls to webhooks, if enabled. It serves no resources in them. */

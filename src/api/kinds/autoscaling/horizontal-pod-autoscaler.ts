@@ -5,10 +5,9 @@
 
 import { child, type FieldError, type FieldPath, invalid, required } from '../../model/field-error.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
-import { emulationOf, type RuleContext } from '../../schema/context.ts'
+import { isEnabled, isSince, type RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
-import { isAtLeast } from '../../versions/emulated-version.ts'
 import { notNegative } from '../counts.ts'
 import { byType } from '../list-keys.ts'
 import { plainStatus, specAndStatus } from '../spec-and-status.ts'
@@ -133,7 +132,7 @@ export const horizontalPodAutoscaler = defineKind({
     validateUpdate: (next, previous, context) =>
       context.subresource === 'status' ? checkStatus(next.status ?? {}) : checkTarget(next, previous, context),
     canonicalize: ({ spec, status }, context) => {
-      if (isAtLeast(emulationOf(context).version, storedAsV2Since)) return
+      if (isSince(storedAsV2Since, context)) return
       if (spec?.metrics !== undefined) orderMetrics(spec)
       spec?.metrics?.forEach(fillAskedValue)
       status?.currentMetrics?.forEach(fillSeenValues)
@@ -198,11 +197,12 @@ export function cpuMetric(averageUtilization: number): MetricSpec {
 }
 
 function checkSpec({ minReplicas, maxReplicas = 0, metrics = [] }: Spec, path: FieldPath, context: RuleContext) {
-  const isRequired = maxReplicas === 0 && isAtLeast(emulationOf(context).version, '1.36')
+  const isRequired = maxReplicas === 0 && isSince('1.36', context)
+  const lowest = isEnabled('HPAScaleToZero', context) ? 0 : 1
   const maxPath = child(path, 'maxReplicas')
   return [
-    ...(minReplicas !== undefined && minReplicas < 1
-      ? [invalid(child(path, 'minReplicas'), minReplicas, 'must be greater than or equal to 1')]
+    ...(minReplicas !== undefined && minReplicas < lowest
+      ? [invalid(child(path, 'minReplicas'), minReplicas, `must be greater than or equal to ${lowest}`)]
       : []),
     ...(isRequired ? [required(maxPath, 'must be greater than 0')] : []),
     ...(maxReplicas < 1 && !isRequired ? [invalid(maxPath, maxReplicas, 'must be greater than 0')] : []),
@@ -221,8 +221,7 @@ function checkTarget(
 ): FieldError[] {
   const { apiVersion = '', kind } = spec?.scaleTargetRef ?? {}
   const stored = previous?.spec?.scaleTargetRef
-  if (!isAtLeast(emulationOf(context).version, '1.34') || ((stored?.apiVersion ?? '') === apiVersion && stored))
-    return []
+  if (!isSince('1.34', context) || ((stored?.apiVersion ?? '') === apiVersion && stored)) return []
   const parts = apiVersion.split('/')
   const isNamed = parts.length === 2 && parts[0] !== ''
   if (isNamed || (parts.length === 1 && kind === 'ReplicationController')) return []

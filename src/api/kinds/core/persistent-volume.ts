@@ -9,7 +9,7 @@ import { timestamp } from '../../model/object.ts'
 import { parseQuantity, quantitySign } from '../../model/quantity.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
-import { emulationOf, type PrepareContext, type RuleContext } from '../../schema/context.ts'
+import { emulationOf, isEnabled, type PrepareContext, type RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 import { isAtLeast } from '../../versions/emulated-version.ts'
@@ -102,7 +102,9 @@ export const persistentVolume = defineKind({
     validateUpdate: ({ spec: next = {} }, { spec: previous = {} }, context) => [
       ...checkSameSource(next, previous),
       ...immutableField('spec.volumeMode', next.volumeMode, previous.volumeMode),
-      ...(previous.nodeAffinity ? checkSameNodes(next, previous, context) : []),
+      ...(previous.nodeAffinity && !isEnabled('MutablePVNodeAffinity', context)
+        ? checkSameNodes(next, previous, context)
+        : []),
       ...(previous.volumeAttributesClassName !== undefined && next.volumeAttributesClassName === undefined
         ? [forbidden('spec.volumeAttributesClassName', 'update from non-nil value to nil is forbidden')]
         : []),

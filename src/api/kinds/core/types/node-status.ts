@@ -97,6 +97,7 @@ const handlerFeatures = s.object(
       zeroValue: 'keep',
       since: '1.31',
       gate: 'UserNamespacesSupport',
+      gateDrops: 'main',
       doc: 'Whether the runtime handler supports user namespaces.',
     }),
   },
@@ -148,16 +149,19 @@ const fields = {
   runtimeHandlers: field(12, s.list(runtimeHandler), {
     since: '1.30',
     gate: { anyOf: ['RecursiveReadOnlyMounts', 'UserNamespacesSupport'] },
+    gateDrops: 'main',
     doc: 'Container runtime handlers.',
   }),
   features: field(13, nodeFeatures, {
     since: '1.31',
     gate: 'SupplementalGroupsPolicy',
+    gateDrops: 'main',
     doc: 'Features of the container runtime.',
   }),
   declaredFeatures: field(14, s.list(s.string()), {
     since: '1.35',
     gate: 'NodeDeclaredFeatures',
+    gateDrops: 'main',
     doc: 'Features of the node agent that depend on feature gates.',
   }),
 }

@@ -235,7 +235,7 @@ function checkPodSpec(spec: PodSpec, path: FieldPath, context: RuleContext, effo
     ...checkHostAliases(spec.hostAliases ?? [], child(path, 'hostAliases'), context),
     ...checkSharing(spec, child(path, 'securityContext')),
     ...checkOs(spec, path, context),
-    ...checkHostUsers(spec, path),
+    ...checkHostUsers(spec, path, context),
     ...checkHostnameOverride(spec, child(path, 'hostnameOverride')),
     ...checkHostSysctls(spec, child(path, 'securityContext.sysctls'), context),
     ...checkSchedulingGates(spec.schedulingGates ?? [], child(path, 'schedulingGates')),
@@ -286,11 +286,15 @@ const hostNamespaces = [
   ['hostIPC', 'HostIPC'],
 ] as const
 
-/** A pod with its own user namespace uses no other namespace of the host. Clients expect the spelling of the paths. */
-function checkHostUsers(spec: PodSpec, path: FieldPath): FieldError[] {
+/**
+ * A pod with its own user namespace uses no other namespace of the host. Only a feature gate allows the host network.
+ * Clients expect the spelling of the paths.
+ */
+function checkHostUsers(spec: PodSpec, path: FieldPath, context: RuleContext): FieldError[] {
   if (spec.hostUsers !== false) return []
+  const sharesNetwork = isEnabled('UserNamespacesHostNetworkSupport', context)
   return hostNamespaces
-    .filter(([name]) => spec[name])
+    .filter(([name]) => spec[name] && !(name === 'hostNetwork' && sharesNetwork))
     .map(([, name]) => forbidden(child(path, name), 'when `hostUsers` is false'))
 }
 

@@ -10,8 +10,9 @@ import {
   required,
 } from '../../../model/field-error.ts'
 import { checkDnsLabel, checkLabelValue } from '../../../model/names.ts'
-import { isEnabled, type RuleContext } from '../../../schema/context.ts'
-import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { isComparison, isDecimalInt64 } from '../../../model/tolerations.ts'
+import { isEnabled, isSince, type RuleContext } from '../../../schema/context.ts'
+import { field, type InferFields, s, withVersions } from '../../../schema/schema.ts'
 import { checkLabelKey } from '../../../selectors/label-rules.ts'
 import { freeLabelSelector, labelSelector } from '../../meta/label-selector.ts'
 import { checkLabelKeys, checkUnmergedKeys } from './match-label-keys.ts'
@@ -121,10 +122,14 @@ export const affinity = s.object(
   { name: 'Affinity', doc: 'Scheduling constraints for a pod.' },
 )
 
+const comparison = { since: '1.35', gate: 'TaintTolerationComparisonOperators' } as const
+
+const tolerationOperator = withVersions(s.oneOf('Equal', 'Exists', 'Gt', 'Lt'), { Gt: comparison, Lt: comparison })
+
 const tolerationFields = {
   key: field(1, s.string(), { doc: 'Key of the taint. Unset with operator Exists matches all keys.' }),
-  operator: field(2, s.oneOf('Equal', 'Exists'), {
-    doc: 'Operator: Equal compares the values, Exists matches any value. Defaults to Equal.',
+  operator: field(2, tolerationOperator, {
+    doc: 'Operator: Equal compares the values, Exists matches any value. Lt and Gt compare integers. Defaults to Equal.',
   }),
   value: field(3, s.string(), { doc: 'Value of the taint. Must be empty with operator Exists.' }),
   effect: field(4, s.oneOf('NoSchedule', 'PreferNoSchedule', 'NoExecute'), {
@@ -141,7 +146,11 @@ export type Toleration = InferFields<typeof tolerationFields>
 export const toleration = s.object(tolerationFields, {
   name: 'core.v1.Toleration',
   doc: 'Matches taints that a pod tolerates.',
-  check: (value, path) => [...checkTolerationKey(value, path), ...checkTolerationValue(value, path)],
+  check: (value, path, context) => [
+    ...checkTolerationKey(value, path),
+    ...checkTolerationValue(value, path),
+    ...checkComparison(value, path, context),
+  ],
 })
 
 const spreadFields = {
@@ -225,6 +234,16 @@ function checkTolerationValue(value: Toleration, path: FieldPath): FieldError[] 
     ...(operator === 'Equal' ? checkLabelValue(text).map((fault) => invalid(place, text, fault)) : []),
     ...(operator === 'Exists' && text !== '' ? [invalid(place, text, "`value` must be empty with 'Exists'")] : []),
   ]
+}
+
+function checkComparison({ operator, value = '' }: Toleration, path: FieldPath, context: RuleContext): FieldError[] {
+  // In earlier versions, the schema rejects the operators.
+  if (!isComparison(operator) || !isSince('1.35', context)) return []
+  if (!isEnabled(comparison.gate, context))
+    return [notSupported(child(path, 'operator'), operator, ['Equal', 'Exists'])]
+  return isDecimalInt64(value)
+    ? []
+    : [invalid(child(path, 'value'), value, 'must be a 64-bit integer without leading zeros')]
 }
 
 const spreadActions = ['DoNotSchedule', 'ScheduleAnyway']
