@@ -33,9 +33,6 @@ export const kindRows = (): LevelRow[] => readTable('kinds.tsv', 6)
 const notBuilt: ReadonlySet<string> = new Set([
   'admissionregistration.orch.io mutatingadmissionpolicies',
   'admissionregistration.orch.io mutatingadmissionpolicybindings',
-  'certificates.orch.io clustertrustbundles',
-  'certificates.orch.io podcertificaterequests',
-  'coordination.orch.io leasecandidates',
   'resource.orch.io/v1beta1 deviceclasses',
   'resource.orch.io devicetaintrules',
   'resource.orch.io/v1beta1 resourceclaims',

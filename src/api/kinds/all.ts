@@ -38,7 +38,10 @@ import { horizontalPodAutoscalerV2beta2 } from './autoscaling/horizontal-pod-aut
 import { cronJob, cronJobV1beta1 } from './batch/cron-job.ts'
 import { job } from './batch/job.ts'
 import { certificateSigningRequest } from './certificates/certificate-signing-request.ts'
+import { clusterTrustBundle } from './certificates/cluster-trust-bundle.ts'
+import { podCertificateRequest } from './certificates/pod-certificate-request.ts'
 import { lease } from './coordination/lease.ts'
+import { leaseCandidate } from './coordination/lease-candidate.ts'
 import { binding } from './core/binding.ts'
 import { componentStatus } from './core/component-status.ts'
 import { configMap } from './core/config-map.ts'
@@ -146,6 +149,8 @@ export const allKinds: readonly Kind[] = [
   job,
   cronJobV1beta1,
   certificateSigningRequest,
+  clusterTrustBundle,
+  podCertificateRequest,
   ingressClass,
   ingress,
   ipAddress,
@@ -179,6 +184,7 @@ export const allKinds: readonly Kind[] = [
   customResourceDefinition,
   priorityClass,
   lease,
+  leaseCandidate,
   runtimeClass,
   runtimeClassV1beta1,
   endpointSlice,

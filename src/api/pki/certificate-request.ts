@@ -36,7 +36,12 @@ export const subjectAltNameId = '551d11'
 export function readCertificateRequest(pem: Buffer): CertificateRequest {
   const [block] = readPemBlocks(pem)
   if (block?.label !== 'CERTIFICATE REQUEST') throw new MalformedInput('PEM block type must be CERTIFICATE REQUEST')
-  const [info, algorithm, signature, ...rest] = childrenOf(readWhole(block.bytes, tags.sequence))
+  return readRequestDer(block.bytes)
+}
+
+/** Reads a request in DER format and checks its signature. */
+export function readRequestDer(der: Buffer): CertificateRequest {
+  const [info, algorithm, signature, ...rest] = childrenOf(readWhole(der, tags.sequence))
   if (rest.length > 0) throw new MalformedDer('a request must have only content, algorithm and signature')
   const request = readContent(expectTag(info, tags.sequence))
   checkSignature(request.publicKey, { algorithm: readAlgorithm(algorithm), signed: info!.whole, signature })

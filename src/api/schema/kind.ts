@@ -176,6 +176,8 @@ export type Deprecation = BuiltInDeprecation | { readonly warning: string }
 export interface BuiltInDeprecation {
   /** The Kubernetes version that deprecated the API version, such as `1.22`. Earlier versions send no warning. */
   readonly since: KubeVersion
+  /** The first version that sends the warning, if it announces a later deprecation. Defaults to `since`. */
+  readonly warnsSince?: KubeVersion
   /** The announced removal, if it differs from `until` of the kind, the first version without it. */
   readonly removal?: KubeVersion
   /** The replacement: group ID, version and kind. */

@@ -162,7 +162,8 @@ class Derivation {
   }
 
   #isBeforeDeprecation({ deprecated }: Kind): boolean {
-    return deprecated !== undefined && 'since' in deprecated && !isAtLeast(this.version, deprecated.since)
+    if (deprecated === undefined || !('since' in deprecated)) return false
+    return !isAtLeast(this.version, deprecated.warnsSince ?? deprecated.since)
   }
 
   #views({ views }: Kind): Kind['views'] {

@@ -49,7 +49,10 @@ import type { scale } from '../../api/kinds/autoscaling/scale.ts'
 import type { cronJob, cronJobV1beta1 } from '../../api/kinds/batch/cron-job.ts'
 import type { job } from '../../api/kinds/batch/job.ts'
 import type { certificateSigningRequest } from '../../api/kinds/certificates/certificate-signing-request.ts'
+import type { clusterTrustBundle } from '../../api/kinds/certificates/cluster-trust-bundle.ts'
+import type { podCertificateRequest } from '../../api/kinds/certificates/pod-certificate-request.ts'
 import type { lease } from '../../api/kinds/coordination/lease.ts'
+import type { leaseCandidate } from '../../api/kinds/coordination/lease-candidate.ts'
 import type { binding } from '../../api/kinds/core/binding.ts'
 import type { componentStatus } from '../../api/kinds/core/component-status.ts'
 import type { configMap } from '../../api/kinds/core/config-map.ts'
@@ -282,6 +285,18 @@ export const CertificateSigningRequest = clusterWide<CertificateSigningRequest>(
   'CertificateSigningRequest',
   'certificatesigningrequests',
 )
+export type ClusterTrustBundle = ObjectsOf<typeof clusterTrustBundle>
+export const ClusterTrustBundle = clusterWide<ClusterTrustBundle>(
+  'certificates/v1beta1',
+  'ClusterTrustBundle',
+  'clustertrustbundles',
+)
+export type PodCertificateRequest = ObjectsOf<typeof podCertificateRequest>
+export const PodCertificateRequest = namespaced<PodCertificateRequest>(
+  'certificates/v1beta1',
+  'PodCertificateRequest',
+  'podcertificaterequests',
+)
 export type IngressClass = ObjectsOf<typeof ingressClass>
 export const IngressClass = clusterWide<IngressClass>('networking/v1', 'IngressClass', 'ingressclasses')
 export type Ingress = ObjectsOf<typeof ingress>
@@ -448,6 +463,8 @@ export type PriorityClass = ObjectsOf<typeof priorityClass>
 export const PriorityClass = clusterWide<PriorityClass>('scheduling/v1', 'PriorityClass', 'priorityclasses')
 export type Lease = ObjectsOf<typeof lease>
 export const Lease = namespaced<Lease>('coordination/v1', 'Lease', 'leases')
+export type LeaseCandidate = ObjectsOf<typeof leaseCandidate>
+export const LeaseCandidate = namespaced<LeaseCandidate>('coordination/v1beta1', 'LeaseCandidate', 'leasecandidates')
 export type RuntimeClass = ObjectsOf<typeof runtimeClass>
 export const RuntimeClass = clusterWide<RuntimeClass>('node/v1', 'RuntimeClass', 'runtimeclasses')
 export type RuntimeClassV1beta1 = ObjectsOf<typeof runtimeClassV1beta1>

@@ -1,7 +1,7 @@
 /** The table of control loops: every loop that `--controllers` accepts, sorted by name. */
 
 import { clusterInfo } from '../../api/model/bootstrap-token.ts'
-import { claimProtection, volumeProtection } from '../../api/model/protection.ts'
+import { attributesClassProtection, claimProtection, volumeProtection } from '../../api/model/protection.ts'
 import * as kinds from '../../client/requests/built-in-kinds.ts'
 import { inDomainOf } from '../../client/requests/resource-type.ts'
 import { autoscalingLoop, defaultAutoscaling } from './autoscaling/horizontal-pod-autoscaling.ts'
@@ -32,7 +32,7 @@ import { rootCaName, rootCaPublisherLoop } from './root-ca-publisher.ts'
 import { makeScheduler } from './scheduler.ts'
 import { serviceAccountLoop } from './service-account.ts'
 import { tokenSecretLoop, tokenSecretType } from './service-account-secret.ts'
-import { claimProtectionLoop, volumeProtectionLoop } from './storage-protection.ts'
+import { attributesClassProtectionLoop, claimProtectionLoop, volumeProtectionLoop } from './storage-protection.ts'
 import { tokenCleanerLoop } from './token-cleaner.ts'
 import { ttlAfterFinishedLoop } from './ttl-after-finished.ts'
 import { attachDetachLoop } from './volumes/attach-detach.ts'
@@ -516,5 +516,17 @@ export const controlLoops: readonly ControlLoop[] = [
     name: 'ttl-after-finished',
     account: 'ttl-after-finished-controller',
     make: ({ client, informer, clock }) => ttlAfterFinishedLoop({ client, informer: informer(kinds.Job), clock }),
+  },
+  {
+    name: 'volumeattributesclass-protection',
+    account: 'volumeattributesclass-protection-controller',
+    since: '1.34',
+    gate: 'VolumeAttributesClass',
+    make: ({ client, informer, vendor }) =>
+      attributesClassProtectionLoop({
+        client,
+        informer: informer(inDomainOf(vendor, kinds.VolumeAttributesClass)),
+        finalizer: attributesClassProtection(vendor),
+      }),
   },
 ]

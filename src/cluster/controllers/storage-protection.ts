@@ -1,6 +1,6 @@
 /**
- * Two loops that delay the deletion of storage in use: claims that a pod references, and volumes that are bound to a
- * claim. Admission adds a finalizer to new objects (StorageObjectInUseProtection). The loops remove the finalizer when
+ * Three loops that delay the deletion of storage in use: claims that a pod references, volumes that are bound to a
+ * claim, and VolumeAttributesClasses that a claim or volume names. Admission adds a finalizer to new objects (StorageObjectInUseProtection). The loops remove the finalizer when
  * the storage is unused, and add it to older objects that lack it.
  *
  * Every pod that references a claim counts as a user, even if it is pending or has terminated, because its files may
@@ -10,6 +10,7 @@
 
 import type { PersistentVolume } from '../../api/kinds/core/persistent-volume.ts'
 import type { PersistentVolumeClaim } from '../../api/kinds/core/persistent-volume-claim.ts'
+import type { VolumeAttributesClass } from '../../api/kinds/storage/volume-attributes-class.ts'
 import type { ApiObject } from '../../api/model/object.ts'
 import { changeObject } from '../../client/informers/change-object.ts'
 import type { Informer } from '../../client/informers/informer.ts'
@@ -35,6 +36,28 @@ export function claimProtectionLoop(parts: ProtectionParts<PersistentVolumeClaim
 
 export function volumeProtectionLoop(parts: ProtectionParts<PersistentVolume>): Loop {
   return protectionLoop('pv-protection', parts, async ({ status }) => status?.phase === 'Bound')
+}
+
+export function attributesClassProtectionLoop(parts: ProtectionParts<VolumeAttributesClass>): Loop {
+  const isUsed = async ({ metadata: { name = '' } }: VolumeAttributesClass, signal: AbortSignal) =>
+    (await claimsUse(parts.client, name, signal)) || (await volumesUse(parts.client, name, signal))
+  return protectionLoop('volumeattributesclass-protection', parts, isUsed)
+}
+
+async function claimsUse(client: Client, name: string, signal: AbortSignal): Promise<boolean> {
+  for await (const { items } of client.pages(kinds.PersistentVolumeClaim, { signal }))
+    for (const { spec, status } of items) {
+      const { currentVolumeAttributesClassName: current, modifyVolumeStatus: change } = status ?? {}
+      if ([spec?.volumeAttributesClassName, current, change?.targetVolumeAttributesClassName].includes(name))
+        return true
+    }
+  return false
+}
+
+async function volumesUse(client: Client, name: string, signal: AbortSignal): Promise<boolean> {
+  for await (const { items } of client.pages(kinds.PersistentVolume, { signal }))
+    if (items.some(({ spec }) => spec?.volumeAttributesClassName === name)) return true
+  return false
 }
 
 type IsUsed<T> = (object: T, signal: AbortSignal) => Promise<boolean>

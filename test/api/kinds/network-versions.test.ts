@@ -226,6 +226,47 @@ const cluster: Row[] = [
     ...slice({ addresses: ['2001:db8::1'] }),
     causes: ['Invalid endpoints[0].addresses'],
   },
+  {
+    name: 'an IPv4 address in IPv6 form is reported at its place',
+    ...slice({ addresses: ['::ffff:10.0.0.1'] }, 'IPv6'),
+    causes: ['Invalid endpoints[0].addresses[0]'],
+  },
+  {
+    name: 'unchanged addresses are not validated again',
+    ...slice({}),
+    patch: { addressType: 'IPv6' },
+    causes: ['Invalid addressType'],
+  },
+]
+
+/** Rows for 1.34, where strict addresses are off. */
+const lenient: Row[] = [
+  {
+    name: 'an IPv6 address of a slice is canonical',
+    ...slice({ addresses: ['2001:0db8::1'] }, 'IPv6'),
+    causes: ['Invalid endpoints[0].addresses[0]'],
+  },
+  { name: 'an IPv4 address of a slice warns', ...slice({ addresses: ['010.1.2.3'] }), warnings: 1 },
+  {
+    name: 'restricting pods to the Secrets of their account is deprecated',
+    path: '/api/v1/namespaces/default/serviceaccounts',
+    body: { metadata: { name: 'restricted', annotations: { [`${keyDomain}/enforce-mountable-secrets`]: 'true' } } },
+    warnings: 1,
+  },
+]
+
+/** Rows for 1.28, where only node ports and load balancers have an external policy. */
+const oldest: Row[] = [
+  {
+    name: 'external addresses have no policy',
+    ...service({ clusterIP: undefined, externalIPs: ['1.2.3.4'], externalTrafficPolicy: 'Local' }),
+    causes: ['Invalid spec.externalTrafficPolicy'],
+  },
+  {
+    name: 'spaces around a source range warn',
+    ...exposed({ loadBalancerSourceRanges: [' 10.0.0.0/24 '] }),
+    warnings: 1,
+  },
 ]
 
 const older: Row[] = [
@@ -246,4 +287,6 @@ const older: Row[] = [
 ]
 
 await testRows('1.36', [...newest, ...cluster])
+await testRows('1.34', lenient)
 await testRows('1.31', older)
+await testRows('1.28', oldest)

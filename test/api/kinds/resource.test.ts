@@ -189,4 +189,44 @@ const rows: Row[] = [
   },
 ]
 
-await testRows('1.36', rows)
+const twice = { ...claim({ requests: [request, request] }) }
+const tolerant = exactly({ tolerations: [{ key: 'a', operator: 'Exists', effect: 'NoExecute' }] })
+const taints = exactly({ tolerations: [{ key: 'a', operator: 'Exists', effect: 'None' }] })
+const distinct = claim({ requests: [request], constraints: [{ distinctAttribute: 'd.example/a' }] })
+
+await testRows('1.36', [
+  ...rows,
+  { name: 'a repeated request is reported as a whole', ...twice, causes: ['Duplicate spec.devices.requests[1]'] },
+  { name: 'taints can have no effect', ...taints },
+  { name: 'distinct attributes count as constraints', ...distinct },
+])
+await testRows('1.34', [
+  { name: 'a repeated request is reported by name', ...twice, causes: ['Duplicate spec.devices.requests[1].name'] },
+  {
+    name: 'tolerations stay although their gate is off',
+    ...tolerant,
+    shows: { 'spec.devices.requests.0.exactly.tolerations.0.key': 'a' },
+  },
+  {
+    name: 'every taint has an effect',
+    ...taints,
+    causes: [`NotSupported ${first}.exactly.tolerations[0].effect`],
+  },
+  {
+    name: 'an empty constraint lacks its attribute',
+    ...claim({ requests: [request], constraints: [{}] }),
+    causes: ['Required spec.devices.constraints[0].matchAttribute'],
+  },
+])
+await testRows(
+  '1.36',
+  [
+    { name: 'attributes can be lists', ...withDevice({ attributes: { x: { ints: [1, 2] } } }) },
+    {
+      name: 'a list of an attribute is not empty',
+      ...withDevice({ attributes: { x: { ints: [] } } }),
+      causes: ['Invalid spec.devices[0].attributes[x].ints'],
+    },
+  ],
+  ['--feature-gates=DRAListTypeAttributes=true'],
+)

@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { requestPem } from '../../api/pki/encode.ts'
+import { makeAuthority } from '../../api/pki/issue.ts'
 import { serve } from '../../support/in-process.ts'
 
-const server = await serve({ after })
+// The version is needed for trust bundles.
+const server = await serve({ after }, ['--emulated-version=1.36', '--runtime-config=certificates.orch.io/v1beta1'])
 const admin = server.client()
 const bob = server.client('bob-token')
 const requests = '/apis/certificates.orch.io/v1/certificatesigningrequests'
@@ -57,4 +59,15 @@ test('RBAC rules grant permission for a signer by name or domain, separately for
   assert.deepEqual(await tryBoth('example.com/two'), [403, 200])
   assert.deepEqual(await tryBoth('example.com/one'), [200, 200])
   assert.deepEqual(await tryBoth('other.com/one'), [403, 403])
+})
+
+test('writing a trust bundle for a signer requires the permission to attest for it', async () => {
+  const bundles = '/apis/certificates.orch.io/v1beta1/clustertrustbundles'
+  const { certificate: trustBundle } = await makeAuthority()
+  await give('bundler', [{ verbs: ['create', 'update'], apiGroups: [group], resources: ['clustertrustbundles'] }])
+  const make = async (name: string, signerName?: string) =>
+    (await bob.post(bundles, { metadata: { name }, spec: { trustBundle, signerName } })).status
+  assert.deepEqual([await make('own'), await make('example.com:three:a', 'example.com/three')], [201, 403])
+  await give('attester', [signers('attest', 'example.com/three')])
+  assert.equal(await make('example.com:three:a', 'example.com/three'), 201)
 })

@@ -428,9 +428,12 @@ const rows: { readonly [loop: string]: Row } = {
   },
 }
 
+/** The loop shares its steps with `pv-protection`. It needs a later version: see storage-protection.test.ts. */
+const testedElsewhere = ['volumeattributesclass-protection']
+
 test('every control loop has a row in the table of this test', () => {
   assert.deepEqual(
-    Object.keys(rows),
+    [...Object.keys(rows), ...testedElsewhere],
     controlLoops.map(({ name }) => name),
   )
 })

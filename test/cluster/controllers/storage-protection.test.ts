@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { ApiObject } from '../../../src/api/model/object.ts'
+import { vendorOf } from '../../../src/api/model/vendor.ts'
 import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { Client } from '../../../src/client/requests/client.ts'
-import type { ObjectName, ResourceType } from '../../../src/client/requests/resource-type.ts'
+import { inDomainOf, type ObjectName, type ResourceType } from '../../../src/client/requests/resource-type.ts'
 import { isNotFound } from '../../../src/client/requests/status-error.ts'
 import { serveUp } from '../../support/in-process.ts'
 import { eventOf } from '../../support/resource-types.ts'
@@ -172,4 +173,18 @@ test('--default-storage-class=false omits the default class, and --volume-direct
     fits: (event) => event.type !== 'BOOKMARK' && event.object.status?.phase === 'Bound',
   })
   assert.equal(readdirSync(`${place}/v`).filter((file) => file.startsWith('pvc-')).length, 1)
+})
+
+test('a VolumeAttributesClass is deleted when no claim uses it', async (t) => {
+  const client = await begin(t, ['--emulated-version=1.34'])
+  const classes = inDomainOf(vendorOf('orch'), kinds.VolumeAttributesClass)
+  const sent = { metadata: { name: 'gold' }, driverName: 'd', parameters: { iops: '1' } }
+  const made = await client.create(classes, sent as Parameters<typeof client.create<kinds.VolumeAttributesClass>>[1])
+  assert.deepEqual(made.metadata.finalizers, ['orch.io/vac-protection'])
+  const used = claim('user')
+  await client.create(kinds.PersistentVolumeClaim, { ...used, spec: { ...spec, volumeAttributesClassName: 'gold' } })
+  const { metadata } = await client.delete(classes, { name: 'gold' })
+  assert.ok(metadata.deletionTimestamp)
+  await client.delete(kinds.PersistentVolumeClaim, { namespace, name: 'user' })
+  await gone(client, classes, { name: 'gold' })
 })

@@ -1,11 +1,11 @@
 /**
  * Lease: a lock that one holder owns for a limited time and renews regularly, for example for leader election.
  */
-import { child, type FieldError, type FieldPath, forbidden, invalid, notSupported } from '../../model/field-error.ts'
-import { checkQualifiedName } from '../../model/names.ts'
+import { child, type FieldError, type FieldPath, forbidden, invalid } from '../../model/field-error.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
+import { checkStrategy } from './strategy.ts'
 
 const specFields = {
   holderIdentity: field(1, s.string(), {
@@ -69,14 +69,6 @@ export const lease = defineKind({
     ],
   },
 })
-
-const strategies = ['OldestEmulationVersion']
-
-/** Strategies of third parties have a domain. */
-function checkStrategy(strategy: string, path: FieldPath): FieldError[] {
-  if (!strategy.includes('/')) return strategies.includes(strategy) ? [] : [notSupported(path, strategy, strategies)]
-  return checkQualifiedName(strategy).map((fault) => invalid(path, strategy, fault))
-}
 
 function checkSpec(
   { leaseDurationSeconds: seconds = 1, leaseTransitions: transitions = 0, ...spec }: InferFields<typeof specFields>,

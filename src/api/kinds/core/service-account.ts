@@ -2,7 +2,9 @@
  * ServiceAccount: an identity for processes that run in pods. A pod names an account or gets the account `default`. The
  * account provides its pods with Secrets and image pull secrets.
  */
+import { vendorKey } from '../../model/vendor.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
+import { isSince, type RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 import { byName } from '../list-keys.ts'
@@ -55,6 +57,7 @@ export const serviceAccount = defineKind({
   rules: {
     prepareForCreate: keepNames,
     prepareForUpdate: keepNames,
+    warnings: warningsFor,
   },
   lifecycle: {
     deleteAnswers: 'object',
@@ -67,4 +70,17 @@ export const serviceAccount = defineKind({
 /** Stores only the names because the Secrets are always in the namespace of the account. Mutates the object. */
 function keepNames(object: ServiceAccount): void {
   if (object.secrets) object.secrets = object.secrets.map(({ name }) => (name ? { name } : {}))
+}
+
+/** Since 1.32, restricting pods to the Secrets of their account is deprecated. */
+function warningsFor(
+  { metadata }: ServiceAccount,
+  previous: ServiceAccount | undefined,
+  context: RuleContext,
+): string[] {
+  const key = vendorKey(context.vendor, 'enforce-mountable-secrets')
+  const isNew = metadata.annotations?.[key] !== undefined && previous?.metadata.annotations?.[key] === undefined
+  return isNew && isSince('1.32', context)
+    ? [`metadata.annotations[${key}]: deprecated; use separate namespaces to isolate access to mounted secrets`]
+    : []
 }

@@ -18,7 +18,7 @@ import { checkDnsLabel, checkDnsSubdomain, checkQualifiedName } from '../../mode
 import { checkCanonicalIp, ipWarnings } from '../../model/strict-ip.ts'
 import { vendorKey } from '../../model/vendor.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
-import { emulationOf, type PrepareContext, type RuleContext } from '../../schema/context.ts'
+import { emulationOf, isSince, type PrepareContext, type RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { type EmulatedVersion, isAtLeast } from '../../versions/emulated-version.ts'
@@ -112,23 +112,26 @@ export const endpointSlice = defineKind({
   rules: countsGeneration(generationFields, {
     prepareForCreate: (object, context) => dropTopology(object, undefined, context),
     prepareForUpdate: dropTopology,
-    *validate({ endpoints = [], ports = [], addressType: type = '' }, context) {
-      const { version } = emulationOf(context)
-      return [...checkAddressType(type), ...(yield* checkEndpoints(endpoints, { type, version })), ...checkPorts(ports)]
+    validate: ({ ports = [], addressType: type = '' }) => [...checkAddressType(type), ...checkPorts(ports)],
+    *validateCreate(next, context) {
+      return [...(yield* checkEndpoints(next, context)), ...checkSpelling(next, undefined, context)]
     },
-    validateCreate: (next, context) => checkSpelling(next, undefined, context),
-    validateUpdate: (next, previous, context) => [
-      ...immutableField('addressType', next.addressType, previous.addressType),
-      ...checkSpelling(next, previous, context),
-    ],
+    *validateUpdate(next, previous, context) {
+      const isSame = isSince('1.33', context) && sameJson(next.endpoints, previous.endpoints)
+      return [
+        ...(isSame ? [] : yield* checkEndpoints(next, context)),
+        ...immutableField('addressType', next.addressType, previous.addressType),
+        ...checkSpelling(next, previous, context),
+      ]
+    },
     warnings: (next, _, context) => warningsFor(next, emulationOf(context).version),
   }),
   views: { columns },
 })
 
-/** Requires canonical addresses, except those that the stored slice already has. */
+/** Requires canonical IPv4 addresses, except those that the stored slice already has. IPv6 addresses always are. */
 function checkSpelling(next: EndpointSlice, previous: EndpointSlice | undefined, context: RuleContext): FieldError[] {
-  if (next.addressType === 'FQDN' || !emulationOf(context).gates.has('StrictIPCIDRValidation')) return []
+  if (next.addressType !== 'IPv4' || !emulationOf(context).gates.has('StrictIPCIDRValidation')) return []
   const stored = new Set(previous === undefined ? [] : addressesOf(previous).map(([, ip]) => ip))
   return addressesOf(next)
     .filter(([, ip]) => !stored.has(ip) && parseIp(ip) !== undefined)
@@ -178,14 +181,15 @@ function checkAddressType(type: string): FieldError[] {
 }
 
 function* checkEndpoints(
-  endpoints: readonly Endpoint[],
-  rules: { readonly type: string; readonly version: EmulatedVersion },
+  { endpoints = [], addressType: type = '' }: EndpointSlice,
+  context: RuleContext,
 ): Sliced<FieldError[]> {
+  const { version } = emulationOf(context)
   const path = 'endpoints'
   if (endpoints.length > maxEndpoints) return [tooMany(path, endpoints.length, maxEndpoints)]
   const faults: FieldError[] = []
   for (const [i, each] of endpoints.entries()) {
-    faults.push(...checkEndpoint(each, at(path, i), rules))
+    faults.push(...checkEndpoint(each, at(path, i), { type, version }))
     yield
   }
   return faults

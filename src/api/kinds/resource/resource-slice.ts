@@ -12,7 +12,7 @@ import { countsGeneration } from '../generation.ts'
 import { immutableField } from '../immutable.ts'
 import { counterSet } from './types/counters.ts'
 import { type Device, device } from './types/device.ts'
-import { checkList, checkName, checkPoolName } from './types/lists.ts'
+import { checkList, checkName, checkPoolName, keyFieldOf } from './types/lists.ts'
 
 const pool = s.object(
   {
@@ -131,6 +131,7 @@ function checkSpec(value: Spec, path: string, context: RuleContext): FieldError[
     ...checkList(devices, child(path, 'devices'), {
       max: isDetailed ? maxDevicesWithDetails : maxDevices,
       key: ({ name = '' }) => name,
+      keyField: keyFieldOf('name', context),
     }),
     ...devices
       .slice(0, maxDevices)
@@ -138,6 +139,7 @@ function checkSpec(value: Spec, path: string, context: RuleContext): FieldError[
     ...checkList(sharedCounters, child(path, 'sharedCounters'), {
       max: maxCounterSets,
       key: ({ name = '' }) => name,
+      keyField: keyFieldOf('name', context),
     }),
     ...(sharedCounters.length > 0 && devices.length > 0
       ? [invalid(path, '', 'only one of `sharedCounters` and `devices` is allowed')]

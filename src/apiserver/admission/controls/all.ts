@@ -28,7 +28,7 @@ import {
 } from './admission-webhooks.ts'
 import { alwaysAdmit, alwaysDeny } from './always.ts'
 import { alwaysPullImages } from './always-pull-images.ts'
-import { certificateApproval, certificateSigning } from './certificate-signers.ts'
+import { certificateApproval, certificateSigning, clusterTrustBundleAttest } from './certificate-signers.ts'
 import { certificateSubjectRestriction } from './certificate-subject-restriction.ts'
 import { defaultIngressClass, defaultStorageClass } from './default-class.ts'
 import { defaultTolerationSeconds, type TolerationSeconds } from './default-toleration-seconds.ts'
@@ -166,6 +166,7 @@ export const allControls: readonly ControlEntry[] = [
   { name: 'RuntimeClass', byDefault: true, make: runtimeClass },
   { name: 'CertificateApproval', byDefault: true, make: certificateApproval },
   { name: 'CertificateSigning', byDefault: true, make: certificateSigning },
+  { name: 'ClusterTrustBundleAttest', byDefault: true, since: '1.27', make: clusterTrustBundleAttest },
   { name: 'CertificateSubjectRestriction', byDefault: true, make: certificateSubjectRestriction },
   { name: 'DefaultIngressClass', byDefault: true, make: defaultIngressClass },
   { name: 'DenyServiceExternalIPs', byDefault: false, make: denyServiceExternalIps },

@@ -1,10 +1,13 @@
 /**
- * CertificateApproval and CertificateSigning: approving, denying or signing a certificate request requires permission
- * for its signer: the verb `approve` or `sign` on `signers`, for the full signer name or its domain, `example.com/*`.
+ * CertificateApproval, CertificateSigning and ClusterTrustBundleAttest: approving, denying or signing a certificate
+ * request and writing a trust bundle for a signer require permission for the signer: the verb `approve`, `sign` or
+ * `attest` on `signers`, for the full signer name or its domain, `example.com/*`.
  */
-
+import { sameJson } from '../../../api/json/json.ts'
 import type { CertificateSigningRequest } from '../../../api/kinds/certificates/certificate-signing-request.ts'
 import { certificateSigningRequest as certificateSigningRequests } from '../../../api/kinds/certificates/certificate-signing-request.ts'
+import type { ClusterTrustBundle } from '../../../api/kinds/certificates/cluster-trust-bundle.ts'
+import { clusterTrustBundle as clusterTrustBundles } from '../../../api/kinds/certificates/cluster-trust-bundle.ts'
 import { forbiddenError } from '../../../api/model/api-error.ts'
 import type { Authorizer } from '../../authz/authorizer.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
@@ -18,7 +21,7 @@ export function certificateApproval({ authorizer }: Parts): Control<CertificateS
   return {
     name: 'CertificateApproval',
     handles: handled('approval'),
-    validate: (request) => assertFor(authorizer, request, 'approve'),
+    validate: (request) => assertFor(authorizer, request, { verb: 'approve', ...signerOf(request) }),
   }
 }
 
@@ -29,7 +32,7 @@ export function certificateSigning({ authorizer }: Parts): Control<CertificateSi
     handles: handled('status'),
     validate: async (request) => {
       if (signs(request.oldObject) === signs(request.object)) return
-      await assertFor(authorizer, request, 'sign')
+      await assertFor(authorizer, request, { verb: 'sign', ...signerOf(request) })
     },
   }
 }
@@ -42,28 +45,52 @@ function handled(subresource: string): Control<CertificateSigningRequest>['handl
   }
 }
 
+/** Checks new and changed trust bundles that belong to a signer. */
+export function clusterTrustBundleAttest({ authorizer }: Parts): Control<ClusterTrustBundle> {
+  return {
+    name: 'ClusterTrustBundleAttest',
+    handles: { operations: ['CREATE', 'UPDATE'], types: [clusterTrustBundles], subresources: [''] },
+    validate: async (request) => {
+      const { object, oldObject } = request
+      const { signerName = '' } = object.spec ?? {}
+      if (signerName === '' || (oldObject !== undefined && sameJson(object.spec, oldObject.spec))) return
+      await assertFor(authorizer, request, { verb: 'attest', signerName, what: 'trust bundles' })
+    },
+  }
+}
+
 /** Returns the signer's fields as text for comparison. */
 function signs(object: CertificateSigningRequest | undefined): string {
   const { certificate = '', conditions = [] } = object?.status ?? {}
   return JSON.stringify([certificate, conditions])
 }
 
+interface SignerAction {
+  readonly verb: 'approve' | 'sign' | 'attest'
+  readonly signerName: string
+  /** The objects that the user writes, for the error. */
+  readonly what: string
+}
+
+function signerOf({ oldObject }: AdmissionRequest<CertificateSigningRequest>): Omit<SignerAction, 'verb'> {
+  return { signerName: oldObject?.spec?.signerName ?? '', what: 'requests' }
+}
+
 async function assertFor(
   authorizer: Authorizer,
-  request: AdmissionRequest<CertificateSigningRequest>,
-  verb: 'approve' | 'sign',
+  request: AdmissionRequest,
+  { verb, signerName, what }: SignerAction,
 ): Promise<void> {
-  const { signerName = '' } = request.oldObject?.spec ?? {}
   const domain = `${signerName.slice(0, Math.max(signerName.indexOf('/'), 0))}/*`
   for (const name of [signerName, domain]) if (await may(authorizer, request, { verb, name })) return
   const { type, name } = request
-  const why = `user not permitted to ${verb} requests with signerName ${JSON.stringify(signerName)}`
+  const why = `user not permitted to ${verb} ${what} with signerName ${JSON.stringify(signerName)}`
   throw forbiddenError(type, name, `${type.plural}.${type.group} "${name}" is forbidden: ${why}`)
 }
 
 async function may(
   authorizer: Authorizer,
-  { user, type }: AdmissionRequest<CertificateSigningRequest>,
+  { user, type }: AdmissionRequest,
   { verb, name }: { verb: string; name: string },
 ): Promise<boolean> {
   const decision = await authorizer({

@@ -1,22 +1,31 @@
 /**
- * StorageObjectInUseProtection: adds a finalizer to new claims and volumes, so that their deletion waits until they are
- * no longer used. A control loop removes it (`cluster/controllers/storage-protection.ts`).
+ * StorageObjectInUseProtection: adds a finalizer to new claims, volumes and VolumeAttributesClasses, so that their
+ * deletion waits until they are no longer used. A control loop removes it (`cluster/controllers/storage-protection.ts`).
  */
+import { volumeAttributesClass as classes } from '../../../api/kinds/storage/volume-attributes-class.ts'
 import { type ApiObject, copyForChange } from '../../../api/model/object.ts'
-import { claimProtection, volumeProtection } from '../../../api/model/protection.ts'
+import { attributesClassProtection, claimProtection, volumeProtection } from '../../../api/model/protection.ts'
 import type { Vendor } from '../../../api/model/vendor.ts'
+import type { Emulation } from '../../../api/versions/availability.ts'
 import type { Control } from '../admission.ts'
 
-export function storageObjectInUseProtection({ vendor }: { readonly vendor: Vendor }): Control {
+interface Parts {
+  readonly vendor: Vendor
+  readonly emulation: Emulation
+}
+
+export function storageObjectInUseProtection({ vendor, emulation }: Parts): Control {
   const finalizers: { readonly [plural: string]: string } = {
     persistentvolumeclaims: claimProtection(vendor),
     persistentvolumes: volumeProtection(vendor),
+    ...(emulation.gates.has('VolumeAttributesClass') && { [classes.plural]: attributesClassProtection(vendor) }),
   }
+  const groups = new Map([[classes.plural, classes.group]])
   return {
     name: 'StorageObjectInUseProtection',
     handles: {
       operations: ['CREATE'],
-      types: Object.keys(finalizers).map((plural) => ({ group: 'core', plural })),
+      types: Object.keys(finalizers).map((plural) => ({ group: groups.get(plural) ?? 'core', plural })),
       subresources: [''],
     },
     mutate: ({ type, object }) => object && protect(object, finalizers[type.plural]!),

@@ -6,7 +6,6 @@ import type { ControlName } from './all.ts'
 
 /** The controls that are not built, with the versions that have them. */
 export const unbuiltControls: readonly ControlName[] = [
-  { name: 'ClusterTrustBundleAttest', byDefault: true, since: '1.27' },
   { name: 'NodeDeclaredFeatureValidator', byDefault: true, since: '1.35' },
   { name: 'PodGroupProtection', byDefault: true, since: '1.36' },
   { name: 'PodGroupWorkloadExists', byDefault: true, since: '1.36' },

@@ -183,7 +183,7 @@ function fillInternalPolicy(spec: ServiceSpec, context: RuleContext): void {
 export function takesExternalTraffic(spec: ServiceSpec, context: RuleContext): boolean {
   if (isOnNodes(spec)) return true
   const { type, externalIPs = [] } = spec
-  return type === 'ClusterIP' && externalIPs.length > 0 && isAtLeast(emulationOf(context).version, '1.26')
+  return type === 'ClusterIP' && externalIPs.length > 0 && isAtLeast(emulationOf(context).version, '1.29')
 }
 
 /** Whether the Service belongs to the cluster, as opposed to an external host name. */

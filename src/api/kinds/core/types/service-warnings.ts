@@ -2,7 +2,7 @@
 
 import { ipWarnings, rangeWarnings } from '../../../model/strict-ip.ts'
 import { emulationOf, type RuleContext } from '../../../schema/context.ts'
-import { isAtLeast } from '../../../versions/emulated-version.ts'
+import { type EmulatedVersion, isAtLeast } from '../../../versions/emulated-version.ts'
 import { loadBalancerWarnings } from './load-balancer-status.ts'
 import { isHeadless, isInCluster, type Service, type ServiceSpec } from './service-spec.ts'
 import { topologyAnnotations } from './topology-annotations.ts'
@@ -18,7 +18,7 @@ export function serviceWarnings(service: Service, _: Service | undefined, contex
     ...(isAtLeast(version, '1.27') && Object.hasOwn(metadata.annotations ?? {}, hints)
       ? [`annotation ${hints} is deprecated; use ${mode} instead`]
       : []),
-    ...addressWarnings(spec),
+    ...addressWarnings(spec, version),
     ...(isHeadless(spec) && isAtLeast(version, '1.32') ? headlessWarnings(spec) : []),
     ...externalWarnings(spec, context),
     ...(spec.trafficDistribution === 'PreferClose' && isAtLeast(version, '1.35')
@@ -27,14 +27,19 @@ export function serviceWarnings(service: Service, _: Service | undefined, contex
   ]
 }
 
-function addressWarnings(spec: ServiceSpec): string[] {
+/** Before 1.33, surrounding spaces of a source range cause a warning. */
+function addressWarnings(spec: ServiceSpec, version: EmulatedVersion): string[] {
   const isAllocated = isInCluster(spec) && !isHeadless(spec)
   const { clusterIPs = [], externalIPs = [], loadBalancerIP = '', loadBalancerSourceRanges: ranges = [] } = spec
   return [
     ...(isAllocated ? clusterIPs : []).flatMap((ip, i) => ipWarnings(`spec.clusterIPs[${i}]`, ip)),
     ...externalIPs.flatMap((ip, i) => ipWarnings(`spec.externalIPs[${i}]`, ip)),
     ...ipWarnings('spec.loadBalancerIP', loadBalancerIP),
-    ...ranges.flatMap((range, i) => rangeWarnings(`spec.loadBalancerSourceRanges[${i}]`, range.trim())),
+    ...ranges.flatMap((range, i) => {
+      const path = `spec.loadBalancerSourceRanges[${i}]`
+      const isPadded = range !== range.trim() && !isAtLeast(version, '1.33')
+      return isPadded ? [`${path}: remove the spaces around "${range.trim()}"`] : rangeWarnings(path, range.trim())
+    }),
   ]
 }
 

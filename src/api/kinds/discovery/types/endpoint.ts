@@ -15,7 +15,14 @@ import {
 } from '../../../model/field-error.ts'
 import { checkReachableAddress } from '../../../model/ip-address.ts'
 import { formatIp, type IpFamily, parseIp } from '../../../model/ip-range.ts'
-import { checkDnsLabel, checkDnsSubdomain, checkLabelValue, type NameCheck } from '../../../model/names.ts'
+import {
+  checkDnsLabel,
+  checkDnsSubdomain,
+  checkIpAddress,
+  checkLabelValue,
+  type NameCheck,
+} from '../../../model/names.ts'
+import { checkCanonicalIp } from '../../../model/strict-ip.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { checkLabels } from '../../../selectors/label-rules.ts'
 import { type EmulatedVersion, isAtLeast } from '../../../versions/emulated-version.ts'
@@ -148,7 +155,6 @@ export function checkEndpoint(
   ]
 }
 
-/** Since 1.33, an address of the wrong family is reported for the list. */
 function checkAddresses(
   addresses: readonly string[],
   path: FieldPath,
@@ -160,15 +166,30 @@ function checkAddresses(
     ...(addresses.length > maxAddresses ? [tooMany(path, addresses.length, maxAddresses)] : []),
     ...addresses.slice(0, maxAddresses + maxFaults).flatMap((address, i) => {
       if (address === '' && type === 'FQDN') return [required(at(path, i))]
-      const isOther = isAtLeast(version, '1.33') && isOfOtherFamily(address, type)
-      return check(address).map((fault) => invalid(isOther ? path : at(path, i), address, fault))
+      if (type === 'FQDN' || !isAtLeast(version, '1.33'))
+        return check(address).map((fault) => invalid(at(path, i), address, fault))
+      return checkFamily(address, { type, list: path, path: at(path, i) })
     }),
   ]
 }
 
-function isOfOtherFamily(address: string, type: string): boolean {
-  const family = parseIp(address)?.family
-  return family !== undefined && type !== 'FQDN' && family !== type
+interface AddressPlace {
+  readonly type: string
+  /** Path of the list. */
+  readonly list: FieldPath
+  /** Path of the address. */
+  readonly path: FieldPath
+}
+
+/** Since 1.33, IPv6 addresses must be canonical, and an address of the wrong family is reported for the list. */
+function checkFamily(address: string, { type, list, path }: AddressPlace): FieldError[] {
+  const spelling = type === 'IPv6' ? checkCanonicalIp(address) : checkIpAddress(address)
+  if (spelling.length > 0) return spelling.map((fault) => invalid(path, address, fault))
+  const isOther = parseIp(address)?.family !== type
+  return [
+    ...(isOther ? [invalid(list, address, `must be an ${type} address`)] : []),
+    ...checkReachableAddress(formatIp(parseIp(address)!)).map((fault) => invalid(path, address, fault)),
+  ]
 }
 
 const checks: ReadonlyMap<string, (address: string) => string[]> = new Map([

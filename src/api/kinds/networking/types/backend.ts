@@ -14,11 +14,18 @@ const portFields = {
   number: field(2, s.int32(), { doc: 'Number of the Service port. Mutually exclusive with `name`.' }),
 }
 
-const port = s.object(portFields, { name: 'ServiceBackendPort', doc: 'A Service port, given by name or by number.' })
+const portType = { name: 'ServiceBackendPort', doc: 'A Service port, given by name or by number.' }
+
+const port = s.object(portFields, { ...portType, atomic: true })
 
 const serviceFields = {
   name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the Service, in the same namespace as the Ingress.' }),
-  port: field(2, port, { zeroValue: 'write', published: 'optional', doc: 'Port of the Service.' }),
+  port: field(2, port, {
+    earlier: { until: '1.31', schema: s.object(portFields, portType) },
+    zeroValue: 'write',
+    published: 'optional',
+    doc: 'Port of the Service.',
+  }),
 }
 
 type Service = InferFields<typeof serviceFields>

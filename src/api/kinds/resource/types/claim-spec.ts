@@ -1,8 +1,9 @@
 /** ResourceClaimSpec: the devices that a claim requests, constraints on them and their configuration. */
 import { child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
+import { isEnabled, type RuleContext } from '../../../schema/context.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { checkConfiguration, opaqueField } from './configuration.ts'
-import { checkFullName, checkList } from './lists.ts'
+import { checkFullName, checkList, keyFieldOf } from './lists.ts'
 import { deviceRequest } from './request.ts'
 
 const constraintFields = {
@@ -17,6 +18,7 @@ const constraintFields = {
     zeroValue: 'keep',
     since: '1.34',
     gate: 'DRAConsumableCapacity',
+    gateDrops: '1.36',
     doc: 'Attribute that all allocated devices must have with different values.',
   }),
 }
@@ -64,7 +66,7 @@ export const resourceClaimSpec = s.object(specFields, {
   doc: 'Specification of a ResourceClaim. Immutable.',
 })
 
-function checkDevices(value: InferFields<typeof devicesFields>, path: FieldPath): FieldError[] {
+function checkDevices(value: InferFields<typeof devicesFields>, path: FieldPath, context: RuleContext): FieldError[] {
   const names = requestNames({ devices: value })
   const checkReferences = ({ requests }: { requests?: string[] }, place: FieldPath) =>
     checkList(requests, child(place, 'requests'), {
@@ -72,7 +74,10 @@ function checkDevices(value: InferFields<typeof devicesFields>, path: FieldPath)
       check: (name, at) => checkRequestName(name, names, at),
     })
   return [
-    ...checkList(value.requests, child(path, 'requests'), { key: ({ name = '' }) => name }),
+    ...checkList(value.requests, child(path, 'requests'), {
+      key: ({ name = '' }) => name,
+      keyField: keyFieldOf('name', context),
+    }),
     ...checkList(value.constraints, child(path, 'constraints'), { check: checkReferences }),
     ...checkList(value.config, child(path, 'config'), { check: checkReferences }),
   ]
@@ -96,8 +101,10 @@ export function checkRequestName(name: string, names: ReadonlySet<string>, path:
 function checkConstraint(
   { matchAttribute, distinctAttribute }: InferFields<typeof constraintFields>,
   path: FieldPath,
+  context: RuleContext,
 ): FieldError[] {
   if (matchAttribute !== undefined) return checkFullName(matchAttribute, child(path, 'matchAttribute'))
   if (distinctAttribute !== undefined) return checkFullName(distinctAttribute, child(path, 'distinctAttribute'))
+  if (!isEnabled('DRAConsumableCapacity', context)) return [required(child(path, 'matchAttribute'))]
   return [required(path, 'exactly one of `matchAttribute` and `distinctAttribute` is required')]
 }

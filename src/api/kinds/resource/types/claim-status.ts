@@ -8,7 +8,7 @@ import { immutableField } from '../../immutable.ts'
 import { allocationResult, checkAllocation } from './allocation.ts'
 import { type ResourceClaimSpec, requestNames } from './claim-spec.ts'
 import { checkDeviceStatus, deviceKey, deviceStatus } from './device-status.ts'
-import { checkList, checkName } from './lists.ts'
+import { checkList, checkName, keyFieldOf } from './lists.ts'
 
 const consumer = s.object(
   {
@@ -60,12 +60,16 @@ export function checkClaimStatus(next: Claim, previous: Claim, context: RuleCont
   const allocated = new Set((allocation?.devices?.results ?? []).map(deviceKey))
   const path = 'status.allocation'
   return [
-    ...checkList(reservedFor, 'status.reservedFor', { max: maxConsumers, key: ({ uid = '' }) => uid }),
+    ...checkList(reservedFor, 'status.reservedFor', {
+      max: maxConsumers,
+      key: ({ uid = '' }) => uid,
+      keyField: keyFieldOf('uid', context),
+    }),
     ...checkList(devices, 'status.devices', {
       max: maxConsumers,
       check: (each, place) => checkDeviceStatus(each, { allocated, path: place }, context),
     }),
-    ...repeatedDevices(devices.map(deviceKey)),
+    ...repeatedDevices(devices.map(deviceKey), context),
     ...checkReservations(next, previous),
     ...(allocation !== undefined && before !== undefined ? immutableField(path, allocation, before) : []),
     ...(allocation !== undefined && before === undefined
@@ -74,10 +78,15 @@ export function checkClaimStatus(next: Claim, previous: Claim, context: RuleCont
   ]
 }
 
-function repeatedDevices(keys: readonly string[]): FieldError[] {
+/** Before 1.36, a repeated device is reported at the field `deviceID`, which the type does not have. */
+function repeatedDevices(keys: readonly string[], context: RuleContext): FieldError[] {
+  const name = keyFieldOf('deviceID', context)
+  const path = 'status.devices'
   const seen = new Set<string>()
   return keys.flatMap((key, i) =>
-    seen.size === seen.add(key).size ? [duplicate(at('status.devices', i), JSON.parse(key))] : [],
+    seen.size === seen.add(key).size
+      ? [duplicate(name === undefined ? at(path, i) : child(at(path, i), name), JSON.parse(key))]
+      : [],
   )
 }
 

@@ -11,24 +11,30 @@ import {
   tooLong,
 } from '../../../model/field-error.ts'
 import { checkLabelValue } from '../../../model/names.ts'
+import { isSemanticVersion } from '../../../model/semantic-version.ts'
+import { isEnabled, isSince, type RuleContext } from '../../../schema/context.ts'
+import { isExplicitlyEmpty } from '../../../schema/explicit-empty.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { checkLabelKey } from '../../../selectors/label-rules.ts'
 import { nodeSelector } from '../../core/types/node-selector.ts'
 import { checkBindingConditions } from './binding-conditions.ts'
 import { counterConsumption } from './counters.ts'
 import { checkCapacity, deviceCapacity } from './device-capacity.ts'
-import { checkAttributeName, checkList, checkName, maxElements } from './lists.ts'
+import { checkAttributeName, checkList, checkName, keyFieldOf, maxElements } from './lists.ts'
 import { taintEffects } from './request.ts'
+
+const listed = { since: '1.36', gate: 'DRAListTypeAttributes', emptyCounts: true } as const
+const listAttributes = ['ints', 'bools', 'strings', 'versions'] as const
 
 const attributeFields = {
   int: field(2, s.int64(), { zeroValue: 'keep', doc: 'An integer.' }),
   bool: field(3, s.boolean(), { zeroValue: 'keep', doc: 'A boolean.' }),
   string: field(4, s.string(), { zeroValue: 'keep', doc: 'A text of at most 64 bytes.' }),
   version: field(5, s.string(), { zeroValue: 'keep', doc: 'A semantic version of at most 64 bytes.' }),
-  ints: field(6, s.list(s.int64()), { since: '1.36', gate: 'DRAListTypeAttributes', doc: 'A list of integers.' }),
-  bools: field(7, s.list(s.boolean()), { since: '1.36', gate: 'DRAListTypeAttributes', doc: 'A list of booleans.' }),
-  strings: field(8, s.list(s.string()), { since: '1.36', gate: 'DRAListTypeAttributes', doc: 'A list of texts.' }),
-  versions: field(9, s.list(s.string()), { since: '1.36', gate: 'DRAListTypeAttributes', doc: 'A list of versions.' }),
+  ints: field(6, s.list(s.int64()), { ...listed, doc: 'A list of integers.' }),
+  bools: field(7, s.list(s.boolean()), { ...listed, doc: 'A list of booleans.' }),
+  strings: field(8, s.list(s.string()), { ...listed, doc: 'A list of texts.' }),
+  versions: field(9, s.list(s.string()), { ...listed, doc: 'A list of versions.' }),
 }
 
 const attribute = s.object(attributeFields, {
@@ -124,10 +130,8 @@ export const device = s.object(deviceFields, {
 
 const maxTextLength = 64
 const maxTaints = 16
-const version =
-  /^(?:0|[1-9][0-9]*)(?:\.(?:0|[1-9][0-9]*)){2}(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/
 
-function checkDevice(value: Device, path: FieldPath): FieldError[] {
+function checkDevice(value: Device, path: FieldPath, context: RuleContext): FieldError[] {
   const { name = '', attributes = {}, capacity = {} } = value
   const places = { attributes: child(path, 'attributes'), capacity: child(path, 'capacity') }
   const count = Object.keys(attributes).length + Object.keys(capacity).length
@@ -135,9 +139,9 @@ function checkDevice(value: Device, path: FieldPath): FieldError[] {
     return [invalid(path, count, `the total number of attributes and capacities must not exceed ${maxElements}`)]
   return [
     ...checkName(name, child(path, 'name')),
-    ...Object.keys(attributes).flatMap((key) => checkAttributeName(key, places.attributes)),
+    ...Object.keys(attributes).flatMap((key) => checkAttributeName(key, pathOfName(places.attributes, key, context))),
     ...Object.entries(capacity).flatMap(([key, each]) => [
-      ...checkAttributeName(key, places.capacity),
+      ...checkAttributeName(key, pathOfName(places.capacity, key, context)),
       ...checkCapacity(each, {
         isShared: value.allowMultipleAllocations === true,
         path: at(places.capacity, key),
@@ -147,14 +151,29 @@ function checkDevice(value: Device, path: FieldPath): FieldError[] {
     ...checkList(value.consumesCounters, child(path, 'consumesCounters'), {
       max: maxElements,
       key: ({ counterSet = '' }) => counterSet,
+      keyField: keyFieldOf('counterSet', context),
     }),
     ...checkBindingConditions(value, path),
   ]
 }
 
-function checkAttribute(value: InferFields<typeof attributeFields>, path: FieldPath): FieldError[] {
+/** Since 1.36, a faulty name is reported for the map. */
+function pathOfName(path: FieldPath, name: string, context: RuleContext): FieldPath {
+  return isSince('1.36', context) ? path : at(path, name)
+}
+
+const oneValue = 'exactly one value must be specified'
+
+function checkAttribute(
+  value: InferFields<typeof attributeFields>,
+  path: FieldPath,
+  context: RuleContext,
+): FieldError[] {
+  const empty = listAttributes.filter((name) => isEnabled(listed.gate, context) && isExplicitlyEmpty(value, name))
+  if (empty.length > 0) return empty.map((name) => invalid(child(path, name), [], 'must not be empty if specified'))
   const names = keysOf(value).filter((name) => value[name] !== undefined)
-  if (names.length !== 1) return [invalid(path, value, 'exactly one value must be specified')]
+  if (names.length === 0 && !isSince('1.36', context)) return [required(path, oneValue)]
+  if (names.length !== 1) return [invalid(path, value, oneValue)]
   const { string, version: text, strings = [], versions = [] } = value
   return [
     ...(string === undefined ? [] : checkText(string, child(path, 'string'))),
@@ -170,18 +189,20 @@ function checkText(text: string, path: FieldPath): FieldError[] {
 
 function checkVersion(text: string, path: FieldPath): FieldError[] {
   if (Buffer.byteLength(text) > maxTextLength) return [tooLong(path, maxTextLength)]
-  return version.test(text) ? [] : [invalid(path, text, 'must be a semantic version')]
+  return isSemanticVersion(text) ? [] : [invalid(path, text, 'must be a semantic version')]
 }
 
 function checkTaint(
   { key = '', value = '', effect = '' }: InferFields<typeof taintFields>,
   path: FieldPath,
+  context: RuleContext,
 ): FieldError[] {
+  const effects = taintEffects(context)
   const place = child(path, 'effect')
   return [
     ...checkLabelKey(key, child(path, 'key')),
     ...checkName(value, child(path, 'value'), checkLabelValue),
     ...(effect === '' ? [required(place)] : []),
-    ...(effect === '' || taintEffects.includes(effect) ? [] : [notSupported(place, effect, taintEffects)]),
+    ...(effect === '' || effects.includes(effect) ? [] : [notSupported(place, effect, effects)]),
   ]
 }

@@ -11,6 +11,7 @@ import {
   tooMany,
 } from '../../../model/field-error.ts'
 import { checkDnsLabel, checkDnsSubdomain, type NameCheck } from '../../../model/names.ts'
+import { isSince, type RuleContext } from '../../../schema/context.ts'
 import { repeatedAt } from '../../core/types/repeated.ts'
 
 /** Maximum number of requests, constraints, selectors and similar elements. */
@@ -22,19 +23,28 @@ interface ListRules<T> {
   readonly max?: number
   /** The key of an element. If set, no two elements may have the same key. */
   readonly key?: (item: T) => string
+  /** Where to report a repeated key: at this field of the element. Unset means at the element. */
+  readonly keyField?: string | undefined
   readonly check?: (item: T, path: FieldPath) => readonly FieldError[]
 }
 
 /** Checks the number of elements, each element, and that keys do not repeat. */
 export function checkList<T>(items: readonly T[] = [], path: FieldPath, rules: ListRules<T>): FieldError[] {
-  const { max = maxElements, key, check } = rules
+  const { max = maxElements, key, keyField, check } = rules
   if (items.length > max) return [tooMany(path, items.length, max)]
   const keys = key === undefined ? [] : items.map(key)
   const repeated = repeatedAt(keys)
   return items.flatMap((item, i) => [
     ...(check?.(item, at(path, i)) ?? []),
-    ...(repeated.has(i) ? [duplicate(at(path, i), keys[i])] : []),
+    ...(repeated.has(i)
+      ? [duplicate(keyField === undefined ? at(path, i) : child(at(path, i), keyField), keys[i])]
+      : []),
   ])
+}
+
+/** Before 1.36, a repeated key is reported at the field of the element that contains it. */
+export function keyFieldOf(name: string, context: RuleContext): string | undefined {
+  return isSince('1.36', context) ? undefined : name
 }
 
 /** Applies the format of a name. */

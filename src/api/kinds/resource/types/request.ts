@@ -1,13 +1,18 @@
 /** DeviceRequest: devices that a claim requests, either exactly or as a list of alternatives. */
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../../model/field-error.ts'
 import { checkDnsSubdomain, checkLabelValue } from '../../../model/names.ts'
+import { isSince, type RuleContext } from '../../../schema/context.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { checkLabelKey } from '../../../selectors/label-rules.ts'
-import { checkList, checkName, checkRequired } from './lists.ts'
+import { checkList, checkName, checkRequired, keyFieldOf } from './lists.ts'
 import { deviceSelector } from './selector.ts'
 
 const operators = ['Equal', 'Exists']
-export const taintEffects = ['NoExecute', 'NoSchedule', 'None']
+
+/** Returns the effects of device taints. Since 1.36, an effect can have no consequences. */
+export function taintEffects(context: RuleContext): readonly string[] {
+  return ['NoExecute', 'NoSchedule', ...(isSince('1.36', context) ? ['None'] : [])]
+}
 
 const tolerationFields = {
   key: field(1, s.string(), { doc: 'Key of the taint. Empty matches all keys, with operator `Exists`.' }),
@@ -39,7 +44,11 @@ const subRequest = {
   selectors: { doc: 'Selectors that a device must all match, in addition to those of the class.' },
   allocationMode: { doc: 'Number of devices: `ExactCount` (the default, see `count`) or `All` matching devices.' },
   count: { doc: 'Number of devices with allocation mode `ExactCount`. Defaults to 1.' },
-  tolerations: { gate: 'DRADeviceTaints', doc: 'Taints of devices that the request tolerates.' } as const,
+  tolerations: {
+    gate: 'DRADeviceTaints',
+    gateDrops: '1.36',
+    doc: 'Taints of devices that the request tolerates.',
+  } as const,
   capacity: {
     since: '1.34',
     gate: 'DRAConsumableCapacity',
@@ -105,7 +114,11 @@ export const deviceRequest = s.object(requestFields, {
 const maxAlternatives = 8
 const oneForm = 'exactly one of `exactly` and `firstAvailable` is required'
 
-function checkRequest({ name = '', exactly, firstAvailable = [] }: DeviceRequest, path: FieldPath): FieldError[] {
+function checkRequest(
+  { name = '', exactly, firstAvailable = [] }: DeviceRequest,
+  path: FieldPath,
+  context: RuleContext,
+): FieldError[] {
   const hasAlternatives = firstAvailable.length > 0
   return [
     ...checkName(name, child(path, 'name')),
@@ -114,6 +127,7 @@ function checkRequest({ name = '', exactly, firstAvailable = [] }: DeviceRequest
     ...checkList(firstAvailable, child(path, 'firstAvailable'), {
       max: maxAlternatives,
       key: ({ name: own = '' }) => own,
+      keyField: keyFieldOf('name', context),
     }),
   ]
 }
@@ -142,7 +156,9 @@ function checkDevices(value: Devices, path: FieldPath): FieldError[] {
 function checkToleration(
   { key = '', operator = '', value = '', effect = '' }: InferFields<typeof tolerationFields>,
   path: FieldPath,
+  context: RuleContext,
 ): FieldError[] {
+  const effects = taintEffects(context)
   return [
     ...(key === '' ? [] : checkLabelKey(key, child(path, 'key'))),
     ...(operator === 'Exists' && value !== ''
@@ -150,8 +166,6 @@ function checkToleration(
       : []),
     ...(operator === 'Equal' ? checkName(value, child(path, 'value'), checkLabelValue) : []),
     ...(operators.includes(operator) ? [] : [notSupported(child(path, 'operator'), operator, operators)]),
-    ...(effect === '' || taintEffects.includes(effect)
-      ? []
-      : [notSupported(child(path, 'effect'), effect, taintEffects)]),
+    ...(effect === '' || effects.includes(effect) ? [] : [notSupported(child(path, 'effect'), effect, effects)]),
   ]
 }

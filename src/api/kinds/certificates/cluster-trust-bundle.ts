@@ -1,0 +1,98 @@
+/**
+ * ClusterTrustBundle: root certificates that workloads trust, for one signer or for a purpose of their own. The name of
+ * a bundle for a signer starts with the name of the signer. Who may write bundles for a signer is checked elsewhere.
+ */
+import type { Sliced } from '../../../base/concurrency/time-slice.ts'
+import { child, type FieldError, type FieldPath, invalid, tooLong } from '../../model/field-error.ts'
+import { checkDnsSubdomain, checkPathSegment } from '../../model/names.ts'
+import { MalformedInput } from '../../pki/malformed-input.ts'
+import { checkTrustAnchors } from '../../pki/trust-anchors.ts'
+import { column, nameColumn } from '../../schema/columns.ts'
+import { defineKind, type ObjectOf } from '../../schema/kind.ts'
+import { field, s } from '../../schema/schema.ts'
+import { immutableField } from '../immutable.ts'
+import { checkSignerName } from './signer-name.ts'
+
+const spec = s.object(
+  {
+    signerName: field(1, s.string(), {
+      doc: 'Name of the signer of the certificates. Empty if the bundle belongs to no signer. Immutable.',
+    }),
+    trustBundle: field(2, s.string(), {
+      zeroValue: 'write',
+      doc: 'Root certificates as CERTIFICATE blocks in PEM format, at most 1 MiB.',
+    }),
+  },
+  {
+    name: 'ClusterTrustBundleSpec',
+    doc: 'Specification of a ClusterTrustBundle.',
+    check: ({ signerName = '' }, path) =>
+      signerName === '' ? [] : checkSignerName(child(path, 'signerName'), signerName),
+  },
+)
+
+const fields = {
+  spec: field(2, spec, { zeroValue: 'write', published: 'required', doc: 'Signer and root certificates.' }),
+}
+
+export type ClusterTrustBundle = ObjectOf<typeof fields>
+
+export const clusterTrustBundle = defineKind({
+  names: {
+    group: 'certificates',
+    version: 'v1beta1',
+    kind: 'ClusterTrustBundle',
+    plural: 'clustertrustbundles',
+    scope: 'Cluster',
+    nameFormat: checkPathSegment,
+  },
+  since: '1.33',
+  optIn: true,
+  deprecated: { since: '1.37', removal: '1.40', warnsSince: '1.36' },
+  doc: 'Root certificates that workloads trust.',
+  fields,
+  rules: {
+    validate: checkName,
+    validateCreate: ({ spec }) => checkBundle(spec?.trustBundle ?? ''),
+    validateUpdate: function* ({ spec: next }, { spec: previous }) {
+      const isSame = next?.trustBundle === previous?.trustBundle
+      const faults = isSame ? [] : yield* checkBundle(next?.trustBundle ?? '')
+      return [...faults, ...immutableField('spec.signerName', next?.signerName ?? '', previous?.signerName ?? '')]
+    },
+  },
+  views: {
+    columns: [nameColumn, column('SignerName', 'Name of the signer.', signerOf)],
+    selectable: ({ spec }) => ({ 'spec.signerName': spec?.signerName ?? '' }),
+  },
+})
+
+function signerOf({ spec }: ClusterTrustBundle): string {
+  return spec?.signerName || '<none>'
+}
+
+/** The name of a bundle for a signer starts with the signer's name, with colons instead of slashes. */
+function checkName({ metadata: { name = '' }, spec }: ClusterTrustBundle): FieldError[] {
+  const path = 'metadata.name'
+  const { signerName = '' } = spec ?? {}
+  if (signerName === '' && name.includes(':'))
+    return [invalid(path, name, 'must not contain a colon if the bundle has no signer name')]
+  const prefix = signerName === '' ? '' : `${signerName.replaceAll('/', ':')}:`
+  if (!name.startsWith(prefix)) return [invalid(path, name, `must start with ${prefix} for signer ${signerName}`)]
+  return checkDnsSubdomain(name.slice(prefix.length)).map((fault) => invalid(path, name, fault))
+}
+
+const bundlePath: FieldPath = 'spec.trustBundle'
+const maxBundleBytes = 1024 * 1024
+
+/** Errors omit the value, which may be long. */
+function* checkBundle(bundle: string): Sliced<FieldError[]> {
+  const bytes = Buffer.from(bundle)
+  if (bytes.length > maxBundleBytes) return [tooLong(bundlePath, maxBundleBytes)]
+  try {
+    yield* checkTrustAnchors(bytes)
+    return []
+  } catch (error) {
+    if (error instanceof MalformedInput) return [invalid(bundlePath, '<value omitted>', error.message)]
+    throw error
+  }
+}

@@ -1,0 +1,237 @@
+/**
+ * PodCertificateRequest: a node agent's request to a signer for a certificate of a pod. The spec is immutable. Signers
+ * write the certificate or the reason for a refusal through the `status` subresource, once.
+ */
+import { child, type FieldError, type FieldPath, invalid, required, tooLong } from '../../model/field-error.ts'
+import { checkDnsSubdomain, type NameCheck } from '../../model/names.ts'
+import { checkCertificateChain } from '../../pki/issued-certificates.ts'
+import { MalformedInput } from '../../pki/malformed-input.ts'
+import { checkPodKey, checkStubRequest } from '../../pki/pod-keys.ts'
+import { column, nameColumn } from '../../schema/columns.ts'
+import { isSince, type RuleContext } from '../../schema/context.ts'
+import { defineKind, type ObjectOf } from '../../schema/kind.ts'
+import { field, type InferFields, s } from '../../schema/schema.ts'
+import { checkAnnotations } from '../../selectors/label-rules.ts'
+import { immutableField } from '../immutable.ts'
+import { checkConditions, conditions } from '../meta/condition.ts'
+import { plainStatus, specAndStatus } from '../spec-and-status.ts'
+import { checkSignerName } from './signer-name.ts'
+
+const hour = 60 * 60
+const defaultSeconds = 24 * hour
+
+const specFields = {
+  signerName: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the signer.' }),
+  podName: field(2, s.string(), { zeroValue: 'write', doc: 'Name of the pod.' }),
+  podUID: field(3, s.string(), { zeroValue: 'write', doc: 'UID of the pod.' }),
+  serviceAccountName: field(4, s.string(), { zeroValue: 'write', doc: 'Name of the service account of the pod.' }),
+  serviceAccountUID: field(5, s.string(), { zeroValue: 'write', doc: 'UID of the service account of the pod.' }),
+  nodeName: field(6, s.string(), { zeroValue: 'write', doc: 'Name of the node of the pod.' }),
+  nodeUID: field(7, s.string(), { zeroValue: 'write', doc: 'UID of the node of the pod.' }),
+  maxExpirationSeconds: field(8, s.int32(), {
+    zeroValue: 'keep',
+    default: defaultSeconds,
+    doc: 'Maximum validity of the certificate in seconds, at least 3600. Defaults to 86400.',
+  }),
+  pkixPublicKey: field(9, s.bytes(), { doc: 'Public key as a PKIX structure in DER format.' }),
+  proofOfPossession: field(10, s.bytes(), { doc: 'Signature of the pod UID with the private key.' }),
+  unverifiedUserAnnotations: field(11, s.map(s.string()), {
+    doc: 'Annotations from the pod that signers may use after their own checks.',
+  }),
+  stubPKCS10Request: field(12, s.bytes(), {
+    zeroValue: 'write',
+    since: '1.36',
+    doc: 'Empty PKCS #10 certificate request in DER format, signed with the private key.',
+  }),
+}
+
+const spec = s.object(specFields, {
+  name: 'PodCertificateRequestSpec',
+  doc: 'Specification of a PodCertificateRequest. Immutable.',
+})
+
+const statusFields = {
+  conditions: field(1, conditions, { doc: 'Outcome of the request: `Issued`, `Denied` or `Failed`.' }),
+  certificateChain: field(2, s.string(), { doc: 'Issued certificate and intermediate certificates in PEM format.' }),
+  notBefore: field(4, s.time(), { doc: 'Start of the validity of the certificate.' }),
+  beginRefreshAt: field(5, s.time(), { doc: 'Time from which the node agent should replace the certificate.' }),
+  notAfter: field(6, s.time(), { doc: 'End of the validity of the certificate.' }),
+}
+
+const status = s.object(statusFields, {
+  name: 'PodCertificateRequestStatus',
+  doc: 'Outcome of a PodCertificateRequest.',
+})
+
+const fields = {
+  spec: field(2, spec, { zeroValue: 'write', published: 'required', doc: 'Pod, key and signer. Immutable.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Issued certificate, or reason for a refusal.' }),
+}
+
+export type PodCertificateRequest = ObjectOf<typeof fields>
+type Spec = InferFields<typeof specFields>
+type Status = InferFields<typeof statusFields>
+
+/** Condition types that end a request. Exactly one of them may exist. */
+const outcomes = ['Denied', 'Failed', 'Issued']
+
+export const podCertificateRequest = defineKind({
+  names: {
+    group: 'certificates',
+    version: 'v1beta1',
+    kind: 'PodCertificateRequest',
+    plural: 'podcertificaterequests',
+    scope: 'Namespaced',
+  },
+  since: '1.35',
+  optIn: true,
+  deprecated: { since: '1.38', removal: '1.41', warnsSince: '1.36' },
+  doc: "A node agent's request to a signer for a certificate of a pod.",
+  fields,
+  rules: specAndStatus<PodCertificateRequest>({
+    newStatus: () => ({}),
+    validateCreate: ({ spec = {} }, context) => checkSpec(spec, 'spec', context),
+    validateUpdate: ({ spec: next, status }, previous, { subresource }) => [
+      ...immutableField('spec', next, previous.spec),
+      ...(subresource === 'status' ? checkStatus(status ?? {}, previous.status ?? {}) : []),
+    ],
+  }),
+  views: {
+    columns: [
+      nameColumn,
+      column('PodName', 'Name of the pod.', ({ spec }: PodCertificateRequest) => spec?.podName ?? ''),
+      column(
+        'ServiceAccountName',
+        'Name of the service account.',
+        ({ spec }: PodCertificateRequest) => spec?.serviceAccountName ?? '',
+      ),
+      column('NodeName', 'Name of the node.', ({ spec }: PodCertificateRequest) => spec?.nodeName ?? ''),
+      column('SignerName', 'Name of the signer.', ({ spec }: PodCertificateRequest) => spec?.signerName ?? ''),
+      column('State', 'Outcome of the request.', stateOf),
+    ],
+    selectable: ({ spec }) => ({
+      'spec.signerName': spec?.signerName ?? '',
+      'spec.podName': spec?.podName ?? '',
+      'spec.nodeName': spec?.nodeName ?? '',
+    }),
+    subresources: { status: plainStatus },
+  },
+})
+
+function stateOf({ status }: PodCertificateRequest): string {
+  return status?.conditions?.find(({ type = '' }) => outcomes.includes(type))?.type ?? 'Pending'
+}
+
+const names = ['podName', 'serviceAccountName', 'nodeName'] as const
+const uids = ['podUID', 'serviceAccountUID', 'nodeUID'] as const
+const maxUidLength = 128
+const maxKeyBytes = 10 * 1024
+
+function checkSpec(value: Spec, path: FieldPath, context: RuleContext): FieldError[] {
+  return [
+    ...checkSignerName(child(path, 'signerName'), value.signerName ?? ''),
+    ...names.flatMap((name) => checkText(value[name] ?? '', child(path, name), checkDnsSubdomain)),
+    ...uids.flatMap((name) => checkUid(value[name] ?? '', child(path, name))),
+    ...checkExpiration(value, child(path, 'maxExpirationSeconds'), context),
+    ...checkAnnotations(value.unverifiedUserAnnotations, child(path, 'unverifiedUserAnnotations')),
+    ...checkKey(value, path, context),
+  ]
+}
+
+function checkText(text: string, path: FieldPath, check: NameCheck): FieldError[] {
+  return check(text).map((fault) => invalid(path, text, fault))
+}
+
+function checkUid(uid: string, path: FieldPath): FieldError[] {
+  if (uid === '') return [required(path, 'must not be empty')]
+  return uid.length > maxUidLength ? [tooLong(path, maxUidLength)] : []
+}
+
+/** Built-in signers issue certificates for at most a day, others for at most 91 days. */
+function checkExpiration(
+  { maxExpirationSeconds: seconds = 0, signerName = '' }: Spec,
+  path: FieldPath,
+  context: RuleContext,
+) {
+  const isBuiltIn = signerName.startsWith(`${context.vendor.keyDomain}/`)
+  const max = isBuiltIn ? 24 * hour : 91 * 24 * hour
+  return seconds >= hour && seconds <= max ? [] : [invalid(path, seconds, `must be in the range [${hour}, ${max}]`)]
+}
+
+/** Since 1.36, a stub request contains the public key and proves the possession of the private key. */
+function checkKey(value: Spec, path: FieldPath, context: RuleContext): FieldError[] {
+  const { pkixPublicKey = '', proofOfPossession = '', stubPKCS10Request = '', podUID = '' } = value
+  if (isSince('1.36', context)) {
+    const place = child(path, 'stubPKCS10Request')
+    if (stubPKCS10Request === '') return [required(place, 'must be provided')]
+    return checkBytes(stubPKCS10Request, place, checkStubRequest)
+  }
+  const [keyPath, proofPath] = [child(path, 'pkixPublicKey'), child(path, 'proofOfPossession')]
+  const missing = [
+    ...(pkixPublicKey === '' ? [required(keyPath)] : []),
+    ...(proofOfPossession === '' ? [required(proofPath)] : []),
+  ]
+  if (missing.length > 0) return missing
+  if (proofOfPossession.length > (maxKeyBytes * 4) / 3 + 4) return [tooLong(proofPath, maxKeyBytes)]
+  return checkBytes(pkixPublicKey, keyPath, (key) =>
+    checkPodKey(key, { podUID, proof: Buffer.from(proofOfPossession, 'base64') }),
+  )
+}
+
+function checkBytes(base64: string, path: FieldPath, check: (bytes: Buffer) => void): FieldError[] {
+  const bytes = Buffer.from(base64, 'base64')
+  if (bytes.length > maxKeyBytes) return [tooLong(path, maxKeyBytes)]
+  return faultsOf(path, () => check(bytes))
+}
+
+/** Errors omit the value, which may be long. */
+function faultsOf(path: FieldPath, check: () => void): FieldError[] {
+  try {
+    check()
+    return []
+  } catch (error) {
+    if (error instanceof MalformedInput) return [invalid(path, '<value omitted>', error.message)]
+    throw error
+  }
+}
+
+const times = ['notBefore', 'beginRefreshAt', 'notAfter'] as const
+
+/** The outcome is final: once a request has one, its status cannot change. */
+function checkStatus(next: Status, previous: Status): FieldError[] {
+  const path = 'status'
+  if (isDecided(previous)) return immutableField(path, next, previous)
+  const found = (next.conditions ?? []).map(({ type = '' }) => type)
+  const chain = next.certificateChain ?? ''
+  return [
+    ...checkConditions(next.conditions, child(path, 'conditions')),
+    ...found
+      .filter((type) => !outcomes.includes(type))
+      .map((type) => invalid(child(path, 'conditions'), type, `the type must be one of ${outcomes.join(', ')}`)),
+    ...(found.length > 1 ? [invalid(child(path, 'conditions'), found, 'must contain at most one outcome')] : []),
+    ...(found.includes('Issued') ? checkIssued(next, path) : checkNotIssued(next, path)),
+    ...(chain === '' ? [] : faultsOf(child(path, 'certificateChain'), () => checkCertificateChain(Buffer.from(chain)))),
+  ]
+}
+
+function isDecided({ conditions = [] }: Status): boolean {
+  return conditions.some(({ type = '' }) => outcomes.includes(type))
+}
+
+function checkIssued(status: Status, path: FieldPath): FieldError[] {
+  const { notBefore = '', beginRefreshAt = '', notAfter = '' } = status
+  const missing = (['certificateChain', ...times] as const).filter((name) => !status[name])
+  const [from, refresh, to] = [notBefore, beginRefreshAt, notAfter].map((text) => Date.parse(text))
+  return [
+    ...missing.map((name) => required(child(path, name), 'must be set if the certificate is issued')),
+    ...(missing.length === 0 && !(from! <= refresh! && refresh! <= to!)
+      ? [invalid(child(path, 'beginRefreshAt'), beginRefreshAt, 'must be between `notBefore` and `notAfter`')]
+      : []),
+  ]
+}
+
+function checkNotIssued(status: Status, path: FieldPath): FieldError[] {
+  return (['certificateChain', ...times] as const)
+    .filter((name) => status[name])
+    .map((name) => invalid(child(path, name), status[name], 'must be set only if the certificate is issued'))
+}
