@@ -29,6 +29,7 @@ const actedOn: { readonly [name in FeatureGate]?: string } = {
   AnyVolumeDataSource: 'PersistentVolumeClaims can be populated from objects of any kind',
   AuthorizeNodeWithSelectors: 'a node agent reads only its own Node and the pods on it',
   AuthorizeWithSelectors: 'authorizers see the field and label selectors of a request',
+  ClearingNominatedNodeNameAfterBinding: 'a binding clears the nominated node of the pod',
   ConstrainedImpersonation: 'permissions to impersonate can be limited to certain actions',
   CRDValidationRatcheting: 'an update does not validate unchanged parts of a custom resource again',
   ContainerRestartRules: 'containers can have their own restart policy',
