@@ -35,6 +35,7 @@ const actedOn: { readonly [name in FeatureGate]?: string } = {
   ContainerRestartRules: 'containers can have their own restart policy',
   CrossNamespaceVolumeDataSource: 'a PersistentVolumeClaim can be populated from an object in another namespace',
   CustomResourceValidationExpressions: 'the server enforces CEL rules in custom resource schemas',
+  DefaultHostNetworkHostPortsInPodTemplates: 'pod templates on the host network get host ports',
   ElasticIndexedJob: 'the completions of an Indexed Job can change together with its parallelism',
   KubeletServiceAccountTokenForCredentialProviders: 'a node agent reads the service accounts of the pods on it',
   ExpandedDNSConfig: 'pods can have more and longer DNS search domains',

@@ -97,7 +97,9 @@ const volume = {
 }
 const scaler = {
   path: '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers',
-  body: { spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' }, minReplicas: 0, maxReplicas: 5 } },
+  body: {
+    spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' }, minReplicas: 0, maxReplicas: 5 },
+  },
 }
 const ownUsers = pod({ hostUsers: false, hostNetwork: true })
 const affinity = { patch: { spec: { nodeAffinity: terms('b') } } }
