@@ -101,7 +101,7 @@ function applyPod({ cluster, queue, profiles }: Follower, { key, object, previou
   }
   if (cluster.isAssumed(pod)) return
   if (cluster.removePod(key)) queue.note(happened.podGone)
-  if (pod.isTerminating || !profiles.has(pod.spec.schedulerName ?? '')) {
+  if (pod.isTerminating || isGated(object) || !profiles.has(pod.spec.schedulerName ?? '')) {
     queue.remove(key)
     cluster.withdrawNomination(key)
     return
@@ -109,6 +109,11 @@ function applyPod({ cluster, queue, profiles }: Follower, { key, object, previou
   // The watch may not have delivered this scheduler's own nomination yet, so an unchanged value is ignored.
   if (pod.nominatedNode !== (previous?.status?.nominatedNodeName ?? '')) cluster.nominate(pod, pod.nominatedNode)
   queue.set(pod, { isChanged: isChanged(object, previous) })
+}
+
+/** Whether another program holds the Pod back. Its removal of the last gate is a change of the Pod. */
+function isGated({ spec }: Pod): boolean {
+  return (spec?.schedulingGates ?? []).length > 0
 }
 
 function isPlacedAnew({ metadata }: Pod, previous: Pod | undefined): boolean {

@@ -1,4 +1,4 @@
-/** Fields of workloads since 1.24: ordinals, claim retention, parallel updates, terminating pods, container metrics. */
+/** Fields of workloads since 1.24: ordinals, claim retention, parallel updates, terminating pods, container metrics, gates. */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'
@@ -212,4 +212,27 @@ test('a target is scaled by the usage of one container, unless the deviation is 
   assert.equal(tolerant.status?.desiredReplicas, 2)
   const { container, current } = strict.status?.currentMetrics?.[0]?.containerResource ?? {}
   assert.deepEqual([container, current?.averageUtilization], ['web', 90])
+})
+
+test('a pod is scheduled only after its last scheduling gate is removed', async () => {
+  server.run(['scheduler'])
+  await server.client.create(kinds.Node, { metadata: { name: 'free' } })
+  const status = { conditions: [{ type: 'Ready', status: 'True' }], allocatable: { pods: '10', cpu: '8' } }
+  await server.client.patch(kinds.Node, { name: 'free' }, { patch: { merge: { status } }, subresource: 'status' })
+  const schedulingGates = [{ name: 'example.com/first' }, { name: 'example.com/second' }]
+  const containers = [{ name: 'c', image: 'i' }]
+  for (const [name, spec] of [
+    ['gated', { containers, schedulingGates }],
+    ['open', { containers }],
+  ] as const)
+    await server.client.create(kinds.Pod, { metadata: { name, namespace }, spec: spec as never })
+  const untilNode = (name: string) =>
+    untilObject(server.client, kinds.Pod, { name, wanted: ({ spec }) => spec?.nodeName === 'free' })
+  await untilNode('open')
+  const { spec, status: waiting } = await server.client.get(kinds.Pod, { namespace, name: 'gated' })
+  assert.equal(spec?.nodeName, undefined)
+  assert.equal(waiting?.conditions?.find(({ type }) => type === 'PodScheduled')?.reason, 'SchedulingGated')
+  const patch = { merge: { spec: { schedulingGates: null } } }
+  await server.client.patch(kinds.Pod, { namespace, name: 'gated' }, { patch })
+  await untilNode('gated')
 })

@@ -242,6 +242,49 @@ const podRows: Row[] = [
     wanted: { a: '', b: '', c: noAffinity },
   },
   {
+    name: 'topology spread counts zero pods elsewhere if there are fewer domains than minDomains',
+    pod: { labels: web, topologySpreadConstraints: [{ ...spread('zone'), minDomains: 3 }] },
+    cluster: {
+      nodes: zones,
+      pods: [pod('w1', { on: 'a', labels: web }), pod('w2', { on: 'c', labels: web })],
+    },
+    wanted: { a: uneven, b: uneven, c: uneven },
+  },
+  {
+    name: 'topology spread counts only pods with the same values of matchLabelKeys',
+    pod: {
+      labels: { ...web, hash: 'new' },
+      topologySpreadConstraints: [{ ...spread('zone'), matchLabelKeys: ['hash', 'absent'] }],
+    },
+    cluster: {
+      nodes: zones,
+      pods: [
+        pod('w1', { on: 'a', labels: { ...web, hash: 'old' } }),
+        pod('w2', { on: 'c', labels: { ...web, hash: 'new' } }),
+      ],
+    },
+    wanted: { a: '', b: '', c: uneven },
+  },
+  {
+    name: 'topology spread counts nodes that the pod cannot use if the affinity policy is Ignore',
+    pod: {
+      labels: web,
+      topologySpreadConstraints: [{ ...spread('zone'), nodeAffinityPolicy: 'Ignore' }],
+      nodeSelector: { zone: '1' },
+    },
+    cluster: { nodes: zones, pods: [pod('w3', { on: 'a', labels: web })] },
+    wanted: { a: uneven, b: uneven, c: noAffinity },
+  },
+  {
+    name: 'topology spread ignores tainted nodes only if the taints policy is Honor',
+    pod: { labels: web, topologySpreadConstraints: [{ ...spread('zone'), nodeTaintsPolicy: 'Honor' }] },
+    cluster: {
+      nodes: { ...zones, c: { ...zones.c, ...tainted('NoSchedule') } },
+      pods: [pod('w1', { on: 'a', labels: web })],
+    },
+    wanted: { a: '', b: '', c: "node(s) had taint {k: v}, that the pod didn't tolerate" },
+  },
+  {
     name: 'topology spread supports two topology keys',
     pod: { labels: web, topologySpreadConstraints: [spread('zone'), spread('kubernetes.io/hostname')] },
     cluster: {

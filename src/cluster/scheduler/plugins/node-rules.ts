@@ -66,7 +66,8 @@ export const taintToleration: Plugin = {
   },
 }
 
-function keepsAway({ effect }: Taint): boolean {
+/** Whether a taint keeps Pods away that do not tolerate it. */
+export function keepsAway({ effect }: Taint): boolean {
   return effect === 'NoSchedule' || effect === 'NoExecute'
 }
 

@@ -3,6 +3,7 @@
  * workloads without their own constraints prefer to be spread over hosts and zones by default.
  */
 
+import { isTolerated } from '../../../api/model/tolerations.ts'
 import type { LabelMatcher, SelectorObject } from '../../../api/selectors/label-selector.ts'
 import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 import type { NodeInfo } from '../node-info.ts'
@@ -18,7 +19,7 @@ import {
 import type { PodGroup } from '../pod-groups.ts'
 import type { PodInfo } from '../pod-info.ts'
 import { matcherOf } from '../pod-terms.ts'
-import { nodeMatcher } from './node-rules.ts'
+import { keepsAway, nodeMatcher } from './node-rules.ts'
 
 const name = 'PodTopologySpread'
 const uneven: Refusal = {
@@ -38,6 +39,10 @@ export interface SpreadConstraint {
   readonly topologyKey?: string
   readonly whenUnsatisfiable?: string
   readonly labelSelector?: SelectorObject
+  readonly minDomains?: number
+  readonly nodeAffinityPolicy?: string
+  readonly nodeTaintsPolicy?: string
+  readonly matchLabelKeys?: readonly string[]
 }
 
 /** Constraints for Pods without their own: these, or the defaults of kube-scheduler. */
@@ -46,7 +51,11 @@ export type DefaultConstraints = 'usual' | readonly SpreadConstraint[]
 interface Constraint {
   readonly key: string
   readonly maxSkew: number
+  /** With fewer topology domains than this, the least number of Pods counts as 0. */
+  readonly minDomains: number
   readonly matcher: LabelMatcher | undefined
+  /** Whether a node counts according to the inclusion policies. Undefined if all nodes do. */
+  readonly includes: NodeMatcher
 }
 
 interface Constraints {
@@ -78,13 +87,14 @@ interface Asked {
 
 function* constraintsOf(pod: PodInfo, { sight, defaults, action }: Asked): Sliced<Constraints> {
   const own = (pod.spec.topologySpreadConstraints ?? []) as readonly SpreadConstraint[]
-  if (own.length > 0) return { all: yield* select(own, action), needsAllLabels: true }
+  if (own.length > 0) return { all: yield* select(own, pod, action), needsAllLabels: true }
   const usual = defaults === 'usual' ? usualConstraints(sight) : defaults
   const meant = usual.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === action)
   const labelSelector = meant.length === 0 ? undefined : sight.workloadSelector(pod)
   if (labelSelector === undefined) return { all: [], needsAllLabels: false }
   const all = yield* select(
     meant.map((each) => ({ ...each, labelSelector })),
+    pod,
     action,
   )
   return { all, needsAllLabels: defaults !== 'usual' }
@@ -97,20 +107,53 @@ function usualConstraints({ cluster: { keys } }: Sight): SpreadConstraint[] {
   ]
 }
 
-function* select(constraints: readonly SpreadConstraint[], action: string): Sliced<Constraint[]> {
+function* select(constraints: readonly SpreadConstraint[], pod: PodInfo, action: string): Sliced<Constraint[]> {
   const selected: Constraint[] = []
-  for (const { topologyKey: key = '', maxSkew = 1, labelSelector, whenUnsatisfiable } of constraints) {
+  const inclusion = new NodeInclusion(pod)
+  for (const constraint of constraints) {
+    const { topologyKey: key = '', maxSkew = 1, minDomains = 1, whenUnsatisfiable } = constraint
     if (whenUnsatisfiable !== action) continue
-    selected.push({ key, maxSkew, matcher: matcherOf(labelSelector) })
+    const matcher = matcherOf(withLabelKeys(constraint, pod))
+    selected.push({ key, maxSkew, minDomains, matcher, includes: inclusion.matcherFor(constraint) })
     yield
   }
   return selected
 }
 
+/** Returns the selector, with the Pod's own values of the labels in `matchLabelKeys`. */
+function withLabelKeys({ labelSelector, matchLabelKeys = [] }: SpreadConstraint, { labels }: PodInfo) {
+  const keys = matchLabelKeys.filter((key) => Object.hasOwn(labels, key))
+  if (labelSelector === undefined || keys.length === 0) return labelSelector
+  const own = keys.map((key) => ({ key, operator: 'In', values: [labels[key]!] }))
+  return { ...labelSelector, matchExpressions: [...(labelSelector.matchExpressions ?? []), ...own] }
+}
+
+/** The nodes that count for a Pod, by the policies of a constraint. Equal policies share one matcher. */
+class NodeInclusion {
+  readonly #suits: ReturnType<typeof nodeMatcher>
+  readonly #tolerates: (node: NodeInfo) => boolean
+  readonly #both: (node: NodeInfo) => boolean
+
+  constructor(pod: PodInfo) {
+    const { tolerations = [] } = pod.spec
+    this.#suits = nodeMatcher(pod)
+    this.#tolerates = ({ taints }) => taints.every((taint) => !keepsAway(taint) || isTolerated(taint, tolerations))
+    this.#both = (node) => this.#suits?.(node) !== false && this.#tolerates(node)
+  }
+
+  matcherFor({ nodeAffinityPolicy = 'Honor', nodeTaintsPolicy = 'Ignore' }: SpreadConstraint): NodeMatcher {
+    const suits = nodeAffinityPolicy === 'Honor' ? this.#suits : undefined
+    if (nodeTaintsPolicy !== 'Honor') return suits
+    return suits === undefined ? this.#tolerates : this.#both
+  }
+}
+
+type NodeMatcher = ((node: NodeInfo) => boolean) | undefined
+
 /** Number of nodes after which the preparation yields. */
 const nodesBetweenSteps = 64
 
-/** Returns the nodes that count: those that match the Pod and have the labels of all constraints. */
+/** Returns the nodes that count: those that a constraint includes and that have the labels of all constraints. */
 function* countedNodes(nodes: Iterable<NodeInfo>, keys: readonly string[], suits: NodeMatcher): Sliced<Set<NodeInfo>> {
   const counted = new Set<NodeInfo>()
   let checkedCount = 0
@@ -159,34 +202,55 @@ interface Row extends Constraint {
   readonly counts: ValueCounts
   /** 1 if the constraint also counts the Pod itself. */
   readonly own: number
+  /** Nodes whose Pods count. Undefined means all nodes with the label. */
+  readonly counted: ReadonlySet<NodeInfo> | undefined
+}
+
+/** The sets of nodes that count, one for each matcher. */
+class IncludedNodes {
+  readonly #keys: readonly string[]
+  readonly #sight: Sight
+  readonly #sets = new Map<NodeMatcher, Set<NodeInfo>>()
+
+  constructor(keys: readonly string[], sight: Sight) {
+    this.#keys = keys
+    this.#sight = sight
+  }
+
+  *by(includes: NodeMatcher): Sliced<Set<NodeInfo>> {
+    const nodes = this.#sets.get(includes) ?? (yield* countedNodes(this.#sight.cluster.nodes, this.#keys, includes))
+    this.#sets.set(includes, nodes)
+    return nodes
+  }
 }
 
 function* prepareCheck(pod: PodInfo, constraints: readonly Constraint[], sight: Sight): Sliced<NodeCheck> {
-  const suits = nodeMatcher(pod)
-  const rows = constraints.map(
-    (constraint): Row => ({
-      ...constraint,
-      counts: new ValueCounts(),
-      own: constraint.matcher?.matches(pod.labels) === true ? 1 : 0,
-    }),
-  )
-  // If all nodes with the label count, the groups already know the number of Pods per topology domain.
-  const isSimple = suits === undefined && rows.length === 1
-  const keys = rows.map(({ key }) => key)
-  const counted = isSimple ? undefined : yield* countedNodes(sight.cluster.nodes, keys, suits)
-  if (counted === undefined) yield* countByPlace(pod, rows[0]!, sight)
-  else yield* countByNode(pod, rows, { sight, counted })
-  const counts = (node: NodeInfo) => counted?.has(node) ?? node.label(keys[0]!) !== undefined
+  const keys = constraints.map(({ key }) => key)
+  const included = new IncludedNodes(keys, sight)
+  const rows: Row[] = []
+  for (const constraint of constraints) {
+    const own = constraint.matcher?.matches(pod.labels) === true ? 1 : 0
+    // If all nodes with the label count, the groups already know the number of Pods per topology domain.
+    const isSimple = constraint.includes === undefined && constraints.length === 1
+    const counted = isSimple ? undefined : yield* included.by(constraint.includes)
+    const row = { ...constraint, counts: new ValueCounts(), own, counted }
+    if (counted === undefined) yield* countByPlace(pod, row, sight)
+    else yield* countByNode(pod, row, { sight, counted })
+    rows.push(row)
+  }
   const change = (other: PodInfo, node: NodeInfo, by: 1 | -1) => {
-    if (other.namespace !== pod.namespace || other.isTerminating || !counts(node)) return
-    for (const row of rows) if (row.matcher?.matches(other.labels)) row.counts.add(node.label(row.key)!, by)
+    if (other.namespace !== pod.namespace || other.isTerminating) return
+    for (const { key, counted, matcher, counts } of rows)
+      if ((counted?.has(node) ?? node.label(key) !== undefined) && matcher?.matches(other.labels))
+        counts.add(node.label(key)!, by)
   }
   return {
     check: (node) => {
-      for (const { key, maxSkew, counts: podCounts, own } of rows) {
+      for (const { key, maxSkew, minDomains, counts: podCounts, own } of rows) {
         const value = node.label(key)
         if (value === undefined) return noLabel
-        if (podCounts.at(value) + own - podCounts.least > maxSkew) return uneven
+        const least = podCounts.size < minDomains ? 0 : podCounts.least
+        if (podCounts.at(value) + own - least > maxSkew) return uneven
       }
       return undefined
     },
@@ -205,15 +269,12 @@ function* countByPlace(pod: PodInfo, { key, matcher, counts }: Row, sight: Sight
 
 function* countByNode(
   pod: PodInfo,
-  rows: readonly Row[],
+  { key, matcher, counts }: Row,
   { sight, counted }: { readonly sight: Sight; readonly counted: ReadonlySet<NodeInfo> },
 ): Sliced<void> {
-  for (const row of rows) {
-    for (const node of counted) row.counts.open(node.label(row.key)!)
-    for (const group of yield* alike(pod, row.matcher, sight)) {
-      for (const [node, count] of group.nodes) if (counted.has(node)) row.counts.add(node.label(row.key)!, count)
-      yield
-    }
+  for (const node of counted) counts.open(node.label(key)!)
+  for (const group of yield* alike(pod, matcher, sight)) {
+    for (const [node, count] of group.nodes) if (counted.has(node)) counts.add(node.label(key)!, count)
     yield
   }
 }
@@ -234,8 +295,6 @@ interface Candidates {
   readonly nodes: readonly NodeInfo[]
 }
 
-type NodeMatcher = ReturnType<typeof nodeMatcher>
-
 /** Returns the number of counted Pods in the topology domain of a node. */
 interface ScoreRow {
   readonly key: string
@@ -246,14 +305,14 @@ interface ScoreRow {
 
 function* prepareScores(pod: PodInfo, constraints: Constraints, { sight, nodes }: Candidates): Sliced<NodeScores> {
   const { all, needsAllLabels } = constraints
-  const suits = nodeMatcher(pod)
   const keys = needsAllLabels ? all.map(({ key }) => key) : []
+  const included = new IncludedNodes(keys, sight)
   const candidates = needsAllLabels ? yield* countedNodes(nodes, keys, undefined) : undefined
-  // If all nodes with the label count, the groups already know the number of Pods per topology domain.
-  const isSimple = suits === undefined && (!needsAllLabels || all.length === 1)
-  const counted = isSimple ? undefined : yield* countedNodes(sight.cluster.nodes, keys, suits)
   const rows: ScoreRow[] = []
-  for (const { key, maxSkew, matcher } of all) {
+  for (const { key, maxSkew, matcher, includes } of all) {
+    // If all nodes with the label count, the groups already know the number of Pods per topology domain.
+    const isSimple = includes === undefined && (!needsAllLabels || all.length === 1)
+    const counted = isSimple ? undefined : yield* included.by(includes)
     const groups = yield* alike(pod, matcher, sight)
     if (key === sight.cluster.keys.hostname) {
       const onNodes = yield* countOnNodes(groups)
