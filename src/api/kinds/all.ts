@@ -4,6 +4,14 @@
  */
 import type { Kind } from '../schema/kind.ts'
 import {
+  mutatingAdmissionPolicy,
+  mutatingAdmissionPolicyV1beta1,
+} from './admissionregistration/mutating-admission-policy.ts'
+import {
+  mutatingAdmissionPolicyBinding,
+  mutatingAdmissionPolicyBindingV1beta1,
+} from './admissionregistration/mutating-admission-policy-binding.ts'
+import {
   mutatingWebhookConfiguration,
   mutatingWebhookConfigurationV1beta1,
 } from './admissionregistration/mutating-webhook-configuration.ts'
@@ -177,6 +185,10 @@ export const allKinds: readonly Kind[] = [
   validatingWebhookConfiguration,
   mutatingWebhookConfigurationV1beta1,
   validatingWebhookConfigurationV1beta1,
+  mutatingAdmissionPolicy,
+  mutatingAdmissionPolicyBinding,
+  mutatingAdmissionPolicyV1beta1,
+  mutatingAdmissionPolicyBindingV1beta1,
   validatingAdmissionPolicy,
   validatingAdmissionPolicyBinding,
   validatingAdmissionPolicyV1beta1,

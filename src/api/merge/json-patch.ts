@@ -14,7 +14,7 @@ import { maxDepth } from '../codec/json-scan.ts'
 import { isObject, type Json, type JsonObject, own, sameJson, setKey, typeName } from '../json/json.ts'
 import { entityTooLarge } from '../model/api-error.ts'
 import { find, formatPointer, isWithin, type Pointer, parseIndex, parsePointer, step } from './json-pointer.ts'
-import { ExpensivePatch, inapplicable, malformed } from './patch-faults.ts'
+import { ExpensivePatch, FailedTest, inapplicable, malformed } from './patch-faults.ts'
 
 export type PatchOperation =
   | { readonly op: 'add' | 'replace' | 'test'; readonly path: Pointer; readonly value: Json }
@@ -210,7 +210,7 @@ function copy(draft: Draft, from: Pointer, path: Pointer): void {
 function test(draft: Draft, path: Pointer, value: Json): void {
   const found = find(draft.root, path)
   if (found === undefined && value === null && isObject(find(draft.root, path.slice(0, -1)))) return
-  if (!sameJson(value, found)) throw inapplicable(`the test operation at ${formatPointer(path)} failed`)
+  if (!sameJson(value, found)) throw new FailedTest(formatPointer(path))
 }
 
 function existing(draft: Draft, path: Pointer): Json {

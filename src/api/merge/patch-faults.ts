@@ -20,6 +20,13 @@ export function inapplicable(why: string): ApiError {
   return new ApiError(422, 'Invalid', `the patch cannot be applied: ${why}`, {})
 }
 
+/** A test operation of a JSON patch failed. */
+export class FailedTest extends ApiError {
+  constructor(path: string) {
+    super(422, 'Invalid', `the patch cannot be applied: the test operation at ${path} failed`, {})
+  }
+}
+
 /** The patch would take too much work. */
 export class ExpensivePatch extends ApiError {
   constructor(why: string) {

@@ -7,6 +7,7 @@ import { type Distribution, Histogram, type Metric } from '../../base/telemetry/
 import type { Clock } from '../../base/time/clock.ts'
 import type { Admission, AdmissionOperation, AdmissionRequest, Control } from './admission.ts'
 import { PodSecurityMetrics } from './pod-security/pod-security-metrics.ts'
+import { PolicyMetrics } from './policy/policy-metrics.ts'
 import { WebhookMetrics } from './webhook/webhook-metrics.ts'
 
 const durations = [0.005, 0.025, 0.1, 0.5, 1, 2.5]
@@ -41,12 +42,14 @@ export class AdmissionMetrics {
   )
   readonly podSecurity = new PodSecurityMetrics()
   readonly webhooks = new WebhookMetrics()
+  readonly policies = new PolicyMetrics()
   readonly metrics: readonly Metric[] = [
     this.#controls,
     this.#steps,
     this.podSecurity.evaluations,
     this.podSecurity.exemptions,
     ...this.webhooks.metrics,
+    ...this.policies.metrics,
   ]
 
   constructor(clock: Clock) {

@@ -5,6 +5,7 @@
 
 import type { JsonObject } from '../../api/json/json.ts'
 import type { ApiObject } from '../../api/model/object.ts'
+import type { ObjectSchema } from '../../api/schema/schema.ts'
 import type { Labels } from '../../api/selectors/label-selector.ts'
 import type { Sliced } from '../../base/concurrency/time-slice.ts'
 
@@ -26,6 +27,8 @@ export interface FormResource {
 export interface ObjectForm {
   readonly kind: FormKind
   readonly resource: FormResource
+  /** Schema of the object for merging; undefined if a configuration cannot be merged into it. */
+  readonly schema: ObjectSchema | undefined
   /** Converts an object from the storage version to this version. Yields while it waits. */
   show(object: ApiObject): Sliced<ApiObject>
   /**

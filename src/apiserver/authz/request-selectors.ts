@@ -24,8 +24,22 @@ const selectiveVerbs: readonly string[] = ['list', 'watch', 'deletecollection']
 /** Returns a function that parses the selectors of a query on first use; undefined if the query has none. */
 export function selectorsIn(verb: string, query: URLSearchParams): (() => RequestSelectors) | undefined {
   if (!selectiveVerbs.includes(verb)) return undefined
-  const fields = query.get('fieldSelector') ?? ''
-  const labels = query.get('labelSelector') ?? ''
+  return parsedSelectors({
+    fieldSelector: query.get('fieldSelector') ?? '',
+    labelSelector: query.get('labelSelector') ?? '',
+  })
+}
+
+interface SelectorTexts {
+  readonly fieldSelector?: string
+  readonly labelSelector?: string
+}
+
+/** Returns a function that parses the selectors on first use; undefined if there are none. */
+export function parsedSelectors({
+  fieldSelector: fields = '',
+  labelSelector: labels = '',
+}: SelectorTexts): (() => RequestSelectors) | undefined {
   if (fields === '' && labels === '') return undefined
   let parsed: RequestSelectors | undefined
   return () => {

@@ -10,6 +10,14 @@
  */
 
 import type {
+  mutatingAdmissionPolicy,
+  mutatingAdmissionPolicyV1beta1,
+} from '../../api/kinds/admissionregistration/mutating-admission-policy.ts'
+import type {
+  mutatingAdmissionPolicyBinding,
+  mutatingAdmissionPolicyBindingV1beta1,
+} from '../../api/kinds/admissionregistration/mutating-admission-policy-binding.ts'
+import type {
   mutatingWebhookConfiguration,
   mutatingWebhookConfigurationV1beta1,
 } from '../../api/kinds/admissionregistration/mutating-webhook-configuration.ts'
@@ -422,6 +430,30 @@ export const MutatingWebhookConfigurationV1beta1 = clusterWide<MutatingWebhookCo
   'admissionregistration/v1beta1',
   'MutatingWebhookConfiguration',
   'mutatingwebhookconfigurations',
+)
+export type MutatingAdmissionPolicy = ObjectsOf<typeof mutatingAdmissionPolicy>
+export const MutatingAdmissionPolicy = clusterWide<MutatingAdmissionPolicy>(
+  'admissionregistration/v1',
+  'MutatingAdmissionPolicy',
+  'mutatingadmissionpolicies',
+)
+export type MutatingAdmissionPolicyV1beta1 = ObjectsOf<typeof mutatingAdmissionPolicyV1beta1>
+export const MutatingAdmissionPolicyV1beta1 = clusterWide<MutatingAdmissionPolicyV1beta1>(
+  'admissionregistration/v1beta1',
+  'MutatingAdmissionPolicy',
+  'mutatingadmissionpolicies',
+)
+export type MutatingAdmissionPolicyBinding = ObjectsOf<typeof mutatingAdmissionPolicyBinding>
+export const MutatingAdmissionPolicyBinding = clusterWide<MutatingAdmissionPolicyBinding>(
+  'admissionregistration/v1',
+  'MutatingAdmissionPolicyBinding',
+  'mutatingadmissionpolicybindings',
+)
+export type MutatingAdmissionPolicyBindingV1beta1 = ObjectsOf<typeof mutatingAdmissionPolicyBindingV1beta1>
+export const MutatingAdmissionPolicyBindingV1beta1 = clusterWide<MutatingAdmissionPolicyBindingV1beta1>(
+  'admissionregistration/v1beta1',
+  'MutatingAdmissionPolicyBinding',
+  'mutatingadmissionpolicybindings',
 )
 export type ValidatingAdmissionPolicy = ObjectsOf<typeof validatingAdmissionPolicy>
 export const ValidatingAdmissionPolicy = clusterWide<ValidatingAdmissionPolicy>(

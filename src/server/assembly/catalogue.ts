@@ -1,6 +1,5 @@
 /** Builds the catalogue: the kinds and endpoints that this server serves, without those disabled by flags. */
 
-import { validatingAdmissionPolicy } from '../../api/kinds/admissionregistration/validating-admission-policy.ts'
 import { customResourceDefinition } from '../../api/kinds/apiextensions/custom-resource-definition.ts'
 import type { Lookup, StoredType } from '../../api/model/lookup.ts'
 import { vendorOf } from '../../api/model/vendor.ts'
@@ -111,13 +110,8 @@ export async function openCatalogue(options: EmulatedOptions, parts: CataloguePa
   }
   const judged = kinds.map((kind) => {
     if (isSameKind(kind, customResourceDefinition)) return withSchemaRules(kind)
-    return isPolicyKind(kind) ? withExpressionRules(kind, loadRulePatterns) : kind
+    return withExpressionRules(kind, loadRulePatterns)
   })
   catalogue.add(serveKinds(judged, registry, endpoints))
   return { catalogue, lookup, ways, registry }
-}
-
-/** Whether the kind is ValidatingAdmissionPolicy in any version. */
-function isPolicyKind({ group, plural }: Kind): boolean {
-  return group === validatingAdmissionPolicy.group && plural === validatingAdmissionPolicy.plural
 }

@@ -48,7 +48,7 @@ test('an expression creates an object with the present fields', () => {
     a: '90s',
     b: '2024-01-02T03:04:05Z',
   })
-  assert.deepEqual(evaluate("[dyn(1.5), 2u, b'x']"), [1.5, 2, 'eA=='])
+  assert.deepEqual(evaluate("[dyn(1.5), dyn(2u), b'x']"), [1.5, 2, 'eA=='])
 })
 
 test('an object of an unknown type or with a wrong field does not compile', () => {

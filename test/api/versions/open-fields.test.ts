@@ -7,6 +7,11 @@ import { allKinds } from '../../../src/api/kinds/all.ts'
 import type { Field, Schema } from '../../../src/api/schema/schema.ts'
 import { homeOf } from '../../../src/apiserver/http/openapi/group-version.ts'
 
+/** Admission. */
+const builtForAdmission = ['v1', 'v1beta1'].flatMap((version) =>
+  ['MutatingWebhook', 'ValidatingWebhook'].map((type) => `admissionregistration.${version}.${type}.matchConditions`),
+)
+
 /** Network and storage. Types of the group `resource` are complete. */
 const builtForNetworkAndStorage = [
   'coordination.v1.LeaseSpec.preferredHolder',
@@ -116,6 +121,7 @@ const builtForFlowControl = ['v1', 'v1beta1', 'v1beta2', 'v1beta3'].flatMap((ver
 
 /** Fields whose defaults, validation and update rules are built, such as `core.v1.PodSpec.hostUsers`. */
 const built: ReadonlySet<string> = new Set([
+  ...builtForAdmission,
   ...builtForWorkloads,
   ...builtForPods,
   ...builtForNetworkAndStorage,

@@ -9,11 +9,11 @@ import {
   notSupported,
   required,
 } from '../../model/field-error.ts'
-import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 import { repeatedAt } from '../core/types/repeated.ts'
 import { countsGeneration } from '../generation.ts'
+import { bindingColumns } from './types/binding-columns.ts'
 import { matchResources } from './types/match-resources.ts'
 import { checkPolicyName, paramRef } from './types/policy-parts.ts'
 
@@ -71,25 +71,9 @@ export const validatingAdmissionPolicyBinding = defineKind({
   fields,
   rules: countsGeneration(({ spec }: ValidatingAdmissionPolicyBinding) => spec),
   views: {
-    columns: [
-      nameColumn,
-      column(
-        'PolicyName',
-        'Name of the policy.',
-        ({ spec }: ValidatingAdmissionPolicyBinding) => spec?.policyName ?? '',
-      ),
-      column('ParamRef', 'Parameters of the policy.', ({ spec }: ValidatingAdmissionPolicyBinding) => paramText(spec)),
-      ageColumn,
-    ],
+    columns: bindingColumns,
   },
 })
-
-function paramText(spec: ValidatingAdmissionPolicyBinding['spec']): string {
-  if (spec?.paramRef === undefined) return '<unset>'
-  const { namespace = '', name = '' } = spec.paramRef
-  if (name === '') return '*'
-  return namespace === '' ? `*/${name}` : `${namespace}/${name}`
-}
 
 export const validatingAdmissionPolicyBindingV1beta1 = defineVersion(validatingAdmissionPolicyBinding, {
   version: 'v1beta1',

@@ -8,15 +8,18 @@ import { readConfiguration } from '../../../api/schema/read-configuration.ts'
 import { field, s } from '../../../api/schema/schema.ts'
 import type { Log } from '../../../base/telemetry/log.ts'
 import type { Clock } from '../../../base/time/clock.ts'
+import type { Authorizer } from '../../authz/authorizer.ts'
 import type { ConfiguredCredentials } from '../../outbound/credentials.ts'
 import type { HttpsCaller } from '../../outbound/https-caller.ts'
 import type { ServiceAddressParts } from '../../outbound/service-address.ts'
 import { Destinations } from '../../outbound/webhook-address.ts'
 import type { Control } from '../admission.ts'
 import type { AdmissionMetrics } from '../admission-metrics.ts'
+import type { LoadPatterns } from '../policy/policy-faults.ts'
 import { WebhookCalls } from '../webhook/calls.ts'
 import { WebhookConfigurations } from '../webhook/configurations.ts'
 import type { KnownWebhooks } from '../webhook/known-webhooks.ts'
+import { CompiledConditions } from '../webhook/match-conditions.ts'
 import { mutatingWebhooks, type WebhookControlParts } from '../webhook/mutating-webhooks.ts'
 import { validatingWebhooks } from '../webhook/validating-webhooks.ts'
 import type { Phase } from '../webhook/webhook.ts'
@@ -29,6 +32,9 @@ export interface WebhookMeans extends ServiceAddressParts {
   /** Request timeout of this server in milliseconds. */
   readonly requestLimitMs: number
   readonly metrics: AdmissionMetrics
+  /** For match conditions that check permissions. */
+  readonly authorizer: Authorizer
+  readonly loadPatterns: LoadPatterns
   /** Collects the webhooks for metrics and reports. */
   readonly knownWebhooks: KnownWebhooks
 }
@@ -52,13 +58,14 @@ export async function configuredValidatingAdmissionWebhook(parts: WebhookMeans, 
 }
 
 function open(parts: WebhookMeans, phase: Phase, credentials: ConfiguredCredentials): WebhookControlParts {
-  const { lookup, clock, log, caller, requestLimitMs } = parts
+  const { lookup, clock, log, caller, requestLimitMs, authorizer } = parts
   const metrics = parts.metrics.webhooks
   const configurations = new WebhookConfigurations(phase, lookup, clock)
   parts.knownWebhooks.add(configurations)
   const destinations = new Destinations(parts, credentials)
   const calls = new WebhookCalls({ caller, destinations, clock, metrics, log, requestLimitMs })
-  return { configurations, calls, lookup, metrics }
+  const conditions = new CompiledConditions(parts.loadPatterns)
+  return { configurations, calls, lookup, metrics, authorizer, conditions, policyMetrics: parts.metrics.policies }
 }
 
 const fields = {

@@ -38,6 +38,7 @@ import { extendedResourceToleration } from './extended-resource-toleration.ts'
 import { configuredImagePolicyWebhook, type ImagePolicyParts, imagePolicyWebhook } from './image-policy-webhook.ts'
 import { limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology.ts'
 import { limitRanger } from './limit-ranger.ts'
+import { mutatingAdmissionPolicy } from './mutating-admission-policy.ts'
 import { namespaceAutoProvision } from './namespace-auto-provision.ts'
 import { namespaceExists } from './namespace-exists.ts'
 import { namespaceLifecycle } from './namespace-lifecycle.ts'
@@ -171,6 +172,7 @@ export const allControls: readonly ControlEntry[] = [
   { name: 'DefaultIngressClass', byDefault: true, make: defaultIngressClass },
   { name: 'DenyServiceExternalIPs', byDefault: false, make: denyServiceExternalIps },
   { name: 'PodTopologyLabels', byDefault: true, since: '1.33', make: podTopologyLabels },
+  { name: 'MutatingAdmissionPolicy', byDefault: true, since: '1.32', make: mutatingAdmissionPolicy },
   // Mutating webhooks see the changes of all controls above.
   {
     name: 'MutatingAdmissionWebhook',

@@ -10,5 +10,4 @@ export const unbuiltControls: readonly ControlName[] = [
   { name: 'PodGroupProtection', byDefault: true, since: '1.36' },
   { name: 'PodGroupWorkloadExists', byDefault: true, since: '1.36' },
   { name: 'JobValidation', byDefault: true, since: '1.36' },
-  { name: 'MutatingAdmissionPolicy', byDefault: true, since: '1.32' },
 ]

@@ -5,52 +5,40 @@
  */
 
 import { ApiError } from '../../../api/model/api-error.ts'
-import type { Lookup } from '../../../api/model/lookup.ts'
-import { groupName, type Vendor, vendorKey } from '../../../api/model/vendor.ts'
+import { vendorKey } from '../../../api/model/vendor.ts'
+import { isAvailable } from '../../../api/versions/availability.ts'
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
-import type { Authorizer } from '../../authz/authorizer.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
-import { judgePolicy, type Violation } from '../policy/judge-request.ts'
-import { matchedForm } from '../policy/matching.ts'
-import { type FindParameterType, parametersOf } from '../policy/parameters.ts'
-import { type Binding, Policies, type Policy } from '../policy/policies.ts'
-import type { LoadPatterns } from '../policy/policy-faults.ts'
+import type { ObjectForm } from '../object-forms.ts'
+import type { Evaluated } from '../policy/evaluation.ts'
+import { isExempt, type ValidatingPolicy, validatingFamily } from '../policy/families.ts'
+import { type Invocation, invocationsOf } from '../policy/invocations.ts'
+import { type Decision, judgePolicy, type Violation } from '../policy/judge-request.ts'
+import { Policies } from '../policy/policies.ts'
+import type { PolicyControlParts } from '../policy/policy-control-parts.ts'
+import type { EnforcementAction, PolicyMetrics } from '../policy/policy-metrics.ts'
 import { requestData } from '../policy/request-data.ts'
 import { refusal } from '../refusal.ts'
 import { everyOperation } from '../webhook/mutating-webhooks.ts'
 
-export interface PolicyControlParts {
-  readonly vendor: Vendor
-  readonly lookup: Lookup
-  readonly authorizer: Authorizer
-  readonly findParameterType: FindParameterType
-  readonly loadPatterns: LoadPatterns
-}
-
 export function validatingAdmissionPolicy(parts: PolicyControlParts): Control {
-  const policies = new Policies(parts.lookup, parts.loadPatterns)
+  const policies = new Policies(validatingFamily, parts)
+  const isDisabled = !isAvailable({ gate: 'ValidatingAdmissionPolicy' }, parts.emulation)
   return {
     name: 'ValidatingAdmissionPolicy',
     handles: { operations: everyOperation },
     asksOthers: true,
-    isIdle: () => policies.all.length === 0,
+    isIdle: () => isDisabled || policies.all.length === 0,
     validate: (request) => {
       const candidates = policies.candidates(request)
-      if (candidates.length === 0 || isPolicy(request)) return
-      return judgeAll(parts, request, candidates)
+      if (candidates.length === 0 || isExempt(request)) return
+      return judgeAll({ ...parts, metrics: parts.metrics.policies }, request, candidates)
     },
   }
 }
 
-const policyResources = new Set([
-  'validatingadmissionpolicies',
-  'validatingadmissionpolicybindings',
-  'mutatingadmissionpolicies',
-  'mutatingadmissionpolicybindings',
-])
-
-function isPolicy({ type, vendor }: AdmissionRequest): boolean {
-  return policyResources.has(type.plural) && type.group === groupName(vendor, 'admissionregistration')
+interface JudgingParts extends Pick<PolicyControlParts, 'lookup' | 'authorizer' | 'findParameterType'> {
+  readonly metrics: PolicyMetrics
 }
 
 interface Reported extends Violation {
@@ -59,27 +47,39 @@ interface Reported extends Violation {
 }
 
 async function judgeAll(
-  parts: PolicyControlParts,
+  parts: JudgingParts,
   request: AdmissionRequest,
-  candidates: readonly Policy[],
+  candidates: readonly ValidatingPolicy[],
 ): Promise<void> {
   const denied: Reported[] = []
   const notes = new AuditNotes(request)
   const timeSlice = new TimeSlice()
-  for (const policy of candidates) {
+  const data = new Map<ObjectForm, Promise<Evaluated>>()
+  const { metrics } = parts
+  for (const invocation of await invocationsOf(parts, request, candidates)) {
     await timeSlice.yieldIfDue()
-    const form = await matchedForm(policy.matcher, request, parts.lookup)
-    if (form === undefined) continue
-    let data: Awaited<ReturnType<typeof requestData>> | undefined
-    for (const binding of policy.bindings) {
-      if ((await matchedForm(binding.matcher, request, parts.lookup)) === undefined) continue
-      await timeSlice.yieldIfDue()
-      data ??= await requestData(request, form, parts)
-      const query = { kind: policy.spec.paramKind, ref: binding.spec.paramRef, namespace: request.namespace }
-      const parameters = parametersOf(query, parts.lookup, parts.findParameterType)
-      const { violations, annotations } = await judgePolicy(policy, { data, parameters, timeSlice })
-      for (const [key, value] of annotations) notes.add(`${policy.name}/${key}`, value)
-      for (const violation of violations) denied.push(...report(request, notes, { policy, binding, violation }))
+    const { policy, binding, form, parameters } = invocation
+    const known = data.get(form) ?? requestData(request, form, parts)
+    data.set(form, known)
+    const { decisions, annotations, conditions } = await judgePolicy(policy, {
+      data: await known,
+      parameters,
+      timeSlice,
+    })
+    for (const [key, value] of annotations) notes.add(`${policy.name}/${key}`, value)
+    for (const outcome of conditions)
+      metrics.conditions(outcome, {
+        name: policy.name,
+        kind: 'policy',
+        type: 'validating',
+        operation: request.operation,
+      })
+    for (const decision of decisions) {
+      const { violation } = decision
+      const actions = violation === undefined ? ['Allow'] : (binding.spec.validationActions ?? [])
+      const checked = { policy: policy.name, binding: binding.name, ...decision }
+      for (const action of actions) metrics.validated(checked, action.toLowerCase() as EnforcementAction)
+      if (violation !== undefined) denied.push(...report(request, notes, { invocation, violation, decision }))
     }
   }
   notes.write()
@@ -87,23 +87,23 @@ async function judgeAll(
 }
 
 interface Found {
-  readonly policy: Policy
-  readonly binding: Binding
+  readonly invocation: Invocation<ValidatingPolicy>
   readonly violation: Violation
+  readonly decision: Decision
 }
 
 /** Adds the warning and the audit annotation of a violation. Returns it if the binding denies the request. */
-function report(request: AdmissionRequest, notes: AuditNotes, { policy, binding, violation }: Found): Reported[] {
+function report(request: AdmissionRequest, notes: AuditNotes, { invocation, violation, decision }: Found): Reported[] {
+  const { policy, binding } = invocation
   const actions = binding.spec.validationActions ?? []
   const names = `ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}'`
   if (actions.includes('Warn')) request.warn(`Validation failed for ${names}: ${violation.message}`)
   if (actions.includes('Audit')) {
-    const { message, index: expressionIndex } = violation
     notes.failures.push({
-      message,
+      message: violation.message,
       policy: policy.name,
       binding: binding.name,
-      expressionIndex,
+      expressionIndex: decision.index,
       validationActions: [...actions],
     })
   }
@@ -141,5 +141,7 @@ const codes: { readonly [reason: string]: number } = { Forbidden: 403, Invalid: 
 function denial(request: AdmissionRequest, { policy, binding, message, reason }: Reported): ApiError {
   const why = `ValidatingAdmissionPolicy '${policy}' with binding '${binding}' denied request: ${message}`
   const { message: text, details } = refusal(request, why)
-  return new ApiError(codes[reason] ?? 422, reason, text, { ...details, causes: [{ message: why }] })
+  // The request to delete a collection names no object. Only the message names the object that was to be deleted.
+  const named = request.ofCollection ? { ...details, name: 'Unknown' } : details
+  return new ApiError(codes[reason] ?? 422, reason, text, { ...named, causes: [{ message: why }] })
 }

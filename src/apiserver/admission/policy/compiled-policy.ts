@@ -2,11 +2,23 @@
  * A policy with its compiled expressions. An expression that does not compile, for example because it uses a function
  * of a later version, fails when it is evaluated.
  */
+import type { FindStruct } from '../../../api/cel/checker.ts'
 import type { Compiled } from '../../../api/cel/program.ts'
 import type { CelType } from '../../../api/cel/types.ts'
 import { types } from '../../../api/cel/types.ts'
+import type { MatchResources } from '../../../api/kinds/admissionregistration/types/match-resources.ts'
+import type { MatchCondition, ParamKind } from '../../../api/kinds/admissionregistration/types/policy-parts.ts'
 import type { ValidatingAdmissionPolicySpec } from '../../../api/kinds/admissionregistration/validating-admission-policy.ts'
-import { type Compiling, compileExpression, type ResultKind, variablesFor } from './environment.ts'
+import { type Compiling, compileExpression, type ResultKind, type Uses, variablesFor } from './environment.ts'
+
+/** The fields that validating and mutating policies share. */
+export interface PolicySpec {
+  paramKind?: ParamKind | undefined
+  matchConstraints?: MatchResources | undefined
+  matchConditions?: readonly MatchCondition[] | undefined
+  variables?: readonly { name?: string | undefined; expression?: string | undefined }[] | undefined
+  failurePolicy?: string | undefined
+}
 
 /** An expression and its program, or the reason why it has none. */
 export interface Expression {
@@ -26,56 +38,87 @@ export interface CompiledValidation extends Expression {
   readonly reason: string
 }
 
-/** The compiled expressions of a policy. */
-export interface CompiledPolicy {
+/** The compiled expressions that validating and mutating policies share. */
+export interface CommonExpressions {
   readonly conditions: readonly NamedExpression[]
   readonly variables: readonly NamedExpression[]
+}
+
+/** The compiled expressions of a validating policy. */
+export interface CompiledPolicy extends CommonExpressions {
   readonly validations: readonly CompiledValidation[]
   readonly annotations: readonly NamedExpression[]
 }
 
-/** Compiles the expressions of a policy in steps. */
+/** Compiles the expressions of a validating policy in steps. */
 export function* compilePolicy(
   spec: ValidatingAdmissionPolicySpec,
   compiling: Compiling,
 ): Generator<void, CompiledPolicy> {
-  const params = spec.paramKind !== undefined
-  const known = new Map<string, CelType>()
-  const compile = function* (source: string, result: ResultKind, authorizer = true): Generator<void, Expression> {
-    const variables = variablesFor({ params, authorizer, variables: new Map(known) })
-    const compiled = yield* compileExpression(source, variables, { ...compiling, result })
-    return { source, compiled, names: [...variables.keys()] }
-  }
-  const conditions = yield* conditionsOf(spec, compiling)
-  const variables: NamedExpression[] = []
-  for (const { name = '', expression = '' } of spec.variables ?? []) {
-    const made = yield* compile(expression, 'any')
-    variables.push({ name, ...made })
-    known.set(name, made.compiled.outcome === 'program' ? made.compiled.program.type : types.dyn)
-  }
+  const conditions = yield* compileConditions(spec.matchConditions, compiling, { params: spec.paramKind !== undefined })
+  const compiler = new PolicyCompiler(spec, compiling)
+  const variables = yield* compiler.variables(spec.variables)
   const validations: CompiledValidation[] = []
   for (const { expression = '', message = '', messageExpression = '', reason = 'Invalid' } of spec.validations ?? []) {
-    const made = yield* compile(expression, 'bool')
+    const made = yield* compiler.compile(expression, 'bool')
     // Messages must not ask the authorizer.
-    const messageMade = messageExpression === '' ? undefined : yield* compile(messageExpression, 'string', false)
+    const messageMade =
+      messageExpression === '' ? undefined : yield* compiler.compile(messageExpression, 'string', { authorizer: false })
     validations.push({ ...made, message, messageExpression: messageMade, reason })
   }
   const annotations: NamedExpression[] = []
   for (const { key = '', valueExpression = '' } of spec.auditAnnotations ?? [])
-    annotations.push({ name: key, ...(yield* compile(valueExpression, 'string or null')) })
+    annotations.push({ name: key, ...(yield* compiler.compile(valueExpression, 'string or null')) })
   return { conditions, variables, validations, annotations }
 }
 
-/** The conditions of a policy can also use its parameters. */
-function* conditionsOf(
-  { matchConditions = [], paramKind }: ValidatingAdmissionPolicySpec,
-  compiling: Compiling,
-): Generator<void, NamedExpression[]> {
-  const variables = variablesFor({ params: paramKind !== undefined, authorizer: true })
-  const found: NamedExpression[] = []
-  for (const { name = '', expression: source = '' } of matchConditions) {
-    const compiled = yield* compileExpression(source, variables, { ...compiling, result: 'bool' })
-    found.push({ name, source, compiled, names: [...variables.keys()] })
+/** Compiles the expressions of one policy. Each can use the variables before it. */
+export class PolicyCompiler {
+  readonly #params: boolean
+  readonly #compiling: Compiling
+  readonly #findStruct: FindStruct | undefined
+  readonly #known = new Map<string, CelType>()
+
+  constructor({ paramKind }: PolicySpec, compiling: Compiling, findStruct?: FindStruct) {
+    this.#params = paramKind !== undefined
+    this.#compiling = compiling
+    this.#findStruct = findStruct
   }
-  return found
+
+  *variables(declared: PolicySpec['variables'] = []): Generator<void, NamedExpression[]> {
+    const variables: NamedExpression[] = []
+    for (const { name = '', expression = '' } of declared) {
+      const made = yield* this.compile(expression, 'any')
+      variables.push({ name, ...made })
+      this.#known.set(name, made.compiled.outcome === 'program' ? made.compiled.program.type : types.dyn)
+    }
+    return variables
+  }
+
+  *compile(
+    source: string,
+    result: ResultKind,
+    { authorizer }: Pick<Uses, 'authorizer'> = { authorizer: true },
+  ): Generator<void, Expression> {
+    const variables = variablesFor({ params: this.#params, authorizer, variables: new Map(this.#known) })
+    const wanted = { ...this.#compiling, findStruct: this.#findStruct, result }
+    const compiled = yield* compileExpression(source, variables, wanted)
+    return { source, compiled, names: [...variables.keys()] }
+  }
+}
+
+/** Compiles match conditions. Those of policies can use the parameters, those of webhooks cannot. */
+export function* compileConditions(
+  conditions: readonly MatchCondition[] = [],
+  compiling: Compiling,
+  { params }: Pick<Uses, 'params'>,
+): Generator<void, NamedExpression[]> {
+  const variables = variablesFor({ params, authorizer: true })
+  const names = [...variables.keys()]
+  const made: NamedExpression[] = []
+  for (const { name = '', expression: source = '' } of conditions) {
+    const compiled = yield* compileExpression(source, variables, { ...compiling, result: 'bool' })
+    made.push({ name, source, compiled, names })
+  }
+  return made
 }

@@ -2,11 +2,12 @@
  * The variables that expressions of admission policies and match conditions see, and their compilation. Objects have no
  * static types: a policy may match several kinds.
  */
+import type { FindStruct } from '../../../api/cel/checker.ts'
 import type { DeclaredType } from '../../../api/cel/declared-type.ts'
 import { dynamicType } from '../../../api/cel/json-values.ts'
 import { type Compiled, compileRule } from '../../../api/cel/program.ts'
 import type { ReadPattern } from '../../../api/cel/regex.ts'
-import { type CelType, listOf, mapOf, types } from '../../../api/cel/types.ts'
+import { type CelType, formatType, listOf, mapOf, types } from '../../../api/cel/types.ts'
 
 const plain = (type: CelType, form: DeclaredType['form']): DeclaredType => ({
   type,
@@ -103,7 +104,7 @@ export function variablesFor({ params, authorizer, variables }: Uses): ReadonlyM
 }
 
 /** The result that an expression must have. */
-export type ResultKind = 'bool' | 'string' | 'string or null' | 'any'
+export type ResultKind = 'bool' | 'string' | 'string or null' | 'any' | 'Object' | 'list(JSONPatch)'
 
 export interface Compiling {
   readonly readPattern: ReadPattern
@@ -111,16 +112,23 @@ export interface Compiling {
   readonly version?: number | undefined
 }
 
+interface Wanted extends Compiling {
+  readonly result: ResultKind
+  readonly findStruct?: FindStruct | undefined
+}
+
 /** Compiles an expression in steps. */
 export function* compileExpression(
   source: string,
   variables: ReadonlyMap<string, DeclaredType>,
-  { readPattern, version, result }: Compiling & { readonly result: ResultKind },
+  { result, ...options }: Wanted,
 ): Generator<void, Compiled> {
-  const isLoose = result === 'any' || result === 'string or null'
-  const compiled = yield* compileRule(source, { variables, readPattern, version, result: isLoose ? 'any' : result })
-  if (compiled.outcome === 'invalid' || result !== 'string or null') return compiled
-  const { type } = compiled.program
-  if (type.kind === 'string' || type.kind === 'null_type') return compiled
-  return { outcome: 'invalid', why: 'must evaluate to one of: [string null]' }
+  const compiled = yield* compileRule(source, { ...options, variables, result: 'any' })
+  if (compiled.outcome === 'invalid' || result === 'any') return compiled
+  const found = formatType(compiled.program.type)
+  if (result === 'string or null')
+    return found === 'string' || found === 'null'
+      ? compiled
+      : { outcome: 'invalid', why: 'must evaluate to one of: [string null]' }
+  return found === result ? compiled : { outcome: 'invalid', why: `must evaluate to ${result} but got ${found}` }
 }

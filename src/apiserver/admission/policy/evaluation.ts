@@ -18,8 +18,10 @@ import type { User } from '../../../api/model/user.ts'
 import type { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import { messageOf } from '../../../base/text/errors.ts'
 import type { Authorizer, Question } from '../../authz/authorizer.ts'
+import { parsedSelectors } from '../../authz/request-selectors.ts'
 import type { Expression, NamedExpression } from './compiled-policy.ts'
 import { declared } from './environment.ts'
+import type { ErrorType } from './policy-metrics.ts'
 
 /** Cost limits, as in Kubernetes: of one expression, and of all expressions of a policy. */
 const maxExpressionCost = 1_000_000
@@ -38,7 +40,7 @@ export interface Evaluated {
 }
 
 /** A value, or the error of an evaluation. */
-export type Outcome = { readonly value: Value } | { readonly error: string }
+export type Outcome = { readonly value: Value } | { readonly error: string; readonly errorType: ErrorType }
 
 /** Maximum number of questions that one expression can ask. */
 const maxQuestions = 20
@@ -77,7 +79,7 @@ export class Evaluation {
 
   /** Evaluates an expression. */
   async evaluate(expression: Expression): Promise<Outcome> {
-    if (this.#remaining <= 0) return { error: outOfBudget }
+    if (this.#remaining <= 0) return { error: outOfBudget, errorType: 'out_of_budget' }
     for (let questions = 0; ; questions++) {
       await this.#timeSlice.yieldIfDue()
       const budget = new Budget(Math.min(maxExpressionCost, this.#remaining))
@@ -89,9 +91,10 @@ export class Evaluation {
       } catch (error) {
         if (!(error instanceof AnswerPending)) {
           this.#remaining -= budget.cost
-          return { error: messageOfFailure(error) }
+          return failureOf(expression, error)
         }
-        if (questions >= maxQuestions) return { error: 'too many questions to the authorizer' }
+        if (questions >= maxQuestions)
+          return { error: 'too many questions to the authorizer', errorType: 'invalid_error' }
         await error.answer
       }
     }
@@ -107,9 +110,10 @@ export class Evaluation {
 
 const outOfBudget = 'validation failed due to running out of cost budget, no further validation rules will be run'
 
-function messageOfFailure(error: unknown): string {
-  if (error instanceof CelError || error instanceof BudgetExceeded) return error.message
-  throw error
+function failureOf({ compiled }: Expression, error: unknown): Outcome {
+  if (error instanceof BudgetExceeded) return { error: error.message, errorType: 'out_of_budget' }
+  if (!(error instanceof CelError)) throw error
+  return { error: error.message, errorType: compiled.outcome === 'invalid' ? 'compile_error' : 'invalid_error' }
 }
 
 /** The variables of a policy. Each is evaluated on first use, at the expense of the expression that uses it. */
@@ -194,9 +198,10 @@ function questionOf(user: User, { user: account, path, ...attributes }: CheckedA
   const asking = account === undefined ? user : accountUser(account)
   if (path !== undefined) return { user: asking, attributes: { resource: false, verb: attributes.verb, path } }
   const { verb, group, resource: plural, subresource, namespace, name } = attributes
+  const selectors = parsedSelectors(attributes)
   return {
     user: asking,
-    attributes: { resource: true, verb, group, version: '*', plural, subresource, namespace, name },
+    attributes: { resource: true, verb, group, version: '*', plural, subresource, namespace, name, selectors },
   }
 }
 

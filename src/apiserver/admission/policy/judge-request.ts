@@ -2,28 +2,34 @@
 import { asJson } from '../../../api/model/object.ts'
 import type { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { CompiledPolicy, CompiledValidation } from './compiled-policy.ts'
+import { errorText, evaluateConditions } from './conditions.ts'
 import { type Evaluated, Evaluation } from './evaluation.ts'
+import type { ValidatingPolicy } from './families.ts'
 import type { Parameters } from './parameters.ts'
-import type { Policy } from './policies.ts'
+import type { ErrorType } from './policy-metrics.ts'
 
 /** A violated expression, or an expression that failed under the failure policy Fail. */
 export interface Violation {
   readonly message: string
   readonly reason: string
+}
+
+/** The result of one expression. */
+export interface Decision {
+  /** Undefined if the expression admits the request. */
+  readonly violation: Violation | undefined
   /** Position of the expression in the policy. */
   readonly index: number
+  readonly error: ErrorType
+  readonly ms: number
 }
 
 export interface Judgement {
-  readonly violations: readonly Violation[]
+  readonly decisions: readonly Decision[]
   /** Values of the audit annotations by key. */
   readonly annotations: readonly (readonly [string, string])[]
-}
-
-const nothing: Judgement = { violations: [], annotations: [] }
-
-function failed(policy: Policy, message: string, index = 0): Violation[] {
-  return policy.spec.failurePolicy === 'Ignore' ? [] : [{ message, reason: 'Invalid', index }]
+  /** The outcome of each evaluation that match conditions ended. */
+  readonly conditions: readonly ('unmet' | 'failed')[]
 }
 
 interface JudgedRequest {
@@ -34,61 +40,72 @@ interface JudgedRequest {
 }
 
 /** Evaluates the policy once per parameter object. */
-export async function judgePolicy(policy: Policy, { data, parameters, timeSlice }: JudgedRequest): Promise<Judgement> {
-  if (parameters.outcome === 'misconfigured') return { ...nothing, violations: failed(policy, parameters.why) }
+export async function judgePolicy(
+  policy: ValidatingPolicy,
+  { data, parameters, timeSlice }: JudgedRequest,
+): Promise<Judgement> {
+  const judging = new Judging(policy)
+  if (parameters.outcome === 'misconfigured') {
+    judging.fail(parameters.why, { index: 0, error: 'invalid_error', ms: 0 })
+    return judging
+  }
   const compiled = await policy.compiled()
-  const violations: Violation[] = []
-  const annotations: (readonly [string, string])[] = []
   for (const object of parameters.objects) {
     const params = object === undefined ? null : asJson(object)
-    const judged = await judgeOnce(policy, compiled, new Evaluation({ ...data, params }, { ...compiled, timeSlice }))
-    violations.push(...judged.violations)
-    annotations.push(...judged.annotations)
+    await judging.judge(compiled, new Evaluation({ ...data, params }, { ...compiled, timeSlice }))
   }
-  return { violations, annotations }
+  return judging
 }
 
-async function judgeOnce(policy: Policy, compiled: CompiledPolicy, evaluation: Evaluation): Promise<Judgement> {
-  const unmet = await firstUnmet(policy, compiled, evaluation)
-  if (unmet !== undefined) return { ...nothing, violations: unmet }
-  const violations: Violation[] = []
-  for (const [index, validation] of compiled.validations.entries()) {
-    const outcome = await evaluation.evaluate(validation)
-    if ('error' in outcome) violations.push(...failed(policy, errorText(validation.source, outcome.error), index))
-    else if (outcome.value !== true) {
-      const message = await messageOf(validation, evaluation)
-      violations.push({ message, reason: validation.reason, index })
+type Circumstances = Omit<Decision, 'violation'>
+
+class Judging implements Judgement {
+  readonly decisions: Decision[] = []
+  readonly annotations: (readonly [string, string])[] = []
+  readonly conditions: ('unmet' | 'failed')[] = []
+  readonly #ignoresFailures: boolean
+
+  constructor({ spec }: ValidatingPolicy) {
+    this.#ignoresFailures = spec.failurePolicy === 'Ignore'
+  }
+
+  async judge(compiled: CompiledPolicy, evaluation: Evaluation): Promise<void> {
+    const matched = await evaluateConditions(compiled.conditions, evaluation)
+    if (matched.outcome !== 'met') {
+      this.conditions.push(matched.outcome)
+      if (matched.outcome === 'failed') this.fail(matched.why, { index: 0, error: 'invalid_error', ms: 0 })
+      return
+    }
+    for (const [index, validation] of compiled.validations.entries())
+      await this.#validate(validation, evaluation, index)
+    for (const annotation of compiled.annotations) {
+      const outcome = await evaluation.evaluate(annotation)
+      if ('error' in outcome)
+        this.fail(errorText(annotation.source, outcome.error), { index: 0, error: outcome.errorType, ms: 0 })
+      else if (typeof outcome.value === 'string') this.annotations.push([annotation.name, outcome.value])
     }
   }
-  const annotations: (readonly [string, string])[] = []
-  for (const annotation of compiled.annotations) {
-    const outcome = await evaluation.evaluate(annotation)
-    if ('error' in outcome) violations.push(...failed(policy, errorText(annotation.source, outcome.error)))
-    else if (typeof outcome.value === 'string') annotations.push([annotation.name, outcome.value])
-  }
-  return { violations, annotations }
-}
 
-/**
- * Returns the violations that end the evaluation: none for a condition that is false. Undefined if all conditions hold.
- * A false condition takes precedence over one that fails.
- */
-async function firstUnmet(
-  policy: Policy,
-  { conditions }: CompiledPolicy,
-  evaluation: Evaluation,
-): Promise<Violation[] | undefined> {
-  let failure: Violation[] | undefined
-  for (const condition of conditions) {
-    const outcome = await evaluation.evaluate(condition)
-    if ('error' in outcome) failure ??= failed(policy, errorText(condition.source, outcome.error))
-    else if (outcome.value !== true) return []
+  /** Records a failure, which admits the request if the policy ignores failures. */
+  fail(message: string, circumstances: Circumstances): void {
+    const violation = this.#ignoresFailures ? undefined : { message, reason: 'Invalid' }
+    this.decisions.push({ ...circumstances, violation })
   }
-  return failure
-}
 
-function errorText(source: string, error: string): string {
-  return `expression '${source}' resulted in error: ${error}`
+  async #validate(validation: CompiledValidation, evaluation: Evaluation, index: number): Promise<void> {
+    const began = performance.now()
+    const outcome = await evaluation.evaluate(validation)
+    const ms = performance.now() - began
+    if ('error' in outcome) {
+      this.fail(errorText(validation.source, outcome.error), { index, error: outcome.errorType, ms })
+      return
+    }
+    const isMet = outcome.value === true
+    const violation = isMet
+      ? undefined
+      : { message: await messageOf(validation, evaluation), reason: validation.reason }
+    this.decisions.push({ violation, index, error: 'no_error', ms })
+  }
 }
 
 const maxMessage = 5 * 1024

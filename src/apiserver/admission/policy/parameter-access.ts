@@ -5,21 +5,15 @@
 
 import { sameJson } from '../../../api/json/json.ts'
 import type { ParamKind, ParamRef } from '../../../api/kinds/admissionregistration/types/policy-parts.ts'
-import {
-  type ValidatingAdmissionPolicy,
-  validatingAdmissionPolicy,
-} from '../../../api/kinds/admissionregistration/validating-admission-policy.ts'
-import {
-  type ValidatingAdmissionPolicyBinding,
-  validatingAdmissionPolicyBinding,
-} from '../../../api/kinds/admissionregistration/validating-admission-policy-binding.ts'
 import { invalidObject } from '../../../api/model/api-error.ts'
 import { forbidden } from '../../../api/model/field-error.ts'
-import type { Lookup } from '../../../api/model/lookup.ts'
+import type { Lookup, StoredType } from '../../../api/model/lookup.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
 import type { Authorizer } from '../../authz/authorizer.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
+import { mutatingFamily, validatingFamily } from './families.ts'
 import type { FindParameterType } from './parameters.ts'
+import type { BindingSpec } from './policies.ts'
 
 export interface ParameterAccessParts {
   readonly lookup: Lookup
@@ -33,18 +27,26 @@ export function refuseUnreadableParameters(parts: ParameterAccessParts): Control
     name: 'PolicyParameterAccess',
     handles: {
       operations: ['CREATE', 'UPDATE'],
-      types: [validatingAdmissionPolicy, validatingAdmissionPolicyBinding],
+      types: families.flatMap(({ policies, bindings }) => [typeOf(policies), typeOf(bindings)]),
       subresources: [''],
     },
     validate: (request) =>
-      request.type.plural === validatingAdmissionPolicy.plural
+      families.some(({ policies }) => policies.plural === request.type.plural)
         ? assertKindReadable(parts, request)
         : assertParametersReadable(parts, request),
   }
 }
 
-type Policy = Pick<ValidatingAdmissionPolicy, 'spec'>
-type Binding = Pick<ValidatingAdmissionPolicyBinding, 'spec'>
+interface Policy {
+  spec?: { paramKind?: ParamKind }
+}
+
+interface Binding {
+  spec?: BindingSpec
+}
+
+const families = [validatingFamily, mutatingFamily]
+const typeOf = ({ group, plural }: StoredType<unknown>): StoredType => ({ group, plural })
 
 const kindOf = (object: ApiObject | undefined) => (object as Policy | undefined)?.spec?.paramKind
 
@@ -62,7 +64,8 @@ async function assertParametersReadable(parts: ParameterAccessParts, request: Ad
   const old = (request.oldObject as Binding | undefined)?.spec
   const { paramRef, policyName: name = '' } = spec
   if (paramRef === undefined || (isSame(paramRef, old?.paramRef) && old?.policyName === name)) return
-  const policy = parts.lookup.getCached<ApiObject>(validatingAdmissionPolicy, { namespace: '', name })
+  const family = families.find(({ bindings }) => bindings.plural === request.type.plural)!
+  const policy = parts.lookup.getCached(typeOf(family.policies), { namespace: '', name })
   const place = { namespace: paramRef.namespace || '*', name: paramRef.name || '*' }
   if (await mayRead(parts, request, { kind: kindOf(policy?.object), ...place })) return
   const why = `user ${request.user.name} does not have "get" permission on the object referenced by paramRef`

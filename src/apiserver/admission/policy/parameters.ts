@@ -1,8 +1,9 @@
 /** Looks up the parameter objects of a binding. */
 import type { ParamKind, ParamRef } from '../../../api/kinds/admissionregistration/types/policy-parts.ts'
-import type { Lookup, StoredType } from '../../../api/model/lookup.ts'
+import type { Lookup, StoredObject, StoredType } from '../../../api/model/lookup.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
 import { LabelMatcher, requirementsOf } from '../../../api/selectors/label-selector.ts'
+import type { AdmissionRequest } from '../admission.ts'
 
 /** A served kind that can parameterize policies. */
 export interface ParameterType {
@@ -23,8 +24,7 @@ export type Parameters =
 export interface ParameterQuery {
   readonly kind: ParamKind | undefined
   readonly ref: ParamRef | undefined
-  /** Namespace of the request. */
-  readonly namespace: string
+  readonly request: AdmissionRequest
 }
 
 const withoutParameters: Parameters = { outcome: 'parameters', objects: [undefined] }
@@ -33,11 +33,12 @@ function misconfigured(why: string): Parameters {
   return { outcome: 'misconfigured', why }
 }
 
-export function parametersOf(
-  { kind, ref, namespace }: ParameterQuery,
+/** The write depends on the state of the parameters. */
+export async function parametersOf(
+  { kind, ref, request }: ParameterQuery,
   lookup: Lookup,
   find: FindParameterType,
-): Parameters {
+): Promise<Parameters> {
   if (kind === undefined) return withoutParameters
   const { apiVersion = '', kind: name = '' } = kind
   const type = find(apiVersion, name)
@@ -49,14 +50,29 @@ export function parametersOf(
   const failed = (why: string) => misconfigured(`failed to configure binding: ${why}`)
   if (!type.namespaced && ref.namespace)
     return failed('paramRef.namespace must not be provided for a cluster-scoped `paramKind`')
-  const place = type.namespaced ? ref.namespace || namespace : ''
+  const place = type.namespaced ? ref.namespace || request.namespace : ''
   if (type.namespaced && place === '')
     return failed('cannot use namespaced paramRef in policy binding that matches cluster-scoped resources')
-  const objects = foundIn(lookup, { type: type.stored, namespace: place, ref })
-  if (objects.length > 0) return { outcome: 'parameters', objects }
+  const found = await search(lookup, { type: type.stored, namespace: place, ref })
+  for (const stored of found) if (!isWritten(stored.object, type, request)) request.dependOn?.(stored)
+  if (found.length > 0) return { outcome: 'parameters', objects: found.map(({ object }) => object) }
   return ref.parameterNotFoundAction === 'Allow'
     ? { outcome: 'parameters', objects: [] }
     : failed('no params found for policy binding with `Deny` parameterNotFoundAction')
+}
+
+/** The request may write its own parameter, whose revision the write checks anyway. */
+function isWritten(
+  { metadata }: ApiObject,
+  { stored, group }: ParameterType,
+  { type, name, namespace }: AdmissionRequest,
+) {
+  return (
+    type.plural === stored.plural &&
+    type.group === group &&
+    metadata.name === name &&
+    (metadata.namespace ?? '') === namespace
+  )
 }
 
 interface Search {
@@ -65,12 +81,17 @@ interface Search {
   readonly ref: ParamRef
 }
 
-function foundIn(lookup: Lookup, { type, namespace, ref: { name = '', selector } }: Search): ApiObject[] {
+/** An object that the cache lacks may have been created just now. */
+async function search(
+  lookup: Lookup,
+  { type, namespace, ref: { name = '', selector } }: Search,
+): Promise<StoredObject[]> {
   if (selector === undefined) {
-    const found = lookup.getCached(type, { namespace, name })
-    return found === undefined ? [] : [found.object]
+    const found = lookup.getCached(type, { namespace, name }) ?? (await lookup.getLatest(type, { namespace, name }))
+    return found === undefined ? [] : [found]
   }
+  await lookup.waitUntilCurrent()
   const matcher = new LabelMatcher(requirementsOf(selector))
   const all = lookup.list(type, { namespace: namespace === '' ? undefined : namespace, whole: true })
-  return all.map(({ object }) => object).filter(({ metadata }) => matcher.matches(metadata.labels ?? {}))
+  return all.filter(({ object }) => matcher.matches(object.metadata.labels ?? {}))
 }

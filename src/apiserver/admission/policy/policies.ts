@@ -1,80 +1,106 @@
 /**
- * The stored policies with their bindings, compiled once per change. The policies whose rules match a type of request
- * are cached, so that unrelated policies cost a request nothing.
+ * The stored policies of one family, validating or mutating, with their bindings. Each is compiled once per change. The
+ * policies whose rules match a type of request are cached, so that unrelated policies cost a request nothing.
  */
-import {
-  type ValidatingAdmissionPolicy,
-  type ValidatingAdmissionPolicySpec,
-  validatingAdmissionPolicy,
-} from '../../../api/kinds/admissionregistration/validating-admission-policy.ts'
-import {
-  type ValidatingAdmissionPolicyBinding,
-  validatingAdmissionPolicyBinding,
-} from '../../../api/kinds/admissionregistration/validating-admission-policy-binding.ts'
-import type { Lookup } from '../../../api/model/lookup.ts'
+import type { MatchResources } from '../../../api/kinds/admissionregistration/types/match-resources.ts'
+import type { ParamRef } from '../../../api/kinds/admissionregistration/types/policy-parts.ts'
+import type { Lookup, StoredType } from '../../../api/model/lookup.ts'
+import type { ObjectMeta } from '../../../api/model/object.ts'
 import { compareUtf8 } from '../../../base/collections/utf8-order.ts'
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { AdmissionRequest } from '../admission.ts'
 import type { ObjectForms } from '../object-forms.ts'
-import { type CompiledPolicy, compilePolicy } from './compiled-policy.ts'
+import type { CommonExpressions, PolicySpec } from './compiled-policy.ts'
+import { DerivedObjects } from './derived-objects.ts'
+import type { Compiling } from './environment.ts'
 import { formFor, type Matcher, matcherOf } from './matching.ts'
 import type { LoadPatterns } from './policy-faults.ts'
 
+/** The fields that the bindings of both families share. */
+export interface BindingSpec {
+  policyName?: string | undefined
+  paramRef?: ParamRef | undefined
+  matchResources?: MatchResources | undefined
+  validationActions?: readonly string[] | undefined
+}
+
 export interface Binding {
   readonly name: string
-  readonly spec: NonNullable<ValidatingAdmissionPolicyBinding['spec']>
+  readonly spec: BindingSpec
   readonly matcher: Matcher
 }
 
-export interface Policy {
+export interface Policy<S extends PolicySpec = PolicySpec, C extends CommonExpressions = CommonExpressions> {
   readonly name: string
-  readonly spec: ValidatingAdmissionPolicySpec
+  readonly spec: S
   readonly matcher: Matcher
   readonly bindings: readonly Binding[]
   /** Compiles the expressions on first use. */
-  readonly compiled: () => Promise<CompiledPolicy>
+  readonly compiled: () => Promise<C>
 }
 
-interface KnownPolicy extends Omit<Policy, 'bindings'> {
+interface StoredPolicy<S> {
+  metadata: ObjectMeta
+  spec?: S | undefined
+}
+
+interface StoredBinding {
+  spec?: BindingSpec | undefined
+}
+
+/** The kinds of a family, and the compiler of its policies. */
+export interface PolicyFamily<S extends PolicySpec, C extends CommonExpressions> {
+  readonly policies: StoredType<StoredPolicy<S>>
+  readonly bindings: StoredType<StoredBinding>
+  readonly compile: (spec: S, compiling: Compiling) => Generator<void, C>
+}
+
+interface KnownPolicy<S extends PolicySpec, C extends CommonExpressions> extends Omit<Policy<S, C>, 'bindings'> {
   /** Identifies the stored state. */
   readonly state: string
 }
 
-const none: readonly Policy[] = []
+export interface PolicyStoreParts {
+  readonly lookup: Lookup
+  readonly loadPatterns: LoadPatterns
+}
 
-export class Policies {
-  readonly #lookup: Lookup
+export class Policies<S extends PolicySpec, C extends CommonExpressions> {
+  readonly #family: PolicyFamily<S, C>
   readonly #loadPatterns: LoadPatterns
-  readonly #isStored: boolean
-  #known = new Map<string, KnownPolicy>()
-  #policies: readonly Policy[] = none
-  #candidates = new WeakMap<ObjectForms, Map<string, readonly Policy[]>>()
-  #isOutdated = true
+  readonly #policies: DerivedObjects<StoredPolicy<S>, KnownPolicy<S, C>>
+  readonly #bindings: DerivedObjects<StoredBinding, Binding>
+  #bound: readonly Policy<S, C>[] = []
+  #candidates = new WeakMap<ObjectForms, Map<string, readonly Policy<S, C>[]>>()
 
   /** Create it before the caches are loaded. */
-  constructor(lookup: Lookup, loadPatterns: LoadPatterns) {
-    this.#lookup = lookup
+  constructor(family: PolicyFamily<S, C>, { lookup, loadPatterns }: PolicyStoreParts) {
+    this.#family = family
     this.#loadPatterns = loadPatterns
-    const outdate = () => {
-      this.#isOutdated = true
-    }
-    const follower = { changed: outdate, reset: outdate }
-    const hasPolicies = lookup.follow(validatingAdmissionPolicy, follower)
-    this.#isStored = lookup.follow(validatingAdmissionPolicyBinding, follower) && hasPolicies
+    this.#policies = new DerivedObjects(
+      lookup,
+      family.policies,
+      (name, object, before: KnownPolicy<S, C> | undefined) => this.#policyOf(name, object, before),
+    )
+    this.#bindings = new DerivedObjects(lookup, family.bindings, (name, { spec }) =>
+      spec === undefined ? undefined : { name, spec, matcher: matcherOf(spec.matchResources) },
+    )
   }
 
-  /** All policies with at least one binding. */
-  get all(): readonly Policy[] {
-    if (this.#isOutdated) this.#refresh()
-    return this.#policies
+  /** All policies with at least one binding, ordered by name. */
+  get all(): readonly Policy<S, C>[] {
+    if (!this.#policies.isStored || !this.#bindings.isStored) return this.#bound
+    const hasNewPolicies = this.#policies.refresh()
+    if (this.#bindings.refresh() || hasNewPolicies) this.#join()
+    return this.#bound
   }
 
   /** Returns the policies whose rules match this type of request, whatever the name of its object. */
-  candidates(request: AdmissionRequest): readonly Policy[] {
+  candidates(request: AdmissionRequest): readonly Policy<S, C>[] {
     const { all } = this
-    if (all.length === 0) return none
+    if (all.length === 0) return all
     const { forms, operation, subresource, namespace } = request
-    const ofForms = this.#candidates.get(forms) ?? new Map<string, readonly Policy[]>()
+    const ofForms = this.#candidates.get(forms) ?? new Map<string, readonly Policy<S, C>[]>()
     const key = `${operation} ${subresource} ${namespace !== ''}`
     const known = ofForms.get(key)
     if (known !== undefined) return known
@@ -83,34 +109,30 @@ export class Policies {
     return found
   }
 
-  #refresh(): void {
-    this.#isOutdated = false
-    if (!this.#isStored) return
-    const bindings = new Map<string, Binding[]>()
-    for (const [{ name }, { spec }] of this.#lookup.readAllUncached(validatingAdmissionPolicyBinding)) {
-      if (spec === undefined) continue
-      const ofPolicy = bindings.get(spec.policyName ?? '') ?? []
-      ofPolicy.push({ name, spec, matcher: matcherOf(spec.matchResources) })
-      bindings.set(spec.policyName ?? '', ofPolicy)
-    }
-    const stored = [...this.#lookup.readAllUncached(validatingAdmissionPolicy)]
-    this.#known = new Map(stored.map(([{ name }, policy]) => [name, this.#policyOf(name, policy)]))
-    const bound = [...this.#known.values()].flatMap((policy) => {
+  /** Assigns the bindings to their policies. */
+  #join(): void {
+    const bindings = Map.groupBy(this.#bindings.values(), ({ spec }) => spec.policyName ?? '')
+    const bound: Policy<S, C>[] = []
+    for (const policy of this.#policies.values()) {
       const ofPolicy = bindings.get(policy.name)
-      return ofPolicy === undefined ? [] : [{ ...policy, bindings: ofPolicy }]
-    })
-    this.#policies = bound.sort((a, b) => compareUtf8(a.name, b.name))
+      if (ofPolicy !== undefined)
+        bound.push({ ...policy, bindings: ofPolicy.toSorted((a, b) => compareUtf8(a.name, b.name)) })
+    }
+    this.#bound = bound.sort((a, b) => compareUtf8(a.name, b.name))
     this.#candidates = new WeakMap()
   }
 
-  #policyOf(name: string, { metadata, spec = {} }: ValidatingAdmissionPolicy): KnownPolicy {
+  #policyOf(
+    name: string,
+    { metadata, spec = {} as S }: StoredPolicy<S>,
+    before: KnownPolicy<S, C> | undefined,
+  ): KnownPolicy<S, C> {
     const state = `${metadata.uid} ${metadata.generation}`
-    const known = this.#known.get(name)
-    if (known?.state === state) return known
-    let compiled: Promise<CompiledPolicy> | undefined
+    if (before?.state === state) return before
+    let compiled: Promise<C> | undefined
     const compile = async () => {
       const readPattern = await this.#loadPatterns()
-      return await new TimeSlice().run(compilePolicy(spec, { readPattern }))
+      return await new TimeSlice().run(this.#family.compile(spec, { readPattern }))
     }
     return { name, spec, state, matcher: matcherOf(spec.matchConstraints), compiled: () => (compiled ??= compile()) }
   }

@@ -1,68 +1,117 @@
-/** Adds the check of CEL expressions to kinds with policies. New expressions must compile and have the right type. */
+/**
+ * Adds the check of CEL expressions to the kinds of policies and webhook configurations. New expressions must compile
+ * and have the right type.
+ */
 import type { Compiled } from '../../../api/cel/program.ts'
 import type { ReadPattern } from '../../../api/cel/regex.ts'
+import type { MutatingAdmissionPolicySpec } from '../../../api/kinds/admissionregistration/mutating-admission-policy.ts'
+import type { MatchCondition } from '../../../api/kinds/admissionregistration/types/policy-parts.ts'
 import type { ValidatingAdmissionPolicySpec } from '../../../api/kinds/admissionregistration/validating-admission-policy.ts'
 import { at, child, type FieldError, type FieldPath, invalid } from '../../../api/model/field-error.ts'
 import { emulationOf } from '../../../api/schema/context.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
 import { minorOf } from '../../../api/versions/emulated-version.ts'
-import { type CompiledPolicy, compilePolicy, type Expression } from './compiled-policy.ts'
+import { compileMutatingPolicy } from './compiled-mutations.ts'
+import { compileConditions, compilePolicy, type Expression } from './compiled-policy.ts'
+import type { Compiling } from './environment.ts'
 
 /** Loads the engine for regular expressions. */
 export type LoadPatterns = () => Promise<ReadPattern>
 
-/** Returns the kind of policies with the check of expressions. */
+/** An expression of an object, with the path of its field. */
+interface PlacedExpression {
+  readonly path: FieldPath
+  readonly source: string
+  readonly compiled: Compiled
+}
+
+type CompileAll = (object: never, compiling: Compiling) => Generator<void, PlacedExpression[]>
+
+/** The compilers of all expressions of an object, by plural name. */
+const compilers = new Map<string, CompileAll>([
+  ['validatingadmissionpolicies', compileValidating],
+  ['mutatingadmissionpolicies', compileMutating],
+  ['validatingwebhookconfigurations', compileWebhooks],
+  ['mutatingwebhookconfigurations', compileWebhooks],
+])
+
+/** Returns the kind with the check of its expressions; the kind itself if it has none. */
 export function withExpressionRules(kind: Kind, loadPatterns: LoadPatterns): Kind {
+  const compileAll = kind.group === 'admissionregistration' ? compilers.get(kind.plural) : undefined
+  if (compileAll === undefined) return kind
   const judge: NonNullable<Kind['rules']['judge']> = async (object, previous, context) => {
-    const { spec } = object as { spec?: ValidatingAdmissionPolicySpec }
-    if (spec === undefined || context.subresource !== '') return []
-    const old = previous as { spec?: ValidatingAdmissionPolicySpec } | undefined
-    const known = expressionsOf(old?.spec)
+    if (context.subresource !== '') return []
     // Expressions may use the functions of the previous version, so that a downgrade is possible.
     const version = minorOf(emulationOf(context).version) - 1
     const readPattern = await loadPatterns()
-    const compiled = await context.timeSlice.run(compilePolicy(spec, { readPattern, version }))
-    return faultsOf(compiled)
-      .filter(({ source }) => !known.has(source))
-      .map(({ fault }) => fault)
+    const compile = (each: unknown) => context.timeSlice.run(compileAll(each as never, { readPattern, version }))
+    const faulty = (await compile(object)).filter(isFaulty)
+    if (faulty.length === 0) return []
+    const known = new Set(previous === undefined ? [] : (await compile(previous)).map(({ source }) => source))
+    return faulty.filter(({ source }) => !known.has(source)).map(faultOf)
   }
   return { ...kind, rules: { ...kind.rules, judge } }
 }
 
-function expressionsOf(spec: ValidatingAdmissionPolicySpec = {}): ReadonlySet<string> {
-  const { validations = [], variables = [], matchConditions = [], auditAnnotations = [] } = spec
-  return new Set([
-    ...validations.flatMap(({ expression = '', messageExpression = '' }) => [expression, messageExpression]),
-    ...[...variables, ...matchConditions].map(({ expression = '' }) => expression),
-    ...auditAnnotations.map(({ valueExpression = '' }) => valueExpression),
-  ])
+/** An empty expression is reported by the kind. */
+function isFaulty({ source, compiled }: PlacedExpression): boolean {
+  return compiled.outcome === 'invalid' && source.trim() !== ''
 }
 
-interface ExpressionFault {
-  readonly source: string
-  readonly fault: FieldError
+function faultOf({ path, source, compiled }: PlacedExpression): FieldError {
+  return invalid(path, source, compiled.outcome === 'invalid' ? compiled.why : '')
 }
 
-function faultsOf({ conditions, variables, validations, annotations }: CompiledPolicy): ExpressionFault[] {
-  const inList = (expressions: readonly Expression[], list: string, name = 'expression') =>
-    expressions.flatMap((expression, i) => faultOf(expression, child(at(child('spec', list), i), name)))
+function placed(expressions: readonly Expression[], list: FieldPath, name = 'expression'): PlacedExpression[] {
+  return expressions.map(({ source, compiled }, i) => ({ path: child(at(list, i), name), source, compiled }))
+}
+
+function* compileValidating(
+  { spec }: { spec?: ValidatingAdmissionPolicySpec },
+  compiling: Compiling,
+): Generator<void, PlacedExpression[]> {
+  if (spec === undefined) return []
+  const { conditions, variables, validations, annotations } = yield* compilePolicy(spec, compiling)
   return [
-    ...inList(conditions, 'matchConditions'),
-    ...inList(variables, 'variables'),
+    ...placed(conditions, 'spec.matchConditions'),
+    ...placed(variables, 'spec.variables'),
     ...validations.flatMap((validation, i) => {
       const path = at('spec.validations', i)
       const { messageExpression } = validation
       return [
-        ...faultOf(validation, child(path, 'expression')),
-        ...(messageExpression === undefined ? [] : faultOf(messageExpression, child(path, 'messageExpression'))),
+        { path: child(path, 'expression'), source: validation.source, compiled: validation.compiled },
+        ...(messageExpression === undefined ? [] : [{ ...messageExpression, path: child(path, 'messageExpression') }]),
       ]
     }),
-    ...inList(annotations, 'auditAnnotations', 'valueExpression'),
+    ...placed(annotations, 'spec.auditAnnotations', 'valueExpression'),
   ]
 }
 
-/** An empty expression is reported by the kind. */
-function faultOf({ source, compiled }: { source: string; compiled: Compiled }, path: FieldPath): ExpressionFault[] {
-  if (compiled.outcome === 'program' || source.trim() === '') return []
-  return [{ source, fault: invalid(path, source, compiled.why) }]
+function* compileMutating(
+  { spec }: { spec?: MutatingAdmissionPolicySpec },
+  compiling: Compiling,
+): Generator<void, PlacedExpression[]> {
+  if (spec === undefined) return []
+  const { conditions, variables, mutations } = yield* compileMutatingPolicy(spec, compiling)
+  return [
+    ...placed(conditions, 'spec.matchConditions'),
+    ...placed(variables, 'spec.variables'),
+    ...mutations.map(({ patchType, source, compiled }, i) => {
+      const field = patchType === 'JSONPatch' ? 'jsonPatch' : 'applyConfiguration'
+      return { path: child(at('spec.mutations', i), `${field}.expression`), source, compiled }
+    }),
+  ]
+}
+
+interface Configuration {
+  webhooks?: { matchConditions?: readonly MatchCondition[] }[]
+}
+
+function* compileWebhooks({ webhooks = [] }: Configuration, compiling: Compiling): Generator<void, PlacedExpression[]> {
+  const found: PlacedExpression[] = []
+  for (const [i, { matchConditions }] of webhooks.entries()) {
+    const conditions = yield* compileConditions(matchConditions, compiling, { params: false })
+    found.push(...placed(conditions, child(at('webhooks', i), 'matchConditions')))
+  }
+  return found
 }

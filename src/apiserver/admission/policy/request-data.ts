@@ -21,19 +21,26 @@ export async function requestData(
   form: ObjectForm,
   { lookup, authorizer }: DataParts,
 ): Promise<Evaluated> {
-  const shown = async (object: ApiObject | undefined) =>
-    object === undefined ? null : asJson(await new TimeSlice().run(form.show(object)))
   const { group, plural } = request.type
   const { subresource, namespace, name } = request
   return {
-    object: await shown(request.object),
-    oldObject: await shown(request.oldObject),
+    object: await shown(form, request.object),
+    oldObject: await shown(form, request.oldObject),
     request: requestJson(request, form),
     namespaceObject: namespaceJson(request, lookup),
     params: null,
     ask: askerFor(request.user, authorizer),
     resource: { group, resource: plural, subresource, namespace, name },
   }
+}
+
+/** Returns the data with another state of the object. */
+export async function withObject(data: Evaluated, form: ObjectForm, object: ApiObject | undefined): Promise<Evaluated> {
+  return { ...data, object: await shown(form, object) }
+}
+
+async function shown(form: ObjectForm, object: ApiObject | undefined): Promise<JsonObject | null> {
+  return object === undefined ? null : asJson(await new TimeSlice().run(form.show(object)))
 }
 
 /** Unlike webhooks, policies see a generated name. */

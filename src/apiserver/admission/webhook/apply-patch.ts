@@ -7,14 +7,14 @@
 import { parseSliced } from '../../../api/codec/json.ts'
 import { isObject, type Json, sameJson } from '../../../api/json/json.ts'
 import { jsonPatchSliced, operationsSliced } from '../../../api/merge/json-patch.ts'
-import { readManagers } from '../../../api/merge/managed-fields.ts'
 import { ExpensivePatch } from '../../../api/merge/patch-faults.ts'
-import { ApiError, badRequest, internalError } from '../../../api/model/api-error.ts'
-import { type ApiObject, asJson, copyWithout } from '../../../api/model/object.ts'
-import { runToCompletion, type Sliced, TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import { ApiError, internalError } from '../../../api/model/api-error.ts'
+import { type ApiObject, asJson } from '../../../api/model/object.ts'
+import { type Sliced, TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import { CallError } from '../../../wire/http/client/call-error.ts'
 import { assertFewValuesSliced } from '../../outbound/json-effort.ts'
 import type { AdmissionRequest } from '../admission.ts'
+import { keepNames, OtherNamespace } from '../keep-names.ts'
 import type { ObjectForm } from '../object-forms.ts'
 import { unchangeable } from './denial.ts'
 import { shownObject } from './review.ts'
@@ -45,11 +45,11 @@ export async function applyPatch(patched: Patched, patch: Buffer | undefined): P
     const inTime = <T>(steps: Sliced<T>) => timeSlice.run(timed(steps, patched.isLate))
     const shown = await inTime(shownObject(request, form, object))
     const result = await inTime(jsonPatchSliced(asJson(shown), operations))
-    const next = keepNames(patched, object, await inTime(readResultSliced(form, result, object)))
+    const next = keepNames(request, object, await inTime(readResultSliced(form, result, object)))
     return sameJson(asJson(next), asJson(object)) ? undefined : next
   } catch (error) {
     if (!(error instanceof ApiError) || error.reason === 'InternalError') throw error
-    if (error === otherNamespace) throw error
+    if (error instanceof OtherNamespace) throw error
     // Counts as a failure of the webhook, which could otherwise keep the server busy indefinitely.
     if (error instanceof ExpensivePatch || error.code === 413)
       throw new CallError('answer', `its patch is too expensive to apply: ${error.message}`)
@@ -75,33 +75,4 @@ function* readResultSliced(form: ObjectForm, result: Json, base: ApiObject): Sli
   if (!isObject(result) || result.apiVersion !== apiVersion || result.kind !== kind)
     throw internalError(`a webhook must not change the kind or version of a ${kind} in ${apiVersion}`)
   return yield* form.read(result, base)
-}
-
-const otherNamespace = badRequest(
-  'the namespace of the provided object does not match the namespace sent on the request',
-)
-
-/**
- * Keeps a generated name unless the webhook set one. The namespace must not change, and managedFields are restored if
- * they become invalid.
- */
-function keepNames({ request }: Patched, before: ApiObject, after: ApiObject): ApiObject {
-  if ((after.metadata.namespace ?? '') !== (before.metadata.namespace ?? '')) throw otherNamespace
-  const metadata = before.metadata.resourceVersion
-    ? { ...after.metadata }
-    : copyWithout(after.metadata, 'resourceVersion')
-  if (request.drawnFrom !== undefined && !metadata.name && before.metadata.name !== undefined)
-    metadata.name = before.metadata.name
-  if (!sameManagers(before, after) && runToCompletion(readManagers(metadata.managedFields)) === undefined) {
-    request.warn(
-      '.metadata.managedFields was invalid after admission; the previous value is kept. Mutating admission webhooks should not change managedFields',
-    )
-    if (before.metadata.managedFields === undefined) delete metadata.managedFields
-    else metadata.managedFields = before.metadata.managedFields
-  }
-  return { ...after, metadata }
-}
-
-function sameManagers(a: ApiObject, b: ApiObject): boolean {
-  return sameJson(a.metadata.managedFields, b.metadata.managedFields)
 }

@@ -3,22 +3,21 @@
  * ones. If one changed the object, the chain runs all controls again. In this second round only webhooks with
  * `reinvocationPolicy: IfNeeded` are called, and only if the object has changed since their last call.
  */
-import { sameJson } from '../../../api/json/json.ts'
-import type { Lookup } from '../../../api/model/lookup.ts'
-import { type ApiObject, asJson } from '../../../api/model/object.ts'
+import type { ApiObject } from '../../../api/model/object.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
+import { Rounds } from '../reinvocation.ts'
 import { applyPatch } from './apply-patch.ts'
 import type { WebhookCalls } from './calls.ts'
 import type { Candidate, WebhookConfigurations } from './configurations.ts'
+import { type ConditionParts, RequestConditions } from './match-conditions.ts'
 import { Reviews } from './review.ts'
 import { candidatesFor, isSelected } from './select-webhooks.ts'
 import type { Webhook } from './webhook.ts'
 import type { WebhookMetrics } from './webhook-metrics.ts'
 
-export interface WebhookControlParts {
+export interface WebhookControlParts extends ConditionParts {
   readonly configurations: WebhookConfigurations
   readonly calls: WebhookCalls
-  readonly lookup: Lookup
   readonly metrics: WebhookMetrics
 }
 
@@ -26,7 +25,7 @@ export const everyOperation = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const
 
 export function mutatingWebhooks(parts: WebhookControlParts): Control {
   const { configurations, metrics } = parts
-  const rounds = new WeakMap<WeakKey, Rounds>()
+  const rounds = new WeakMap<WeakKey, Rounds<Webhook>>()
   return {
     name: 'MutatingAdmissionWebhook',
     handles: { operations: everyOperation },
@@ -39,7 +38,7 @@ export function mutatingWebhooks(parts: WebhookControlParts): Control {
         metrics.bypassed('mutating')
         return undefined
       }
-      const known = rounds.get(memory) ?? new Rounds()
+      const known = rounds.get(memory) ?? new Rounds<Webhook>()
       rounds.set(memory, known)
       return askInTurn(parts, { request, candidates, rounds: known })
     },
@@ -49,7 +48,7 @@ export function mutatingWebhooks(parts: WebhookControlParts): Control {
 interface Round {
   readonly request: AdmissionRequest
   readonly candidates: readonly Candidate[]
-  readonly rounds: Rounds
+  readonly rounds: Rounds<Webhook>
 }
 
 async function askInTurn(parts: WebhookControlParts, round: Round): Promise<ApiObject | undefined> {
@@ -57,9 +56,11 @@ async function askInTurn(parts: WebhookControlParts, round: Round): Promise<ApiO
   let { request } = round
   if (request.again) rounds.begin(request.object)
   let reviews = new Reviews(request)
+  let conditions = new RequestConditions(parts, request)
   for (const [i, { webhook, form }] of candidates.entries()) {
     if (request.again && !rounds.wants(webhook)) continue
     if (!(await isSelected(webhook, request, parts.lookup))) continue
+    if (!(await conditions.areMet({ webhook, form }))) continue
     // The remaining webhooks including this one, plus one for the validating webhooks, which are called in parallel.
     const allCalls = candidates.length + 1
     const question = { webhook, form, request, reviews, calls: allCalls - i, allCalls }
@@ -70,10 +71,11 @@ async function askInTurn(parts: WebhookControlParts, round: Round): Promise<ApiO
       return changed
     })
     if (object !== undefined) rounds.changed()
-    rounds.recordCall(webhook)
+    if (webhook.isReinvoked) rounds.ran(webhook)
     if (object === undefined) continue
     request = { ...request, object }
     reviews = new Reviews(request)
+    conditions = new RequestConditions(parts, request)
   }
   rounds.end(request.object)
   return request.object
@@ -95,36 +97,4 @@ function note({ audit, vendor, again }: AdmissionRequest, { webhook, index, patc
   if (patch === undefined) return
   const head = JSON.stringify(told).slice(0, -1)
   audit?.annotateBody(`patch.${place}`, `${head},"patch":${patch.toString()},"patchType":"JSONPatch"}`)
-}
-
-/** Tracks which webhooks are called again in the second round. */
-class Rounds {
-  /** Webhooks that were called and have seen the current object. */
-  #unaware = new Set<Webhook>()
-  #outdated = new Set<Webhook>()
-  #result: ApiObject | undefined
-
-  /** Begins the second round. If built-in controls changed the object, all webhooks are outdated. */
-  begin(object: ApiObject | undefined): void {
-    if (object === this.#result || object === undefined || this.#result === undefined) return
-    if (!sameJson(asJson(object), asJson(this.#result))) this.changed()
-  }
-
-  wants(webhook: Webhook): boolean {
-    return this.#outdated.has(webhook)
-  }
-
-  recordCall(webhook: Webhook): void {
-    if (webhook.isReinvoked) this.#unaware.add(webhook)
-  }
-
-  end(object: ApiObject | undefined): void {
-    this.#result = object
-  }
-
-  /** Records a change that earlier webhooks have not seen. */
-  changed(): void {
-    for (const webhook of this.#unaware) this.#outdated.add(webhook)
-    this.#unaware = new Set()
-  }
 }

@@ -4,6 +4,7 @@
  */
 import type { AdmissionRequest, Control } from '../admission.ts'
 import type { Candidate } from './configurations.ts'
+import { RequestConditions } from './match-conditions.ts'
 import { everyOperation, type WebhookControlParts } from './mutating-webhooks.ts'
 import { Reviews } from './review.ts'
 import { candidatesFor, isSelected } from './select-webhooks.ts'
@@ -25,12 +26,16 @@ export function validatingWebhooks(parts: WebhookControlParts): Control {
 }
 
 async function askAtOnce(
-  { calls, lookup }: WebhookControlParts,
+  parts: WebhookControlParts,
   request: AdmissionRequest,
   candidates: readonly Candidate[],
 ): Promise<void> {
+  const { calls, lookup } = parts
+  const conditions = new RequestConditions(parts, request)
   const selected: Candidate[] = []
-  for (const candidate of candidates) if (await isSelected(candidate.webhook, request, lookup)) selected.push(candidate)
+  for (const candidate of candidates)
+    if ((await isSelected(candidate.webhook, request, lookup)) && (await conditions.areMet(candidate)))
+      selected.push(candidate)
   const reviews = new Reviews(request)
   const asked = await Promise.allSettled(
     selected.map((candidate) => calls.ask({ ...candidate, request, reviews, calls: 1, allCalls: 1 }, () => {})),

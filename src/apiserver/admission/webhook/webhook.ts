@@ -1,6 +1,7 @@
 /** A webhook of a stored configuration, compiled for requests: its rules, selectors, address and circuit breaker. */
 
 import type { MutatingWebhookConfiguration } from '../../../api/kinds/admissionregistration/mutating-webhook-configuration.ts'
+import type { MatchCondition } from '../../../api/kinds/admissionregistration/types/policy-parts.ts'
 import type { ValidatingWebhookConfiguration } from '../../../api/kinds/admissionregistration/validating-webhook-configuration.ts'
 import { LabelMatcher, requirementsOf, type SelectorObject } from '../../../api/selectors/label-selector.ts'
 import type { Clock } from '../../../base/time/clock.ts'
@@ -26,6 +27,7 @@ export interface Webhook {
   /** Undefined matches all namespaces or objects. */
   readonly namespaceSelector: LabelMatcher | undefined
   readonly objectSelector: LabelMatcher | undefined
+  readonly matchConditions: readonly MatchCondition[]
   /** Whether requests proceed if the webhook fails. */
   readonly ignoresFailures: boolean
   readonly timeoutMs: number
@@ -61,6 +63,7 @@ function compileWebhook(stored: StoredWebhook, { phase, configuration, clock }: 
     exact: stored.matchPolicy === 'Exact',
     namespaceSelector: matcherOf(stored.namespaceSelector),
     objectSelector: matcherOf(stored.objectSelector),
+    matchConditions: stored.matchConditions ?? [],
     ignoresFailures: stored.failurePolicy === 'Ignore',
     timeoutMs,
     reviewVersion: (stored.admissionReviewVersions ?? []).find((version): version is ReviewVersion =>

@@ -74,10 +74,11 @@ function isSame({ group, kind }: Kind): (other: Resource) => boolean {
   return (other) => other.kind.group === group && other.kind.kind === kind
 }
 
-function namesOf({ kind, vendor, group, plural, shows }: Resource): Pick<ObjectForm, 'kind' | 'resource'> {
+function namesOf({ kind, vendor, group, plural, shows }: Resource): Pick<ObjectForm, 'kind' | 'resource' | 'schema'> {
   return {
     kind: { group: groupName(vendor, kind.group), version: kind.version, kind: kind.kind },
     resource: { group, version: shows ?? kind.version, resource: plural },
+    schema: kind.schema,
   }
 }
 
@@ -104,6 +105,7 @@ export function sentForms({ served, type, options }: SentType): ObjectForms {
         ? { group: groupName(vendor, sent.group), version: sent.version, kind: sent.kind }
         : { group: '', version: 'v1', kind: options },
     resource: { group, version: kind.version, resource: plural },
+    schema: options === undefined ? sent.schema : undefined,
     show: (object) => slicedValue(options === undefined ? object : withoutMetadata(object)),
     *read(json) {
       if (options !== undefined) return { metadata: {}, ...json } as unknown as ApiObject

@@ -1,5 +1,14 @@
 /** MatchResources: the requests to which a policy or a binding applies. */
-import { at, child, duplicate, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
+import {
+  at,
+  child,
+  duplicate,
+  type FieldError,
+  type FieldPath,
+  invalid,
+  notSupported,
+  required,
+} from '../../../model/field-error.ts'
 import { checkPathSegment } from '../../../model/names.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { repeatedAt } from '../../core/types/repeated.ts'
@@ -65,4 +74,14 @@ export type MatchResources = InferFields<typeof fields>
 export function checkConstraints(constraints: MatchResources | undefined, path: FieldPath): FieldError[] {
   if (constraints === undefined) return [required(path)]
   return (constraints.resourceRules ?? []).length === 0 ? [required(child(path, 'resourceRules'))] : []
+}
+
+const mutableOperations = ['*', 'CONNECT', 'CREATE', 'UPDATE']
+
+/** A policy that changes objects must not match deletions. */
+export function checkNoDeletions({ resourceRules = [] }: MatchResources = {}, path: FieldPath): FieldError[] {
+  const operations = resourceRules.flatMap(({ operations = [] }) => operations)
+  return operations
+    .filter((operation) => !mutableOperations.includes(operation))
+    .map((operation) => notSupported(child(path, 'resourceRules.operations'), operation, mutableOperations))
 }

@@ -129,6 +129,7 @@ function checkVariable(
   ]
 }
 
+/** A CEL condition of a policy or a webhook. */
 export interface MatchCondition {
   name?: string | undefined
   expression?: string | undefined

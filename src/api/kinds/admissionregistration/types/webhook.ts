@@ -21,6 +21,7 @@ import { repeatedAt } from '../../core/types/repeated.ts'
 import { byName } from '../../list-keys.ts'
 import { labelSelector } from '../../meta/label-selector.ts'
 import { matchCondition } from './match-condition.ts'
+import { checkMatchConditions } from './policy-parts.ts'
 import { ruleWithOperations } from './rule.ts'
 
 const serviceReference = s.object(
@@ -152,6 +153,7 @@ export function checkWebhook(webhook: Webhook, path: FieldPath): FieldError[] {
     ...checkSideEffects(sideEffects, child(path, 'sideEffects'), allSideEffects),
     ...(isInTime ? [] : [invalid(timePath, seconds, 'the timeout value must be between 1 and 30 seconds')]),
     ...checkVersions(versions, child(path, 'admissionReviewVersions')),
+    ...checkMatchConditions(webhook.matchConditions, child(path, 'matchConditions')),
   ]
 }
 

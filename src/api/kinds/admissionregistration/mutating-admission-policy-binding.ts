@@ -1,0 +1,52 @@
+/** MutatingAdmissionPolicyBinding: applies a mutating policy to requests, with parameters. */
+import { child } from '../../model/field-error.ts'
+import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
+import { field, s } from '../../schema/schema.ts'
+import { countsGeneration } from '../generation.ts'
+import { bindingColumns } from './types/binding-columns.ts'
+import { checkNoDeletions, matchResources } from './types/match-resources.ts'
+import { checkPolicyName, paramRef } from './types/policy-parts.ts'
+
+const specFields = {
+  policyName: field(1, s.string(), { doc: 'Name of the policy. Required.' }),
+  paramRef: field(2, paramRef, { doc: 'Parameters for the policy. Unset if the policy has none.' }),
+  matchResources: field(3, matchResources, {
+    doc: 'Requests to which the binding applies, among those that the policy matches. Defaults to all of them.',
+  }),
+}
+
+const spec = s.object(specFields, {
+  name: 'MutatingAdmissionPolicyBindingSpec',
+  doc: 'Specification of a MutatingAdmissionPolicyBinding.',
+  check: ({ policyName, matchResources }, path) => [
+    ...checkPolicyName(policyName, child(path, 'policyName')),
+    ...checkNoDeletions(matchResources, child(path, 'matchResources')),
+  ],
+})
+
+const fields = { spec: field(2, spec, { zeroValue: 'write', doc: 'Specification of the binding.' }) }
+
+export type MutatingAdmissionPolicyBinding = ObjectOf<typeof fields>
+
+export const mutatingAdmissionPolicyBinding = defineKind({
+  names: {
+    group: 'admissionregistration',
+    version: 'v1',
+    kind: 'MutatingAdmissionPolicyBinding',
+    plural: 'mutatingadmissionpolicybindings',
+    categories: ['api-extensions'],
+    scope: 'Cluster',
+  },
+  since: '1.36',
+  doc: 'Applies a MutatingAdmissionPolicy to requests, with parameters.',
+  fields,
+  rules: countsGeneration(({ spec }: MutatingAdmissionPolicyBinding) => spec),
+  views: { columns: bindingColumns },
+})
+
+export const mutatingAdmissionPolicyBindingV1beta1 = defineVersion(mutatingAdmissionPolicyBinding, {
+  version: 'v1beta1',
+  fields,
+  since: '1.34',
+  optIn: true,
+})

@@ -1,0 +1,32 @@
+/**
+ * MutatingAdmissionPolicy: changes objects by the stored policies whose rules and bindings match a request. If a policy
+ * changed the object, the chain runs all controls again. In this second round only policies with `reinvocationPolicy:
+ * IfNeeded` apply.
+ */
+import { isAvailable } from '../../../api/versions/availability.ts'
+import type { Control } from '../admission.ts'
+import { isExempt, mutatingFamily } from '../policy/families.ts'
+import { mutateRequest } from '../policy/mutate-request.ts'
+import { Policies } from '../policy/policies.ts'
+import type { PolicyControlParts } from '../policy/policy-control-parts.ts'
+import { Rounds } from '../reinvocation.ts'
+import { everyOperation } from '../webhook/mutating-webhooks.ts'
+
+export function mutatingAdmissionPolicy(parts: PolicyControlParts): Control {
+  const policies = new Policies(mutatingFamily, parts)
+  const allRounds = new WeakMap<WeakKey, Rounds<string>>()
+  const isDisabled = !isAvailable({ gate: 'MutatingAdmissionPolicy' }, parts.emulation)
+  return {
+    name: 'MutatingAdmissionPolicy',
+    handles: { operations: everyOperation },
+    asksOthers: true,
+    isIdle: () => isDisabled || policies.all.length === 0,
+    mutate: (request, memory) => {
+      const candidates = policies.candidates(request)
+      if (candidates.length === 0 || request.object === undefined || isExempt(request)) return undefined
+      const rounds = allRounds.get(memory) ?? new Rounds<string>()
+      allRounds.set(memory, rounds)
+      return mutateRequest({ ...parts, metrics: parts.metrics.policies }, { request, candidates, rounds })
+    },
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * Applies the result of a mutation to the object: merges a configuration like server-side apply but without ownership,
+ * or applies a JSON patch.
+ */
+import { toJsonSliced } from '../../../api/cel/to-json.ts'
+import { CelError, type Value } from '../../../api/cel/values.ts'
+import { isObject, type Json, type JsonObject } from '../../../api/json/json.ts'
+import { configFieldSetSliced } from '../../../api/merge/config-field-set.ts'
+import { jsonPatchSliced, operationsSliced } from '../../../api/merge/json-patch.ts'
+import { refuseKeyless } from '../../../api/merge/keyless-elements.ts'
+import { mergeConfigSliced } from '../../../api/merge/merge-config.ts'
+import { FailedTest } from '../../../api/merge/patch-faults.ts'
+import { hasElements, hasMembers, memberSchema } from '../../../api/merge/shape.ts'
+import { ApiError } from '../../../api/model/api-error.ts'
+import type { Schema } from '../../../api/schema/schema.ts'
+import type { Sliced } from '../../../base/concurrency/time-slice.ts'
+import type { ObjectForm } from '../object-forms.ts'
+import type { CompiledMutation } from './compiled-mutations.ts'
+
+/** The result of a mutation is invalid or does not fit the object. The failure policy of its policy applies. */
+export class MutationError extends Error {}
+
+/** Returns the changed JSON of the object, in the version of the form. Throws MutationError. */
+export function* applyMutationSliced(
+  { patchType }: CompiledMutation,
+  value: Value,
+  { form, object }: { readonly form: ObjectForm; readonly object: JsonObject },
+): Sliced<JsonObject> {
+  const result = yield* mutationErrors('', toJsonSliced(value))
+  if (patchType === 'JSONPatch') return yield* patched(object, result)
+  return yield* mutationErrors('error applying patch: ', merged(form, object, result))
+}
+
+function* merged({ schema }: ObjectForm, object: JsonObject, result: Json): Sliced<JsonObject> {
+  if (schema === undefined) throw new MutationError('a configuration cannot be merged into the options of a connection')
+  if (!isObject(result)) throw new MutationError('the configuration must be an object')
+  const config = { ...result, apiVersion: object.apiVersion!, kind: object.kind! }
+  yield* refuseKeyless(schema, config, 'the applied configuration')
+  yield* configFieldSetSliced(schema, config)
+  const atomics = [...atomicValues(schema, config, '')]
+  if (atomics.length > 0)
+    throw new MutationError(
+      `invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${atomics.join(', ')}`,
+    )
+  return (yield* mergeConfigSliced(schema, object, config)) as JsonObject
+}
+
+/** Returns the paths of lists, maps and objects that a merge would replace as a whole. */
+function* atomicValues(schema: Schema, value: Json | undefined, path: string): Generator<string> {
+  if (hasMembers(schema) && isObject(value)) {
+    for (const name of Object.keys(value))
+      yield* atomicValues(memberSchema(schema, name), value[name], `${path}.${name}`)
+  } else if (hasElements(schema) && Array.isArray(value)) {
+    for (const [i, item] of value.entries()) yield* atomicValues(schema.items, item, `${path}[${i}]`)
+  } else if (typeof value === 'object' && value !== null) yield path
+}
+
+/** A failed test operation leaves the object unchanged. */
+function* patched(object: JsonObject, operations: Json): Sliced<JsonObject> {
+  try {
+    const result = yield* mutationErrors('JSON Patch: ', jsonPatchSliced(object, yield* operationsSliced(operations)))
+    if (isObject(result)) return result
+    throw new MutationError('JSON Patch: the result is not an object')
+  } catch (error) {
+    if (error instanceof FailedTest) return object
+    throw error
+  }
+}
+
+/** Turns errors in the result of an expression into errors of the mutation. */
+function* mutationErrors<T>(prefix: string, work: Sliced<T>): Sliced<T> {
+  try {
+    return yield* work
+  } catch (error) {
+    if (error instanceof FailedTest) throw error
+    if (error instanceof ApiError || error instanceof CelError || error instanceof MutationError)
+      throw new MutationError(`${prefix}${error.message}`)
+    throw error
+  }
+}

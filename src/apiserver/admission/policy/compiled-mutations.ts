@@ -1,0 +1,61 @@
+/** A mutating policy with its compiled expressions, and the types of the objects that they create. */
+import type { FindStruct } from '../../../api/cel/checker.ts'
+import type { DeclaredType } from '../../../api/cel/declared-type.ts'
+import { types } from '../../../api/cel/types.ts'
+import type { MutatingAdmissionPolicySpec } from '../../../api/kinds/admissionregistration/mutating-admission-policy.ts'
+import { type CommonExpressions, compileConditions, type Expression, PolicyCompiler } from './compiled-policy.ts'
+import type { Compiling } from './environment.ts'
+
+export interface CompiledMutation extends Expression {
+  readonly patchType: 'ApplyConfiguration' | 'JSONPatch'
+}
+
+/** The compiled expressions of a mutating policy. */
+export interface CompiledMutatingPolicy extends CommonExpressions {
+  readonly mutations: readonly CompiledMutation[]
+}
+
+/** Compiles the expressions of a mutating policy in steps. */
+export function* compileMutatingPolicy(
+  spec: MutatingAdmissionPolicySpec,
+  compiling: Compiling,
+): Generator<void, CompiledMutatingPolicy> {
+  const conditions = yield* compileConditions(spec.matchConditions, compiling, { params: spec.paramKind !== undefined })
+  const compiler = new PolicyCompiler(spec, compiling, findStruct)
+  const variables = yield* compiler.variables(spec.variables)
+  const mutations: CompiledMutation[] = []
+  for (const { patchType, applyConfiguration, jsonPatch } of spec.mutations ?? []) {
+    mutations.push(
+      patchType === 'JSONPatch'
+        ? { patchType, ...(yield* compiler.compile(jsonPatch?.expression ?? '', 'list(JSONPatch)')) }
+        : {
+            patchType: 'ApplyConfiguration',
+            ...(yield* compiler.compile(applyConfiguration?.expression ?? '', 'Object')),
+          },
+    )
+  }
+  return { conditions, variables, mutations }
+}
+
+type Fields = ReadonlyMap<string, Pick<DeclaredType, 'type'>>
+
+/** Any field of any type: a policy may match several kinds. */
+class AnyFields extends Map<string, Pick<DeclaredType, 'type'>> {
+  override get() {
+    return { type: types.dyn }
+  }
+}
+
+const anyFields: Fields = new AnyFields()
+const operationFields: Fields = new Map([
+  ['op', { type: types.string }],
+  ['path', { type: types.string }],
+  ['from', { type: types.string }],
+  ['value', { type: types.dyn }],
+])
+
+/** Finds `JSONPatch`, and `Object` with the types of its fields, such as `Object.spec`. */
+const findStruct: FindStruct = (name) => {
+  if (name === 'JSONPatch') return { kind: 'object', fields: operationFields, name }
+  return name === 'Object' || name.startsWith('Object.') ? { kind: 'object', fields: anyFields, name } : undefined
+}

@@ -1,0 +1,29 @@
+/** Evaluates the match conditions of a policy or a webhook. */
+import type { NamedExpression } from './compiled-policy.ts'
+import type { Evaluation } from './evaluation.ts'
+
+/** `unmet`: a condition is false. `failed`: conditions cannot be evaluated, and no condition is false. */
+export type ConditionsOutcome =
+  | { readonly outcome: 'met' }
+  | { readonly outcome: 'unmet'; readonly condition: string }
+  | { readonly outcome: 'failed'; readonly why: string }
+
+/** A false condition takes precedence over one that fails. */
+export async function evaluateConditions(
+  conditions: readonly NamedExpression[],
+  evaluation: Evaluation,
+): Promise<ConditionsOutcome> {
+  const failures: string[] = []
+  for (const condition of conditions) {
+    const outcome = await evaluation.evaluate(condition)
+    if ('error' in outcome) failures.push(errorText(condition.source, outcome.error))
+    else if (outcome.value !== true) return { outcome: 'unmet', condition: condition.name }
+  }
+  if (failures.length === 0) return { outcome: 'met' }
+  return { outcome: 'failed', why: failures.length === 1 ? failures[0]! : `[${failures.join(', ')}]` }
+}
+
+/** Describes an expression that could not be evaluated. */
+export function errorText(source: string, error: string): string {
+  return `expression '${source}' resulted in error: ${error}`
+}

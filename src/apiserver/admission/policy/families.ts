@@ -1,0 +1,52 @@
+/** The two families of admission policies. */
+import {
+  type MutatingAdmissionPolicySpec,
+  mutatingAdmissionPolicy,
+} from '../../../api/kinds/admissionregistration/mutating-admission-policy.ts'
+import { mutatingAdmissionPolicyBinding } from '../../../api/kinds/admissionregistration/mutating-admission-policy-binding.ts'
+import {
+  type ValidatingAdmissionPolicySpec,
+  validatingAdmissionPolicy,
+} from '../../../api/kinds/admissionregistration/validating-admission-policy.ts'
+import { validatingAdmissionPolicyBinding } from '../../../api/kinds/admissionregistration/validating-admission-policy-binding.ts'
+import { groupName } from '../../../api/model/vendor.ts'
+import type { AdmissionRequest } from '../admission.ts'
+import { type CompiledMutatingPolicy, compileMutatingPolicy } from './compiled-mutations.ts'
+import { type CompiledPolicy, compilePolicy } from './compiled-policy.ts'
+import type { Policy, PolicyFamily } from './policies.ts'
+
+export type ValidatingPolicy = Policy<ValidatingAdmissionPolicySpec, CompiledPolicy>
+export type MutatingPolicy = Policy<MutatingAdmissionPolicySpec, CompiledMutatingPolicy>
+
+export const validatingFamily: PolicyFamily<ValidatingAdmissionPolicySpec, CompiledPolicy> = {
+  policies: validatingAdmissionPolicy,
+  bindings: validatingAdmissionPolicyBinding,
+  compile: compilePolicy,
+}
+
+export const mutatingFamily: PolicyFamily<MutatingAdmissionPolicySpec, CompiledMutatingPolicy> = {
+  policies: mutatingAdmissionPolicy,
+  bindings: mutatingAdmissionPolicyBinding,
+  compile: compileMutatingPolicy,
+}
+
+const policyPlurals = [validatingFamily, mutatingFamily].flatMap(({ policies, bindings }) => [
+  policies.plural,
+  bindings.plural,
+])
+
+/** Resources to which no policy applies, by group. Otherwise a wrong policy could not be repaired. */
+const exemptResources = new Map<string, readonly string[]>([
+  ['admissionregistration', policyPlurals],
+  ['authentication', ['selfsubjectreviews', 'tokenreviews']],
+  [
+    'authorization',
+    ['localsubjectaccessreviews', 'selfsubjectaccessreviews', 'selfsubjectrulesreviews', 'subjectaccessreviews'],
+  ],
+])
+
+export function isExempt({ type, vendor }: AdmissionRequest): boolean {
+  for (const [group, plurals] of exemptResources)
+    if (plurals.includes(type.plural) && type.group === groupName(vendor, group)) return true
+  return false
+}

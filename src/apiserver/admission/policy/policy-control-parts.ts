@@ -1,0 +1,16 @@
+/** The components that the admission plugins for policies need. */
+import type { Lookup } from '../../../api/model/lookup.ts'
+import type { Emulation } from '../../../api/versions/availability.ts'
+import type { Authorizer } from '../../authz/authorizer.ts'
+import type { AdmissionMetrics } from '../admission-metrics.ts'
+import type { FindParameterType } from './parameters.ts'
+import type { LoadPatterns } from './policy-faults.ts'
+
+export interface PolicyControlParts {
+  readonly emulation: Emulation
+  readonly lookup: Lookup
+  readonly authorizer: Authorizer
+  readonly findParameterType: FindParameterType
+  readonly loadPatterns: LoadPatterns
+  readonly metrics: AdmissionMetrics
+}

@@ -1,0 +1,39 @@
+/**
+ * Tracks which webhooks or policies run again in the second round of admission: those that may run again, and that have
+ * not seen the current object.
+ */
+import { sameJson } from '../../api/json/json.ts'
+import { type ApiObject, asJson } from '../../api/model/object.ts'
+
+/** `T` identifies a webhook, or a policy with its binding and parameters. */
+export class Rounds<T> {
+  /** Those that ran and have seen the current object. */
+  #current = new Set<T>()
+  readonly #outdated = new Set<T>()
+  #result: ApiObject | undefined
+
+  /** Begins the second round. If other controls changed the object, all are outdated. */
+  begin(object: ApiObject | undefined): void {
+    if (object === this.#result || object === undefined || this.#result === undefined) return
+    if (!sameJson(asJson(object), asJson(this.#result))) this.changed()
+  }
+
+  wants(member: T): boolean {
+    return this.#outdated.has(member)
+  }
+
+  /** Records that this one ran and may run again. */
+  ran(member: T): void {
+    this.#current.add(member)
+  }
+
+  end(object: ApiObject | undefined): void {
+    this.#result = object
+  }
+
+  /** Records a change that earlier ones have not seen. */
+  changed(): void {
+    for (const member of this.#current) this.#outdated.add(member)
+    this.#current = new Set()
+  }
+}
