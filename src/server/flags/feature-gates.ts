@@ -50,6 +50,7 @@ const actedOn: { readonly [name in FeatureGate]?: string } = {
   MutableSchedulingDirectivesForSuspendedJobs:
     'the scheduling directives in the pod template of a suspended Job can change even after the Job has started',
   PodDisruptionConditions: 'evicted pods have the condition DisruptionTarget',
+  PodIndexLabel: 'pods of StatefulSets and Indexed Jobs have a label with their index',
   PodLifecycleSleepActionAllowZero: 'a lifecycle hook can sleep for zero seconds',
   PodTopologyLabelsAdmission: 'pods get the topology labels of their node',
   ProcMountType: 'containers can choose how /proc is mounted',
