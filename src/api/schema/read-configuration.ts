@@ -9,10 +9,22 @@
  *     })
  */
 import { isObject, type Json, type JsonObject, own } from '../json/json.ts'
+import type { FieldPath } from '../model/field-error.ts'
 import { apiVersionOf, type Vendor } from '../model/vendor.ts'
 import { decode } from './decode.ts'
 import { type Fields, type InferFields, s } from './schema.ts'
 import { validate } from './validate.ts'
+
+/** The configuration is invalid at this path. The message names the path, if there is one. */
+export class ConfigurationFault extends Error {
+  override readonly name = 'ConfigurationFault'
+  readonly path: FieldPath
+
+  constructor(path: FieldPath, message: string) {
+    super(message)
+    this.path = path
+  }
+}
 
 export interface ConfigurationForm<F extends Fields> extends ConfigurationFields<F> {
   /** The short ID of the group, such as `apiserver.config`. */
@@ -29,11 +41,11 @@ export interface ConfigurationFields<F extends Fields> {
 /** Returns the configuration. Throws if the kind is wrong or a field is unknown or invalid. */
 export function readConfiguration<F extends Fields>(value: Json, form: ConfigurationForm<F>): InferFields<F> {
   const { vendor, group, versions, kind } = form
-  if (!isObject(value)) throw new Error('its configuration must be an object')
+  if (!isObject(value)) throw new ConfigurationFault('', 'its configuration must be an object')
   const known = versions.map((version) => apiVersionOf(vendor, group, version))
   const apiVersion = own(value, 'apiVersion')
   if (own(value, 'kind') !== kind || typeof apiVersion !== 'string' || !known.includes(apiVersion))
-    throw new Error(`its configuration must be of kind ${kind} in ${known.join(' or ')}`)
+    throw new ConfigurationFault('', `its configuration must be of kind ${kind} in ${known.join(' or ')}`)
   return readFields(withoutType(value), form)
 }
 
@@ -41,9 +53,11 @@ export function readConfiguration<F extends Fields>(value: Json, form: Configura
 export function readFields<F extends Fields>(value: Json, { vendor, fields }: ConfigurationFields<F>): InferFields<F> {
   const schema = s.object(fields)
   const { value: read, unknown } = decode(schema, value)
-  if (unknown.length > 0) throw new Error(`unknown field ${JSON.stringify(unknown[0])}`)
+  const [unknownField] = unknown
+  if (unknownField !== undefined)
+    throw new ConfigurationFault(unknownField, `unknown field ${JSON.stringify(unknownField)}`)
   const [fault] = validate(schema, read, { vendor, subresource: '' })
-  if (fault !== undefined) throw new Error(`${fault.path}: ${fault.text}`)
+  if (fault !== undefined) throw new ConfigurationFault(fault.path, `${fault.path}: ${fault.text}`)
   return read as InferFields<F>
 }
 

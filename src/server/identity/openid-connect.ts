@@ -1,7 +1,8 @@
 /** Authenticates tokens of the OpenID Connect provider that the flags name. */
 import type { Json } from '../../api/json/json.ts'
 import type { Authenticator } from '../../apiserver/authn/authenticator.ts'
-import { idTokens } from '../../apiserver/authn/openid-connect/id-tokens.ts'
+import { userIn } from '../../apiserver/authn/openid-connect/claims.ts'
+import { idTokens, TokenIssuer } from '../../apiserver/authn/openid-connect/id-tokens.ts'
 import { OpenidProvider } from '../../apiserver/authn/openid-connect/provider.ts'
 import { errorFields, type Log } from '../../base/telemetry/log.ts'
 import type { Clock } from '../../base/time/clock.ts'
@@ -29,20 +30,23 @@ export function openidConnect(options: ServerOptions, parts: OpenidParts): Authe
   })
   provider.start()
   opened.defer(() => provider.close())
-  return idTokens({
+  const rules = {
+    issuer: options.oidcIssuerUrl,
+    usernameClaim: options.oidcUsernameClaim,
+    usernamePrefix: options.oidcUsernamePrefix,
+    groupsClaim: options.oidcGroupsClaim,
+    groupsPrefix: options.oidcGroupsPrefix,
+    requiredClaims: new Map(options.oidcRequiredClaim.flat()),
+  }
+  const issuer = new TokenIssuer({
+    issuer: rules.issuer,
     provider,
-    clientId: options.oidcClientId,
+    audiences: [options.oidcClientId],
     algorithms: options.oidcSigningAlgs,
-    rules: {
-      issuer: options.oidcIssuerUrl,
-      usernameClaim: options.oidcUsernameClaim,
-      usernamePrefix: options.oidcUsernamePrefix,
-      groupsClaim: options.oidcGroupsClaim,
-      groupsPrefix: options.oidcGroupsPrefix,
-      requiredClaims: new Map(options.oidcRequiredClaim.flat()),
-    },
+    userOf: (claims) => userIn(claims, rules),
     clock,
   })
+  return idTokens((url) => (url === rules.issuer ? issuer : undefined))
 }
 
 /** Returns a function that fetches JSON and verifies servers with the current CAs of the file. */
@@ -53,12 +57,15 @@ function getterBy(file: string, reloading: Reloading): (url: string) => Promise<
       ca = read()
     })
   let ca = read()
-  return async (url) => {
-    const connections = new UrlConnections({ authority: ca })
-    try {
-      return (await askForJson({ url, connections })) as Json
-    } finally {
-      connections.destroy()
-    }
+  return (url) => getJson(url, ca)
+}
+
+/** Fetches JSON on a new connection. `authority` are CA certificates in PEM; undefined means the well-known CAs. */
+export async function getJson(url: string, authority: string | undefined): Promise<Json> {
+  const connections = new UrlConnections({ authority })
+  try {
+    return (await askForJson({ url, connections })) as Json
+  } finally {
+    connections.destroy()
   }
 }

@@ -29,7 +29,7 @@ export function userIn(claims: JsonObject, rules: ClaimRules): User {
   return {
     name: `${usernamePrefix(rules)}${usernameIn(claims, rules.usernameClaim)}`,
     uid: '',
-    groups: groupsIn(claims, rules).map((group) => `${rules.groupsPrefix}${group}`),
+    groups: groupsIn(claims, rules.groupsClaim).map((group) => `${rules.groupsPrefix}${group}`),
     extra: new Map(),
   }
 }
@@ -42,7 +42,8 @@ function usernamePrefix({ usernamePrefix, usernameClaim, issuer }: ClaimRules): 
   return usernamePrefix === '' && usernameClaim !== 'email' ? `${issuer}#` : usernamePrefix
 }
 
-function usernameIn(claims: JsonObject, claim: string): string {
+/** Returns the name in a claim. Throws BadClaims. */
+export function usernameIn(claims: JsonObject, claim: string): string {
   const name = own(claims, claim)
   if (typeof name !== 'string' || name === '') throw new BadClaims(`the claim ${claim} is not a name`)
   const verified = own(claims, 'email_verified')
@@ -51,8 +52,8 @@ function usernameIn(claims: JsonObject, claim: string): string {
   return name
 }
 
-/** Accepts a list of strings or a single string. Empty if the claim is absent or null. */
-function groupsIn(claims: JsonObject, { groupsClaim }: ClaimRules): string[] {
+/** Accepts a list of strings or a single string. Empty if the claim is absent or null. Throws BadClaims. */
+export function groupsIn(claims: JsonObject, groupsClaim: string): string[] {
   const groups = groupsClaim === '' ? undefined : own(claims, groupsClaim)
   if (groups === undefined || groups === null) return []
   if (typeof groups === 'string') return [groups]

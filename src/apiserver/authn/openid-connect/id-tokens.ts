@@ -1,5 +1,5 @@
 /**
- * OpenID Connect: verifies ID tokens of one issuer with its keys. The provider is not called for each token. Verified
+ * OpenID Connect: verifies ID tokens with the keys of their issuers. The provider is not called for each token. Verified
  * tokens are cached by hash for a limited time, until the keys change or the token expires.
  *
  * Only the configured algorithms are accepted, whatever the token says. Keys that a token contains or refers to are
@@ -8,48 +8,69 @@
 import { hash } from 'node:crypto'
 import type { CompactVerifyResult, errors as JoseErrors, LocalJWKSet } from 'jose'
 import { parseJson } from '../../../api/codec/json.ts'
+import type { JsonObject } from '../../../api/json/json.ts'
 import { isObject, own } from '../../../api/json/json.ts'
+import type { User } from '../../../api/model/user.ts'
 import { type Answer, TtlCache } from '../../../base/collections/ttl-cache.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import { type AuthenticationOutcome, type Authenticator, none } from '../authenticator.ts'
 import { bearerToken } from '../bearer.ts'
-import { asClaims, BadClaims, type ClaimRules, endOf, isFor, userIn } from './claims.ts'
+import { asClaims, BadClaims, endOf, isFor } from './claims.ts'
 import type { OpenidProvider } from './provider.ts'
 
-export interface IdTokenParts {
+export interface IssuerParts {
+  /** The claim `iss` of the tokens. */
+  readonly issuer: string
   readonly provider: OpenidProvider
-  readonly clientId: string
+  /** Accepted audiences. A token must have one of them. */
+  readonly audiences: readonly string[]
   readonly algorithms: readonly string[]
-  readonly rules: ClaimRules
+  /** Returns the user of valid claims. Throws BadClaims. */
+  readonly userOf: (claims: JsonObject) => User
   readonly clock: Clock
 }
 
 /** Maximum time to cache a verified token. */
 const knownMs = 60_000
 
-/** Authenticates with ID tokens of an OpenID Connect provider. */
-export function idTokens(parts: IdTokenParts): Authenticator {
-  let outcomeCache = new TtlCache<AuthenticationOutcome>(parts.clock)
-  let knownBy: LocalJWKSet | undefined
+/** Authenticates with ID tokens of the issuers that `find` returns. Other tokens are left to other strategies. */
+export function idTokens(find: (issuer: string) => TokenIssuer | undefined): Authenticator {
   return ({ authorization }) => {
     const token = bearerToken(authorization)
-    if (token === undefined || issuerOf(token) !== parts.rules.issuer) return none
-    const { keys } = parts.provider
-    // With new keys, the results may change.
-    if (keys !== knownBy) outcomeCache = new TtlCache(parts.clock)
-    knownBy = keys
-    return outcomeCache.get(hash('sha256', token, 'base64'), () => judge(parts, token))
+    const issuer = token === undefined ? undefined : issuerOf(token)
+    return (issuer === undefined ? undefined : find(issuer)?.authenticate(token!)) ?? none
   }
 }
 
-async function judge(parts: IdTokenParts, token: string): Promise<Answer<AuthenticationOutcome>> {
+/** An issuer of ID tokens. */
+export class TokenIssuer {
+  readonly #parts: IssuerParts
+  #outcomeCache: TtlCache<AuthenticationOutcome>
+  #cachedKeys: LocalJWKSet | undefined
+
+  constructor(parts: IssuerParts) {
+    this.#parts = parts
+    this.#outcomeCache = new TtlCache(parts.clock)
+  }
+
+  authenticate(token: string): AuthenticationOutcome | Promise<AuthenticationOutcome> {
+    const { keys } = this.#parts.provider
+    // With new keys, the results may change.
+    if (keys !== this.#cachedKeys) this.#outcomeCache = new TtlCache(this.#parts.clock)
+    this.#cachedKeys = keys
+    return this.#outcomeCache.get(hash('sha256', token, 'base64'), () => judge(this.#parts, token))
+  }
+}
+
+async function judge(parts: IssuerParts, token: string): Promise<Answer<AuthenticationOutcome>> {
   try {
     const claims = asClaims(strictly(await payloadOf(parts, token)))
-    if (own(claims, 'iss') !== parts.rules.issuer) throw new BadClaims('it is from another issuer')
-    if (!isFor(claims, parts.clientId)) throw new BadClaims('it is intended for another client')
+    if (own(claims, 'iss') !== parts.issuer) throw new BadClaims('it is from another issuer')
+    if (!parts.audiences.some((audience) => isFor(claims, audience)))
+      throw new BadClaims('it is intended for another client')
     const now = parts.clock.now() / 1000
     const end = endOf(claims, now)
-    const user = userIn(claims, parts.rules)
+    const user = parts.userOf(claims)
     return { value: { result: 'user', user }, ttlMs: Math.min(knownMs, (end - now) * 1000) }
   } catch (error) {
     if (!(error instanceof BadClaims)) throw error
@@ -58,7 +79,7 @@ async function judge(parts: IdTokenParts, token: string): Promise<Answer<Authent
 }
 
 /** Returns the signed payload. If no key matches, fetches the keys again and retries once. */
-async function payloadOf({ provider, algorithms }: IdTokenParts, token: string): Promise<Uint8Array> {
+async function payloadOf({ provider, algorithms }: IssuerParts, token: string): Promise<Uint8Array> {
   const first = await verify(token, provider.keys, algorithms)
   if (first !== undefined) return first
   const later = (await provider.refresh()) ? await verify(token, provider.keys, algorithms) : undefined

@@ -10,6 +10,8 @@ import type { Clock } from '../../../base/time/clock.ts'
 
 export interface ProviderParts {
   readonly issuer: string
+  /** URL of the discovery document. Defaults to the well-known path below the issuer. */
+  readonly discoveryUrl?: string | undefined
   readonly clock: Clock
   /** Fetches JSON from a URL. */
   readonly get: (url: string) => Promise<Json>
@@ -80,8 +82,8 @@ export class OpenidProvider {
   }
 
   async #keysAddress(): Promise<string> {
-    const { issuer, get } = this.#parts
-    const document = await get(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`)
+    const { issuer, discoveryUrl, get } = this.#parts
+    const document = await get(discoveryUrl ?? `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`)
     if (!isObject(document) || own(document, 'issuer') !== issuer)
       throw new Error("the OpenID Connect provider's discovery document names another issuer")
     const address = own(document, 'jwks_uri')
