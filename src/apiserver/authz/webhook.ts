@@ -1,7 +1,7 @@
 /**
  * The Webhook mode: asks a remote service with a SubjectAccessReview and caches the responses for a while. Concurrent
- * identical queries share one call. If the service fails or times out, it has no opinion. If this server has no free
- * connection for the call, the request is rejected with 429.
+ * identical queries share one call. If the service fails or times out, it has no opinion, or denies the request if the
+ * failure policy says so. If this server has no free connection for the call, the request is rejected with 429.
  */
 
 import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
@@ -13,7 +13,8 @@ import type { Traced, TraceHeaders } from '../../base/telemetry/tracing/trace-co
 import type { Clock } from '../../base/time/clock.ts'
 import { NoFreeConnection } from '../../wire/http/https-json.ts'
 import type { Mode } from './access.ts'
-import type { Decision, Question, ResourceAttributes } from './authorizer.ts'
+import { type Decision, noOpinion, type Question, type ResourceAttributes } from './authorizer.ts'
+import type { ConditionOutcome } from './structured/match-conditions.ts'
 
 export interface WebhookParts {
   readonly vendor: Vendor
@@ -28,6 +29,10 @@ export interface WebhookParts {
   /** Sends a review to the service and returns the response. */
   readonly post: (review: JsonObject, trace: TraceHeaders) => Promise<Json>
   readonly onFailure: (error: unknown) => void
+  /** The verdict if the service or a condition fails. Defaults to NoOpinion. */
+  readonly failurePolicy?: 'NoOpinion' | 'Deny'
+  /** Checks the spec of the review in v1. Only requests that meet all conditions are sent. */
+  readonly conditions?: (request: JsonObject) => ConditionOutcome
 }
 
 /** Maximum length of a query whose response is cached. */
@@ -38,6 +43,9 @@ export function webhook(parts: WebhookParts): Mode {
   const answers = new TtlCache<Decision>(parts.clock)
   return {
     authorizer: (question) => {
+      const outcome = parts.conditions?.(specOf(question, { ...parts, version: 'v1' })) ?? 'met'
+      if (outcome === 'unmet') return noOpinion
+      if (outcome === 'failed') return failureOf(parts)
       const spec = specOf(question, parts)
       const key = JSON.stringify(spec)
       return answers.get(key, async () => {
@@ -50,11 +58,16 @@ export function webhook(parts: WebhookParts): Mode {
 }
 
 function ttlOf(decision: Decision, { authorizedTtlMs, unauthorizedTtlMs }: WebhookParts): number {
-  if (decision === silence) return 0
+  if (decision === silence || decision === denial) return 0
   return decision.verdict === 'allow' ? authorizedTtlMs : unauthorizedTtlMs
 }
 
 const silence: Decision = { verdict: 'no opinion', reason: () => 'cannot call the authorization webhook' }
+const denial: Decision = { ...silence, verdict: 'deny' }
+
+function failureOf({ failurePolicy = 'NoOpinion' }: WebhookParts): Decision {
+  return failurePolicy === 'Deny' ? denial : silence
+}
 
 async function call(parts: WebhookParts, spec: JsonObject, trace: Traced | undefined): Promise<Decision> {
   const apiVersion = apiVersionOf(parts.vendor, 'authorization', parts.version)
@@ -66,7 +79,7 @@ async function call(parts: WebhookParts, spec: JsonObject, trace: Traced | undef
     // A local limit is no reason to skip the webhook, which might have denied the request.
     if (error instanceof NoFreeConnection)
       throw tooManyRequests('too many calls to the authorization webhook are in progress')
-    return silence
+    return failureOf(parts)
   }
 }
 
@@ -85,7 +98,10 @@ function decisionOf(answer: Json, apiVersion: string): Decision {
 
 const maxReason = 1000
 
-function specOf({ user, attributes }: Question, { version, sendsSelectors }: WebhookParts): JsonObject {
+function specOf(
+  { user, attributes }: Question,
+  { version, sendsSelectors }: Pick<WebhookParts, 'version' | 'sendsSelectors'>,
+): JsonObject {
   const { name, uid, groups, extra } = user
   return {
     ...(attributes.resource
