@@ -121,6 +121,15 @@ export class OpenidProvider {
     }
   }
 
+  /** Answers requests for which `answer` returns a value with this value in JSON. */
+  answerJson(answer: (path: string) => object | undefined): void {
+    this.instead = (incoming, response) => {
+      const value = answer(incoming.url ?? '')
+      if (value === undefined) this.#handle(incoming, response)
+      else response.setHeader('content-type', 'application/json').end(JSON.stringify(value))
+    }
+  }
+
   /** Returns an ID token of this account. */
   async login(account: Account): Promise<string> {
     return (await this.#login(account, 'openid email groups')).id_token

@@ -28,7 +28,7 @@ import type { Reloading } from '../flags/reloading.ts'
 import { alphaVersions, isSpoken } from '../flags/runtime-config.ts'
 import { openAccess } from '../identity/authorization.ts'
 import type { FrontProxy } from '../identity/front-proxy.ts'
-import type { readIdentity } from '../identity/identity.ts'
+import type { Identify } from '../identity/identity.ts'
 import type { ServerMetrics } from '../telemetry/metrics.ts'
 import { countWorkers, hasDuties, type WorkerContext } from '../threads/worker-context.ts'
 import { startAggregation } from './aggregation.ts'
@@ -143,7 +143,7 @@ const usualOpenFiles = 1024
 interface ApiParts
   extends Omit<CatalogueParts, 'access' | 'accounting' | 'authenticateToken' | 'controls' | 'webhooks'> {
   readonly log: Log
-  readonly identify: Awaited<ReturnType<typeof readIdentity>>
+  readonly identify: Identify
   readonly authenticator: Authenticator | undefined
   readonly console: ConsoleAccess | undefined
   readonly denied: DeniedCertificates
@@ -180,8 +180,15 @@ async function openApi(options: EmulatedOptions, parts: ApiParts) {
     ...(parts.console === undefined ? [] : [parts.console.authenticate]),
     ...(parts.authenticator === undefined ? [] : [parts.authenticator]),
   ]
-  const identity = identify(strategies, options.emulatedVersion)
-  const access = await openAccess(options, { vendor, lookup, clock, log, reloading })
+  const identity = await identify(strategies, options, metrics.authenticationReloads)
+  const access = await openAccess(options, {
+    vendor,
+    lookup,
+    clock,
+    log,
+    reloading,
+    reloads: metrics.authorizationReloads,
+  })
   parts.opened.defer(() => access.close())
   const { authorizer } = access
   const servedTypes = servedTypesIn(catalogue)

@@ -80,6 +80,12 @@ export const authenticationFlags = {
     read: oneOf(['v1', 'v1beta1']),
     help: 'version of the TokenReviews sent to the webhook: v1 or v1beta1',
   }),
+  authenticationConfig: flag({
+    name: 'authentication-config',
+    value: 'FILE',
+    read: text,
+    help: 'AuthenticationConfiguration file with issuers of JSON Web Tokens and anonymous access; reloaded when it changes; excludes the --oidc flags',
+  }),
   oidcIssuerUrl: flag({
     name: 'oidc-issuer-url',
     value: 'URL',

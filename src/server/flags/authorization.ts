@@ -1,5 +1,5 @@
 /** Authorization flags. */
-import { flag, oneOf, text, UsageError } from '../../base/flags/flags.ts'
+import { flag, ifGiven, oneOf, text, UsageError } from '../../base/flags/flags.ts'
 import { list, readTime } from './values.ts'
 
 const authorizationModes = ['Node', 'RBAC', 'ABAC', 'Webhook', 'AlwaysAllow', 'AlwaysDeny'] as const
@@ -7,12 +7,19 @@ const authorizationModes = ['Node', 'RBAC', 'ABAC', 'Webhook', 'AlwaysAllow', 'A
 export type AuthorizationMode = (typeof authorizationModes)[number]
 
 export const authorizationFlags = {
-  authorizationMode: flag({
-    name: 'authorization-mode',
-    value: 'MODES',
-    default: 'Node,RBAC',
-    read: readModes,
-    help: `authorization modes, tried in the given order, separated by commas: ${authorizationModes.join(', ')}; the group system:masters is always allowed`,
+  authorizationMode: ifGiven(
+    flag({
+      name: 'authorization-mode',
+      value: 'MODES',
+      read: readModes,
+      help: `authorization modes, tried in the given order, separated by commas: ${authorizationModes.join(', ')}; the group system:masters is always allowed; defaults to Node,RBAC`,
+    }),
+  ),
+  authorizationConfig: flag({
+    name: 'authorization-config',
+    value: 'FILE',
+    read: text,
+    help: 'AuthorizationConfiguration file with the authorizers in their order; reloaded when it changes; excludes --authorization-mode and the flags of the webhook',
   }),
   authorizationPolicyFile: flag({
     name: 'authorization-policy-file',
@@ -47,6 +54,13 @@ export const authorizationFlags = {
     read: readTime,
     help: 'time to cache all other responses from the webhook; 0s disables caching',
   }),
+}
+
+/** Returns the modes of the flag, or its default. They do not apply if there is an `--authorization-config`. */
+export function authorizationModesOf(options: {
+  readonly authorizationMode: readonly AuthorizationMode[] | undefined
+}): readonly AuthorizationMode[] {
+  return options.authorizationMode ?? ['Node', 'RBAC']
 }
 
 function readModes(value: string): AuthorizationMode[] {

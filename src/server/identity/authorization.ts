@@ -1,4 +1,7 @@
-/** Authorization as `--authorization-mode` configures it. Superusers and health probes are always allowed. */
+/**
+ * Authorization as `--authorization-mode` or the file of `--authorization-config` configures it. Superusers and health
+ * probes are always allowed.
+ */
 
 import { sameJson } from '../../api/json/json.ts'
 import type { Lookup } from '../../api/model/lookup.ts'
@@ -7,6 +10,7 @@ import type { Vendor } from '../../api/model/vendor.ts'
 import { abac } from '../../apiserver/authz/abac.ts'
 import { type Access, allRules, everything, type Mode, noRules, type ToldRules } from '../../apiserver/authz/access.ts'
 import {
+  type Authorizer,
   alwaysAllow,
   alwaysDeny,
   nodeClient,
@@ -22,11 +26,13 @@ import { UsageError } from '../../base/flags/flags.ts'
 import { errorFields, type Log } from '../../base/telemetry/log.ts'
 import { messageOf } from '../../base/text/errors.ts'
 import type { Clock } from '../../base/time/clock.ts'
-import type { AuthorizationMode } from '../flags/authorization.ts'
+import { type AuthorizationMode, authorizationModesOf } from '../flags/authorization.ts'
 import { emulationFrom } from '../flags/emulation.ts'
 import type { EmulatedOptions } from '../flags/options.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 import type { Reloading } from '../flags/reloading.ts'
+import type { ConfiguredModes } from './authorization-configuration.ts'
+import type { ReloadMetrics } from './reload-metrics.ts'
 
 /** Paths that everyone may read, so that probes work without credentials. */
 const open = ['/livez', '/readyz', '/healthz']
@@ -37,6 +43,7 @@ export interface AccessParts {
   readonly clock: Clock
   readonly log: Log
   readonly reloading: Reloading
+  readonly reloads: ReloadMetrics
 }
 
 interface Opened extends Access {
@@ -49,32 +56,60 @@ export async function openAccess(options: EmulatedOptions, parts: AccessParts): 
   using opened = new DisposableStack()
   const policy = new Policy(parts.lookup)
   const making = { ...parts, options, policy, opened }
-  refuseUnusedFiles(options)
-  const modes = await Promise.all([...new Set(options.authorizationMode)].map((name) => makers[name](making)))
+  const modes = await openModes(making)
   const closing = opened.move()
-  const explainBy = options.authorizationMode.includes('RBAC') ? rbac(policy, parts.vendor) : alwaysAllow
+  const byRoles = rbac(policy, parts.vendor)
+  const explainBy: Authorizer = (question) => (modes.hasType('RBAC') ? byRoles : alwaysAllow)(question)
+  const always = [privilegedGroup, nodeClient, openPaths(open, explainBy)]
   return {
-    authorizer: union([
-      ...[privilegedGroup, nodeClient, openPaths(open, explainBy)],
-      ...modes.map(({ authorizer }) => authorizer),
-    ]),
+    authorizer: unionOfCurrent(always, modes.current),
     policy,
-    rulesOf: (user, namespace) => rulesOf(modes, user, namespace),
+    rulesOf: (user, namespace) => rulesOf(modes.current(), user, namespace),
     close: () => closing.dispose(),
   }
 }
 
-interface Making extends AccessParts {
+/** The modes of the flag, which never change, or those of the file. */
+async function openModes(making: Making): Promise<ConfiguredModes> {
+  const { options } = making
+  const makePlain = (type: PlainMode) => plainMakers[type](making)
+  if (options.authorizationConfig !== '') {
+    const { openAuthorizationConfiguration } = await import('./authorization-configuration.ts')
+    return await openAuthorizationConfiguration(making, makePlain)
+  }
+  const names = authorizationModesOf(options)
+  refuseUnusedFiles(options, names)
+  const make = (name: AuthorizationMode) => (name === 'Webhook' ? webhookMode(making) : makePlain(name))
+  const modes = await Promise.all([...new Set(names)].map(make))
+  return { current: () => modes, hasType: (type) => names.includes(type) }
+}
+
+/** Combines the authorizers. The union is built again only when the modes were replaced. */
+function unionOfCurrent(always: readonly Authorizer[], current: () => readonly Mode[]): Authorizer {
+  let modes: readonly Mode[] | undefined
+  let combined: Authorizer = union(always)
+  return (question) => {
+    if (modes !== current()) {
+      modes = current()
+      combined = union([...always, ...modes.map(({ authorizer }) => authorizer)])
+    }
+    return combined(question)
+  }
+}
+
+/** A mode without a webhook. */
+export type PlainMode = Exclude<AuthorizationMode, 'Webhook'>
+
+export interface Making extends AccessParts {
   readonly options: EmulatedOptions
   readonly policy: Policy
   readonly opened: DisposableStack
 }
 
-const makers: { readonly [M in AuthorizationMode]: (making: Making) => Mode | Promise<Mode> } = {
+const plainMakers: { readonly [M in PlainMode]: (making: Making) => Mode } = {
   Node: ({ vendor, lookup, options }) => nodeMode({ vendor, lookup, emulation: emulationFrom(options) }),
   RBAC: ({ vendor, policy }) => ({ authorizer: rbac(policy, vendor), rulesOf: rbacRules(policy, vendor) }),
   ABAC: abacMode,
-  Webhook: webhookMode,
   AlwaysAllow: () => ({ authorizer: alwaysAllow, rulesOf: () => allRules }),
   AlwaysDeny: () => ({ authorizer: alwaysDeny, rulesOf: () => noRules }),
 }
@@ -93,10 +128,10 @@ const files = [
   },
 ] as const
 
-function refuseUnusedFiles(options: EmulatedOptions): void {
+function refuseUnusedFiles(options: EmulatedOptions, modes: readonly AuthorizationMode[]): void {
   for (const { mode, flag, file } of files) {
     const isFileSet = file(options) !== ''
-    const used = options.authorizationMode.includes(mode)
+    const used = modes.includes(mode)
     if (used && !isFileSet) throw new UsageError(`the authorization mode ${mode} requires --${flag}`)
     if (isFileSet && !used) throw new UsageError(`--${flag} requires the ${mode} mode: add it to --authorization-mode`)
   }
@@ -104,6 +139,7 @@ function refuseUnusedFiles(options: EmulatedOptions): void {
 
 function abacMode({ options, vendor }: Making): Mode {
   const file = options.authorizationPolicyFile
+  if (file === '') throw new UsageError('the authorization mode ABAC requires --authorization-policy-file')
   const text = readFlagFile('authorization-policy-file', file)
   try {
     return abac(text, vendor)

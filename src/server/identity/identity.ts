@@ -1,6 +1,6 @@
 /** The authenticators of this server, as the flags configure them. */
 import type { X509Certificate } from 'node:crypto'
-import { type EmulatedVersion, isAtLeast } from '../../api/versions/emulated-version.ts'
+import { isAtLeast } from '../../api/versions/emulated-version.ts'
 import { anonymous } from '../../apiserver/authn/anonymous.ts'
 import { authenticatingProxy, isProxyHeader } from '../../apiserver/authn/authenticating-proxy.ts'
 import { type Authenticator, firstOf } from '../../apiserver/authn/authenticator.ts'
@@ -13,8 +13,11 @@ import { UsageError } from '../../base/flags/flags.ts'
 import type { Log } from '../../base/telemetry/log.ts'
 import { messageOf } from '../../base/text/errors.ts'
 import type { ClientAuthorities } from '../certificates/client-authorities.ts'
-import type { ServerOptions } from '../flags/options.ts'
+import { authorizationModesOf } from '../flags/authorization.ts'
+import type { EmulatedOptions, ServerOptions } from '../flags/options.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
+import type { StructuredParts } from './authentication-configuration.ts'
+import type { ReloadMetrics } from './reload-metrics.ts'
 import { type RemoteTokenParts, remoteTokens } from './remote-tokens.ts'
 
 export interface IdentityParts extends RemoteTokenParts {
@@ -34,13 +37,20 @@ export interface Identity {
 }
 
 /**
+ * Creates the authenticators. `ofObjects` are the strategies that use stored objects. The emulated version decides
+ * whether `--authentication-config` exists.
+ */
+export type Identify = (
+  ofObjects: readonly Authenticator[],
+  options: EmulatedOptions,
+  reloads: ReloadMetrics,
+) => Promise<Identity>
+
+/**
  * Reads the files that flags name. Returns a function that creates the authenticators from these files and from
  * `ofObjects`, the later strategies that use stored objects. Throws UsageError if flags conflict or a file is invalid.
  */
-export async function readIdentity(
-  options: ServerOptions,
-  parts: IdentityParts,
-): Promise<(ofObjects: readonly Authenticator[], version: EmulatedVersion) => Identity> {
+export async function readIdentity(options: ServerOptions, parts: IdentityParts): Promise<Identify> {
   const { clock, authorities, denied, isNodeClient } = parts
   const severalNames = new MultipleCommonNames(parts.log)
   const proxy = proxyOf(options, { ...parts, severalNames })
@@ -50,14 +60,15 @@ export async function readIdentity(
   ]
   const last = [staticTokens(tokensOf(options.tokenAuthFile, parts)), ...(await remoteTokens(options, parts))]
   const isAnonymousAllowed = letsAnonymousIn(options)
-  return (ofObjects, version) => {
+  return async (ofObjects, emulated, reloads) => {
+    const configured = await structuredOf(emulated, { ...parts, reloads })
     const withoutCredentials = anonymous({
-      isAllowedAt: () => isAnonymousAllowed,
-      warnsOfSpaces: isAtLeast(version, '1.24'),
+      isAllowedAt: (path) => configured?.allowsAnonymousAt(path) ?? isAnonymousAllowed,
+      warnsOfSpaces: isAtLeast(emulated.emulatedVersion, '1.24'),
     })
     // Local strategies come first. A token is sent to a webhook or another remote service only if no local strategy
     // accepts it.
-    const strategies = [...first, ...ofObjects, ...last]
+    const strategies = [...first, ...ofObjects, ...(configured ? [configured.tokens] : []), ...last]
     return {
       requests: withoutNodeClient(firstOf(strategies, withoutCredentials)),
       tokens: withoutNodeClient(firstOf(strategies)),
@@ -66,9 +77,16 @@ export async function readIdentity(
   }
 }
 
+async function structuredOf(options: EmulatedOptions, parts: StructuredParts) {
+  if (options.authenticationConfig === '') return undefined
+  const { openAuthenticationConfiguration } = await import('./authentication-configuration.ts')
+  return await openAuthenticationConfiguration(options, parts)
+}
+
 /** With AlwaysAllow, anonymous requests are rejected unless a flag enables them. */
-function letsAnonymousIn({ anonymousAuth, authorizationMode }: ServerOptions): boolean {
-  return anonymousAuth === 'auto' ? !authorizationMode.includes('AlwaysAllow') : anonymousAuth === 'true'
+function letsAnonymousIn(options: ServerOptions): boolean {
+  const { anonymousAuth } = options
+  return anonymousAuth === 'auto' ? !authorizationModesOf(options).includes('AlwaysAllow') : anonymousAuth === 'true'
 }
 
 /** Without a file, every token is invalid. A request with an invalid token differs from one without a token. */

@@ -88,7 +88,8 @@ export interface AccountTokens {
   strategy(parts: { lookup: Lookup; clock: Clock; metrics: TokenMetrics; gates: Gates }): Authenticator
 }
 
-function issuersOf({ serviceAccountIssuer, profile }: ServerOptions): readonly string[] {
+/** Returns the issuers of service account tokens. The first one issues new tokens. */
+export function issuersOf({ serviceAccountIssuer, profile }: ServerOptions): readonly string[] {
   return serviceAccountIssuer.length === 0 ? [apiAudience(vendorOf(profile))] : serviceAccountIssuer
 }
 

@@ -30,7 +30,12 @@ const tries = 2
  * Opens the service. The file and the files that it names may change while the server runs. Throws UsageError if a file
  * is invalid.
  */
-export function webhookService(flag: string, file: string, reloading: Reloading): WebhookService {
+export function webhookService(
+  flag: string,
+  file: string,
+  reloading: Reloading,
+  { timeoutMs }: { readonly timeoutMs?: number } = {},
+): WebhookService {
   let stopFollowing = () => {}
   const open = (): Opened => {
     const { files } = readConfig(flag, file)
@@ -50,7 +55,11 @@ export function webhookService(flag: string, file: string, reloading: Reloading)
       for (let attempt = 1; ; attempt++) {
         try {
           const question = await questionOf(current, text)
-          return (await askForJson({ ...question, headers: { ...headers, ...question.headers } })) as Json
+          return (await askForJson({
+            ...question,
+            ...(timeoutMs === undefined ? {} : { timeoutMs }),
+            headers: { ...headers, ...question.headers },
+          })) as Json
         } catch (error) {
           if (attempt === tries || error instanceof BadAnswer || error instanceof NoFreeConnection) throw error
         }

@@ -12,6 +12,7 @@ import { Gauge, type Metric } from '../../base/telemetry/metrics.ts'
 import { TraceMetrics } from '../../base/telemetry/tracing/otlp-exporter.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { WorkQueueMetrics } from '../../client/reconcile/work-queue-metrics.ts'
+import { ReloadMetrics } from '../identity/reload-metrics.ts'
 import { StoreMetrics } from './store-metrics.ts'
 
 /** The metric recorders of an API server, one for each part that records metrics. */
@@ -21,6 +22,8 @@ export interface ServerMetrics {
   readonly flows: FlowMetrics
   readonly traces: TraceMetrics
   readonly authentication: AuthenticationMetrics
+  readonly authenticationReloads: ReloadMetrics
+  readonly authorizationReloads: ReloadMetrics
   readonly tokens: TokenMetrics
   readonly audit: AuditMetrics
   readonly admission: AdmissionMetrics
@@ -37,6 +40,8 @@ export function openMetrics(clock: Clock): ServerMetrics {
     flows: new FlowMetrics(),
     traces: new TraceMetrics(),
     authentication: new AuthenticationMetrics(clock),
+    authenticationReloads: new ReloadMetrics('authentication', clock),
+    authorizationReloads: new ReloadMetrics('authorization', clock),
     tokens: new TokenMetrics(),
     audit: new AuditMetrics(),
     admission: new AdmissionMetrics(clock),

@@ -1,6 +1,6 @@
 /** The ABAC and Webhook modes: files, invalid files and the order of modes. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -9,6 +9,8 @@ import { type TestContext, test } from 'node:test'
 import { makeIdentity } from '../../support/identities.ts'
 import { serve } from '../../support/in-process.ts'
 import { configMaps } from '../../support/paths.ts'
+import { startFailing } from '../../support/start-failing.ts'
+import { until } from '../../support/until.ts'
 
 function directoryFor(t: TestContext): string {
   const directory = mkdtempSync(join(tmpdir(), 'orch-modes-'))
@@ -78,7 +80,7 @@ async function serviceFor(t: TestContext, answer: (review: Review) => object | u
     'current-context': 'c',
   }
   writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...config }))
-  return { asked, traces, flag: `--authorization-webhook-config-file=${file}` }
+  return { asked, traces, file, flag: `--authorization-webhook-config-file=${file}` }
 }
 
 interface Review {
@@ -123,4 +125,94 @@ test('Webhook: v1beta1 uses another field name for groups, and without a cache e
   assert.equal(asked.length, 3)
   assert.deepEqual(asked[0]!.spec.group, ['system:authenticated'])
   assert.equal(asked[0]!.apiVersion, 'authorization.orch.io/v1beta1')
+})
+
+test('an AuthorizationConfiguration lists authorizers in their order, and is reloaded', async (t) => {
+  const denying = await serviceFor(t, () => ({ allowed: false, denied: true, reason: 'never' }))
+  const failing = await serviceFor(t, () => undefined)
+  const webhook = (file: string, conditions: readonly string[], failurePolicy = 'Deny') => ({
+    type: 'Webhook',
+    webhook: {
+      timeout: '3s',
+      subjectAccessReviewVersion: 'v1',
+      matchConditionSubjectAccessReviewVersion: 'v1',
+      failurePolicy,
+      connectionInfo: { type: 'KubeConfigFile', kubeConfigFile: file },
+      matchConditions: conditions.map((expression) => ({ expression })),
+    },
+  })
+  const file = join(directoryFor(t), 'authz.yaml')
+  const write = (...authorizers: readonly object[]) => {
+    const named = authorizers.map((each, i) => ({ name: `a${i}`, ...each }))
+    const document = { apiVersion: 'apiserver.config.orch.io/v1', kind: 'AuthorizationConfiguration' }
+    writeFileSync(`${file}.new`, JSON.stringify({ ...document, authorizers: named }))
+    renameSync(`${file}.new`, file)
+  }
+  const resource = 'has(request.resourceAttributes)'
+  const ofSecrets = 'request.resourceAttributes.resource == "secrets"'
+  const ofPods = 'request.resourceAttributes.resource == "pods"'
+  write(
+    webhook(denying.file, [resource, ofSecrets]),
+    webhook(failing.file, [resource, ofPods]),
+    webhook(denying.file, ['request.resourceAttributes.name == "x"', 'request.user != "bob"'], 'NoOpinion'),
+    { type: 'AlwaysAllow' },
+  )
+  const server = await serve(t, ['--emulated-version=1.36', '--anonymous-auth=false', `--authorization-config=${file}`])
+  const bob = server.client('bob-token')
+  assert.equal((await bob.get(configMaps)).status, 200)
+  assert.deepEqual([denying.asked.length, failing.asked.length], [0, 0], 'the conditions skip the webhooks')
+  assert.match((await bob.get('/api/v1/secrets')).body.message, /never/)
+  assert.equal((await bob.get('/api/v1/pods')).status, 403, 'a failure denies the request')
+  assert.equal((await bob.get('/version')).status, 200)
+
+  const reloads = async (status: string) => {
+    const { text } = await server.client().get('/metrics')
+    return new RegExp(`^apiserver_authorization_config_.*reloads_total\\{status="${status}"\\} 1$`, 'm').test(text)
+  }
+  write(webhook(denying.file, ['request.verb == "get"']), { type: 'AlwaysAllow' })
+  await until(() => reloads('failure'), Boolean)
+  assert.match(server.output(), /matchConditions\[0\]\.expression: compilation failed/)
+  assert.equal((await bob.get('/api/v1/secrets')).status, 403)
+  write({ type: 'AlwaysAllow' })
+  await until(() => reloads('success'), Boolean)
+  assert.equal((await bob.get('/api/v1/secrets')).status, 200)
+})
+
+test('an invalid AuthorizationConfiguration ends the start with its line and column', async (t) => {
+  const file = join(directoryFor(t), 'authz.yaml')
+  const header = 'apiVersion: apiserver.config.orch.io/v1\nkind: AuthorizationConfiguration\n'
+  const webhook = `${header}authorizers:
+- name: w
+  type: Webhook
+  webhook:
+    timeout: 3s
+    subjectAccessReviewVersion: v1
+    failurePolicy: Deny
+    connectionInfo: {type: KubeConfigFile, kubeConfigFile: /x}
+`
+  const one = (type: string, name = 'a') => `${header}authorizers:\n- type: ${type}\n  name: ${name}\n`
+  const rows: readonly (readonly [string, RegExp, ...string[]])[] = [
+    [header, /authorizers: at least one authorizer is required/],
+    [one('Nobody'), /authz\.yaml:4:3: authorizers\[0\]\.type: must be one of Node, RBAC/],
+    [one('RBAC', 'A_b'), /authz\.yaml:5:3: authorizers\[0\]\.name: /],
+    [`${one('RBAC')}- {type: RBAC, name: b}\n`, /authz\.yaml:6:4: .*RBAC can occur only once/],
+    [`${one('RBAC')}- {type: Node, name: a}\n`, /authorizers\[1\]\.name: is a duplicate/],
+    [one('Webhook'), /authorizers\[0\]\.webhook: is required/],
+    [one('AlwaysAllow'), /AlwaysAllow requires --anonymous-auth/],
+    [one('ABAC'), /ABAC requires --authorization-policy-file/],
+    [webhook.replace('3s', '31s'), /authz\.yaml:7:5: .*timeout: must be at most 30s/],
+    [webhook.replace('Deny', 'Ignore'), /authz\.yaml:9:5: .*failurePolicy: must be NoOpinion or Deny/],
+    [webhook.replace('KubeConfigFile', 'InClusterConfig'), /InClusterConfig is not supported/],
+    [webhook.replace('/x', 'x'), /must be an absolute path/],
+    [`${webhook}    matchConditions: [{expression: "true"}]\n`, /matchConditionSubjectAccessReviewVersion: must be v1/],
+    [one('RBAC'), /--authorization-mode are mutually exclusive/, '--authorization-mode=Node,RBAC'],
+    [one('RBAC'), /in apiserver\.config\.orch\.io\/v1beta1 or/, '--emulated-version=1.31'],
+    [one('RBAC'), /requires the feature gate StructuredAuthorization/, '--emulated-version=1.28'],
+  ]
+  for (const [text, error, ...flags] of rows) {
+    writeFileSync(file, text)
+    const versions = flags.some((flag) => flag.startsWith('--emulated')) ? [] : ['--emulated-version=1.36']
+    const { errors } = await startFailing(t, [...versions, `--authorization-config=${file}`, ...flags])
+    assert.match(errors, error)
+  }
 })

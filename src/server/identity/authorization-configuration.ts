@@ -1,0 +1,123 @@
+/**
+ * The authorizers that the file of `--authorization-config` lists. The file is reloaded when it changes. An invalid file
+ * leaves the previous authorizers in place, and the error is logged and counted.
+ */
+
+import { ConfigurationFault } from '../../api/schema/read-configuration.ts'
+import { isAvailable } from '../../api/versions/availability.ts'
+import { minorOf } from '../../api/versions/emulated-version.ts'
+import type { Mode } from '../../apiserver/authz/access.ts'
+import {
+  type ConfiguredAuthorizer,
+  type ConfiguredWebhook,
+  readAuthorizationConfiguration,
+} from '../../apiserver/authz/structured/authorization-configuration.ts'
+import { compileConditions } from '../../apiserver/authz/structured/match-conditions.ts'
+import { webhook } from '../../apiserver/authz/webhook.ts'
+import { loadRulePatterns } from '../../apiserver/custom/schema/patterns.ts'
+import { UsageError } from '../../base/flags/flags.ts'
+import { errorFields } from '../../base/telemetry/log.ts'
+import { loadDocumentReader } from '../flags/configuration-document.ts'
+import { emulationFrom } from '../flags/emulation.ts'
+import type { EmulatedOptions } from '../flags/options.ts'
+import type { Making, PlainMode } from './authorization.ts'
+import { webhookService } from './webhook-service.ts'
+
+const flagName = 'authorization-config'
+
+/** The authorizers in use, in their order. A reload replaces the list. */
+export interface ConfiguredModes {
+  readonly current: () => readonly Mode[]
+  readonly hasType: (type: PlainMode) => boolean
+}
+
+/** `makePlain` returns an authorizer without configuration of its own. Throws UsageError if the file is invalid. */
+export async function openAuthorizationConfiguration(
+  making: Making,
+  makePlain: (type: PlainMode) => Mode,
+): Promise<ConfiguredModes> {
+  const { options, reloading, opened, reloads } = making
+  refuseConflicts(options)
+  const file = options.authorizationConfig
+  const readDocument = await loadDocumentReader()
+  const readPattern = await loadRulePatterns()
+  const plainModes = new Map<PlainMode, Mode>()
+  const plainMode = (type: PlainMode) => {
+    const mode = plainModes.get(type) ?? makePlain(type)
+    plainModes.set(type, mode)
+    return mode
+  }
+  const open = () => {
+    using webhooks = new DisposableStack()
+    const modes = readDocument(flagName, file, (document) => {
+      const parts = { vendor: making.vendor, version: options.emulatedVersion }
+      const configured = readAuthorizationConfiguration(document, parts)
+      assertAnonymousIsSettled(configured, options)
+      return configured.map((each) => ({
+        type: each.type,
+        mode: each.type === 'Webhook' ? openWebhook(each, { ...making, webhooks, readPattern }) : plainMode(each.type),
+      }))
+    })
+    return {
+      modes: modes.map(({ mode }) => mode),
+      types: new Set(modes.map(({ type }) => type)),
+      closing: webhooks.move(),
+    }
+  }
+  let current = open()
+  opened.defer(() => current.closing.dispose())
+  const reload = () => {
+    const previous = current
+    current = open()
+    previous.closing.dispose()
+  }
+  opened.defer(reloading.follow(flagName, [file], () => reloads.count(reload)))
+  return { current: () => current.modes, hasType: (type) => current.types.has(type) }
+}
+
+function refuseConflicts(options: EmulatedOptions): void {
+  const gate = 'StructuredAuthorizationConfiguration'
+  if (!isAvailable({ since: '1.29', gate }, emulationFrom(options)))
+    throw new UsageError(`--${flagName} requires the feature gate ${gate}, which exists since 1.29`)
+  if (options.authorizationMode !== undefined)
+    throw new UsageError(`--${flagName} and --authorization-mode are mutually exclusive: list the modes in the file`)
+  if (options.authorizationWebhookConfigFile !== '')
+    throw new UsageError(`--${flagName} and the --authorization-webhook flags are mutually exclusive`)
+}
+
+/** With AlwaysAllow, the default for anonymous requests would let everybody do everything. */
+function assertAnonymousIsSettled(
+  configured: readonly ConfiguredAuthorizer[],
+  { anonymousAuth }: Pick<EmulatedOptions, 'anonymousAuth'>,
+): void {
+  const index = configured.findIndex(({ type }) => type === 'AlwaysAllow')
+  if (index < 0 || anonymousAuth !== 'auto') return
+  const path = `authorizers[${index}].type`
+  throw new ConfigurationFault(path, `${path}: AlwaysAllow requires --anonymous-auth=true or --anonymous-auth=false`)
+}
+
+interface WebhookMaking extends Making {
+  /** Closes the connections once the webhook is no longer in use. */
+  readonly webhooks: DisposableStack
+  readonly readPattern: Awaited<ReturnType<typeof loadRulePatterns>>
+}
+
+function openWebhook(
+  { name, path, conditions, kubeConfigFile, timeoutMs, ...configured }: ConfiguredWebhook,
+  { options, vendor, clock, log, reloading, webhooks, readPattern }: WebhookMaking,
+): Mode {
+  const hasSelectors = emulationFrom(options).gates.has('AuthorizeWithSelectors')
+  const compiling = { readPattern, version: minorOf(options.emulatedVersion), hasSelectors }
+  const compiled = compileConditions(conditions, `${path}.matchConditions`, compiling)
+  const service = webhookService(flagName, kubeConfigFile, reloading, { timeoutMs })
+  webhooks.defer(() => service.close())
+  return webhook({
+    ...configured,
+    vendor,
+    clock,
+    sendsSelectors: hasSelectors,
+    ...(conditions.length === 0 ? {} : { conditions: compiled }),
+    post: (review, trace) => service.post(review, trace),
+    onFailure: (error) => log.error('authorization webhook failed', { ...errorFields(error), webhook: name }),
+  })
+}
