@@ -86,6 +86,7 @@ export abstract class Opaque {
   abstract readonly text: string
 }
 
+/** A list of values. */
 export abstract class CelList {
   abstract readonly size: number
   abstract get(index: number): Value

@@ -180,15 +180,9 @@ async function openApi(options: EmulatedOptions, parts: ApiParts) {
     ...(parts.console === undefined ? [] : [parts.console.authenticate]),
     ...(parts.authenticator === undefined ? [] : [parts.authenticator]),
   ]
-  const identity = await identify(strategies, options, metrics.authenticationReloads)
-  const access = await openAccess(options, {
-    vendor,
-    lookup,
-    clock,
-    log,
-    reloading,
-    reloads: metrics.authorizationReloads,
-  })
+  const { authenticationReloads, authorizationReloads: reloads } = metrics
+  const identity = await identify(strategies, options, authenticationReloads)
+  const access = await openAccess(options, { vendor, lookup, clock, log, reloading, reloads })
   parts.opened.defer(() => access.close())
   const { authorizer } = access
   const servedTypes = servedTypesIn(catalogue)

@@ -20,16 +20,10 @@ import { errorFields } from '../../base/telemetry/log.ts'
 import { loadDocumentReader } from '../flags/configuration-document.ts'
 import { emulationFrom } from '../flags/emulation.ts'
 import type { EmulatedOptions } from '../flags/options.ts'
-import type { Making, PlainMode } from './authorization.ts'
+import type { ConfiguredModes, Making, PlainMode } from './mode-making.ts'
 import { webhookService } from './webhook-service.ts'
 
 const flagName = 'authorization-config'
-
-/** The authorizers in use, in their order. A reload replaces the list. */
-export interface ConfiguredModes {
-  readonly current: () => readonly Mode[]
-  readonly hasType: (type: PlainMode) => boolean
-}
 
 /** `makePlain` returns an authorizer without configuration of its own. Throws UsageError if the file is invalid. */
 export async function openAuthorizationConfiguration(
@@ -109,7 +103,7 @@ function openWebhook(
   const hasSelectors = emulationFrom(options).gates.has('AuthorizeWithSelectors')
   const compiling = { readPattern, version: minorOf(options.emulatedVersion), hasSelectors }
   const compiled = compileConditions(conditions, `${path}.matchConditions`, compiling)
-  const service = webhookService(flagName, kubeConfigFile, reloading, { timeoutMs })
+  const service = webhookService(flagName, kubeConfigFile, reloading)
   webhooks.defer(() => service.close())
   return webhook({
     ...configured,
@@ -117,7 +111,7 @@ function openWebhook(
     clock,
     sendsSelectors: hasSelectors,
     ...(conditions.length === 0 ? {} : { conditions: compiled }),
-    post: (review, trace) => service.post(review, trace),
+    post: (review, trace) => service.post(review, trace, timeoutMs),
     onFailure: (error) => log.error('authorization webhook failed', { ...errorFields(error), webhook: name }),
   })
 }

@@ -4,9 +4,7 @@
  */
 
 import { sameJson } from '../../api/json/json.ts'
-import type { Lookup } from '../../api/model/lookup.ts'
 import { superusers, type User } from '../../api/model/user.ts'
-import type { Vendor } from '../../api/model/vendor.ts'
 import { abac } from '../../apiserver/authz/abac.ts'
 import { type Access, allRules, everything, type Mode, noRules, type ToldRules } from '../../apiserver/authz/access.ts'
 import {
@@ -23,28 +21,16 @@ import { rbac, rbacRules } from '../../apiserver/authz/rbac/authorizer.ts'
 import { Policy } from '../../apiserver/authz/rbac/policy.ts'
 import { webhook } from '../../apiserver/authz/webhook.ts'
 import { UsageError } from '../../base/flags/flags.ts'
-import { errorFields, type Log } from '../../base/telemetry/log.ts'
+import { errorFields } from '../../base/telemetry/log.ts'
 import { messageOf } from '../../base/text/errors.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import { type AuthorizationMode, authorizationModesOf } from '../flags/authorization.ts'
 import { emulationFrom } from '../flags/emulation.ts'
 import type { EmulatedOptions } from '../flags/options.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
-import type { Reloading } from '../flags/reloading.ts'
-import type { ConfiguredModes } from './authorization-configuration.ts'
-import type { ReloadMetrics } from './reload-metrics.ts'
+import type { AccessParts, ConfiguredModes, Making, PlainMode } from './mode-making.ts'
 
 /** Paths that everyone may read, so that probes work without credentials. */
 const open = ['/livez', '/readyz', '/healthz']
-
-export interface AccessParts {
-  readonly vendor: Vendor
-  readonly lookup: Lookup
-  readonly clock: Clock
-  readonly log: Log
-  readonly reloading: Reloading
-  readonly reloads: ReloadMetrics
-}
 
 interface Opened extends Access {
   /** Closes the connections to a webhook. */
@@ -95,15 +81,6 @@ function unionOfCurrent(always: readonly Authorizer[], current: () => readonly M
     }
     return combined(question)
   }
-}
-
-/** A mode without a webhook. */
-export type PlainMode = Exclude<AuthorizationMode, 'Webhook'>
-
-export interface Making extends AccessParts {
-  readonly options: EmulatedOptions
-  readonly policy: Policy
-  readonly opened: DisposableStack
 }
 
 const plainMakers: { readonly [M in PlainMode]: (making: Making) => Mode } = {

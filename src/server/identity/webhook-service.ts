@@ -15,8 +15,9 @@ import type { Reloading } from '../flags/reloading.ts'
 export interface WebhookService {
   /**
    * Returns the response body. Throws if there is no valid response. `headers` are added to those of the kubeconfig.
+   * The timeout is that of one try.
    */
-  post(body: JsonObject, headers?: Headers): Promise<Json>
+  post(body: JsonObject, headers?: Headers, timeoutMs?: number): Promise<Json>
   /** Sends a JSON text without retry. The response must have a success status, and its body is ignored. */
   tell(text: string): Promise<void>
   close(): void
@@ -30,12 +31,7 @@ const tries = 2
  * Opens the service. The file and the files that it names may change while the server runs. Throws UsageError if a file
  * is invalid.
  */
-export function webhookService(
-  flag: string,
-  file: string,
-  reloading: Reloading,
-  { timeoutMs }: { readonly timeoutMs?: number } = {},
-): WebhookService {
+export function webhookService(flag: string, file: string, reloading: Reloading): WebhookService {
   let stopFollowing = () => {}
   const open = (): Opened => {
     const { files } = readConfig(flag, file)
@@ -50,7 +46,7 @@ export function webhookService(
   }
   let current = open()
   return {
-    post: async (body, headers = {}) => {
+    post: async (body, headers = {}, timeoutMs = undefined) => {
       const text = JSON.stringify(body)
       for (let attempt = 1; ; attempt++) {
         try {

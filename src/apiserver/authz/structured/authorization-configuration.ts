@@ -56,6 +56,7 @@ export type ConfiguredAuthorizer =
   | { readonly type: (typeof plainTypes)[number] }
   | ({ readonly type: 'Webhook' } & ConfiguredWebhook)
 
+/** An authorizer of type `Webhook`. */
 export interface ConfiguredWebhook {
   readonly name: string
   /** Path in the document, for errors. */

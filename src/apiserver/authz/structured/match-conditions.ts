@@ -44,7 +44,7 @@ const resource = {
   subresource: text,
   name: text,
 }
-const requestOf = (hasSelectors: boolean) =>
+const requestOf = ({ hasSelectors }: Pick<ConditionParts, 'hasSelectors'>) =>
   objectOf({
     resourceAttributes: objectOf(
       hasSelectors ? { ...resource, fieldSelector: selector, labelSelector: selector } : resource,
@@ -73,7 +73,7 @@ export function compileConditions(
   path: FieldPath,
   { hasSelectors, ...compiling }: ConditionParts,
 ): (request: JsonObject) => ConditionOutcome {
-  const declared = requestOf(hasSelectors)
+  const declared = requestOf({ hasSelectors })
   const environment = { ...compiling, variables: new Map([['request', declared]]) }
   const programs = sources.map((source, i) => {
     const compiled = runToCompletion(compileRule(source, environment))
