@@ -1,4 +1,7 @@
-/** Explains to the user why the program failed: one line for errors that the user can fix, a stack for all others. */
+/**
+ * Explains to the user why the program failed: one line for errors that the user can fix, a stack for all others. The
+ * text may contain the message of an untrusted server, as when a node joins, so it cannot control the terminal.
+ */
 
 import { PkiFileError } from '../../api/pki/files.ts'
 import { BackupError } from '../../apiserver/backup/backup-error.ts'
@@ -9,6 +12,7 @@ import { StatusError } from '../../client/requests/status-error.ts'
 import { TransportError } from '../../client/requests/transport.ts'
 import { StageError } from '../../cluster/nodes/stages/stage-error.ts'
 import { StoreError } from '../../storage/store/store.ts'
+import { escapeText } from '../../tools/cli/printers/escape.ts'
 import { JoinError } from '../../tools/joining/join-error.ts'
 
 const explainedFailures = [
@@ -18,6 +22,9 @@ const explainedFailures = [
 
 /** Returns the message of an error that the user can fix, and the stack of any other error. */
 export function explainFailure(error: unknown): string {
-  if (!isError(error)) return String(error)
+  return escapeText(isError(error) ? textOf(error) : String(error))
+}
+
+function textOf(error: Error): string {
   return explainedFailures.some((each) => error instanceof each) ? error.message : (error.stack ?? error.message)
 }

@@ -1,5 +1,6 @@
 /** Reads the flags of `orch backup`, `restore`, `check` and `migrate` and runs the command. */
 import { parseFlags } from '../../base/flags/flags.ts'
+import { escapeText } from '../../tools/cli/printers/escape.ts'
 import { backupFlags, checkFlags, migrateFlags, restoreFlags } from '../flags/backup.ts'
 import { backup, check, restore } from './commands.ts'
 import { migrate } from './migrate.ts'
@@ -7,6 +8,7 @@ import type { Terminal } from './progress-line.ts'
 
 /** Returns whether the command succeeded. Throws UsageError, BackupError and StoreError. */
 export async function backupCommand(command: string, args: readonly string[]): Promise<boolean> {
+  const terminal = terminalOn(process.stdout, process.stderr)
   if (command === 'check') return await check(parseFlags(checkFlags, args), terminal)
   if (command === 'backup') await backup(parseFlags(backupFlags, args), terminal)
   else if (command === 'restore') await restore(parseFlags(restoreFlags, args), terminal)
@@ -14,9 +16,20 @@ export async function backupCommand(command: string, args: readonly string[]): P
   return true
 }
 
-const terminal: Terminal = {
-  print: (line) => process.stdout.write(`${line}\n`),
-  warn: (line) => process.stderr.write(`orch: ${line}\n`),
-  show: (line, last) => process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${line}${last ? '\n' : ''}` : `${line}\n`),
-  isInteractive: process.stderr.isTTY,
+/** A place for output, such as standard output. */
+interface Output {
+  write(text: string): unknown
+  readonly isTTY?: boolean
+}
+
+/** Returns the terminal that writes to these. Text from a backup cannot control it. */
+export function terminalOn(output: Output, errors: Output): Terminal {
+  const { isTTY: isInteractive = false } = errors
+  const progress = (line: string, last: boolean) => (isInteractive ? `\r\x1b[K${line}${last ? '\n' : ''}` : `${line}\n`)
+  return {
+    print: (line) => output.write(`${escapeText(line)}\n`),
+    warn: (line) => errors.write(`orch: ${escapeText(line)}\n`),
+    show: (line, last) => errors.write(progress(escapeText(line), last)),
+    isInteractive,
+  }
 }

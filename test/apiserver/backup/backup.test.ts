@@ -24,6 +24,7 @@ import { BackupReader, backupFormat, writeBackup } from '../../../src/apiserver/
 import { parseFlags } from '../../../src/base/flags/flags.ts'
 import { startApiServer } from '../../../src/server/assembly/api-server.ts'
 import { backup, check, restore } from '../../../src/server/backup/commands.ts'
+import { terminalOn } from '../../../src/server/backup/run-command.ts'
 import { backupFlags, checkFlags, restoreFlags } from '../../../src/server/flags/backup.ts'
 import { serverFlags } from '../../../src/server/flags/options.ts'
 import { LmdbStore } from '../../../src/storage/store/lmdb/store.ts'
@@ -140,6 +141,28 @@ test('checking a backup prints a summary of its contents', async () => {
   assert.ok(
     lines.some((line) => line.startsWith('objects/core/configmaps/a/b (revision 5): the stored value is truncated')),
   )
+})
+
+test('a backup has the Kubernetes version of its store, and restores it', async (t) => {
+  const server = await serve(t, ['--emulated-version=1.31'])
+  const file = newPlace()
+  writeFileSync(file, (await server.client().get('/backup')).bytes)
+  const { sound, lines } = await checkBy(`--backup=${file}`)
+  assert.equal(sound, true)
+  assert.match(lines[0]!, /Kubernetes 1\.31, revision/)
+  const dataDir = newPlace()
+  await restoreBy(`--from=${file}`, `--data-dir=${dataDir}`)
+  const restored = newPlace()
+  await backupBy(`--to=${restored}`, `--data-dir=${dataDir}`)
+  assert.match((await checkBy(`--backup=${restored}`)).lines[0]!, /Kubernetes 1\.31, revision/)
+})
+
+test('a backup that is checked cannot control the terminal', async () => {
+  const file = await backupFile([], { program: '\u001b[2J', kubernetesVersion: '\u001b]0;x\u0007' })
+  let output = ''
+  const terminal = terminalOn({ write: (text) => (output += text) }, { write: () => {} })
+  assert.equal(await check(parseFlags(checkFlags, [`--backup=${file}`]), terminal), true)
+  assert.match(output, /by orch \^\[\[2J; profile orch, Kubernetes \^\[\]0;x\^G/)
 })
 
 /** Ways to damage a backup, and the expected errors. */

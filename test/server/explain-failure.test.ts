@@ -1,0 +1,14 @@
+/** The explanations of failures that the program prints. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { explainFailure } from '../../src/server/assembly/explain-failure.ts'
+import { JoinError } from '../../src/tools/joining/join-error.ts'
+
+test('the message of an untrusted server cannot control the terminal', () => {
+  assert.equal(explainFailure(new JoinError('denied: \u001b[2J\u009b31m\nagain')), 'denied: ^[[2J\\u009b31m\nagain')
+})
+
+test('only unexpected errors are explained with their stack', () => {
+  assert.equal(explainFailure(new JoinError('denied')), 'denied')
+  assert.match(explainFailure(new TypeError('broken')), /^TypeError: broken\n +at /)
+})
