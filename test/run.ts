@@ -3,7 +3,7 @@
  * passed, M failed`. `npm test -- store` runs only the test files whose path contains `store`. Files that end in
  * `.long.test.ts` run only if they are selected this way, or in the long variant (`npm run test:long`). The output says
  * how many were skipped, and which files took the most time and the most CPU time, including the programs that they
- * started. A file that fails runs a second time, alone, and is reported as uncertain if it then passes
+ * started. Some files run at several Kubernetes versions (`support/versions.ts`). A file that fails runs a second time, alone, and is reported as uncertain if it then passes
  * (docs/decisions/0042).
  */
 import { spawn } from 'node:child_process'
@@ -17,6 +17,7 @@ import { installTools } from './support/install.ts'
 import { long } from './support/long.ts'
 import { inLists } from './support/plan.ts'
 import { keepTimes, readTimes, type Spent } from './support/times.ts'
+import { atLaterVersions } from './support/versions.ts'
 
 const root = dirname(import.meta.dirname)
 const patterns = process.argv.slice(2)
@@ -25,7 +26,7 @@ const chosen =
   patterns.length === 0
     ? testFiles.filter((file) => long || !file.endsWith('.long.test.ts'))
     : testFiles.filter((file) => patterns.some((text) => file.includes(text)))
-const files = chosen.map((file) => join(root, file))
+const files = [...chosen, ...atLaterVersions(chosen)].map((file) => join(root, file))
 
 /** Maximum number of files per process, so that leftovers of a file do not accumulate forever. */
 const maxFilesPerProcess = 120

@@ -7,6 +7,8 @@ import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { placeFor } from './scratch.mjs'
 
+const givenVersion = process.env.ORCH_TEST_VERSION
+
 for (;;) {
   const told = once(process, 'message')
   process.send({ next: true })
@@ -16,10 +18,18 @@ for (;;) {
   // A test may wait for something that does not keep the process alive, such as the retry of a loop.
   const held = setInterval(() => {}, 60_000)
   process.env.TMPDIR = placeFor(file)
+  // The version of a file that runs at several (`versions.ts`). Each is a module of its own.
+  const [, version] = file.split('?version=')
+  setVersion(version ?? givenVersion)
   suite(file, () => import(file))
   await ended(file)
   clearInterval(held)
   process.send({ file, ms: performance.now() - before.ms, cpuMs: cpuMs() - before.cpuMs })
+}
+
+function setVersion(version) {
+  if (version === undefined) delete process.env.ORCH_TEST_VERSION
+  else process.env.ORCH_TEST_VERSION = version
 }
 
 // A test after the suite runs when the suite has ended, even if hooks fail. The reporter leaves it out.

@@ -10,13 +10,13 @@ import { type TestContext, test } from 'node:test'
 const importing = "import { after, describe, test } from 'node:test'\n"
 
 /** Runs files with this content. Returns the reported test names of each, with `!` before failed ones. */
-async function run(t: TestContext, files: { readonly [name: string]: string }) {
+async function run(t: TestContext, files: { readonly [name: string]: string }, queries: readonly string[] = ['']) {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   t.after(() => rmSync(directory, { recursive: true }))
-  const paths = Object.entries(files).map(([name, text]) => {
+  const paths = Object.entries(files).flatMap(([name, text]) => {
     const path = join(directory, `${name}.mjs`)
     writeFileSync(path, importing + text)
-    return path
+    return queries.map((query) => `${path}${query}`)
   })
   const tool = (name: string) => join(import.meta.dirname, name)
   const args = [
@@ -30,7 +30,7 @@ async function run(t: TestContext, files: { readonly [name: string]: string }) {
       child.send(paths.shift() ?? '')
       return
     }
-    const short = file?.slice(directory.length + 1, -'.mjs'.length) ?? 'one'
+    const short = file?.slice(directory.length + 1).replace('.mjs', '') ?? 'one'
     told.push(`${short} ${why === undefined ? '' : '!'}${name?.replace(file ?? 'none', 'itself') ?? 'ended'}`)
   })
   const [code] = await once(child, 'close')
@@ -53,6 +53,16 @@ test('each test file in a batch has its own tests and hooks, and ends before the
     told.filter((line) => line.includes('ended')),
     ['a ended', 'b ended'],
   )
+})
+
+test('a file that runs at several Kubernetes versions is run and reported once for each', async (t) => {
+  const text = "test('at ' + (process.env.ORCH_TEST_VERSION ?? 'its own'), () => {})"
+  const { told, code } = await run(t, { a: text }, ['?version=1.36', '', '?version=1.28'])
+  assert.deepEqual(
+    told.filter((line) => line.includes(' at ')),
+    ['a?version=1.36 at 1.36', 'a at its own', 'a?version=1.28 at 1.28'],
+  )
+  assert.equal(code, 0)
 })
 
 test('results of concurrent tests and their subtests are not mixed up', async (t) => {

@@ -69,9 +69,11 @@ async function serveWith(t: Ending, flags: readonly string[], run: Run): Promise
   const directory = newDirectory()
   let output = ''
   const write = (line: string) => (output += line)
-  const start = (port: number, flags: readonly string[], store: MemoryStore) =>
-    run([...flagsFor(directory, port), `--admin-kubeconfig=${directory}/admin.kubeconfig`, ...flags], { store, write })
-  const way = [run.name, ...flags].join(' ')
+  const start = (port: number, flags: readonly string[], store: MemoryStore) => {
+    const ownFlags = [...flagsFor(directory, port), `--admin-kubeconfig=${directory}/admin.kubeconfig`]
+    return run([...ownFlags, ...versionFlags(flags), ...flags], { store, write })
+  }
+  const way = [run.name, ...versionFlags(flags), ...flags].join(' ')
   let store = await openMemoryStore(way)
   let running: Started | undefined = await start(0, flags, store)
   await saveInitialContent(way, store)
@@ -174,6 +176,14 @@ function newDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   writeFileSync(join(directory, 'tokens.csv'), tokens)
   return directory
+}
+
+/** The Kubernetes version of a test file that runs at several (`versions.ts`), unless the test chooses one. */
+function versionFlags(flags: readonly string[]): string[] {
+  const version = process.env.ORCH_TEST_VERSION
+  return version === undefined || flags.some((flag) => flag.startsWith('--emulated-version='))
+    ? []
+    : [`--emulated-version=${version}`]
 }
 
 function flagsFor(directory: string, port = 0): readonly string[] {

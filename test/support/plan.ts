@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Times } from './times.ts'
+import { pathOf } from './versions.ts'
 
 const tests = dirname(import.meta.dirname)
 
@@ -17,7 +18,8 @@ interface Source {
 
 const sources = new Map<string, Source>()
 
-function sourceOf(path: string): Source {
+function sourceOf(file: string): Source {
+  const path = pathOf(file)
   const existing = sources.get(path)
   if (existing !== undefined) return existing
   const text = readFileSync(path, 'utf8')

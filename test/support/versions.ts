@@ -1,0 +1,34 @@
+/**
+ * Test files that run at several Kubernetes versions. Tests choose 1.23 unless their flags name a version. These files
+ * run at 1.36 as well, and in the long form also at the versions between whose facts are recorded. They cover what must
+ * not depend on the version: requests, watches, custom resources, admission and authorization.
+ */
+import { long } from './long.ts'
+
+const files: readonly string[] = [
+  'test/apiserver/admission/node-restriction.test.ts',
+  'test/apiserver/admission/resource-quota.test.ts',
+  'test/apiserver/authn/bootstrap-tokens.test.ts',
+  'test/apiserver/custom/conversion.test.ts',
+  'test/apiserver/custom/custom-resources.test.ts',
+  'test/apiserver/http/every-write-method.test.ts',
+  'test/apiserver/http/methods.test.ts',
+]
+
+const laterVersions = long ? ['1.28', '1.31', '1.34', '1.36'] : ['1.36']
+
+/** Returns these files with the version in their query: `test/a.test.ts?version=1.36`. `batch.mjs` reads it. */
+export function atLaterVersions(chosen: readonly string[]): string[] {
+  return chosen
+    .filter((file) => files.includes(file))
+    .flatMap((file) => laterVersions.map((each) => withVersion(file, each)))
+}
+
+function withVersion(file: string, version: string): string {
+  return `${file}?version=${version}`
+}
+
+/** The path of a file without its version. */
+export function pathOf(file: string): string {
+  return file.split('?', 1)[0]!
+}
