@@ -25,11 +25,13 @@ interface Output {
 /** Returns the terminal that writes to these. Text from a backup cannot control it. */
 export function terminalOn(output: Output, errors: Output): Terminal {
   const { isTTY: isInteractive = false } = errors
-  const progress = (line: string, last: boolean) => (isInteractive ? `\r\x1b[K${line}${last ? '\n' : ''}` : `${line}\n`)
   return {
     print: (line) => output.write(`${escapeText(line)}\n`),
     warn: (line) => errors.write(`orch: ${escapeText(line)}\n`),
-    show: (line, last) => errors.write(progress(escapeText(line), last)),
+    show: (line, last) => {
+      const text = escapeText(line)
+      errors.write(isInteractive ? `\r\x1b[K${text}${last ? '\n' : ''}` : `${text}\n`)
+    },
     isInteractive,
   }
 }
