@@ -1,9 +1,11 @@
-/** Fields of workloads since 1.24: ordinals, claim retention, parallel updates, terminating pods, container metrics, gates. */
+/** Fields of workloads since 1.24: ordinals, claim retention, parallel updates, terminating pods, container metrics, gates, hints. */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'
 import type { OwnerReference } from '../../../src/api/model/object.ts'
+import { vendorOf } from '../../../src/api/model/vendor.ts'
 import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
+import { inDomainOf } from '../../../src/client/requests/resource-type.ts'
 import type { Transport } from '../../../src/client/requests/transport.ts'
 import { endOfFile } from '../../support/end-of-file.ts'
 import { type LoopServer, loopServer } from '../../support/loop-manager.ts'
@@ -235,4 +237,45 @@ test('a pod is scheduled only after its last scheduling gate is removed', async 
   const patch = { merge: { spec: { schedulingGates: null } } }
   await server.client.patch(kinds.Pod, { namespace, name: 'gated' }, { patch })
   await untilNode('gated')
+})
+
+test('EndpointSlices have hints for the zone and the node that should use a ready endpoint', async () => {
+  server.run(['endpointslice'])
+  const labels = { 'topology.orch.io/zone': 'west' }
+  await server.client.create(kinds.Node, { metadata: { name: 'near', labels } })
+  for (const name of ['ready', 'unready']) {
+    const spec = { nodeName: 'near', containers: [{ name: 'c', image: 'i' }] }
+    await server.client.create(kinds.Pod, { metadata: { name, namespace, labels: { app: 'hinted' } }, spec })
+    const conditions = [{ type: 'Ready', status: name === 'ready' ? 'True' : 'False' }]
+    const ip = name === 'ready' ? '10.1.0.1' : '10.1.0.2'
+    const patch = { merge: { status: { phase: 'Running', podIP: ip, podIPs: [{ ip }], conditions } } }
+    await server.client.patch(kinds.Pod, { namespace, name }, { patch, subresource: 'status' })
+  }
+  const spec = { selector: { app: 'hinted' }, ports: [{ port: 80 }], trafficDistribution: 'PreferSameNode' }
+  await server.client.create(kinds.Service, { metadata: { name: 'hinted', namespace }, spec })
+  const slices = inDomainOf(vendorOf('orch'), kinds.EndpointSlice)
+  const untilHints = (hints: object | undefined) =>
+    until(
+      async () =>
+        (await server.client.list(slices, { namespace })).items.flatMap(({ endpoints = [] }) =>
+          endpoints.map((each) => [each.addresses?.[0], each.hints]),
+        ),
+      (found) =>
+        JSON.stringify(found.sort()) ===
+        JSON.stringify([
+          ['10.1.0.1', hints],
+          ['10.1.0.2', undefined],
+        ]),
+    )
+  await untilHints({ forZones: [{ name: 'west' }], forNodes: [{ name: 'near' }] })
+  const change = (trafficDistribution: string | null) =>
+    server.client.patch(
+      kinds.Service,
+      { namespace, name: 'hinted' },
+      { patch: { merge: { spec: { trafficDistribution } } } },
+    )
+  await change('PreferSameZone')
+  await untilHints({ forZones: [{ name: 'west' }] })
+  await change(null)
+  await untilHints(undefined)
 })

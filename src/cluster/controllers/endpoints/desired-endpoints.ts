@@ -69,5 +69,22 @@ function endpointAt({ service, nodes, vendor }: DesiredParts, pod: Pod, ip: stri
     targetRef: targetOf(pod),
     ...(nodeName ? { nodeName } : {}),
     ...(zone ? { zone } : {}),
+    ...(ready ? hintsFor(service, { zone, nodeName }) : {}),
   }
+}
+
+interface Place {
+  readonly zone: string | undefined
+  readonly nodeName: string | undefined
+}
+
+/** Returns the zone and the node that should use a ready endpoint, as the Service's `trafficDistribution` demands. */
+function hintsFor({ spec }: Service, { zone, nodeName }: Place): Pick<Endpoint, 'hints'> {
+  const { trafficDistribution: wish = '' } = spec ?? {}
+  const isNear = ['PreferClose', 'PreferSameZone', 'PreferSameNode'].includes(wish)
+  const hints = {
+    ...(isNear && zone ? { forZones: [{ name: zone }] } : {}),
+    ...(wish === 'PreferSameNode' && nodeName ? { forNodes: [{ name: nodeName }] } : {}),
+  }
+  return Object.keys(hints).length === 0 ? {} : { hints }
 }
