@@ -7,14 +7,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { kindsOfVersion } from '../../src/api/kinds/of-version.ts'
 import { vendorOf } from '../../src/api/model/vendor.ts'
+import type { EmulatedVersion } from '../../src/api/versions/emulated-version.ts'
 import { openLocalNodePort } from '../../src/server/cluster/local-node-port.ts'
 import { giveAccount } from './accounts.ts'
 import { type InProcess, startInProcess } from './in-process.ts'
 import type { Ending } from './server.ts'
 import { TestNode, type TestPod } from './simulated-node.ts'
-
-/** The kinds of the specification. */
-const allKinds = kindsOfVersion('1.23')
 
 export interface ReachedNode {
   readonly api: InProcess
@@ -25,10 +23,19 @@ export interface ReachedNode {
   addPod(name: string, containers?: readonly string[]): Promise<TestPod>
 }
 
-export async function reachedNode(t: Ending, flags: readonly string[] = []): Promise<ReachedNode> {
+/** Starts them in this version. */
+export async function reachedNode(
+  t: Ending,
+  flags: readonly string[] = [],
+  version: EmulatedVersion = '1.23',
+): Promise<ReachedNode> {
   const directory = mkdtempSync(join(tmpdir(), 'orch-kubeconfig-'))
   const kubeconfig = join(directory, 'admin.kubeconfig')
-  const api = await startInProcess(allKinds, ['--profile=kubernetes', ...flags])
+  const api = await startInProcess(kindsOfVersion(version), [
+    '--profile=kubernetes',
+    `--emulated-version=${version}`,
+    ...flags,
+  ])
   writeFileSync(kubeconfig, configOf(api), { mode: 0o600 })
   t.after(async () => {
     await api.stop()

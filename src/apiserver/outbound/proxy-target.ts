@@ -26,6 +26,8 @@ export interface ProxyTarget {
   readonly sendsUser: boolean
   /** Whether the request must switch protocols. Defaults to false. */
   readonly mustSwitch?: boolean
+  /** The SPDY subprotocol that clients can tunnel through a WebSocket. By default, there are no tunnels. */
+  readonly tunneledProtocol?: string | undefined
   /** Timeout for the start of the response. Defaults to the request's remaining time, at most one minute. */
   readonly timeoutMs?: number
   readonly errors: ProxyErrors

@@ -60,7 +60,7 @@ export function allEndpoints(parts: EndpointParts): Endpoint[] {
     rulesReview(parts),
     ...accessQuestions(parts),
     podLog(lookup, ways),
-    ...podConnections(lookup, ways),
+    ...podConnections(lookup, ways, parts.emulation.gates),
     ...nodeConnections(ways),
     ...serviceConnections(lookup, ways),
     componentStatuses(components),

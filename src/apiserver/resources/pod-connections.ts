@@ -7,7 +7,8 @@ import { badRequest, notFound } from '../../api/model/api-error.ts'
 import type { Lookup } from '../../api/model/lookup.ts'
 import type { ApiObject } from '../../api/model/object.ts'
 import type { Verb } from '../../api/model/verb.ts'
-import { ForwardRequest } from '../outbound/proxy-target.ts'
+import type { Gates } from '../../api/versions/feature-gates.ts'
+import { ForwardRequest, type ProxyTarget } from '../outbound/proxy-target.ts'
 import type { Connection, Endpoint, EndpointRequest } from '../registry/catalogue/endpoint.ts'
 import { chooseContainer, nodeOf } from './choose-container.ts'
 import { agentErrors, type NodeConnector, proxyErrors } from './node-connector.ts'
@@ -19,7 +20,7 @@ const podsRef = { group: '', plural: 'pods' }
 
 const streams = { stdin: 'flag', stdout: 'flag', stderr: 'flag', tty: 'flag', container: 'text' } as const
 
-export function podConnections(lookup: Lookup, ways: NodeConnector): Endpoint[] {
+export function podConnections(lookup: Lookup, ways: NodeConnector, gates: Gates): Endpoint[] {
   const attach = way('attach', 'Attaches to a container in a Pod.', {
     kind: 'PodAttachOptions',
     options: streams,
@@ -40,7 +41,7 @@ export function podConnections(lookup: Lookup, ways: NodeConnector): Endpoint[] 
     options: { path: 'text' },
     takesPath: true,
   })
-  const means = { lookup, ways }
+  const means = { lookup, ways, gates }
   return [
     { ...attach, answer: (request) => intoContainer(means, request, 'attach') },
     { ...exec, answer: (request) => intoContainer(means, request, 'exec') },
@@ -51,6 +52,7 @@ export function podConnections(lookup: Lookup, ways: NodeConnector): Endpoint[] 
 
 interface Means {
   readonly lookup: Lookup
+  readonly gates: Gates
   readonly ways: NodeConnector
 }
 
@@ -90,7 +92,7 @@ async function intoContainer(
   const query = new URLSearchParams(Object.entries(flags).flatMap(([name, is]) => (is ? [[name, '1']] : [])))
   for (const word of options.command ?? []) query.append('command', word)
   const place = [request.namespace, request.name, container].map(encodeURIComponent).join('/')
-  return await toAgent(means, object, `/${action}/${place}?${query}`)
+  return new ForwardRequest(await agentTarget(means, object, `/${action}/${place}?${query}`))
 }
 
 async function toPorts(means: Means, request: EndpointRequest): Promise<ForwardRequest> {
@@ -98,14 +100,16 @@ async function toPorts(means: Means, request: EndpointRequest): Promise<ForwardR
   const { ports = [] } = request.object as ApiObject & { ports?: readonly number[] }
   const query = ports.length === 0 ? '' : `?port=${ports.join(',')}`
   const place = [request.namespace, request.name].map(encodeURIComponent).join('/')
-  return await toAgent(means, object, `/portForward/${place}${query}`)
+  const target = await agentTarget(means, object, `/portForward/${place}${query}`)
+  const hasTunnels = means.gates.has('PortForwardWebsockets')
+  return new ForwardRequest({ ...target, ...(hasTunnels && { tunneledProtocol: 'portforward.k8s.io' }) })
 }
 
-async function toAgent({ ways }: Means, object: Pod, path: string): Promise<ForwardRequest> {
+async function agentTarget({ ways }: Means, object: Pod, path: string): Promise<ProxyTarget> {
   const nodeName = nodeOf(object)
   if (nodeName === '') throw badRequest(`pod ${object.metadata.name} does not have a host assigned`)
   const node = await ways.node(nodeName)
-  return new ForwardRequest({
+  return {
     to: `node ${nodeName}`,
     relay: ways.relay,
     path,
@@ -114,7 +118,7 @@ async function toAgent({ ways }: Means, object: Pod, path: string): Promise<Forw
     sendsUser: false,
     mustSwitch: true,
     errors: agentErrors(nodeName),
-  })
+  }
 }
 
 async function throughProxy(means: Means, request: EndpointRequest): Promise<ForwardRequest> {

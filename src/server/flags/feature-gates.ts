@@ -49,6 +49,7 @@ const actedOn: { readonly [name in FeatureGate]?: string } = {
   MutablePodResourcesForSuspendedJobs: 'the resources in the pod template of a suspended Job can change',
   MutableSchedulingDirectivesForSuspendedJobs:
     'the scheduling directives in the pod template of a suspended Job can change even after the Job has started',
+  PortForwardWebsockets: 'clients can tunnel port-forward through a WebSocket',
   PodDisruptionConditions: 'evicted pods have the condition DisruptionTarget',
   PodIndexLabel: 'pods of StatefulSets and Indexed Jobs have a label with their index',
   PodLifecycleSleepActionAllowZero: 'a lifecycle hook can sleep for zero seconds',

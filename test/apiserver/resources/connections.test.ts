@@ -165,10 +165,10 @@ test('discovery reports the option kinds of connect subresources', async () => {
 })
 
 test('connect options for admission are decoded from the query', () => {
-  const { connects: exec } = podConnections(undefined as never, undefined as never).find(
+  const { connects: exec } = podConnections(undefined as never, undefined as never, new Set()).find(
     ({ subresource }) => subresource === 'exec',
   )!
-  const { connects: proxy } = podConnections(undefined as never, undefined as never).find(
+  const { connects: proxy } = podConnections(undefined as never, undefined as never, new Set()).find(
     ({ subresource }) => subresource === 'proxy',
   )!
   const read = (rest: string) => readRequest('POST', `${pods}/p/${rest}`) as ResourceInfo

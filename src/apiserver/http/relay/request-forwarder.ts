@@ -25,6 +25,7 @@ import { isLongRunning } from '../request/request-info.ts'
 import { answerHeaders, hasPassed, requestHeaders } from './forwarded-headers.ts'
 import { withLinks } from './html-links.ts'
 import { type ForwardingLimits, RequestsInProgress } from './requests-in-progress.ts'
+import { relayTunnel, requestedTunnel, type TunneledUpgrade } from './spdy-tunnel.ts'
 
 export interface ForwarderParts {
   readonly clock: Clock
@@ -32,6 +33,12 @@ export interface ForwarderParts {
   readonly identityHeaders: readonly string[]
   /** Maximum numbers of concurrent forwarded requests, including watches. */
   readonly limits: ForwardingLimits
+}
+
+interface Asking {
+  readonly body: RelayedRequest['body']
+  /** The upgrade to request instead of the client's, if any. */
+  readonly tunneled: TunneledUpgrade | undefined
 }
 
 /** Timeout for the response headers if the request itself has no deadline, as for a watch. */
@@ -77,10 +84,15 @@ export class RequestForwarder {
 
   async #pass(exchange: Exchange, target: ProxyTarget): Promise<void> {
     const body = relayedBody(exchange)
+    const { tunneledProtocol } = target
+    const tunneled = tunneledProtocol === undefined ? undefined : requestedTunnel(exchange, tunneledProtocol)
     try {
-      const answer = await this.#ask(exchange, target, body)
+      const answer = await this.#ask(exchange, target, { body, tunneled })
       const { upgrade } = exchange.transport
-      if (answer.switched === undefined || upgrade === undefined) await passAnswer(exchange, target, answer)
+      if (tunneled !== undefined && answer.switched !== undefined && upgrade !== undefined) {
+        goOn(exchange)
+        await relayTunnel(exchange, tunneled, { upgrade, backend: answer.switched })
+      } else if (answer.switched === undefined || upgrade === undefined) await passAnswer(exchange, target, answer)
       else await tunnel(exchange, { ...answer, switched: answer.switched }, upgrade)
     } finally {
       // The rest of a body is discarded after the response, so the backend must not mistake what it got for the whole.
@@ -89,7 +101,7 @@ export class RequestForwarder {
     }
   }
 
-  async #ask(exchange: Exchange, target: ProxyTarget, body: RelayedRequest['body']): Promise<RelayedAnswer> {
+  async #ask(exchange: Exchange, target: ProxyTarget, { body, tunneled }: Asking): Promise<RelayedAnswer> {
     const { transport, user } = exchange
     const { clock, identityHeaders } = this.#parts
     const leftMs = exchange.deadline - clock.monotonic() - reserveMs
@@ -106,12 +118,16 @@ export class RequestForwarder {
           identityHeaders,
           via: this.#via,
           // A page must arrive uncompressed so that its links can be rewritten.
-          dropped: [...(target.link === undefined ? [] : ['accept-encoding']), ...(isTraced ? ['tracestate'] : [])],
+          dropped: [
+            ...(target.link === undefined ? [] : ['accept-encoding']),
+            ...(isTraced ? ['tracestate'] : []),
+            ...(tunneled?.dropped ?? []),
+          ],
           // If this server records no trace, the client's trace headers pass unchanged.
-          added: isTraced ? exchange.traceHeaders : {},
+          added: { ...(isTraced && exchange.traceHeaders), ...tunneled?.headers },
         }),
         body,
-        upgrade: transport.upgrade?.protocols,
+        upgrade: tunneled?.upgrade ?? transport.upgrade?.protocols,
         isEndless: isLongRunning(exchange.info),
         timeoutMs: Math.max(1, Math.min(leftMs, target.timeoutMs ?? maxTimeoutMs)),
         signal: exchange.abandoned,

@@ -32,7 +32,7 @@ export async function answerOverWebSocket(exchange: Exchange, messages: MessageF
   const { upgrade } = exchange.transport
   const requestedProtocols = upgrade?.protocols.split(',').map((name) => name.trim().toLowerCase())
   if (upgrade === undefined || !requestedProtocols?.includes('websocket')) return
-  const agreed = agree(exchange.headers, messages)
+  const agreed = agreeOnSubprotocol(exchange.headers, messages)
   const framing = await WebSocketFraming.open('server', maxReceivedBytes)
   const onSwitched = () => {
     exchange.status = 101
@@ -43,7 +43,8 @@ export async function answerOverWebSocket(exchange: Exchange, messages: MessageF
   transport.signal.addEventListener('abort', () => exchange.abandon())
 }
 
-function agree(headers: RequestHeaders, { protocols }: MessageFraming) {
+/** Returns the chosen subprotocol and the headers of the 101 response. Throws 400 if none fits. */
+export function agreeOnSubprotocol(headers: RequestHeaders, { protocols }: Pick<MessageFraming, 'protocols'>) {
   // A token among the subprotocols is a credential and must not be echoed to the client.
   const offered = withoutWebSocketToken(headers.list('sec-websocket-protocol'))
   const first = offered.split(',', 1)[0]!.trim()

@@ -1,0 +1,99 @@
+/**
+ * A tunnel through a WebSocket: the bytes of another protocol as binary messages. Message boundaries have no meaning.
+ * The server side. Reading from the client stops while the other side does not keep up.
+ */
+import { Duplex } from 'node:stream'
+import { isError } from '../../../base/text/errors.ts'
+import { closeCodes, type Message, WebSocketFraming } from '../../websocket/framing.ts'
+import { waitForDrain } from '../wait-for-drain.ts'
+
+const maxMessageBytes = 1024 * 1024
+
+/** Opens a tunnel on a connection that has just switched to the WebSocket protocol. */
+export async function openTunnel(socket: Duplex): Promise<Duplex> {
+  return new Tunnel(socket, await WebSocketFraming.open('server', maxMessageBytes))
+}
+
+class Tunnel extends Duplex {
+  readonly #socket: Duplex
+  readonly #framing: WebSocketFraming
+  #onRoom: (() => void) | undefined
+  #hasSentClose = false
+
+  constructor(socket: Duplex, framing: WebSocketFraming) {
+    super({ emitClose: true })
+    this.#socket = socket
+    this.#framing = framing
+    socket.on('error', () => {})
+    socket.on('close', () => this.destroy())
+    void this.#run()
+  }
+
+  override _read(): void {
+    this.#onRoom?.()
+    this.#onRoom = undefined
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.#send(this.#framing.frame('binary', chunk), done)
+  }
+
+  override _final(done: () => void): void {
+    this.#sendClose(closeCodes.normal, done)
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this._read()
+    // Lets a closing frame that was written reach the client.
+    this.#socket.end(() => this.#socket.destroy())
+    done(error)
+  }
+
+  async #run(): Promise<void> {
+    try {
+      // The socket stays open after reading ends, so that a closing frame can be sent.
+      const chunks = this.#socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
+      for await (const chunk of chunks)
+        for (const message of await this.#framing.read(chunk)) {
+          if (this.destroyed || this.#isEnd(message)) return
+          await this.#take(message)
+        }
+    } catch (error) {
+      // Ignores errors of a broken connection. Socket errors have a code.
+      if (!(isError(error) && 'code' in error)) throw error
+    } finally {
+      this.push(null)
+    }
+  }
+
+  #isEnd(message: Message): boolean {
+    if (message.type !== 'close' && message.type !== 'fault') return false
+    this.#sendClose(message.type === 'close' ? closeCodes.normal : message.code, () => {})
+    return true
+  }
+
+  #take(message: Message): Promise<void> | undefined {
+    if (message.type === 'ping') {
+      this.#send(this.#framing.frame('pong', message.data), () => {})
+      return waitForDrain(this.#socket)
+    }
+    if (message.type !== 'data' || this.push(message.data)) return undefined
+    return new Promise((resolve) => {
+      this.#onRoom = resolve
+    })
+  }
+
+  #sendClose(code: number, done: () => void): void {
+    if (this.#hasSentClose) {
+      done()
+      return
+    }
+    this.#hasSentClose = true
+    this.#send(this.#framing.closeFrame(code), done)
+  }
+
+  #send(frame: Buffer, done: () => void): void {
+    if (this.#socket.destroyed || !this.#socket.writable) done()
+    else this.#socket.write(frame, () => done())
+  }
+}
