@@ -30,14 +30,7 @@ export const gateRows = (): LevelRow[] => readTable('gates.tsv', 1)
 export const kindRows = (): LevelRow[] => readTable('kinds.tsv', 6)
 
 /** Types of later versions that are not built yet. */
-const notBuilt: ReadonlySet<string> = new Set([
-  'resource.orch.io/v1beta1 deviceclasses',
-  'resource.orch.io devicetaintrules',
-  'resource.orch.io/v1beta1 resourceclaims',
-  'resource.orch.io/v1beta1 resourceclaimtemplates',
-  'resource.orch.io/v1beta1 resourceslices',
-  'storagemigration.orch.io storageversionmigrations',
-])
+const notBuilt: ReadonlySet<string> = new Set(['storagemigration.orch.io storageversionmigrations'])
 
 interface TypeName {
   readonly group: string

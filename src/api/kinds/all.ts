@@ -104,9 +104,16 @@ import { clusterRoleBinding } from './rbac/cluster-role-binding.ts'
 import { role } from './rbac/role.ts'
 import { roleBinding } from './rbac/role-binding.ts'
 import { deviceClass, deviceClassV1beta2 } from './resource/device-class.ts'
+import { deviceTaintRule } from './resource/device-taint-rule.ts'
 import { resourceClaim, resourceClaimV1beta2 } from './resource/resource-claim.ts'
 import { resourceClaimTemplate, resourceClaimTemplateV1beta2 } from './resource/resource-claim-template.ts'
 import { resourceSlice, resourceSliceV1beta2 } from './resource/resource-slice.ts'
+import {
+  deviceClassV1beta1,
+  resourceClaimTemplateV1beta1,
+  resourceClaimV1beta1,
+  resourceSliceV1beta1,
+} from './resource/v1beta1.ts'
 import { priorityClass } from './scheduling/priority-class.ts'
 import { csiDriver } from './storage/csi-driver.ts'
 import { csiNode } from './storage/csi-node.ts'
@@ -209,6 +216,11 @@ export const allKinds: readonly Kind[] = [
   resourceClaimV1beta2,
   resourceClaimTemplateV1beta2,
   resourceSliceV1beta2,
+  deviceTaintRule,
+  deviceClassV1beta1,
+  resourceClaimV1beta1,
+  resourceClaimTemplateV1beta1,
+  resourceSliceV1beta1,
   flowSchemaV1,
   priorityLevelConfigurationV1,
   flowSchemaV1beta3,

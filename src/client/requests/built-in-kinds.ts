@@ -121,12 +121,19 @@ import type { clusterRoleBinding } from '../../api/kinds/rbac/cluster-role-bindi
 import type { role } from '../../api/kinds/rbac/role.ts'
 import type { roleBinding } from '../../api/kinds/rbac/role-binding.ts'
 import type { deviceClass, deviceClassV1beta2 } from '../../api/kinds/resource/device-class.ts'
+import type { deviceTaintRule } from '../../api/kinds/resource/device-taint-rule.ts'
 import type { resourceClaim, resourceClaimV1beta2 } from '../../api/kinds/resource/resource-claim.ts'
 import type {
   resourceClaimTemplate,
   resourceClaimTemplateV1beta2,
 } from '../../api/kinds/resource/resource-claim-template.ts'
 import type { resourceSlice, resourceSliceV1beta2 } from '../../api/kinds/resource/resource-slice.ts'
+import type {
+  deviceClassV1beta1,
+  resourceClaimTemplateV1beta1,
+  resourceClaimV1beta1,
+  resourceSliceV1beta1,
+} from '../../api/kinds/resource/v1beta1.ts'
 import type { priorityClass } from '../../api/kinds/scheduling/priority-class.ts'
 import type { csiDriver } from '../../api/kinds/storage/csi-driver.ts'
 import type { csiNode } from '../../api/kinds/storage/csi-node.ts'
@@ -378,6 +385,28 @@ export const ResourceClaimTemplateV1beta2 = namespaced<ResourceClaimTemplateV1be
 export type ResourceSliceV1beta2 = ObjectsOf<typeof resourceSliceV1beta2>
 export const ResourceSliceV1beta2 = clusterWide<ResourceSliceV1beta2>(
   'resource/v1beta2',
+  'ResourceSlice',
+  'resourceslices',
+)
+export type DeviceTaintRule = ObjectsOf<typeof deviceTaintRule>
+export const DeviceTaintRule = clusterWide<DeviceTaintRule>('resource/v1beta2', 'DeviceTaintRule', 'devicetaintrules')
+export type DeviceClassV1beta1 = ObjectsOf<typeof deviceClassV1beta1>
+export const DeviceClassV1beta1 = clusterWide<DeviceClassV1beta1>('resource/v1beta1', 'DeviceClass', 'deviceclasses')
+export type ResourceClaimV1beta1 = ObjectsOf<typeof resourceClaimV1beta1>
+export const ResourceClaimV1beta1 = namespaced<ResourceClaimV1beta1>(
+  'resource/v1beta1',
+  'ResourceClaim',
+  'resourceclaims',
+)
+export type ResourceClaimTemplateV1beta1 = ObjectsOf<typeof resourceClaimTemplateV1beta1>
+export const ResourceClaimTemplateV1beta1 = namespaced<ResourceClaimTemplateV1beta1>(
+  'resource/v1beta1',
+  'ResourceClaimTemplate',
+  'resourceclaimtemplates',
+)
+export type ResourceSliceV1beta1 = ObjectsOf<typeof resourceSliceV1beta1>
+export const ResourceSliceV1beta1 = clusterWide<ResourceSliceV1beta1>(
+  'resource/v1beta1',
   'ResourceSlice',
   'resourceslices',
 )

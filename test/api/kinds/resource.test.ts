@@ -1,8 +1,12 @@
 /** Rules of ResourceClaim, ResourceClaimTemplate, DeviceClass and ResourceSlice. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
+import { serve } from '../../support/in-process.ts'
 import { type Row, testRows } from '../../support/version-rows.ts'
 
-const group = `/apis/resource.${vendorOf('kubernetes').groupDomain}/v1`
+const domain = `resource.${vendorOf('kubernetes').groupDomain}`
+const group = `/apis/${domain}/v1`
 const request = { name: 'r', exactly: { deviceClassName: 'gpu' } }
 const claim = (devices: object) => ({ path: `${group}/namespaces/default/resourceclaims`, body: { spec: { devices } } })
 const exactly = (fields: object) => claim({ requests: [{ name: 'r', exactly: { deviceClassName: 'gpu', ...fields } }] })
@@ -230,3 +234,40 @@ await testRows(
   ],
   ['--feature-gates=DRAListTypeAttributes=true'],
 )
+
+test('v1beta1 shows the same claims and slices in its own form', async () => {
+  const flags = [
+    '--emulated-version=1.36',
+    '--profile=kubernetes',
+    `--runtime-config=${domain}/v1beta1,${domain}/v1beta2`,
+  ]
+  const client = (await serve({ after }, flags)).client()
+  const older = `/apis/${domain}/v1beta1`
+  const claims = 'namespaces/default/resourceclaims'
+  const flat = { name: 'r', deviceClassName: 'gpu', allocationMode: 'ExactCount', count: 2 }
+  const alternatives = { name: 's', firstAvailable: [{ name: 'x', deviceClassName: 'gpu', allocationMode: 'All' }] }
+  const requests = [flat, alternatives]
+  const made = await client.post(`${older}/${claims}`, { metadata: { name: 'c' }, spec: { devices: { requests } } })
+  assert.deepEqual([made.status, made.body.spec.devices.requests], [201, requests], JSON.stringify(made.body))
+  const { name, ...exactly } = flat
+  const { body } = await client.get(`${group}/${claims}/c`)
+  assert.deepEqual(body.spec.devices.requests, [{ name, exactly }, alternatives])
+
+  const { path: slices, body: sent } = withDevice({ attributes: { x: { int: 1 } } })
+  assert.equal((await client.post(slices, { metadata: { name: 's' }, ...sent })).status, 201)
+  const found = (await client.get(`${older}/resourceslices/s`)).body
+  assert.deepEqual(found.spec.devices, [{ name: 'a', basic: { attributes: { x: { int: 1 } } } }])
+  found.spec.devices[0].basic.attributes.x.int = 2
+  assert.equal((await client.put(`${older}/resourceslices/s`, found)).status, 200)
+  assert.equal((await client.get(`${group}/resourceslices/s`)).body.spec.devices[0].attributes.x.int, 2)
+
+  const rules = `/apis/${domain}/v1beta2/devicetaintrules`
+  const rule = {
+    metadata: { name: 't' },
+    spec: { deviceSelector: { driver: 'd.example' }, taint: { key: 'a', effect: 'NoExecute' } },
+  }
+  const { status, body: created } = await client.post(rules, rule)
+  assert.deepEqual([status, typeof created.spec.taint.timeAdded], [201, 'string'])
+  const wrong = { ...rule, metadata: { name: 'u' }, spec: { deviceSelector: { pool: '' }, taint: { key: 'a' } } }
+  assert.equal((await client.post(rules, wrong)).body.details.causes.length, 2)
+})

@@ -162,13 +162,14 @@ interface KubeData {
 
 const kubeData: readonly KubeData[] = [
   { version: '1.23', objects: 230 },
-  // The components of another control plane are not served, and six objects are of types that are not built yet.
-  { version: '1.36', objects: 240 },
+  { version: '1.36', objects: 245 },
 ]
 
-/** Types of 1.36 that are not built yet, and ComponentStatus, which is not stored. */
-const notCompared =
-  /^(resource\.k8s\.io\/v1\/|admissionregistration\.k8s\.io\/v1\/validatingadmissionpolic|v1\/componentstatuses$)/
+/**
+ * ComponentStatus is not stored. The rules of policies are nested deeper in Protobuf than this server reads, which is
+ * an open fault.
+ */
+const notCompared = /^(admissionregistration\.k8s\.io\/v1\/validatingadmissionpolicies|v1\/componentstatuses)$/
 
 for (const expected of kubeData)
   test(`data that kube-apiserver ${expected.version} wrote to etcd is served completely`, { timeout: 120_000 }, () =>

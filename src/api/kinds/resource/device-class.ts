@@ -32,17 +32,17 @@ const spec = s.object(
   },
 )
 
-const fields = {
+export const deviceClassFields = {
   spec: field(2, spec, { zeroValue: 'write', published: 'required', doc: 'Devices and their configuration.' }),
 }
 
-export type DeviceClass = ObjectOf<typeof fields>
+export type DeviceClass = ObjectOf<typeof deviceClassFields>
 
 export const deviceClass = defineKind({
   names: { group: 'resource', version: 'v1', kind: 'DeviceClass', plural: 'deviceclasses', scope: 'Cluster' },
   since: '1.34',
   doc: 'Devices that claims can request, with their configuration.',
-  fields,
+  fields: deviceClassFields,
   rules: countsGeneration(({ spec }: DeviceClass) => spec),
   lifecycle: { deleteAnswers: 'object' },
   views: { columns: [nameColumn, ageColumn] },
@@ -56,7 +56,7 @@ function checkExtendedName(name: string | undefined, path: FieldPath, { vendor }
 
 export const deviceClassV1beta2 = defineVersion(deviceClass, {
   version: 'v1beta2',
-  fields,
+  fields: deviceClassFields,
   since: '1.33',
   optIn: true,
 })

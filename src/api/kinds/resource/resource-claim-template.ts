@@ -8,13 +8,20 @@ import { checkAnnotations, checkLabels } from '../../selectors/label-rules.ts'
 import { immutableField } from '../immutable.ts'
 import { resourceClaimSpec } from './types/claim-spec.ts'
 
+/** Descriptions of the fields, which all versions share. */
+export const claimTemplateDocs = {
+  metadata: 'Labels and annotations of the claims.',
+  spec: 'Specification of the claims.',
+  template: 'Template of the claims. Immutable.',
+} as const
+
 const spec = s.object(
   {
-    metadata: field(1, objectMeta, { zeroValue: 'write', doc: 'Labels and annotations of the claims.' }),
+    metadata: field(1, objectMeta, { zeroValue: 'write', doc: claimTemplateDocs.metadata }),
     spec: field(2, resourceClaimSpec, {
       zeroValue: 'write',
       published: 'required',
-      doc: 'Specification of the claims.',
+      doc: claimTemplateDocs.spec,
     }),
   },
   {
@@ -28,7 +35,7 @@ const spec = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zeroValue: 'write', published: 'required', doc: 'Template of the claims. Immutable.' }),
+  spec: field(2, spec, { zeroValue: 'write', published: 'required', doc: claimTemplateDocs.template }),
 }
 
 export type ResourceClaimTemplate = ObjectOf<typeof fields>

@@ -7,7 +7,7 @@ import { specAndStatus, statusAlone } from '../spec-and-status.ts'
 import { resourceClaimSpec } from './types/claim-spec.ts'
 import { checkClaimStatus, resourceClaimStatus } from './types/claim-status.ts'
 
-const fields = {
+export const claimFields = {
   spec: field(2, resourceClaimSpec, {
     zeroValue: 'write',
     published: 'required',
@@ -16,7 +16,7 @@ const fields = {
   status: field(3, resourceClaimStatus, { zeroValue: 'write', doc: 'Allocated devices and their users.' }),
 }
 
-export type ResourceClaim = ObjectOf<typeof fields>
+export type ResourceClaim = ObjectOf<typeof claimFields>
 
 export const resourceClaim = defineKind({
   names: {
@@ -28,7 +28,7 @@ export const resourceClaim = defineKind({
   },
   since: '1.34',
   doc: 'A request for devices, which the scheduler allocates.',
-  fields,
+  fields: claimFields,
   rules: specAndStatus<ResourceClaim>({
     newStatus: () => ({}),
     validateUpdate: (next, previous, context) =>
@@ -54,7 +54,7 @@ function stateOf({ metadata, status }: ResourceClaim): string {
 
 export const resourceClaimV1beta2 = defineVersion(resourceClaim, {
   version: 'v1beta2',
-  fields,
+  fields: claimFields,
   since: '1.33',
   optIn: true,
 })

@@ -39,7 +39,7 @@ const pool = s.object(
   },
 )
 
-const specFields = {
+export const sliceSpecFields = {
   driver: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the driver. Immutable.' }),
   pool: field(2, pool, { zeroValue: 'write', published: 'required', doc: 'Pool that the slice belongs to.' }),
   nodeName: field(3, s.string(), {
@@ -51,28 +51,30 @@ const specFields = {
   devices: field(6, s.list(device), { doc: 'Devices, at most 128, or 64 with taints or counters.' }),
   perDeviceNodeSelection: field(7, s.boolean(), {
     zeroValue: 'keep',
+    since: '1.33',
     gate: 'DRAPartitionableDevices',
     doc: 'Whether each device says from which nodes it is accessible.',
   }),
   sharedCounters: field(8, s.list(counterSet), {
+    since: '1.33',
     gate: 'DRAPartitionableDevices',
     doc: 'Counters that devices of the pool consume, at most 8 sets. Excludes devices in the same slice.',
   }),
 }
 
-type Spec = InferFields<typeof specFields>
+type Spec = InferFields<typeof sliceSpecFields>
 
-const spec = s.object(specFields, {
+const spec = s.object(sliceSpecFields, {
   name: 'ResourceSliceSpec',
   doc: 'Specification of a ResourceSlice.',
   check: (value, path, context) => checkSpec(value, path, context),
 })
 
-const fields = {
+export const sliceFields = {
   spec: field(2, spec, { zeroValue: 'write', published: 'required', doc: 'Devices and their location.' }),
 }
 
-export type ResourceSlice = ObjectOf<typeof fields>
+export type ResourceSlice = ObjectOf<typeof sliceFields>
 
 const { prepareForCreate, prepareForUpdate, ...rules } = countsGeneration(({ spec }: ResourceSlice) => spec, {
   validateUpdate: ({ spec: next = {} }, { spec: previous = {} }) => [
@@ -86,7 +88,7 @@ export const resourceSlice = defineKind({
   names: { group: 'resource', version: 'v1', kind: 'ResourceSlice', plural: 'resourceslices', scope: 'Cluster' },
   since: '1.34',
   doc: 'Devices that a driver offers on one or several nodes.',
-  fields,
+  fields: sliceFields,
   rules: {
     ...rules,
     prepareForCreate: (object, context) => {
@@ -187,7 +189,7 @@ function checkLocation(
 
 export const resourceSliceV1beta2 = defineVersion(resourceSlice, {
   version: 'v1beta2',
-  fields,
+  fields: sliceFields,
   since: '1.33',
   optIn: true,
 })

@@ -34,6 +34,7 @@ const resultFields = {
     doc: 'Whether the device is used for administration.',
   }),
   tolerations: field(6, s.list(deviceToleration), {
+    since: '1.33',
     gate: 'DRADeviceTaints',
     doc: 'Taints that the request tolerated at the time of the allocation.',
   }),

@@ -43,7 +43,7 @@ const configuration = s.object(
   },
 )
 
-const devicesFields = {
+export const devicesFields = {
   requests: field(1, s.list(deviceRequest), { doc: 'Requested devices, at most 32 requests.' }),
   constraints: field(2, s.list(constraint), { doc: 'Constraints on the allocated devices, at most 32.' }),
   config: field(3, s.list(configuration), { doc: 'Configuration of the devices, at most 32 entries.' }),
@@ -55,7 +55,7 @@ const devices = s.object(devicesFields, {
   check: checkDevices,
 })
 
-const specFields = {
+export const specFields = {
   devices: field(1, devices, { zeroValue: 'write', published: 'optional', doc: 'Requested devices.' }),
 }
 

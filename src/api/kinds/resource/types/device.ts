@@ -53,7 +53,11 @@ const taintFields = {
   timeAdded: field(4, s.time(), { doc: 'Time the taint was added. Set by the server if it is missing.' }),
 }
 
-const taint = s.object(taintFields, { name: 'DeviceTaint', doc: 'A taint of a device.', check: checkTaint })
+export const deviceTaint = s.object(taintFields, {
+  name: 'DeviceTaint',
+  doc: 'A taint of a device.',
+  check: checkTaint,
+})
 
 const mapping = s.object(
   {
@@ -68,7 +72,7 @@ const mapping = s.object(
 
 const bindingGates = ['DRADeviceBindingConditions', 'DRAResourceClaimDeviceStatus'] as const
 
-const deviceFields = {
+export const deviceFields = {
   name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the device, unique within its pool.' }),
   attributes: field(2, s.map(attribute), { doc: 'Attributes by name, with or without a domain.' }),
   capacity: field(3, s.map(deviceCapacity), { doc: 'Capacities by name, with or without a domain.' }),
@@ -90,7 +94,7 @@ const deviceFields = {
     gate: 'DRAPartitionableDevices',
     doc: 'Whether all nodes can access the device. Requires perDeviceNodeSelection.',
   }),
-  taints: field(8, s.list(taint), { gate: 'DRADeviceTaints', doc: 'Taints of the device, at most 16.' }),
+  taints: field(8, s.list(deviceTaint), { gate: 'DRADeviceTaints', doc: 'Taints of the device, at most 16.' }),
   bindsToNode: field(9, s.boolean(), {
     zeroValue: 'keep',
     since: '1.34',

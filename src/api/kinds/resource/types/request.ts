@@ -56,7 +56,7 @@ const subRequest = {
   } as const,
 }
 
-const exactFields = {
+export const exactFields = {
   deviceClassName: field(1, s.string(), subRequest.deviceClassName),
   selectors: field(2, s.list(deviceSelector), subRequest.selectors),
   allocationMode: field(3, s.string(), subRequest.allocationMode),
@@ -77,7 +77,7 @@ const exact = s.object(exactFields, {
   check: checkDevices,
 })
 
-const alternativeFields = {
+export const alternativeFields = {
   name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the alternative, unique within the request.' }),
   deviceClassName: field(2, s.string(), subRequest.deviceClassName),
   selectors: field(3, s.list(deviceSelector), subRequest.selectors),
@@ -94,7 +94,7 @@ const alternative = s.object(alternativeFields, {
   check: (value, path) => [...checkName(value.name ?? '', child(path, 'name')), ...checkDevices(value, path)],
 })
 
-const requestFields = {
+export const requestFields = {
   name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the request, unique within the claim.' }),
   exactly: field(2, exact, { doc: 'Devices of one class. Mutually exclusive with `firstAvailable`.' }),
   firstAvailable: field(3, s.list(alternative), {
