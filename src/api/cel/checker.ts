@@ -4,6 +4,7 @@
  */
 import type { Call, Fold, Identifier, ListLiteral, MapLiteral, Node, Select, StructLiteral } from './ast.ts'
 import { operands } from './ast.ts'
+import { fieldNamed, plainReservedSince } from './declared-type.ts'
 import { functions } from './functions/all.ts'
 import type { Issue } from './issues.ts'
 import type { Overload } from './overload.ts'
@@ -168,7 +169,8 @@ class Checker {
       case 'map':
         return found.value
       case 'object': {
-        const declared = found.fields.get(field)
+        const isPlain = this.#version >= plainReservedSince
+        const declared = isPlain ? fieldNamed(found.fields, field) : found.fields.get(field)
         if (declared === undefined) return this.#report(at, `undefined field '${field}'`)
         return declared.type
       }
@@ -249,7 +251,8 @@ class Checker {
       if (common === undefined) common = type
       else if (!unify(common, type))
         this.#report(node.at, `expected type '${formatType(common)}' but found '${formatType(type)}'`)
-      else if (isDynamic(common)) common = type
+      // A value of unknown type makes the type of all elements unknown.
+      else if (isDynamic(type) || resolve(common).kind === 'variable') common = type
     }
     return common ?? typeVariable()
   }

@@ -5,7 +5,7 @@
  */
 import { type Call, type Fold, type Node, operands, type Select } from './ast.ts'
 import { lengthOf } from './compare.ts'
-import type { DeclaredType } from './declared-type.ts'
+import { type DeclaredType, fieldNamed } from './declared-type.ts'
 import type { CallEstimate, Estimated } from './overload.ts'
 import { fixedSize, type Size, sortEstimate, times, traversal, unionOf, unknownSize } from './size.ts'
 import { type CelType, resolve } from './types.ts'
@@ -139,7 +139,7 @@ class Estimator {
     const known = this.estimate(operand)
     if (isTest) return { cost: known.cost, size: fixedSize(1) }
     const isCharged = selectable.has(resolve(operand.type).kind)
-    const place = this.#below(known.place, ({ fields }) => fields?.get(field))
+    const place = this.#below(known.place, ({ fields }) => fields && fieldNamed(fields, field))
     return { cost: known.cost + (isCharged ? 1 : 0), place }
   }
 

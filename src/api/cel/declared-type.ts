@@ -40,3 +40,17 @@ export interface DeclaredType {
   /** The members that identify an element of a list of type map. */
   readonly keys?: readonly string[]
 }
+
+/** Words that the language reserves. A field of such a name is escaped: `__namespace__`. */
+export const reservedWords: ReadonlySet<string> = new Set([
+  ...['true', 'false', 'null', 'in', 'as', 'break', 'const', 'continue', 'else', 'for', 'function', 'if', 'import'],
+  ...['let', 'loop', 'package', 'namespace', 'return', 'var', 'void', 'while'],
+])
+
+/** First minor version of Kubernetes 1 in which `a.namespace` also finds the field. */
+export const plainReservedSince = 30
+
+/** Finds a field by its name in a rule. A reserved word may be written without escaping. */
+export function fieldNamed<T>(fields: ReadonlyMap<string, T>, name: string): T | undefined {
+  return fields.get(name) ?? (reservedWords.has(name) ? fields.get(`__${name}__`) : undefined)
+}

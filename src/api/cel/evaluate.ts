@@ -98,7 +98,7 @@ class Compiler {
       return this.#identifier({ ...node, kind: 'identifier', name: named })
     if (named !== undefined && typeNames.has(named)) return typeValue(named)
     const operand = this.compile(node.operand)
-    if (isTest) return (frame) => isPresent(memberOf(operand(frame), field))
+    if (isTest) return (frame) => hasMember(operand(frame), field)
     return (frame) => {
       const found = memberOf(operand(frame), field)
       frame.budget.charge(1)
@@ -174,8 +174,10 @@ function memberOf(value: Value, field: string): Value | undefined {
   throw new CelError('no such overload')
 }
 
-function isPresent(value: Value | undefined): boolean {
-  return value instanceof Optional ? value.value !== undefined : value !== undefined
+function hasMember(value: Value, field: string): boolean {
+  if (value instanceof CelMap) return value.has(field)
+  const member = memberOf(value, field)
+  return member instanceof Optional ? member.value !== undefined : member !== undefined
 }
 
 /** `a.?b`: the field of an object or of the value of an optional. */

@@ -3,7 +3,7 @@
  * Two wrapped values are compared by their data; lists of type set or map are compared regardless of order.
  */
 import { isObject, type Json, type JsonObject, own, sameJson } from '../json/json.ts'
-import type { DeclaredType } from './declared-type.ts'
+import { type DeclaredType, fieldNamed } from './declared-type.ts'
 import { readBase64, readDate, readDateTime, readSchemaDuration } from './time-text.ts'
 import { types } from './types.ts'
 import { CelError, CelList, CelMap, Double, type Value } from './values.ts'
@@ -123,10 +123,16 @@ export class JsonMap extends CelMap {
 /** An object with declared fields. Rules cannot see other members. */
 class JsonFields extends JsonMap {
   override get(key: Value): Value | undefined {
-    const field = this.declared.fields?.get(key as string)
+    const { fields, properties } = this.declared
+    const field = fields && fieldNamed(fields, key as string)
     if (field === undefined) return undefined
-    const value = own(this.json, this.declared.properties?.get(key as string) ?? (key as string))
+    const value = own(this.json, properties?.get(key as string) ?? (key as string))
     return value === undefined ? undefined : fromJson(value, field)
+  }
+
+  /** A field that is null can be compared with null, but counts as absent. */
+  override has(key: Value): boolean {
+    return (this.get(key) ?? null) !== null
   }
 }
 

@@ -130,9 +130,7 @@ const opaqueNames: ReadonlyMap<string, string> = new Map([
 
 /** Whether values of this type can be compared with null. */
 function mayBeNull({ kind }: CelType): boolean {
-  return (
-    kind === 'null_type' || kind === 'object' || kind === 'timestamp' || kind === 'duration' || opaqueNames.has(kind)
-  )
+  return ['null_type', 'object', 'timestamp', 'duration', 'optional'].includes(kind) || opaqueNames.has(kind)
 }
 
 function bind(variable: Variable, type: CelType, trail: Trail): boolean {

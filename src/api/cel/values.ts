@@ -123,6 +123,12 @@ export abstract class CelMap {
   abstract readonly size: number
   /** Returns undefined if the key is absent. */
   abstract get(key: Value): Value | undefined
+
+  /** The result of `has()`. */
+  has(key: Value): boolean {
+    return this.get(key) !== undefined
+  }
+
   abstract keys(): readonly Value[]
 }
 

@@ -16,6 +16,7 @@ export function at(path: FieldPath, key: string | number): FieldPath {
   return `${path}[${key}]`
 }
 
+/** The reason of an error, as a Status reports it. */
 export type FieldFault =
   | 'FieldValueRequired'
   | 'FieldValueInvalid'

@@ -1,5 +1,6 @@
 /** The context in which the rules of a kind or type are evaluated. */
 import type { TimeSlice } from '../../base/concurrency/time-slice.ts'
+import type { FieldError } from '../model/field-error.ts'
 import type { User } from '../model/user.ts'
 import type { Vendor } from '../model/vendor.ts'
 import type { Emulation } from '../versions/availability.ts'
@@ -37,8 +38,10 @@ export function isEnabled(gate: FeatureGate, context: RuleContext): boolean {
 /** Context for long-running rules, which must yield to other requests. */
 export interface JudgeContext extends RuleContext {
   readonly timeSlice: TimeSlice
-  /** Whether the object passed all other rules. Some rules can evaluate only valid objects. */
-  readonly isSound: boolean
+  /** The errors that other rules found. Some rules can evaluate only valid objects. */
+  readonly faults: readonly FieldError[]
+  /** Adds a warning to the response, which may be an error. */
+  readonly warn: (text: string) => void
 }
 
 /** Context for rules that prepare an object for the store: the writer and the time. */

@@ -120,10 +120,11 @@ class Derivation {
   }
 
   #any(schema: AnySchema): AnySchema {
-    const { described, alternatives, versioned } = schema
+    const { described, alternatives, versioned, prunedSince } = schema
     if (versioned !== true) return schema
     return {
       ...schema,
+      ...(prunedSince && isAtLeast(this.version, prunedSince) && { pruned: true }),
       ...(described && { described: memoizeByObject((vendor: Vendor) => this.schema(described(vendor))) }),
       ...(alternatives && {
         alternatives: {

@@ -62,7 +62,7 @@ interface Typed<T> {
   check?(value: T, path: FieldPath, context: RuleContext, effort?: Effort): FieldError[] | Sliced<FieldError[]>
   /**
    * For user-defined schemas: decoding keeps values of the wrong type for validation to reject, and drops nulls that
-   * are not allowed. Errors name the list instead of the element.
+   * are not allowed. Before Kubernetes 1.25, errors name the list instead of the element.
    */
   readonly lenient?: boolean
   /** Whether null is a valid value. */
@@ -72,9 +72,9 @@ interface Typed<T> {
   /** Whether values of any other type are valid and kept unchanged. */
   readonly anyType?: boolean
   /** For user-defined schemas: returns the errors for a value of the wrong type, possibly none. */
-  misfit?(value: Json, path: FieldPath): FieldError[]
+  misfit?(value: Json, path: FieldPath, context: RuleContext): FieldError[]
   /** Whether to skip validation of the parts because the value as a whole is invalid. */
-  skipsParts?(value: Json): boolean
+  skipsParts?(value: Json, context: RuleContext): boolean
 }
 
 /** A type that is published under a name, with its description. */
@@ -138,6 +138,8 @@ export interface AnySchema<T = unknown> extends Typed<T>, NamedType {
    * Whether decoding drops members that are in neither the description nor the alternatives. Otherwise they are kept.
    */
   readonly pruned?: boolean
+  /** The first version in which the type is pruned, if earlier ones keep what they do not know. */
+  readonly prunedSince?: KubeVersion
   /** In Protobuf, a message with one field per possible form of the value, instead of JSON in bytes. */
   readonly alternatives?: Alternatives
 }
@@ -346,7 +348,7 @@ type ListOptions =
 
 type AnyOptions = Pick<
   AnySchema,
-  'granular' | 'untyped' | 'asSent' | 'described' | 'versioned' | 'pruned' | 'alternatives'
+  'granular' | 'untyped' | 'asSent' | 'described' | 'versioned' | 'pruned' | 'prunedSince' | 'alternatives'
 >
 
 /** Constructors of schemas. */

@@ -20,6 +20,7 @@ import {
   notSupported,
   required,
 } from '../model/field-error.ts'
+import { Changes } from './changes.ts'
 import { containsSchema } from './contains-schema.ts'
 import { isSince, type RuleContext } from './context.ts'
 import type { Effort } from './effort.ts'
@@ -58,18 +59,35 @@ const checkedFields = memoizeByObject(({ fields, choice }: ObjectSchema) => {
   return new PresentFields(all, ({ field }) => field.required === true)
 })
 
+/** The context of a validation. Parts that equal the corresponding part of `previous` are not validated again. */
+export interface ValidationContext extends RuleContext {
+  readonly previous?: Json | undefined
+}
+
 /** Returns all errors of a decoded value. */
-export function validate(schema: Schema, value: Json, context: RuleContext): FieldError[] {
-  const validation = new Validation(context)
-  validation.check(schema, value, '')
+export function validate(schema: Schema, value: Json, { previous, ...context }: ValidationContext): FieldError[] {
+  const validation = new Validation(context, previous)
+  validation.check(schema, { value, previous, path: '' })
   return validation.errors
 }
 
 /** Like `validate`, but yields wherever it can be interrupted. */
-export function* validateSliced(schema: Schema, value: Json, context: RuleContext): Generator<void, FieldError[]> {
-  const validation = new Validation(context)
-  yield* validation.checkSliced(schema, value, '')
+export function* validateSliced(
+  schema: Schema,
+  value: Json,
+  { previous, ...context }: ValidationContext,
+): Generator<void, FieldError[]> {
+  const validation = new Validation(context, previous)
+  yield* validation.checkSliced(schema, { value, previous, path: '' })
   return validation.errors
+}
+
+/** A value to validate. */
+interface Judged {
+  readonly value: Json
+  readonly path: FieldPath
+  /** The value that it replaces, if known. */
+  readonly previous: Json | undefined
 }
 
 class Validation {
@@ -80,22 +98,31 @@ class Validation {
   /** Texts of errors that are reported only once. */
   readonly #reported = new Set<string>()
 
-  constructor(context: RuleContext) {
+  /** Whether errors of a user-defined schema name the element of a list. */
+  readonly #namesElements: boolean
+  /** Finds unchanged parts, which need no validation; undefined if all parts are validated. */
+  readonly #changes: Changes | undefined
+
+  constructor(context: RuleContext, previous: Json | undefined) {
     this.#context = context
+    this.#namesElements = isSince('1.25', context)
+    this.#changes = previous === undefined ? undefined : new Changes()
   }
 
-  check(schema: Schema, value: Json, path: FieldPath): void {
-    if (!this.#isLookedAt(schema)) return
-    if (this.#hasJudgedParts(schema, value, path)) this.#checkType(schema, value, path)
+  check(schema: Schema, judged: Judged): void {
+    if (!this.#isLookedAt(schema, judged)) return
+    const { value, path } = judged
+    if (this.#hasJudgedParts(schema, value, path)) this.#checkType(schema, judged)
     this.#checkWhole(schema, value, path)
   }
 
   /** Validates a large value in steps, and any other value at once. */
-  *checkSliced(schema: Schema, value: Json, path: FieldPath): Generator<void, void> {
-    if (!this.#isLookedAt(schema)) return
-    if (!isLarge(value)) return this.check(schema, value, path)
+  *checkSliced(schema: Schema, judged: Judged): Generator<void, void> {
+    const { value, path } = judged
+    if (!isLarge(value)) return this.check(schema, judged)
+    if (!this.#isLookedAt(schema, judged)) return
     yield* this.#rest()
-    if (this.#hasJudgedParts(schema, value, path)) yield* this.#checkTypeSliced(schema, value, path)
+    if (this.#hasJudgedParts(schema, value, path)) yield* this.#checkTypeSliced(schema, judged)
     yield* this.#checkWholeSliced(schema, value, path)
   }
 
@@ -107,17 +134,23 @@ class Validation {
     this.#effort.began += threadMicroseconds() - before
   }
 
-  #isLookedAt(schema: Schema): boolean {
-    return hasRules(schema) && this.errors.length < maxFaults
+  #isLookedAt(schema: Schema, { value, previous }: Judged): boolean {
+    return hasRules(schema) && this.errors.length < maxFaults && this.#changes?.isSame(value, previous) !== true
+  }
+
+  /** Returns the element of a list that user-defined schemas may name by the list alone. */
+  #elementPath({ lenient }: ListSchema, path: FieldPath, index: number): FieldPath {
+    return lenient && !this.#namesElements ? path : at(path, index)
   }
 
   /** Whether to validate the parts of a value. Reports a value of the wrong type as an error. */
   #hasJudgedParts(schema: Schema, value: Json, path: FieldPath): boolean {
     if (!schema.lenient || schema.anyType || matchesType(schema, value))
-      return value !== null && !schema.skipsParts?.(value)
-    const misfits = schema.misfit?.(value, path) ?? [invalid(path, typeName(value), `must be of type ${schema.type}`)]
-    const hasOwnFault = isSince('1.25', this.#context)
-    this.#report(hasOwnFault ? misfits : misfits.map((misfit) => ({ ...misfit, fault: 'FieldValueInvalid' })))
+      return value !== null && !schema.skipsParts?.(value, this.#context)
+    const misfits = schema.misfit?.(value, path, this.#context) ?? [
+      invalid(path, typeName(value), `must be of type ${schema.type}`),
+    ]
+    this.#report(misfits)
     return false
   }
 
@@ -151,17 +184,18 @@ class Validation {
     }
   }
 
-  #checkType(schema: Schema, value: Json, path: FieldPath): void {
+  #checkType(schema: Schema, judged: Judged): void {
+    const { value, path, previous } = judged
     switch (schema.type) {
       case 'object':
         if (isObject(value) && !schema.unjudged)
-          this.#checkObject(schema, value, schema.faultsAt?.(path, this.#context) ?? path)
+          this.#checkObject(schema, { value, previous, path: schema.faultsAt?.(path, this.#context) ?? path })
         return
       case 'map':
-        if (isObject(value)) this.#checkMap(schema, value, path)
+        if (isObject(value)) this.#checkMap(schema, { value, path, previous })
         return
       case 'list':
-        if (Array.isArray(value)) this.#checkList(schema, value, path)
+        if (Array.isArray(value)) this.#checkList(schema, { value, path, previous })
         return
       case 'string':
         if (schema.values && !schema.values.includes(String(value)))
@@ -173,28 +207,29 @@ class Validation {
   }
 
   /** Validates a large value: an object, a map or a list. */
-  *#checkTypeSliced(schema: Schema, value: Json, path: FieldPath): Generator<void, void> {
-    if (schema.type === 'map' && isObject(value)) yield* this.#checkMapSliced(schema, value, path)
-    else if (schema.type === 'list' && Array.isArray(value)) yield* this.#checkListSliced(schema, value, path)
+  *#checkTypeSliced(schema: Schema, { value, path, previous }: Judged): Generator<void, void> {
+    if (schema.type === 'map' && isObject(value)) yield* this.#checkMapSliced(schema, { value, path, previous })
+    else if (schema.type === 'list' && Array.isArray(value))
+      yield* this.#checkListSliced(schema, { value, path, previous })
     else if (schema.type === 'object' && isObject(value) && !schema.unjudged) {
       const judged = judgedObject(
         schema,
-        { value, path: schema.faultsAt?.(path, this.#context) ?? path },
+        { value, previous, path: schema.faultsAt?.(path, this.#context) ?? path },
         this.#context,
       )
       for (const checked of checkedFields(schema).of(value)) {
         const item = this.#partOf(judged, checked)
-        if (item !== undefined) yield* this.checkSliced(checked.field.schema, item, child(judged.path, checked.name))
+        if (item !== undefined) yield* this.checkSliced(checked.field.schema, fieldOf(judged, checked.name, item))
       }
       this.#checkChosen(judged)
     }
   }
 
-  #checkObject(schema: ObjectSchema, value: JsonObject, path: FieldPath): void {
-    const judged = judgedObject(schema, { value, path }, this.#context)
+  #checkObject(schema: ObjectSchema, { value, path, previous }: Judged & { readonly value: JsonObject }): void {
+    const judged = judgedObject(schema, { value, path, previous }, this.#context)
     for (const checked of checkedFields(schema).of(value)) {
       const item = this.#partOf(judged, checked)
-      if (item !== undefined) this.check(checked.field.schema, item, child(path, checked.name))
+      if (item !== undefined) this.check(checked.field.schema, fieldOf(judged, checked.name, item))
     }
     this.#checkChosen(judged)
   }
@@ -218,23 +253,34 @@ class Validation {
     if (choice && setFields.length === 0) this.errors.push(required(path, `must specify a ${choice.noun}`))
   }
 
-  #checkMap(schema: MapSchema, value: JsonObject, path: FieldPath): void {
+  #checkMap(schema: MapSchema, { value, path, previous }: Judged & { readonly value: JsonObject }): void {
     const looksInto = hasRules(schema.values)
+    const before = membersBefore(schema, previous)
     for (const key of Object.keys(value)) {
       if (this.errors.length >= maxFaults) return
       const place = this.#checkKey(schema, key, path)
-      if (looksInto) this.check(schema.values, value[key]!, place)
+      if (looksInto)
+        this.check(schema.values, { value: value[key]!, path: place, previous: before && own(before, key) })
     }
   }
 
-  *#checkMapSliced(schema: MapSchema, value: JsonObject, path: FieldPath): Generator<void, void> {
+  *#checkMapSliced(
+    schema: MapSchema,
+    { value, path, previous }: Judged & { readonly value: JsonObject },
+  ): Generator<void, void> {
     const looksInto = hasRules(schema.values)
+    const before = membersBefore(schema, previous)
     let entries = 0
     for (const key of Object.keys(value)) {
       if (this.errors.length >= maxFaults) return
       if (++entries % partsPerSlice === 0) yield* this.#rest()
       const place = this.#checkKey(schema, key, path)
-      if (looksInto) yield* this.checkSliced(schema.values, value[key]!, place)
+      if (looksInto)
+        yield* this.checkSliced(schema.values, {
+          value: value[key]!,
+          path: place,
+          previous: before && own(before, key),
+        })
     }
   }
 
@@ -245,18 +291,25 @@ class Validation {
     return place
   }
 
-  #checkList(schema: ListSchema, value: Json[], path: FieldPath): void {
+  #checkList(schema: ListSchema, { value, path, previous }: Judged & { readonly value: Json[] }): void {
     if (schema.unique) this.#checkUnique(schema, value, path)
     if (!hasRules(schema.items)) return
-    for (let i = 0; i < value.length; i++) this.check(schema.items, value[i]!, schema.lenient ? path : at(path, i))
+    const before = elementsBefore(schema, previous)
+    for (const [i, item] of value.entries())
+      this.check(schema.items, { value: item, path: this.#elementPath(schema, path, i), previous: before?.(item) })
   }
 
-  *#checkListSliced(schema: ListSchema, value: Json[], path: FieldPath): Generator<void, void> {
+  *#checkListSliced(
+    schema: ListSchema,
+    { value, path, previous }: Judged & { readonly value: Json[] },
+  ): Generator<void, void> {
     if (schema.unique) this.#checkUnique(schema, value, path)
     if (!hasRules(schema.items)) return
-    for (let i = 0; i < value.length; i++) {
+    const before = elementsBefore(schema, previous)
+    for (const [i, item] of value.entries()) {
       if (i % partsPerSlice === 0) yield* this.#rest()
-      yield* this.checkSliced(schema.items, value[i]!, schema.lenient ? path : at(path, i))
+      const place = this.#elementPath(schema, path, i)
+      yield* this.checkSliced(schema.items, { value: item, path: place, previous: before?.(item) })
     }
   }
 
@@ -270,6 +323,22 @@ class Validation {
   }
 }
 
+/** Returns the members that those of a new value replace. */
+function membersBefore({ atomic }: { readonly atomic?: boolean }, previous: Json | undefined): JsonObject | undefined {
+  return isObject(previous) && !atomic ? previous : undefined
+}
+
+function fieldOf({ path, before }: JudgedObject, name: string, value: Json): Judged {
+  return { value, path: child(path, name), previous: before && own(before, name) }
+}
+
+/** Finds the element that an element of a keyed list replaces. Elements of other lists have no identity. */
+function elementsBefore(schema: ListSchema, previous: Json | undefined) {
+  if (schema.list !== 'map' || !Array.isArray(previous)) return undefined
+  const known = new Map(previous.map((item) => [identityOf(schema, item), item]))
+  return (item: Json) => known.get(identityOf(schema, item))
+}
+
 /** An object whose fields are being validated. */
 interface JudgedObject {
   readonly value: JsonObject
@@ -278,16 +347,19 @@ interface JudgedObject {
   /** The fields of the choice that are set. */
   readonly setFields: readonly string[]
   readonly unjudged: readonly string[] | undefined
+  /** The members of the object that it replaces, if known. */
+  readonly before: JsonObject | undefined
 }
 
 function judgedObject(
   schema: ObjectSchema,
-  { value, path }: Pick<JudgedObject, 'value' | 'path'>,
+  { value, path, previous }: Judged & { readonly value: JsonObject },
   context: RuleContext,
 ): JudgedObject {
   const { choice } = schema
   const setFields = choice ? membersIn(value, choice) : []
-  return { value, path, choice, setFields, unjudged: schema.leavesUnjudged?.(value, context) }
+  const unjudged = schema.leavesUnjudged?.(value, context)
+  return { value, path, choice, setFields, unjudged, before: membersBefore(schema, previous) }
 }
 
 function membersIn(value: JsonObject, { among }: Choice): string[] {

@@ -16,14 +16,14 @@ import { TimeSlice } from '../../base/concurrency/time-slice.ts'
 import type { Change, Entry } from '../store/store.ts'
 import { type CachedObject, type ObjectReader, type OtherVersionReader, readStored } from './cached-object.ts'
 import { CacheEvent, type EventForm, type Matches } from './event.ts'
-import { type LabelDemand, LabelIndex } from './label-index.ts'
 import { PartialObjects } from './partial-objects.ts'
+import { type IndexDemand, SelectorIndex } from './selector-index.ts'
 import { Unreadable } from './unreadable.ts'
 import { type Selection, Watcher } from './watcher.ts'
 
 const maxEvents = 4096
 const maxEventBytes = 64 * 1024 * 1024
-/** Maximum number of indexed labels per kind. Selectors on other labels scan all objects. */
+/** Maximum number of indexed labels and fields per kind. Selectors on others scan all objects. */
 const maxIndexes = 16
 /**
  * An index returns all its matches at once. If there are more than this, the query scans the objects in slices instead.
@@ -50,8 +50,8 @@ export class KindCache {
   #unreadable = new Map<string, Unreadable>()
   /** The revision of the loaded snapshot, which contains all changes up to it. */
   #loadedAt = 0
-  /** Indexes by label. */
-  readonly #indexes = new Map<string, LabelIndex>()
+  /** Indexes by label or field. */
+  readonly #indexes = new Map<string, SelectorIndex>()
   /** Watchers by namespace. The empty string is for watchers of all namespaces. */
   readonly #watchers = new Map<string, Set<Watcher>>()
   readonly #listeners = new Set<ChangeListener>()
@@ -269,7 +269,7 @@ export class KindCache {
   slices({ namespace, matches, after, demand }: ObjectQuery): Iterable<CachedObject[]> {
     this.#partial?.assertWhole()
     const prefix = this.#prefixOf(namespace)
-    const indexed = demand && this.#indexOf(demand.key)?.find(demand.values, maxIndexed)
+    const indexed = demand && this.#indexOf(demand)?.find(demand.values, maxIndexed)
     const slices = indexed ? [within(indexed, prefix, after)] : this.#objects.slices(prefix, after)
     return matches === undefined ? slices : filtered(slices, matches)
   }
@@ -369,10 +369,11 @@ export class KindCache {
     }
   }
 
-  /** Returns the index of a label. Undefined while it is being built, or if there are too many indexes. */
-  #indexOf(label: string): LabelIndex | undefined {
-    if (!this.#indexes.has(label) && this.#indexes.size < maxIndexes) void this.#makeIndex(label)
-    const index = this.#indexes.get(label)
+  /** Returns the index for a label or field. Undefined while it is being built, or if there are too many indexes. */
+  #indexOf(demand: IndexDemand): SelectorIndex | undefined {
+    const name = `${demand.source} ${demand.key}`
+    if (!this.#indexes.has(name) && this.#indexes.size < maxIndexes) void this.#makeIndex(name, demand)
+    const index = this.#indexes.get(name)
     return index?.complete ? index : undefined
   }
 
@@ -380,14 +381,14 @@ export class KindCache {
    * Builds an index: immediately if there are few objects, otherwise in slices. Changes in the meantime update the
    * index as usual.
    */
-  async #makeIndex(label: string): Promise<void> {
-    const index = new LabelIndex(label)
-    this.#indexes.set(label, index)
+  async #makeIndex(name: string, demand: IndexDemand): Promise<void> {
+    const index = new SelectorIndex(demand)
+    this.#indexes.set(name, index)
     const timeSlice = new TimeSlice()
     for (const slice of this.#objects.slices(this.prefix)) {
       for (const object of slice) if (this.#objects.get(object.key) === object) index.add(object)
       if (timeSlice.charge(slice.length)) await timeSlice.yieldIfDue()
-      if (this.#indexes.get(label) !== index) return
+      if (this.#indexes.get(name) !== index) return
     }
     index.complete = true
   }
@@ -455,7 +456,7 @@ export interface ObjectQuery {
   /** Selects only objects after this key. */
   readonly after?: string | undefined
   /** The part of `matches` that an index can answer. */
-  readonly demand?: LabelDemand | undefined
+  readonly demand?: IndexDemand | undefined
 }
 
 /** The events after one revision, up to another. */

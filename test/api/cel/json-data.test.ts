@@ -62,6 +62,7 @@ const rows: { readonly [title: string]: Row } = {
     rules: [
       'self.a__dot__b == 1 && self.a__dash__b == 2 && self.a__slash__b == 3 && self.a__underscores__b == 4',
       'self.__namespace__ == 5',
+      'self.namespace == 5 && has(self.namespace)',
       'has(self.a__dot__b)',
     ],
   },
@@ -117,10 +118,10 @@ const rows: { readonly [title: string]: Row } = {
     self: { a: 9_007_199_254_740_993n },
     rules: ['self.a == 9007199254740993', 'self.a - 1 == 9007199254740992'],
   },
-  'null is a value if the field is nullable': {
+  'null is a value of a nullable field, which counts as absent': {
     schema: about({ type: 'object', nullable: true, properties: { b: text } }),
     self: { a: null },
-    rules: ['has(self.a) && self.a == null'],
+    rules: ['!has(self.a) && self.a == null'],
   },
 }
 

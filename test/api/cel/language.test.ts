@@ -335,6 +335,7 @@ describe('functions of later Kubernetes versions', () => {
       [30, "isIP('1')"],
       [32, '[1].all(i, v, true)'],
       [33, "isSemver('1')"],
+      [31, 'format.uuid().validate("x") != null'],
       [34, '[2, 1].sort() == [1, 2]'],
       [34, '[2, 1].sortBy(x, x) == [1, 2]'],
     ]

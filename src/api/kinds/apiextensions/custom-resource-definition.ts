@@ -7,7 +7,7 @@
 import { isObject, type Json, type JsonObject, own } from '../../json/json.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import { column, nameColumn } from '../../schema/columns.ts'
-import type { PrepareContext, RuleContext } from '../../schema/context.ts'
+import { isSince, type PrepareContext, type RuleContext } from '../../schema/context.ts'
 import { defineKind, type Subresource } from '../../schema/kind.ts'
 import { defaultGates } from '../../versions/feature-gates.ts'
 import { keep, plainStatus, specAndStatus } from '../spec-and-status.ts'
@@ -164,6 +164,8 @@ function addStoredVersion(object: CustomResourceDefinition): void {
 function warnOfRules(versions: readonly DefinitionVersion[], context: RuleContext): string[] {
   const { vendor, gates = defaultGates() } = context
   const keyword = `${vendor.extensionPrefix}validations`
+  // Later versions drop the parts of rules that they do not enforce.
+  if (isSince('1.25', context)) return []
   const isEnforced = gates.has('CustomResourceValidationExpressions')
   return versions.flatMap(({ name, schema }) => {
     const rules = rulesIn(schema?.openAPIV3Schema, keyword)

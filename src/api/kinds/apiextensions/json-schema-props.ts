@@ -83,12 +83,16 @@ const ruleFields = s.object(
   { name: 'ValidationRule', doc: 'A validation rule written in CEL.' },
 )
 
-/** Preserves unknown fields, so that rules with fields of later Kubernetes versions are stored unchanged. */
+/**
+ * Versions without rules preserve unknown fields, so that rules with fields of later Kubernetes versions are stored
+ * unchanged.
+ */
 const validationRule = s.any({
   name: ruleFields.name!,
   doc: ruleFields.doc!,
   described: () => ruleFields,
   versioned: true,
+  prunedSince: '1.25',
 })
 
 const numbers = {

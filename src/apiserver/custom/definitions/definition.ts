@@ -14,9 +14,11 @@ import { compareVersions } from '../../../api/model/version-order.ts'
 import { emulationOf, type JudgeContext } from '../../../api/schema/context.ts'
 import type { Evolution, Kind, Scope } from '../../../api/schema/kind.ts'
 import { type CustomKindDefinition, customKind } from '../objects/custom-kind.ts'
+import { selectableFieldFaults, selectablePaths } from '../objects/selectable-fields.ts'
 import type { Convert } from '../objects/upgrade-stored-objects.ts'
 import { expressionsIn, judgeRules } from '../rules/rule-faults.ts'
 import { defaultFaults } from '../schema/default-faults.ts'
+import { formatWarnings } from '../schema/format-warnings.ts'
 
 export type DefinedKinds =
   | { readonly outcome: 'kinds'; readonly kinds: readonly Kind[] }
@@ -39,9 +41,16 @@ export async function kindsOf(
   const ordered = versions.toSorted((a, b) => Number(b.storage ?? false) - Number(a.storage ?? false))
   const kinds = new Map<DefinitionVersion, Kind>()
   const evolutions = new Map<string, Evolution>()
+  const indexedFields = [...new Set(versions.flatMap(selectablePaths))]
   for (const version of ordered) {
     const [storage] = kinds.values()
-    const wanted = { ...definitionOf(definition, names, version), storage, versions: evolutions, convert }
+    const wanted = {
+      ...definitionOf(definition, names, version),
+      indexedFields,
+      storage,
+      versions: evolutions,
+      convert,
+    }
     const made = await customKind(wanted, vendor, { path: version.name ?? '', stored: true })
     if (made.outcome === 'invalid') return made
     kinds.set(version, made.kind)
@@ -71,11 +80,13 @@ async function schemaFaultsOf(
     await timeSlice.yieldIfDue()
     const path = child(at('spec.versions', i), 'schema.openAPIV3Schema')
     const hasStatus = version.subresources?.status !== undefined
-    const reading = { path, timeSlice, hasStatus }
+    const reading = { path, timeSlice, hasStatus, emulation }
     const made = await customKind(definitionOf(definition, spec.names ?? {}, version), vendor, reading)
     if (made.outcome === 'invalid') faults.push(...made.faults)
     else {
       faults.push(...(await timeSlice.run(defaultFaults(made.kind.schema, vendor, path))))
+      const place = versions.length === 1 ? 'spec' : at('spec.versions', i)
+      faults.push(...selectableFieldFaults(version, vendor.extensionPrefix, place))
       if (emulation.gates.has('CustomResourceValidationExpressions')) {
         const reading = { path, timeSlice, emulation, stored }
         faults.push(...(await judgeRules(version.schema.openAPIV3Schema as Json, vendor, reading)))
@@ -85,11 +96,10 @@ async function schemaFaultsOf(
   return faults
 }
 
-/** Returns the inputs of schema validation as text: the schema, and whether the status subresource is enabled. */
-function schemaText({ schema, subresources }: DefinitionVersion): string {
-  return JSON.stringify([schema?.openAPIV3Schema ?? null, subresources?.status !== undefined], (_, value) =>
-    typeof value === 'bigint' ? `${value}n` : value,
-  )
+/** Returns the inputs of schema validation as text: the schema, the status subresource and the selectable fields. */
+function schemaText({ schema, subresources, selectableFields }: DefinitionVersion): string {
+  const inputs = [schema?.openAPIV3Schema ?? null, subresources?.status !== undefined, selectableFields ?? []]
+  return JSON.stringify(inputs, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))
 }
 
 /** Returns a kind that accepts any object, for cleaning up the objects of a definition. */
@@ -130,6 +140,7 @@ function definitionOf(
     status: subresources?.status !== undefined,
     scale: subresources?.scale,
     columns: additionalPrinterColumns ?? [],
+    selectable: selectablePaths(version),
     warning: deprecated ? (deprecationWarning ?? warningOf(spec ?? {}, name, kind)) : undefined,
     id: `${metadata.uid ?? ''}/${metadata.generation ?? 0}`,
   }
@@ -149,5 +160,9 @@ function warningOf({ group, versions = [] }: DefinitionSpec, deprecated: string,
 export function withSchemaRules(kind: Kind): Kind {
   const judge: NonNullable<Kind['rules']['judge']> = (object, previous, context) =>
     schemaFaultsOf(object as CustomResourceDefinition, previous as CustomResourceDefinition | undefined, context)
-  return { ...kind, rules: { ...kind.rules, judge } }
+  const warnings: NonNullable<Kind['rules']['warnings']> = (object, previous, context) => [
+    ...(kind.rules.warnings?.(object, previous, context) ?? []),
+    ...formatWarnings((object as CustomResourceDefinition).spec?.versions ?? [], context),
+  ]
+  return { ...kind, rules: { ...kind.rules, judge, warnings } }
 }

@@ -8,10 +8,12 @@
 
 import { defined, type Json, type JsonObject, setKey } from '../../../api/json/json.ts'
 import { beginGeneration, countGeneration } from '../../../api/kinds/generation.ts'
+import type { FieldError } from '../../../api/model/field-error.ts'
 import { checkDnsSubdomain } from '../../../api/model/names.ts'
 import { type ApiObject, asJson } from '../../../api/model/object.ts'
 import { apiVersionOf, type Vendor } from '../../../api/model/vendor.ts'
 import type { Verb } from '../../../api/model/verb.ts'
+import { isSince } from '../../../api/schema/context.ts'
 import type { Evolution, Kind, KindNames, Scope, Subresource } from '../../../api/schema/kind.ts'
 import type { ObjectSchema } from '../../../api/schema/schema.ts'
 import { shorten } from '../../../base/text/shorten.ts'
@@ -26,6 +28,7 @@ import {
 import { customScale, type ScalePaths } from './custom-scale.ts'
 import { type ObjectRules, objectRules } from './object-rules.ts'
 import { columnsOf, type PrinterColumn } from './printer-columns.ts'
+import { selectableFields } from './selectable-fields.ts'
 import { type Convert, evolutionOf } from './upgrade-stored-objects.ts'
 
 export interface CustomKindDefinition {
@@ -46,6 +49,10 @@ export interface CustomKindDefinition {
   /** Paths of the replica fields, if the scale subresource is enabled. */
   readonly scale?: ScalePaths | undefined
   readonly columns?: readonly PrinterColumn[]
+  /** Paths of the fields that field selectors of this version can use: `spec.color`. */
+  readonly selectable?: readonly string[]
+  /** The fields of all versions, whose values are kept with each stored object. Defaults to those of this version. */
+  readonly indexedFields?: readonly string[]
   /** Deprecation warning for users of this version. */
   readonly warning?: string | undefined
   /** The storage version, if it is another one. */
@@ -67,7 +74,7 @@ export async function customKind(
   vendor: Vendor,
   reading: SchemaReading,
 ): Promise<CustomKind> {
-  const read = await readStructuralSchema(definition.schema, vendor, reading)
+  const read = await readStructuralSchema(definition.schema, vendor, { ...reading, selectable: definition.selectable })
   if (read.outcome === 'invalid') return read
   return { outcome: 'kind', kind: makeKind(definition, read, vendor) }
 }
@@ -77,6 +84,7 @@ export async function customKind(
  */
 function makeKind(definition: CustomKindDefinition, read: ReadSchema, vendor: Vendor): Kind {
   const { group, status = false, scale, warning, columns = [], storage, versions, convert, id = '' } = definition
+  const { selectable = [], indexedFields = selectable } = definition
   const { schema: described, text, unenforced } = read
   const names = namesOf(definition)
   const doc = typeof described.doc === 'string' ? described.doc : `A custom resource of ${group}.`
@@ -108,8 +116,7 @@ function makeKind(definition: CustomKindDefinition, read: ReadSchema, vendor: Ve
     lifecycle: { verbs, needsVersion: true, plainFinalizers: true, strategicPatch: false },
     views: {
       columns: columnsOf(columns),
-      // None besides name and namespace.
-      selectable: () => ({}),
+      selectable: selectableFields(indexedFields),
       typedItems: true,
       subresources: {
         ...(status && { status: statusOf(schema) }),
@@ -117,18 +124,27 @@ function makeKind(definition: CustomKindDefinition, read: ReadSchema, vendor: Ve
       },
     },
     ...(warning !== undefined && { deprecated: { warning } }),
+    selectorNames: Object.fromEntries(selectable.map((path) => [path, path])),
     evolution,
   }
+}
+
+/** An element that occurs twice is no error of a write if the stored object already has one. */
+function isRepetition({ fault }: FieldError): boolean {
+  return fault === 'FieldValueDuplicate'
 }
 
 /** Runs structural object rules first, then CEL rules, which need valid objects. */
 function judgeOf(rules: ObjectRules | undefined, judge: Judge | undefined): Judge | undefined {
   if (rules === undefined) return judge
   return async (object, previous, context) => {
-    const faults = await context.timeSlice.run(rules(object))
+    const { timeSlice } = context
+    const found = await timeSlice.run(rules(object))
+    const hadRepetitions = async () => (await timeSlice.run(rules(previous!))).some(isRepetition)
+    const isForgiven = found.some(isRepetition) && previous !== undefined && isSince('1.24', context)
+    const faults = isForgiven && (await hadRepetitions()) ? found.filter((fault) => !isRepetition(fault)) : found
     if (judge === undefined) return faults
-    const isSound = context.isSound && faults.length === 0
-    return [...faults, ...(await judge(object, previous, { ...context, isSound }))]
+    return [...faults, ...(await judge(object, previous, { ...context, faults: [...context.faults, ...faults] }))]
   }
 }
 

@@ -5,12 +5,14 @@
  */
 
 import { isObject, type JsonObject, own } from '../../../api/json/json.ts'
-import { child, type FieldError, type FieldPath, invalid } from '../../../api/model/field-error.ts'
+import { at, child, type FieldError, type FieldPath, invalid } from '../../../api/model/field-error.ts'
 import { mayTake } from './effort.ts'
 import {
   type About,
+  isPrecise,
   keywordRule,
   memberLimit,
+  nowhere,
   type RuleTools,
   tooMuch,
   typeRule,
@@ -25,9 +27,6 @@ interface Outcome {
 }
 
 type Demand = (...about: About) => Outcome
-
-/** Path of errors that belong to no field, as in kube-apiserver. */
-export const nowhere: FieldPath = '<nil>'
 
 /** Errors of logic keywords belong to no field. Their text contains the path. */
 function unmet(path: FieldPath, rule: string): FieldError {
@@ -134,15 +133,18 @@ function deepDemand(schema: JsonObject, tools: RuleTools): Demand {
   }
 }
 
-/** Validates members and elements. Errors of elements use the path of the list. */
+/** Validates members and elements. Early versions name the list in errors of elements. */
 function demandsBelow(schema: JsonObject, tools: RuleTools): (about: About) => Outcome {
   const properties = isObject(schema.properties) ? Object.entries(schema.properties) : []
   const ofMembers = properties.map(([name, inner]) => [name, deepDemand(inner as JsonObject, tools)] as const)
   const ofElements = isObject(schema.items) ? deepDemand(schema.items, tools) : undefined
   const isOutside = memberLimit(schema)
   return ([value, path, ...rest]) => {
-    if (Array.isArray(value)) return ofElements ? sum(value.map((item) => ofElements(item, path, ...rest))) : nothing
-    if (!isObject(value) || isOutside?.(value)) return nothing
+    if (Array.isArray(value)) {
+      const pathOf = (index: number) => (isPrecise(rest[0]) ? at(path, index) : path)
+      return ofElements ? sum(value.map((item, i) => ofElements(item, pathOf(i), ...rest))) : nothing
+    }
+    if (!isObject(value) || isOutside?.(value, rest[0])) return nothing
     const outcomes = ofMembers.flatMap(([name, demand]) => {
       const member = own(value, name)
       return member === undefined ? [] : [demand(member, child(path, name), ...rest)]

@@ -11,23 +11,24 @@ import { isObject, type Json, type JsonObject, own, sameJson } from '../../../ap
 import {
   child,
   type FieldError,
+  type FieldFault,
   type FieldPath,
   forbidden,
   invalid,
   notSupported,
   required,
-  typeInvalid,
 } from '../../../api/model/field-error.ts'
+import { isSince, type RuleContext } from '../../../api/schema/context.ts'
 import type { Effort } from '../../../api/schema/effort.ts'
 import { isInt64 } from '../../../api/schema/matches-type.ts'
 import { hasFormat, knownFormat } from '../schema/formats.ts'
 import type { CompilePattern } from '../schema/patterns.ts'
 import { mayTake } from './effort.ts'
 
-export type ValueRule = (value: Json, path: FieldPath, context: unknown, effort: Effort) => FieldError[]
+export type ValueRule = (value: Json, path: FieldPath, context: RuleContext, effort: Effort) => FieldError[]
 
 /** Validates only the type of a value. */
-export type TypeRule = (value: Json, path: FieldPath) => FieldError[]
+export type TypeRule = (value: Json, path: FieldPath, context: RuleContext) => FieldError[]
 
 /** The arguments of a rule. */
 export type About = Parameters<ValueRule>
@@ -41,37 +42,60 @@ export interface RuleTools {
   readonly prefix: string
 }
 
+/** Kubernetes 1.25 and later report what is wrong with a value, and name the element of a list. */
+export function isPrecise(context: RuleContext): boolean {
+  return isSince('1.25', context)
+}
+
+/** Path of errors that belong to no field, as in kube-apiserver. */
+export const nowhere: FieldPath = '<nil>'
+
+/** What a keyword demands of a value: in words, and the reason of its error in precise versions. */
+interface Demand {
+  readonly rule: string
+  readonly precise?: FieldFault
+}
+
+interface Place {
+  readonly path: FieldPath
+  readonly context: RuleContext
+}
+
 /**
- * Returns an error in the words of the schema. Elements of a list share one path, and equal texts are reported once.
+ * Returns an error in the words of the schema. Equal texts are reported once, because the elements of a list share one
+ * path in early versions.
  */
-function broken(path: FieldPath, value: Json, rule: string): FieldError {
+function broken({ path, context }: Place, value: Json, { rule, precise }: Demand): FieldError {
   const text = `${path} in body ${rule}`
-  return { ...invalid(path, value, text), once: text }
+  const fault = precise !== undefined && isPrecise(context) ? { fault: precise } : undefined
+  return { ...invalid(path, value, text), ...fault, once: text }
 }
 
 const ofNumbers =
   (test: (value: number | bigint) => boolean, rule: string): ValueRule =>
-  (value, path) =>
-    (typeof value !== 'number' && typeof value !== 'bigint') || test(value) ? [] : [broken(path, value, rule)]
+  (value, path, context) =>
+    (typeof value !== 'number' && typeof value !== 'bigint') || test(value)
+      ? []
+      : [broken({ path, context }, value, { rule })]
 
 const ofStrings =
-  (test: (value: string) => boolean, rule: string): ValueRule =>
-  (value, path) =>
-    typeof value !== 'string' || test(value) ? [] : [broken(path, value, rule)]
+  (test: (value: string) => boolean, demand: Demand): ValueRule =>
+  (value, path, context) =>
+    typeof value !== 'string' || test(value) ? [] : [broken({ path, context }, value, demand)]
 
 const ofCounts =
-  (count: (value: Json) => number | undefined, test: (count: number) => boolean, rule: string): ValueRule =>
-  (value, path) => {
-    const found = count(value)
-    return found === undefined || test(found) ? [] : [broken(path, found, rule)]
+  (test: (count: number) => boolean, demand: Demand): ValueRule =>
+  (value, path, context) => {
+    const found = items(value)
+    return found === undefined || test(found) ? [] : [broken({ path, context }, found, demand)]
   }
 
 /** The error shows the limit, not the count. */
 const ofMembers =
-  (limit: Json, test: (count: number) => boolean, rule: string): ValueRule =>
-  (value, path) => {
+  (limit: Json, test: (count: number) => boolean, demand: Demand): ValueRule =>
+  (value, path, context) => {
     const found = members(value)
-    return found === undefined || test(found) ? [] : [broken(path, limit, rule)]
+    return found === undefined || test(found) ? [] : [broken({ path, context }, limit, demand)]
   }
 
 const items = (value: Json) => (Array.isArray(value) ? value.length : undefined)
@@ -107,17 +131,36 @@ const keywords: { readonly [keyword: string]: MakeRule } = {
       : ofNumbers((value) => value >= (wanted as number), `should be greater than or equal to ${wanted}`),
   multipleOf: (wanted) =>
     ofNumbers((value) => Number.isInteger(Number(value) / Number(wanted)), `should be a multiple of ${wanted}`),
-  maxItems: (wanted) => ofCounts(items, (count) => count <= Number(wanted), `should have at most ${wanted} items`),
-  minItems: (wanted) => ofCounts(items, (count) => count >= Number(wanted), `should have at least ${wanted} items`),
-  format: (wanted) => {
+  maxItems: (wanted) =>
+    ofCounts((count) => count <= Number(wanted), {
+      rule: `should have at most ${wanted} items`,
+      precise: 'FieldValueTooMany',
+    }),
+  minItems: (wanted) => ofCounts((count) => count >= Number(wanted), { rule: `should have at least ${wanted} items` }),
+  format: (wanted, { type }) => {
+    if (wanted === 'int32' && type === 'integer') return int32Rule
     const format = knownFormat(wanted)
     if (format === undefined) return () => []
-    return (value, path) =>
-      typeof value !== 'string' || hasFormat(format, value)
+    const rule = (value: string) => `must be of type ${wanted}: ${JSON.stringify(value)}`
+    return (value, path, context) =>
+      typeof value !== 'string' || knownFormat(wanted, context) === undefined || hasFormat(format, value)
         ? []
-        : [broken(path, value, `must be of type ${wanted}: ${JSON.stringify(value)}`)]
+        : [broken({ path, context }, value, { rule: rule(value), precise: 'FieldValueTypeInvalid' })]
   },
 }
+
+/** Kubernetes 1.35 and later check that a number has its format, and report it without a field. */
+const checksNumbers = (context: RuleContext) => isSince('1.35', context)
+
+function wrongNumber(path: FieldPath, format: string): FieldError {
+  const text = `Checked value must be of type integer ${format} in ${path}`
+  return { ...invalid(nowhere, '', text), once: text }
+}
+
+const int32Rule: ValueRule = (value, path, context) =>
+  checksNumbers(context) && isInt64(value) && Number(value) !== (Number(value) | 0)
+    ? [wrongNumber(path, 'with format int32')]
+    : []
 
 function asText(_: string, value: unknown): unknown {
   return typeof value === 'bigint' ? value.toString() : value
@@ -128,14 +171,17 @@ export function tooMuch(path: FieldPath): FieldError {
 }
 
 /**
- * Only the first failing rule is reported: required members are not checked if an object has too few or too many
- * members.
+ * Early versions report only the first failing rule: required members are not checked if an object has too few or too
+ * many members.
  */
 const memberKeywords: { readonly [keyword: string]: MakeRule } = {
   minProperties: (wanted) =>
-    ofMembers(wanted, (count) => count >= Number(wanted), `should have at least ${wanted} properties`),
+    ofMembers(wanted, (count) => count >= Number(wanted), { rule: `should have at least ${wanted} properties` }),
   maxProperties: (wanted) =>
-    ofMembers(wanted, (count) => count <= Number(wanted), `should have at most ${wanted} properties`),
+    ofMembers(wanted, (count) => count <= Number(wanted), {
+      rule: `should have at most ${wanted} properties`,
+      precise: 'FieldValueTooMany',
+    }),
   required: (wanted) => (value, path) => {
     if (!isObject(value)) return []
     const missing = (wanted as string[]).filter((name) => own(value, name) === undefined)
@@ -146,19 +192,22 @@ const memberKeywords: { readonly [keyword: string]: MakeRule } = {
 /** Only the first failing rule is reported. */
 const stringKeywords: { readonly [keyword: string]: MakeRule } = {
   maxLength: (wanted) =>
-    ofStrings((value) => hasAtMost(value, Number(wanted)), `should be at most ${wanted} chars long`),
+    ofStrings((value) => hasAtMost(value, Number(wanted)), {
+      rule: `should be at most ${wanted} chars long`,
+      precise: 'FieldValueTooLong',
+    }),
   minLength: (wanted) =>
-    ofStrings((value) => hasAtLeast(value, Number(wanted)), `should be at least ${wanted} chars long`),
+    ofStrings((value) => hasAtLeast(value, Number(wanted)), { rule: `should be at least ${wanted} chars long` }),
   pattern: (wanted, _, { compile }) => {
     const compiled = compile(String(wanted))
     if (compiled.outcome === 'refused') return () => []
     const { matches, size } = compiled
     const maxLength = Math.floor(maxMatchSteps / size)
-    return (value, path, _context, effort) => {
+    return (value, path, context, effort) => {
       if (typeof value !== 'string') return []
       if (value.length > maxLength) return [tooLong(path, maxLength)]
       if (!mayTake(effort, size * value.length)) return [tooMuch(path)]
-      return matches(value) ? [] : [broken(path, value, `should match '${wanted}'`)]
+      return matches(value) ? [] : [broken({ path, context }, value, { rule: `should match '${wanted}'` })]
     }
   },
 }
@@ -173,21 +222,24 @@ function tooLong(path: FieldPath, maxLength: number): FieldError {
 /** Returns the rule for the keywords of this schema, without logic; undefined if it has none. */
 export function keywordRule(schema: JsonObject, tools: RuleTools): ValueRule | undefined {
   const rules = makeRules(keywords, schema, tools)
-  for (const table of [memberKeywords, stringKeywords]) {
-    const inTurn = makeRules(table, schema, tools)
-    if (inTurn.length > 0) rules.push((...about) => firstFaults(inTurn, about))
-  }
+  const ofMembers = makeRules(memberKeywords, schema, tools)
+  const all = (about: About) => ofMembers.flatMap((rule) => rule(...about))
+  if (ofMembers.length > 0) rules.push((...about) => (isPrecise(about[2]) ? all(about) : firstFaults(ofMembers, about)))
+  const ofText = makeRules(stringKeywords, schema, tools)
+  if (ofText.length > 0) rules.push((...about) => firstFaults(ofText, about))
   return rules.length === 0 ? undefined : (...about) => rules.flatMap((rule) => rule(...about))
 }
 
-/** Returns a test for whether an object has too few or too many members. The members are then not validated. */
-export function memberLimit({ minProperties, maxProperties }: JsonObject): ((value: Json) => boolean) | undefined {
+/** Tests whether an object has too few or too many members. Early versions then do not validate the members. */
+export type MemberLimit = (value: Json, context: RuleContext) => boolean
+
+export function memberLimit({ minProperties, maxProperties }: JsonObject): MemberLimit | undefined {
   if (minProperties == null && maxProperties == null) return undefined
   const min = Number(minProperties ?? 0)
   const max = Number(maxProperties ?? Number.POSITIVE_INFINITY)
-  return (value) => {
+  return (value, context) => {
     const count = members(value)
-    return count !== undefined && (count < min || count > max)
+    return count !== undefined && (count < min || count > max) && !isPrecise(context)
   }
 }
 
@@ -229,21 +281,25 @@ export function typeRule(schema: JsonObject, { prefix }: Pick<RuleTools, 'prefix
   const isNumeric = types.includes('number') || types.includes('integer')
   // Captures only what the rule needs, so that the schema can be freed.
   const isNullable = schema.nullable === true
-  return (value, path) => {
+  return (value, path, context) => {
     const found = jsonType(value)
-    if (found === 'null') return isNullable ? [] : [wrongType(path, types.join(','), found)]
+    const place = { path, context }
+    if (found === 'null') return isNullable ? [] : [wrongType(place, types.join(','), found)]
     if (types.includes(found) || (found === 'integer' && types.includes('number'))) return []
-    if (format === undefined) return [wrongType(path, types.join(','), found)]
-    if (found === 'string' || found === 'array') return isNumeric ? [wrongType(path, types.join(','), found)] : []
-    return [wrongType(path, format, numberFormats[found] ?? '')]
+    const isFraction = found === 'number' && types.length === 1 && types[0] === 'integer'
+    if (isFraction && checksNumbers(context))
+      return [wrongType(place, 'integer', found), wrongNumber(path, '(default format)')]
+    if (format === undefined) return [wrongType(place, types.join(','), found)]
+    if (found === 'string' || found === 'array') return isNumeric ? [wrongType(place, types.join(','), found)] : []
+    return [wrongType(place, format, numberFormats[found] ?? '')]
   }
 }
 
 const numberFormats: { readonly [type: string]: string } = { integer: 'int64', number: 'float64' }
 
-function wrongType(path: FieldPath, wanted: string, found: string): FieldError {
-  const text = `${path} in body must be of type ${wanted}: ${JSON.stringify(found)}`
-  return { ...typeInvalid(path, found, text), once: text }
+function wrongType(place: Place, wanted: string, found: string): FieldError {
+  const rule = `must be of type ${wanted}: ${JSON.stringify(found)}`
+  return broken(place, found, { rule, precise: 'FieldValueTypeInvalid' })
 }
 
 function jsonType(value: Json): string {

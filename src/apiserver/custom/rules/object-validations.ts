@@ -15,6 +15,7 @@ import {
   child,
   duplicate,
   type FieldError,
+  type FieldFault,
   type FieldPath,
   forbidden,
   invalid,
@@ -22,11 +23,13 @@ import {
   required,
 } from '../../../api/model/field-error.ts'
 import { asJson } from '../../../api/model/object.ts'
+import { Changes } from '../../../api/schema/changes.ts'
 import { emulationOf } from '../../../api/schema/context.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
 import type { Emulation } from '../../../api/versions/availability.ts'
+import { type EmulatedVersion, isAtLeast } from '../../../api/versions/emulated-version.ts'
 import type { TimeSlice } from '../../../base/concurrency/time-slice.ts'
-import { nowhere } from '../objects/value-logic.ts'
+import { nowhere } from '../objects/value-rules.ts'
 import { loadRulePatterns } from '../schema/patterns.ts'
 import type { Rule } from './rule-form.ts'
 import { type CompiledRule, type RuleNode, readRules } from './rule-tree.ts'
@@ -50,30 +53,51 @@ export function ruleJudge(text: Buffer, prefix: string): Judge | undefined {
   }
   let compiled: ReturnType<typeof compile> | undefined
   return async (object, previous, context) => {
-    const { timeSlice, isSound } = context
+    const { timeSlice, faults, warn } = context
     const { gates, version } = emulationOf(context)
-    if (!isSound || !gates.has('CustomResourceValidationExpressions')) return []
+    if (!gates.has('CustomResourceValidationExpressions')) return []
     compiled ??= compile(timeSlice, { gates, version })
     const root = await compiled
     // The keyword may occur only in a description.
     if (root === undefined) return []
-    return await timeSlice.run(
-      validationFaults(root, { value: asJson(object), previous: previous && asJson(previous), path: '' }),
-    )
+    const isPrecise = isAtLeast(version, '1.25')
+    if (faults.some(({ fault }) => !isPrecise || preventsRules.has(fault)))
+      return isPrecise ? [invalid(nowhere, null, notEvaluated)] : []
+    const isForgiving = gates.has('CRDValidationRatcheting')
+    const validating = { version, ...(isForgiving && previous !== undefined && { forgive: warn }) }
+    const judged = { value: asJson(object), previous: previous && asJson(previous), path: '' }
+    return await timeSlice.run(validationFaults(root, judged, validating))
   }
 }
 
+/** Errors because of which rules could not evaluate an object. */
+const preventsRules: ReadonlySet<FieldFault> = new Set([
+  ...(['FieldValueNotSupported', 'FieldValueRequired', 'FieldValueTooLong', 'FieldValueTooMany'] as const),
+  ...(['FieldValueTypeInvalid', 'FieldValueForbidden'] as const),
+])
+const notEvaluated =
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
+
+interface Validating {
+  /** Determines how errors are reported. */
+  readonly version: EmulatedVersion
+  /** Receives errors of unchanged values, which do not prevent a write. If unset, they do. */
+  readonly forgive?: (text: string) => void
+}
+
 /** Validates in steps, one per rule. */
-export function* validationFaults(root: RuleNode, judged: ValueAtPath): SlicedErrors {
-  const judging: Judging = { faults: [], remainingCost: maxObjectCost }
+export function* validationFaults(root: RuleNode, judged: ValueAtPath, validating: Validating): SlicedErrors {
+  const changes = validating.forgive && new Changes()
+  const judging: Judging = { ...validating, faults: [], remainingCost: maxObjectCost, changes }
   yield* judge(root, judging, judged)
   return judging.faults
 }
 
 type SlicedErrors = Generator<void, FieldError[]>
 
-interface Judging {
+interface Judging extends Validating {
   readonly faults: FieldError[]
+  readonly changes: Changes | undefined
   /** Remaining cost budget of the object. Validation stops below 0. */
   remainingCost: number
 }
@@ -119,7 +143,11 @@ function previousItems({ correlation, keys }: RuleNode, previous: Json | undefin
 
 function* judgeRules(node: RuleNode, judging: Judging, judged: ValueAtPath): Generator<void, void> {
   const { value, previous, path } = judged
-  const report = (text: string) => judging.faults.push(invalid(path === '' ? nowhere : path, node.type, text))
+  const place = path === '' ? nowhere : path
+  const shown = showValue(node.type, value, judging)
+  const report = (text: string) => judging.faults.push(invalidValue(place, shown, text))
+  const isForgiven = judging.changes?.isSame(value, previous) === true
+  let base = path
   const isNew = previous === undefined || previous === null
   const self = lazily(() => fromJson(value, node.declared!))
   const old = lazily(() => fromJson(previous ?? null, node.declared!))
@@ -141,8 +169,15 @@ function* judgeRules(node: RuleNode, judging: Judging, judged: ValueAtPath): Gen
       return
     }
     const outcome = runRule(program, rule, { values, judging })
-    if (outcome === 'broken') judging.faults.push(errorOf(rule, judged, { values, judging, type: node.type }))
-    else if (outcome !== undefined) report(outcome)
+    if (outcome === 'broken') {
+      const where = rule.steps.reduce((above, { name, isKey }) => (isKey ? at(above, name) : child(above, name)), base)
+      // Kubernetes 1.28 continues the path of the previous error.
+      if (!isAtLeast(judging.version, '1.29')) base = where
+      const fault = errorOf(rule, where === '' ? nowhere : where, { values, judging, shown })
+      // The error of a transition is never forgiven.
+      if (isForgiven && !isTransition(rule, program)) judging.forgive?.(`${fault.path}: ${fault.text}`)
+      else judging.faults.push(fault)
+    } else if (outcome !== undefined) report(outcome)
     if (isOver(judging)) return
   }
 }
@@ -154,20 +189,38 @@ interface Running {
   readonly judging: Judging
 }
 
-/** Returns the error for a value that violates a rule, with the rule's message, reason and path. */
-function errorOf(rule: CompiledRule, { path }: ValueAtPath, running: Running & { readonly type: string }): FieldError {
+/** Whether the rule compares the new value with the old one. */
+function isTransition(rule: Rule, { used }: Program): boolean {
+  return used.has('oldSelf') && !rule.optionalOldSelf
+}
+
+/** Returns a value as errors show it: its type, and later the value, unless it has parts. */
+function showValue(type: string, value: Json, { version }: Validating): Json | undefined {
+  if (!isAtLeast(version, '1.35')) return type
+  return typeof value === 'object' ? undefined : value
+}
+
+function invalidValue(path: FieldPath, shown: Json | undefined, text: string): FieldError {
+  if (shown !== undefined) return invalid(path, shown, text)
+  return { fault: 'FieldValueInvalid', path, text: `Invalid value: ${text}` }
+}
+
+/** Returns the error for a value that violates a rule, with the rule's message and reason. */
+function errorOf(
+  rule: CompiledRule,
+  where: FieldPath,
+  running: Running & { readonly shown: Json | undefined },
+): FieldError {
   const text = messageOf(rule, running)
-  const place = rule.steps.reduce((above, { name, isKey }) => (isKey ? at(above, name) : child(above, name)), path)
-  const where = place === '' ? nowhere : place
   switch (rule.reason) {
     case 'FieldValueForbidden':
       return forbidden(where, text)
     case 'FieldValueRequired':
       return required(where, text)
     case 'FieldValueDuplicate':
-      return duplicate(where, running.type)
+      return duplicate(where, running.shown)
     default:
-      return invalid(where, running.type, text)
+      return invalidValue(where, running.shown, text)
   }
 }
 

@@ -66,17 +66,19 @@ export async function judgeRules(
   const root = await timeSlice.run(readRules(schema, reader, path))
   if (root === undefined) return []
   const faults = ruleFaults(root, prefix)
-  return faults.length > 0 ? faults : await timeSlice.run(defaultFaults(root))
+  return faults.length > 0 ? faults : await timeSlice.run(defaultFaults(root, emulation))
 }
 
 /** Validates the defaults of a schema with its own rules. */
-function* defaultFaults(node: RuleNode): Generator<void, FieldError[]> {
+function* defaultFaults(node: RuleNode, { version }: Pick<Emulation, 'version'>): Generator<void, FieldError[]> {
   const { default: value, path } = node
   const faults: FieldError[] = []
   if (value !== undefined && value !== null)
-    faults.push(...(yield* validationFaults(node, { value, previous: undefined, path: child(path, 'default') })))
+    faults.push(
+      ...(yield* validationFaults(node, { value, previous: undefined, path: child(path, 'default') }, { version })),
+    )
   for (const below of [...node.members.values(), node.values, node.items])
-    if (below !== undefined) faults.push(...(yield* defaultFaults(below)))
+    if (below !== undefined) faults.push(...(yield* defaultFaults(below, { version })))
   return faults
 }
 

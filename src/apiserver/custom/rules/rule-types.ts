@@ -2,7 +2,7 @@
  * Maps a schema to CEL types with escaped names and size estimates. Fields that the schema does not describe are
  * invisible to rules. The sizes are those of Kubernetes 1.25, which uses them to estimate costs.
  */
-import type { DeclaredType, JsonForm } from '../../../api/cel/declared-type.ts'
+import { type DeclaredType, type JsonForm, reservedWords } from '../../../api/cel/declared-type.ts'
 import { type CelType, listOf, mapOf, types } from '../../../api/cel/types.ts'
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
 
@@ -146,10 +146,6 @@ function textType({ format, maxLength }: JsonObject): DeclaredType {
   return { type: types.string, form: 'string', maxElements, minBytes: 2 }
 }
 
-const keywords = new Set([
-  ...['true', 'false', 'null', 'in', 'as', 'break', 'const', 'continue', 'else', 'for', 'function', 'if', 'import'],
-  ...['let', 'loop', 'package', 'namespace', 'return', 'var', 'void', 'while'],
-])
 const escapes: { readonly [text: string]: string } = {
   __: '__underscores__',
   '.': '__dot__',
@@ -159,7 +155,7 @@ const escapes: { readonly [text: string]: string } = {
 
 /** Returns the escaped name of a property in rules; undefined if it cannot be escaped. */
 function escapeName(property: string): string | undefined {
-  if (keywords.has(property)) return `__${property}__`
+  if (reservedWords.has(property)) return `__${property}__`
   if (!/^[A-Za-z_./-][A-Za-z0-9_./-]*$/.test(property)) return undefined
   return property.replaceAll(/__|[./-]/g, (found) => escapes[found]!)
 }

@@ -1,8 +1,11 @@
 /**
- * String formats that a schema may require. The set and the accepted values are those of kube-apiserver 1.23. All other
- * formats, including `int32` and `int64`, are hints without validation.
+ * String formats that a schema may require. The accepted values are those of kube-apiserver. All other formats are hints
+ * without validation.
  */
 import { isIP, isIPv6 } from 'node:net'
+import { checkDnsLabel, checkDnsSubdomain } from '../../../api/model/names.ts'
+import { isSince, type RuleContext } from '../../../api/schema/context.ts'
+import type { KubeVersion } from '../../../api/versions/emulated-version.ts'
 
 const uuidOf = (third: string, fourth: string) =>
   new RegExp(`^[0-9a-f]{8}-?[0-9a-f]{4}-?${third}-?${fourth}-?[0-9a-f]{12}$`, 'i')
@@ -48,12 +51,29 @@ const texts: { readonly [format: string]: (text: string) => boolean } = {
   date: isDate,
   duration: isDuration,
   datetime: isDateTime,
+  k8sshortname: (text) => checkDnsLabel(text).length === 0,
+  k8slongname: (text) => checkDnsSubdomain(text).length === 0,
 }
 
-/** Returns the name of a validated format without dashes; undefined for a hint. */
-export function knownFormat(format: unknown): string | undefined {
+/** The first versions that validate a format, if not all do. */
+const firstVersions: { readonly [format: string]: KubeVersion } = { k8sshortname: '1.35', k8slongname: '1.35' }
+
+/**
+ * Returns the name of a validated format without dashes; undefined for a hint. Without a context, the format may be one
+ * of any version.
+ */
+export function knownFormat(format: unknown, context?: RuleContext): string | undefined {
   const name = typeof format === 'string' ? format.replaceAll('-', '') : ''
-  return Object.hasOwn(texts, name) ? name : undefined
+  if (!Object.hasOwn(texts, name)) return undefined
+  const since = firstVersions[name]
+  return since === undefined || context === undefined || isSince(since, context) ? name : undefined
+}
+
+const hints: ReadonlySet<string> = new Set(['int32', 'int64', 'float', 'double'])
+
+/** Whether the format describes a number. */
+export function isHint(format: string): boolean {
+  return hints.has(format)
 }
 
 /** Whether a text has a known format. Very long texts are rejected without a match, except for base64 and passwords. */

@@ -22,7 +22,7 @@ const metaFields = {
 }
 
 /** Keeps the schema as text until it is needed, because most kinds are never explained. */
-export function publishedSchema(text: Buffer, prefix: string): Publish {
+export function publishedSchema(text: Buffer, prefix: string, selectable: readonly string[]): Publish {
   return (publishing) => {
     const { version } = publishing
     const root = parseOwnJson(text) as JsonObject
@@ -30,7 +30,12 @@ export function publishedSchema(text: Buffer, prefix: string): Publish {
     if (version === 2 && root[`${prefix}preserve-unknown-fields`] === true) return { type: 'object' }
     const written = write(root, words)
     const { apiVersion, kind, metadata } = metaProperties(publishing)
-    return { ...written, properties: { ...(written.properties as JsonObject), apiVersion, kind, metadata } }
+    const fields = selectable.map((fieldPath) => ({ fieldPath }))
+    return {
+      ...written,
+      properties: { ...(written.properties as JsonObject), apiVersion, kind, metadata },
+      ...(version === 3 && fields.length > 0 && { [`${prefix}selectable-fields`]: fields }),
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { isObject, type Json, type JsonObject } from '../../../api/json/json.ts'
 import { at, child, type FieldError, type FieldPath, maxFaults } from '../../../api/model/field-error.ts'
+import type { EmulatedVersion } from '../../../api/versions/emulated-version.ts'
 import type { CompilePattern } from './patterns.ts'
 
 export interface SchemaReader {
@@ -12,6 +13,8 @@ export interface SchemaReader {
   readonly isNew: boolean
   /** Whether the status subresource is enabled. */
   readonly hasStatus: boolean
+  /** The emulated version, which determines what new schemas may contain. */
+  readonly version: EmulatedVersion
 }
 
 /** Interruptible work that returns the errors it found. */

@@ -5,6 +5,7 @@
 
 import { isObject, type Json, type JsonObject, own, sameJson } from '../../../api/json/json.ts'
 import { child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../api/model/field-error.ts'
+import { isAtLeast } from '../../../api/versions/emulated-version.ts'
 import { needType } from './schema-extensions.ts'
 import { addFaults, type Faults, listOf, logic, membersOf, partsOf, type SchemaReader } from './schema-parts.ts'
 
@@ -39,13 +40,16 @@ function isLogic(keyword: string): boolean {
   return keyword === 'not' || logic.some((each) => each === keyword)
 }
 
-function typeFaults(schema: JsonObject, { prefix, isRoot }: StructureReader, path: FieldPath): FieldError[] {
+function typeFaults(schema: JsonObject, reader: StructureReader, path: FieldPath): FieldError[] {
+  const { prefix, isRoot, isNew, version } = reader
   const { type } = schema
   const place = child(path, 'type')
   const intOrString = schema[`${prefix}int-or-string`] === true
   const isFree = intOrString || schema[`${prefix}preserve-unknown-fields`] === true
   const isUnsaid = type == null || type === ''
-  if (intOrString && !isUnsaid) return [invalid(place, type, `must be empty if ${prefix}int-or-string is true`)]
+  // Later versions ignore the type.
+  if (intOrString && !isUnsaid && isNew && !isAtLeast(version, '1.25'))
+    return [invalid(place, type, `must be empty if ${prefix}int-or-string is true`)]
   // For an embedded resource, the missing type is reported there.
   if (isUnsaid)
     return isFree || schema[`${prefix}embedded-resource`] === true ? [] : [required(place, 'must not be empty')]

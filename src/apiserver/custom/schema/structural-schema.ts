@@ -12,9 +12,10 @@
  */
 
 import { stringifyJson } from '../../../api/codec/json.ts'
-import { defined, isObject, type Json, type JsonObject } from '../../../api/json/json.ts'
-import { at, child, type FieldError, type FieldPath, invalid } from '../../../api/model/field-error.ts'
+import { defined, isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
+import { at, child, type FieldError, type FieldPath, invalid, required } from '../../../api/model/field-error.ts'
 import type { Vendor } from '../../../api/model/vendor.ts'
+import type { RuleContext } from '../../../api/schema/context.ts'
 import { decode } from '../../../api/schema/decode.ts'
 import { objectMeta } from '../../../api/schema/object-meta.ts'
 import {
@@ -28,11 +29,14 @@ import {
 } from '../../../api/schema/schema.ts'
 import { typeMeta } from '../../../api/schema/type-meta.ts'
 import { validate } from '../../../api/schema/validate.ts'
+import type { Emulation } from '../../../api/versions/availability.ts'
+import { isAtLeast, oldestVersion } from '../../../api/versions/emulated-version.ts'
+import { defaultGatesOf } from '../../../api/versions/feature-gates.ts'
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import { ParsedSchemaCache } from '../definitions/parsed-schema-cache.ts'
 import { rawEmbeddedFaults, rawObjectFaults, withoutInnerMetadata } from '../objects/embedded-objects.ts'
-import { deepRule, nowhere, ruleOf } from '../objects/value-logic.ts'
-import { memberLimit, typeRule } from '../objects/value-rules.ts'
+import { deepRule, ruleOf } from '../objects/value-logic.ts'
+import { memberLimit, nowhere, typeRule } from '../objects/value-rules.ts'
 import { knownFormat } from './formats.ts'
 import { compilePatterns } from './patterns.ts'
 import { publishedSchema } from './published-schema.ts'
@@ -66,28 +70,36 @@ export interface SchemaReading {
   readonly stored?: boolean | undefined
   /** Whether the status subresource is enabled. */
   readonly hasStatus?: boolean
+  /** Determines which schemas are accepted, and how errors of defaults are reported. Defaults to the oldest version. */
+  readonly emulation?: Emulation | undefined
+  /** Paths of the fields that field selectors can use, for the published schema. */
+  readonly selectable?: readonly string[] | undefined
 }
 
 export async function readStructuralSchema(
   schema: Json,
   vendor: Vendor,
-  { path, timeSlice = new TimeSlice(), stored, hasStatus = false }: SchemaReading,
+  { path, timeSlice = new TimeSlice(), stored, hasStatus = false, emulation, selectable = [] }: SchemaReading,
 ): Promise<StructuralSchema> {
   const tooLarge = sizeFaults(schema, path)
   if (tooLarge.length > 0) return { outcome: 'invalid', faults: tooLarge }
   const text = stringifyJson(schema)
-  const ahead = stored ? readAhead.take(`${vendor.extensionPrefix}${text}`) : undefined
+  const cacheKey = `${vendor.extensionPrefix}${text}${selectable.join()}`
+  const ahead = stored ? readAhead.take(cacheKey) : undefined
   if (ahead !== undefined) return ahead
   const { compile, unenforced } = await compilePatterns(schema, { timeSlice, stored })
   const isNew = stored !== true
-  const reader: Reader = { vendor, prefix: vendor.extensionPrefix, compile, isNew, hasStatus, faults: [] }
+  const { version = oldestVersion, gates = defaultGatesOf(version) } = emulation ?? {}
+  const context: RuleContext = { vendor, subresource: '', version, gates }
+  const prefix = vendor.extensionPrefix
+  const reader: Reader = { vendor, prefix, compile, isNew, hasStatus, version, context, selectable, faults: [] }
   const faults = await timeSlice.run(schemaFaults(schema, reader, path))
   if (faults.length > 0) return { outcome: 'invalid', faults }
   const bytes = Buffer.from(text)
   const root = await timeSlice.run(readRoot(schema as JsonObject, { ...reader, bytes }, path))
   if (reader.faults.length > 0) return { outcome: 'invalid', faults: reader.faults }
   const read: ReadSchema = { outcome: 'schema', schema: root, text: bytes, unenforced }
-  if (!stored) readAhead.put(`${vendor.extensionPrefix}${text}`, read)
+  if (!stored) readAhead.put(cacheKey, read)
   return read
 }
 
@@ -98,6 +110,9 @@ type Surround = (value: Json) => JsonObject
 
 interface Reader extends SchemaReader {
   readonly vendor: Vendor
+  /** The context in which defaults are validated. */
+  readonly context: RuleContext
+  readonly selectable: readonly string[]
   /** For a part of an embedded object's metadata, apiVersion or kind. */
   readonly whole?: Surround | undefined
   /** Errors of defaults, which can be found only once the schema is usable. */
@@ -111,6 +126,7 @@ interface RootReader extends Reader {
 
 /** Adds apiVersion, kind and metadata, which every object has. */
 function* readRoot(schema: JsonObject, reader: RootReader, path: FieldPath): Generator<void, ObjectSchema> {
+  reader.faults.push(...rootDefaultFaults(schema, reader, child(path, 'default')))
   const { apiVersion: _a, kind: _k, metadata, ...properties } = (schema.properties ?? {}) as JsonObject
   const root = (yield* readNode({ ...schema, properties }, reader, path)) as ObjectSchema
   const named = isObject(metadata) ? { ...objectMeta, check: deepRule(metadata, reader) } : objectMeta
@@ -118,9 +134,15 @@ function* readRoot(schema: JsonObject, reader: RootReader, path: FieldPath): Gen
   return {
     ...root,
     ...(typeof doc === 'string' && { doc }),
-    publish: publishedSchema(reader.bytes, reader.prefix),
+    publish: publishedSchema(reader.bytes, reader.prefix, reader.selectable),
     fields: { ...typeMeta, metadata: field(1, named, { zeroValue: 'write' }), ...root.fields },
   }
+}
+
+/** The default of a whole object must itself be an object with its type. */
+function rootDefaultFaults({ default: value }: JsonObject, reader: Reader, path: FieldPath): FieldError[] {
+  if (!reader.isNew || !isAtLeast(reader.version, '1.25') || !isObject(value)) return []
+  return ['apiVersion', 'kind'].flatMap((name) => (own(value, name) === undefined ? [required(child(path, name))] : []))
 }
 
 function* readNode(schema: JsonObject, reader: Reader, path: FieldPath): Generator<void, Schema> {
@@ -260,12 +282,12 @@ function defaultOf(json: JsonObject, schema: Schema, reader: Reader, path: Field
 
 /** An invalid embedded object is not validated further. */
 function unfit(schema: Schema, { value, place }: { value: Json; place: FieldPath }, reader: Reader): FieldError[] {
-  const { vendor, isNew } = reader
+  const { isNew } = reader
   const whole = isNew ? reader.whole?.(value) : undefined
   const isKnown = whole !== undefined || decode(schema, withoutInnerMetadata(schema, value)).unknown.length === 0
   const inner =
     whole !== undefined ? unfitPart(whole, value, place) : isNew ? rawEmbeddedFaults(schema, value, place) : []
-  const nodeProps = inner.length > 0 ? [] : validate(schema, value, { vendor, subresource: '' })
+  const nodeProps = inner.length > 0 ? [] : validate(schema, value, reader.context)
   return [
     ...(isKnown ? [] : [invalid(place, value, 'must not have unknown fields')]),
     ...inner,
@@ -293,8 +315,9 @@ function below(place: FieldPath, path: FieldPath): FieldPath {
 function embedded(schema: ObjectSchema, properties: Json | undefined, reader: Reader): ObjectSchema {
   const { apiVersion = typeMeta.apiVersion, kind = typeMeta.kind, metadata, ...fields } = schema.fields
   const nodeProps = isObject(properties) ? properties.metadata : undefined
-  const own = metadata && isObject(nodeProps) ? withRules(metadata.schema, deepRule(nodeProps, reader)) : objectMeta
-  const whole = field(1, own, defined({ default: metadata?.default }))
+  const described =
+    metadata && isObject(nodeProps) ? withRules(metadata.schema, deepRule(nodeProps, reader)) : objectMeta
+  const whole = field(1, described, defined({ default: metadata?.default }))
   return { ...schema, embedded: true, fields: { ...fields, apiVersion, kind, metadata: whole } }
 }
 

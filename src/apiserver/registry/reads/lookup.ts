@@ -58,7 +58,7 @@ export function lookupIn(catalogue: Catalogue, parts: CatchingUp): Lookup {
 
 function labelled({ cache }: Resource, namespace: string | undefined, { key, value }: NonNullable<ListQuery['label']>) {
   const matches = ({ selectable }: CachedObject) => selectable.labels?.[key] === value
-  return [...cache.slices({ namespace, matches, demand: { key, values: new Set([value]) } })].flat()
+  return [...cache.slices({ namespace, matches, demand: { source: 'labels', key, values: new Set([value]) } })].flat()
 }
 
 function* each<T>(slices: Iterable<readonly T[]>): Generator<T> {

@@ -1,12 +1,15 @@
 /** The selection of a list, watch or deletecollection: namespace, name, labels and fields. */
 
+import { parseOwnJson } from '../../../api/codec/json.ts'
 import { badRequest } from '../../../api/model/api-error.ts'
+import type { ApiObject } from '../../../api/model/object.ts'
+import type { Kind } from '../../../api/schema/kind.ts'
 import { FieldMatcher, type FieldRequirement, parseFieldSelector } from '../../../api/selectors/field-selector.ts'
 import { LabelMatcher, parseLabelSelector } from '../../../api/selectors/label-selector.ts'
 import { shorten } from '../../../base/text/shorten.ts'
 import type { CachedObject } from '../../../storage/cache/cached-object.ts'
 import type { Matches } from '../../../storage/cache/event.ts'
-import type { LabelDemand } from '../../../storage/cache/label-index.ts'
+import type { IndexDemand } from '../../../storage/cache/selector-index.ts'
 import type { Selection } from '../../../storage/cache/watcher.ts'
 import type { Resource } from '../catalogue/resource.ts'
 
@@ -20,8 +23,8 @@ export interface SelectionQuery {
 
 /** Selectors prepared for matching and for the index. */
 export interface ParsedSelection extends Selection {
-  /** The part of the label selector that an index can answer. */
-  readonly demand: LabelDemand | undefined
+  /** The part of the selectors that an index can answer. */
+  readonly demand: IndexDemand | undefined
 }
 
 /** Whether the selection restricts the objects beyond the namespace. */
@@ -38,19 +41,44 @@ export function parseSelection(resource: Resource, query: SelectionQuery): Parse
   return {
     namespace: query.namespace,
     name: byName,
-    demand: labels.choice,
-    matches: requirements.length + fields.length === 0 ? undefined : matcher(labels, new FieldMatcher(fields)),
+    demand: demandOf(labels, fields),
+    matches:
+      requirements.length + fields.length === 0 ? undefined : matcher(resource, labels, new FieldMatcher(fields)),
   }
 }
 
-function matcher(labels: LabelMatcher, fields: FieldMatcher): Matches {
-  return (object) => labels.matches(object.selectable.labels) && fields.matches((path) => fieldOf(object, path))
+/** Labels go first, because they tend to select fewer objects. */
+function demandOf({ choice }: LabelMatcher, fields: readonly FieldRequirement[]): IndexDemand | undefined {
+  if (choice !== undefined) return { source: 'labels', ...choice }
+  const field = fields.find(({ path, equal }) => equal && !placePaths.has(path))
+  return field && { source: 'fields', key: field.path, values: new Set([field.value]) }
 }
 
-function fieldOf(object: CachedObject, path: string): string | undefined {
+/** The fields that are part of an object's key. */
+const placePaths: ReadonlySet<string> = new Set(['metadata.name', 'metadata.namespace'])
+
+function matcher(resource: Resource, labels: LabelMatcher, fields: FieldMatcher): Matches {
+  const { kind } = resource.stored ?? resource
+  return (object) => labels.matches(object.selectable.labels) && fields.matches((path) => fieldOf(kind, object, path))
+}
+
+function fieldOf(kind: Kind, object: CachedObject, path: string): string | undefined {
   if (path === 'metadata.name') return object.name
   if (path === 'metadata.namespace') return object.namespace
-  return object.selectable.fields?.[path]
+  const { fields } = object.selectable
+  if (fields !== undefined && Object.hasOwn(fields, path)) return fields[path]
+  return kind.origin === 'custom' ? laterFields(kind, object)[path] : undefined
+}
+
+/** The selectable fields of objects that were stored before their definition declared the fields. */
+const computedFields = new WeakMap<CachedObject, { readonly kind: Kind; readonly fields: { [path: string]: string } }>()
+
+function laterFields(kind: Kind, object: CachedObject): { readonly [path: string]: string } {
+  const known = computedFields.get(object)
+  if (known?.kind === kind) return known.fields
+  const fields = kind.views.selectable?.(parseOwnJson(object.json) as unknown as ApiObject) ?? {}
+  computedFields.set(object, { kind, fields })
+  return fields
 }
 
 /** `metadata.name=a` selects one object by lookup, without a search. */

@@ -6,7 +6,7 @@
 import { isLarge } from '../../../api/json/large-json.ts'
 import type { FieldError } from '../../../api/model/field-error.ts'
 import { type ApiObject, asJson } from '../../../api/model/object.ts'
-import type { PrepareContext, RuleContext } from '../../../api/schema/context.ts'
+import { isEnabled, type PrepareContext, type RuleContext } from '../../../api/schema/context.ts'
 import { dropGatedFields } from '../../../api/schema/gated-fields.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
 import { validate, validateSliced } from '../../../api/schema/validate.ts'
@@ -51,11 +51,17 @@ type Faults = readonly FieldError[]
 /** Returns the validations in order. The caller may yield between them. */
 export function validations({ kind, object, previous }: ObjectToValidate, context: RuleContext): Validation[] {
   const isLast = previous === undefined && kind.rules.metadataLast?.(context) === true
+  const isForgiving = kind.origin === 'custom' && isEnabled('CRDValidationRatcheting', context)
+  const unchanged = isForgiving && previous !== undefined ? asJson(previous) : undefined
   const metadata = () => validateMetadata(kind, object.metadata, context)
   return [
     () => (isLast ? undefined : metadata()),
     () => previous && validateMetadataUpdate(object.metadata, previous.metadata),
-    () => (isLarge(asJson(object)) ? validateSliced : validate)(kind.schema, asJson(object), context),
+    () =>
+      (isLarge(asJson(object)) ? validateSliced : validate)(kind.schema, asJson(object), {
+        ...context,
+        previous: unchanged,
+      }),
     () => kind.rules.validate?.(object, context),
     () =>
       previous === undefined

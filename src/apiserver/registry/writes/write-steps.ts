@@ -113,7 +113,7 @@ async function faultsOf(attempt: Attempt, object: ApiObject): Promise<FieldError
     const pause = write.timeSlice.yieldIfDue()
     if (pause !== undefined) await pause
   }
-  const context = { ...ruleContext(write), timeSlice: write.timeSlice, isSound: faults.length === 0 }
+  const context = { ...ruleContext(write), timeSlice: write.timeSlice, faults, warn: write.warn }
   const more = await write.resource.kind.rules.judge?.(object, attempt.previous, context)
   return more === undefined ? faults : [...faults, ...more]
 }
