@@ -135,8 +135,6 @@ export const unsupportedApiServerFlags: UnsupportedFlags = {
   ),
   'aggregator-reject-forwarding-redirect': only('true', 'redirects from aggregated API servers are never forwarded'),
   'allow-privileged': only('true', 'privileged containers are allowed; forbid them with Pod Security admission'),
-  'authentication-config': no('set the --oidc flags for identity providers, and --anonymous-auth'),
-  'authorization-config': no('set --authorization-mode and the --authorization-webhook flags'),
   'debug-socket-path': only('', 'profiles are served on the secure port; use --profiling'),
   'disable-http2-serving': only('false', 'HTTP/2 is always offered; clients choose the protocol'),
   'requestheader-uid-headers': no('an authenticating proxy names the user, groups and extra fields, but not the UID'),
