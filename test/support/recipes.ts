@@ -185,7 +185,7 @@ const celFunction: Recipe = {
   changed: {
     'src/api/cel/functions/strings.ts': before(
       `  ['charAt', [`,
-      `  ['isBlank', [define('string.() bool', (_, args) => texts(args)[0].trim() === '', onePass)]],\n`,
+      `  ['isBlank', [define('string.() bool', (_, args) => texts(args)[0].trim() === '', passes(1))]],\n`,
     ),
     'test/api/cel/language.test.ts': withTest(
       `describe('recipe', () => {

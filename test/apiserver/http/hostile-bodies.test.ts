@@ -59,7 +59,7 @@ const duplicates: { [name: string]: Row } = {
     path: `${configMaps}?fieldValidation=Ignore`,
     body: bodyWith(twice),
     status: 201,
-    expected: /"data":\{"b":"2"\}.*\n\n$/s,
+    expected: /"data":\{"a":"1","b":"2"\}.*\n\n$/s,
   },
   'a duplicate key in different notation': {
     path: `${configMaps}?fieldValidation=Strict`,
