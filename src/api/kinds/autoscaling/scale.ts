@@ -2,8 +2,10 @@
  * Scale: the desired and the observed number of replicas of an object. Scale is the type of the `scale` subresource and
  * is never stored.
  */
+import { ageColumn, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
+import { countColumn } from '../pod-templates.ts'
 
 const spec = s.object(
   { replicas: field(1, s.int32(), { doc: 'Desired number of replicas.' }) },
@@ -39,5 +41,13 @@ export const scale = defineKind({
   fields,
   lifecycle: {
     virtual: true,
+  },
+  views: {
+    columns: [
+      { ...nameColumn, format: '' },
+      countColumn('Desired', 'Desired number of replicas.', ({ spec }: Scale) => spec?.replicas),
+      countColumn('Available', 'Observed number of replicas.', ({ status }: Scale) => status?.replicas),
+      ageColumn,
+    ],
   },
 })

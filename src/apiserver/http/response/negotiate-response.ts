@@ -2,6 +2,7 @@
  * Negotiates the response format and stores it in the exchange. Watches support fewer formats than objects. Their
  * format is negotiated later, after all other checks.
  */
+import { isSince } from '../../../api/schema/context.ts'
 import type { EventForm } from '../../../storage/cache/event.ts'
 import type { Resource } from '../../registry/catalogue/resource.ts'
 import { originOf } from '../../registry/catalogue/served.ts'
@@ -36,7 +37,7 @@ export function negotiateEvents(exchange: Exchange, resource: Resource): EventFo
   return view === undefined ? eventsOf(resource) : projectedEvents(view)
 }
 
-/** Subresources have no Table view, except for the status of custom resources. */
+/** Before 1.25, subresources have no Table view, except for the status of custom resources. */
 const viewsOfSubresource = viewNames.filter((name) => name !== 'Table')
 
 function agree<T extends Viewed>(exchange: Exchange, resource: T, watch: boolean): View<T> | undefined {
@@ -44,7 +45,8 @@ function agree<T extends Viewed>(exchange: Exchange, resource: T, watch: boolean
   const { query } = info
   const isBuiltIn = originOf(resource) === 'built-in'
   const subresource = info.resource ? info.subresource : ''
-  const views = subresource === '' || (subresource === 'status' && !isBuiltIn) ? viewNames : viewsOfSubresource
+  const hasTable = subresource === '' || (isBuiltIn ? isSince('1.25', resource.context) : subresource === 'status')
+  const views = hasTable ? viewNames : viewsOfSubresource
   const { vendor, hasProtobuf } = resource
   const protobuf = hasProtobuf ? () => protobufOf(resource) : undefined
   // For custom resources, a 406 lists the supported formats, as it does for documents.

@@ -179,19 +179,26 @@ function columnDefinition({ name, type, format, description, priority }: Column)
   return { name, type, format, description, priority }
 }
 
+/** The type whose columns a table has: the stored version, or the other kind that a view such as Scale shows. */
+function tabulated({ resource }: View): Viewed {
+  const { stored, kind } = resource
+  return stored === undefined || stored.kind.kind !== kind.kind ? resource : stored
+}
+
 /** Cells are computed from the stored version. Only `includeObject=Object` returns the requested version. */
 function rowOf(view: View, object: ApiObject): JsonObject {
-  const stored = inStoredForm(view.resource, object)
+  const isStored = tabulated(view) !== view.resource
+  const stored = isStored ? inStoredForm(view.resource, object) : object
   return { cells: cellsOf(view, stored), ...conditionsOf(view, stored), object: rowObject(view, object, stored) }
 }
 
-function conditionsOf({ resource }: View, stored: ApiObject): JsonObject {
-  const conditions = (resource.stored ?? resource).kind.views.rowConditions?.(stored) ?? []
+function conditionsOf(view: View, stored: ApiObject): JsonObject {
+  const conditions = tabulated(view).kind.views.rowConditions?.(stored) ?? []
   return conditions.length === 0 ? {} : { conditions: conditions.map((one) => ({ ...one })) }
 }
 
-function columnsOf({ resource }: View): readonly Column[] {
-  return (resource.stored ?? resource).kind.views.columns ?? defaultColumns
+function columnsOf(view: View): readonly Column[] {
+  return tabulated(view).kind.views.columns ?? defaultColumns
 }
 
 function cellsOf(view: View, stored: ApiObject): Json[] {
