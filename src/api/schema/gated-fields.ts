@@ -21,6 +21,7 @@ export function dropGatedFields(
   const isDropped = ({ field: { gateDrops } }: GatedValue) => {
     if (gateDrops === undefined) return true
     if (gateDrops === 'main') return context.subresource === ''
+    if (gateDrops === 'onCreate') return previous === undefined
     return gateDrops !== 'never' && isSince(gateDrops, context)
   }
   const present = [...finder.find(schema, object, { path: '' })].filter(isDropped)

@@ -97,6 +97,8 @@ export interface KindRules<T> {
   readonly canonicalize?: (object: T, context: RuleContext) => void
   /** Returns warnings for the client that wrote a valid object; `previous` is undefined for new objects. */
   readonly warnings?: (object: T, previous: T | undefined, context: RuleContext) => string[]
+  /** Returns warnings for the client that wrote a valid status. */
+  readonly statusWarnings?: (object: T, context: RuleContext) => string[]
 }
 
 /** The verbs that a kind supports, and the lifecycle of its objects. */

@@ -250,10 +250,10 @@ export interface Field<T = unknown> extends Availability {
   readonly emptyCounts?: boolean
   readonly default?: Json
   /**
-   * When a disabled gate drops the field from objects: since a version, `never`, or only in writes to the object itself
-   * (`main`), not to its status. Unset means always.
+   * When a disabled gate drops the field from objects: since a version, `never`, only from new objects (`onCreate`), or
+   * only in writes to the object itself (`main`), not to its status. Unset means always.
    */
-  readonly gateDrops?: KubeVersion | 'never' | 'main'
+  readonly gateDrops?: KubeVersion | 'never' | 'onCreate' | 'main'
   /** Whether an object that is empty once the field is dropped because of its gate is dropped too. */
   readonly dropsEmptyOwner?: boolean
   /**
@@ -292,7 +292,7 @@ export interface FieldOptions extends Availability {
   readonly optionalSince?: KubeVersion
   readonly zeroValue?: 'omit' | 'keep' | 'write'
   readonly emptyCounts?: boolean
-  readonly gateDrops?: KubeVersion | 'never' | 'main'
+  readonly gateDrops?: Field['gateDrops']
   readonly dropsEmptyOwner?: boolean
   readonly default?: Json
   readonly patch?: 'replace' | 'retainKeys'

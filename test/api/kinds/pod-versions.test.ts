@@ -331,3 +331,33 @@ test('ready containers and restarts include started sidecars', () => {
     '3',
   ])
 })
+
+test('without the feature ImageVolume, volumes from images are dropped with their mounts', () => {
+  const spec = {
+    ...container({ volumeMounts: [{ name: 'v', mountPath: '/a' }] }),
+    volumes: [{ name: 'v', image: { reference: 'x:1' }, emptyDir: {} }],
+  }
+  const { object, faults } = createBy(pod, podWith(spec), { version: '1.34' })
+  assert.deepEqual([faults, JSON.stringify(object).includes('olume')], [[], false])
+  const lost = 'NotFound spec.containers[0].volumeMounts[0].name'
+  assertRows([['1.35', spec, 'Forbidden spec.volumes[0].image', lost]])
+})
+
+test('a pod keeps the attributes class of its claims while the feature is disabled', () => {
+  const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
+  const spec = (volumeAttributesClassName: string) => ({
+    volumes: [{ name: 'v', ephemeral: { volumeClaimTemplate: { spec: { ...claim, volumeAttributesClassName } } } }],
+  })
+  const { object, faults } = createBy(pod, podWith(spec('G_')), { version: '1.31' })
+  assert.deepEqual([faults, JSON.stringify(object).includes('G_')], [[], true])
+  const path = 'spec.volumes[0].ephemeral.volumeClaimTemplate.spec.volumeAttributesClassName'
+  assertRows([['1.34', spec('G_'), `Invalid ${path}`]])
+})
+
+test('the condition of a gated pod has a time since 1.30', () => {
+  const timeOf = (version: EmulatedVersion) => {
+    const { object } = createBy(pod, podWith({ schedulingGates: [{ name: 'g' }] }), { version })
+    return JSON.stringify(object).includes('"lastTransitionTime":"')
+  }
+  assert.deepEqual([timeOf('1.29'), timeOf('1.30')], [false, true])
+})

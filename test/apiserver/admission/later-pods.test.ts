@@ -154,3 +154,41 @@ test('a limit of a pod applies to the containers that have one', async () => {
     [201, 403, 403],
   )
 })
+
+test('a status with an address that is not canonical causes a warning', async () => {
+  await createPod('addressed')
+  const answer = await patch(`${pods}/addressed/status`, {
+    status: { podIPs: [{ ip: 'fd00:0::1' }], podIP: 'fd00:0::1' },
+  })
+  assert.equal(answer.status, 200)
+  assert.match(`${answer.headers.warning}`, /status\.podIPs\[0\]\.ip/)
+})
+
+test('the status and the scale of a workload have tables', async () => {
+  const deployments = '/apis/apps/v1/namespaces/default/deployments'
+  const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i:1' }] } }
+  const spec = { replicas: 3, selector: { matchLabels: { a: 'b' } }, template }
+  await client.post(deployments, { metadata: { name: 'd' }, spec })
+  const headers = { accept: 'application/json;as=Table;v=v1;g=meta.orch.io' }
+  const tableOf = async (subresource: string) => {
+    const { body } = await client.send(`${deployments}/d/${subresource}`, { headers })
+    const names = body.columnDefinitions.map(({ name }: { name: string }) => name)
+    return [names.slice(0, 4), body.rows[0].cells.slice(0, 3)]
+  }
+  assert.deepEqual(await tableOf('scale'), [
+    ['Name', 'Desired', 'Available', 'Age'],
+    ['d', 3, 0],
+  ])
+  assert.deepEqual(await tableOf('status'), [
+    ['Name', 'Ready', 'Up-to-date', 'Available'],
+    ['d', '0/3', 0],
+  ])
+})
+
+test('a new restriction of an account to its Secrets causes a warning', async () => {
+  const annotations = { 'orch.io/enforce-mountable-secrets': 'true' }
+  const accounts = '/api/v1/namespaces/default/serviceaccounts'
+  const first = await client.post(accounts, { metadata: { name: 'strict', annotations } })
+  const second = await patch(`${accounts}/strict`, { metadata: { labels: { a: 'b' } } })
+  assert.deepEqual([first.headers.warning !== undefined, second.headers.warning], [true, undefined])
+})

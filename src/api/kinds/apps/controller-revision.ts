@@ -49,7 +49,7 @@ export const controllerRevision = defineKind({
       ...notNegative(revision, 'revision'),
     ],
     validateCreate: ({ data = null }, context) =>
-      data === null || isObject(data) || !isAtLeast(emulationOf(context).version, '1.33')
+      data === null || isObject(data) || !isAtLeast(emulationOf(context).version, '1.31')
         ? []
         : [required('data', 'data must be a JSON object')],
     validateUpdate: checkData,

@@ -62,9 +62,9 @@ export const pod = defineKind({
   fields,
   rules: specAndStatus<Pod>({
     fillDefaults: fillPod,
-    newStatus: ({ spec = {} }, { now }) => ({
+    newStatus: ({ spec = {} }, context) => ({
       phase: 'Pending',
-      ...((spec.schedulingGates ?? []).length > 0 ? { conditions: [gatedCondition(now)] } : {}),
+      ...((spec.schedulingGates ?? []).length > 0 ? { conditions: [gatedCondition(context)] } : {}),
       qosClass: qosClassOf(spec),
     }),
     prepareForCreate: prepareNew,
@@ -75,10 +75,9 @@ export const pod = defineKind({
     validate: checkPod,
     validateCreate: checkNew,
     validateUpdate: checkUpdate,
-    warnings: ({ spec, status = {}, metadata }, previous, context) => {
-      if (context.subresource === 'status') return podStatusWarnings(status, context)
-      return previous === undefined ? podWarnings({ spec, annotations: metadata.annotations }, '', context) : []
-    },
+    warnings: ({ spec, metadata }, previous, context) =>
+      previous === undefined ? podWarnings({ spec, annotations: metadata.annotations }, '', context) : [],
+    statusWarnings: ({ status = {} }, context) => podStatusWarnings(status, context),
   }),
   lifecycle: {
     deleteAnswers: 'object',
@@ -130,11 +129,11 @@ function fillPod({ spec = {}, metadata }: Pod, { vendor }: RuleContext): void {
 }
 
 /** The condition of a pod that the scheduler must not consider yet. */
-function gatedCondition(now: number): PodCondition {
+function gatedCondition(context: PrepareContext): PodCondition {
   return {
     type: 'PodScheduled',
     status: 'False',
-    lastTransitionTime: timestamp(now),
+    ...(isSince('1.30', context) ? { lastTransitionTime: timestamp(context.now) } : {}),
     reason: 'SchedulingGated',
     message: 'Scheduling is blocked due to non-empty scheduling gates',
   }

@@ -83,13 +83,15 @@ export function timed<T>({ timings }: WriteContext, name: PartName, pending: Pro
 }
 
 /**
- * Sends the kind's warnings about a valid object. Subresources have none, unless they write the object itself, as Scale
- * does.
+ * Sends the kind's warnings about a valid object or status. Other subresources have none, unless they write the object
+ * itself, as Scale does.
  */
 export function warn(context: WriteContext, object: ApiObject, previous: ApiObject | undefined): void {
   const { resource, subresource, warn: tell } = context
-  if (subresource !== '' && !isView(context)) return
-  for (const text of resource.kind.rules.warnings?.(object, previous, resource.context) ?? []) tell(text)
+  const { warnings, statusWarnings } = resource.kind.rules
+  if (subresource === '' || isView(context))
+    for (const text of warnings?.(object, previous, resource.context) ?? []) tell(text)
+  else if (subresource === 'status') for (const text of statusWarnings?.(object, resource.context) ?? []) tell(text)
 }
 
 /** Returns the version of the request. */

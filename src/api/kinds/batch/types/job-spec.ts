@@ -85,6 +85,8 @@ const fields = {
     zeroValue: 'keep',
     since: '1.30',
     gate: 'JobManagedBy',
+    // An update that adds the field is rejected, because the field is immutable.
+    gateDrops: 'onCreate',
     doc: 'Name of the controller that manages the Job. Unset means the built-in controller. Immutable.',
   }),
   successPolicy: field(16, successPolicy, {

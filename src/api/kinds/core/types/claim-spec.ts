@@ -4,7 +4,7 @@ import { sameJson } from '../../../json/json.ts'
 import { at, child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../model/names.ts'
 import { quantitySign } from '../../../model/quantity.ts'
-import { emulationOf, type RuleContext } from '../../../schema/context.ts'
+import { emulationOf, isEnabled, type RuleContext } from '../../../schema/context.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { isAtLeast } from '../../../versions/emulated-version.ts'
 import { labelSelector } from '../../meta/label-selector.ts'
@@ -58,9 +58,16 @@ export const persistentVolumeClaimSpec = s.object(fields, {
   check: checkClaim,
 })
 
+/** In a pod. If the feature is disabled, the server drops the class only when it creates the claim itself. */
+export const templatedClaimSpec: typeof persistentVolumeClaimSpec = {
+  ...persistentVolumeClaimSpec,
+  fields: { ...fields, volumeAttributesClassName: { ...fields.volumeAttributesClassName, gateDrops: 'never' } },
+}
+
 function checkClaim(spec: PersistentVolumeClaimSpec, path: FieldPath, context: RuleContext): FieldError[] {
   const { accessModes: modes = [], storageClassName: className = '', dataSource, dataSourceRef } = spec
-  const attributesClass = spec.volumeAttributesClassName || undefined
+  const hasClasses = isEnabled('VolumeAttributesClass', context)
+  const attributesClass = (hasClasses && spec.volumeAttributesClassName) || undefined
   const modesPath = child(path, 'accessModes')
   return [
     ...(modes.length === 0 ? [required(modesPath, 'at least 1 access mode is required')] : []),

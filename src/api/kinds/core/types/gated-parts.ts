@@ -7,7 +7,7 @@ import { isEnabled, isSince, type PrepareContext } from '../../../schema/context
 import type { FeatureGate } from '../../../versions/feature-gates.ts'
 import type { Container } from './container.ts'
 import type { EphemeralContainer } from './ephemeral-container.ts'
-import { hasVolumeSource, type Volume } from './volume.ts'
+import type { Volume } from './volume.ts'
 
 interface PodParts {
   containers?: Container[]
@@ -29,7 +29,8 @@ export function resetGated(
   if (!isEnabled('ProcMountType', context)) resetProcMounts(spec, path, context)
   const isUnused = !isEnabled('ContainerRestartRules', context) && !usesRestartPolicies(previous)
   if (isSince('1.34', context) && isUnused) dropRestartPolicies(spec, path, context)
-  dropVolumesWithoutSource(spec)
+  const hasImages = previous.volumes?.some(({ image }) => image !== undefined)
+  if (!isEnabled('ImageVolume', context) && !hasImages) dropImageVolumes(spec, path, context)
 }
 
 function* eachContainer(spec: PodParts, path: FieldPath): Generator<[Container, FieldPath, List], void> {
@@ -67,15 +68,20 @@ function dropRestartPolicies(spec: PodParts, path: FieldPath, context: PrepareCo
   }
 }
 
-/** Every volume has a source after decoding. One without a source has lost it together with a disabled feature. */
-function dropVolumesWithoutSource(spec: PodParts): void {
-  const lost = new Set(spec.volumes?.filter((one) => !hasVolumeSource(one)).map(({ name }) => name))
-  if (lost.size === 0) return
-  spec.volumes = spec.volumes!.filter(({ name }) => !lost.has(name))
+/** Drops the volumes from images together with their mounts. */
+function dropImageVolumes(spec: PodParts, path: FieldPath, context: PrepareContext): void {
+  const dropped = new Set<string | undefined>()
+  for (const [i, { name, image }] of (spec.volumes ?? []).entries()) {
+    if (image === undefined) continue
+    dropped.add(name)
+    report(child(at(child(path, 'volumes'), i), 'image'), 'ImageVolume', context)
+  }
+  if (dropped.size === 0) return
+  spec.volumes = spec.volumes!.filter(({ name }) => !dropped.has(name))
   if (spec.volumes.length === 0) delete spec.volumes
   for (const [one] of eachContainer(spec, '')) {
     if (one.volumeMounts === undefined) continue
-    one.volumeMounts = one.volumeMounts.filter(({ name }) => !lost.has(name))
+    one.volumeMounts = one.volumeMounts.filter(({ name }) => !dropped.has(name))
     if (one.volumeMounts.length === 0) delete one.volumeMounts
   }
 }

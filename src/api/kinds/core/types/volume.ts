@@ -2,10 +2,11 @@
 import { child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../model/names.ts'
 import { parseQuantity, quantitySign } from '../../../model/quantity.ts'
+import { isEnabled } from '../../../schema/context.ts'
 import { objectMeta } from '../../../schema/object-meta.ts'
 import { field, type Infer, type InferFields, inlined, type Schema, s } from '../../../schema/schema.ts'
 import { checkAnnotations, checkLabels } from '../../../selectors/label-rules.ts'
-import { persistentVolumeClaimSpec } from './claim-spec.ts'
+import { templatedClaimSpec } from './claim-spec.ts'
 import { checkDescendingPath } from './file-paths.ts'
 import { tagOf } from './image.ts'
 import { localObjectReference, namedReference } from './local-references.ts'
@@ -91,7 +92,7 @@ const templateFields = {
     zeroValue: 'write',
     doc: 'Labels and annotations for the claim. No other metadata is allowed.',
   }),
-  spec: field(2, persistentVolumeClaimSpec, {
+  spec: field(2, templatedClaimSpec, {
     zeroValue: 'write',
     published: 'required',
     doc: 'Specification for the claim.',
@@ -125,8 +126,9 @@ const imageVolume = s.object(
   {
     name: 'ImageVolumeSource',
     doc: 'Content of an image as a read-only volume.',
-    fill: (value) => {
-      value.pullPolicy ??= tagOf(value.reference ?? '') === 'latest' ? 'Always' : 'IfNotPresent'
+    fill: (value, context) => {
+      if (isEnabled('ImageVolume', context))
+        value.pullPolicy ??= tagOf(value.reference ?? '') === 'latest' ? 'Always' : 'IfNotPresent'
     },
   },
 )
@@ -176,6 +178,8 @@ const sources = {
   image: field(30, imageVolume, {
     since: '1.31',
     gate: 'ImageVolume',
+    // Dropped together with its volume, see gated-parts.ts.
+    gateDrops: 'never',
     doc: 'Content of an image or artifact.',
   }),
 }
