@@ -244,7 +244,7 @@ export const volume = s.object(fields, {
   ],
 })
 
-export function hasVolumeSource(value: Volume): boolean {
+function hasVolumeSource(value: Volume): boolean {
   return sourceNames.some((name) => value[name] !== undefined)
 }
 
