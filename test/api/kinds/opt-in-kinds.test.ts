@@ -115,6 +115,11 @@ const gated: Row[] = [
   },
   { name: 'the affinity of a volume changes', ...volume, ...affinity },
   { name: 'pods with own users use the host network', ...ownUsers },
+  {
+    name: 'a scheduling group has a name',
+    ...pod({ schedulingGroup: {} }),
+    causes: ['Invalid spec.schedulingGroup.podGroupName'],
+  },
   { name: 'scaling to zero needs a metric', ...scaler, causes: ['Forbidden spec.metrics'] },
 ]
 
@@ -152,7 +157,7 @@ await testRows(
   [...bundles, ...candidates, ...gated],
   [
     `--runtime-config=certificates.${groupDomain}/v1beta1,coordination.${groupDomain}/v1beta1`,
-    '--feature-gates=TaintTolerationComparisonOperators=true,MutablePVNodeAffinity=true,HPAScaleToZero=true,UserNamespacesHostNetworkSupport=true',
+    '--feature-gates=TaintTolerationComparisonOperators=true,MutablePVNodeAffinity=true,HPAScaleToZero=true,UserNamespacesHostNetworkSupport=true,ClusterTrustBundle=true,CoordinatedLeaderElection=true,GenericWorkload=true',
     '--disable-admission-plugins=ServiceAccount',
   ],
 )

@@ -47,6 +47,7 @@ export const clusterTrustBundle = defineKind({
     nameFormat: checkPathSegment,
   },
   since: '1.33',
+  gate: 'ClusterTrustBundle',
   optIn: true,
   deprecated: { since: '1.37', removal: '1.40', warnsSince: '1.36' },
   doc: 'Root certificates that workloads trust.',

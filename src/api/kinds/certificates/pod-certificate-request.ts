@@ -84,6 +84,7 @@ export const podCertificateRequest = defineKind({
     scope: 'Namespaced',
   },
   since: '1.35',
+  gate: 'PodCertificateRequest',
   optIn: true,
   deprecated: { since: '1.38', removal: '1.41', warnsSince: '1.36' },
   doc: "A node agent's request to a signer for a certificate of a pod.",

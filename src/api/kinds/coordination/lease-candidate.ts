@@ -40,6 +40,7 @@ export const leaseCandidate = defineKind({
     scope: 'Namespaced',
   },
   since: '1.33',
+  gate: 'CoordinatedLeaderElection',
   optIn: true,
   deprecated: { since: '1.36', removal: '1.39' },
   doc: 'A process that can be elected to hold a Lease.',

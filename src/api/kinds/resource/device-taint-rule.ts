@@ -53,6 +53,7 @@ export const deviceTaintRule = defineKind({
     scope: 'Cluster',
   },
   since: '1.36',
+  gate: 'DRADeviceTaintRules',
   optIn: true,
   doc: 'Adds a taint to devices.',
   fields,

@@ -66,7 +66,7 @@ export const schedulingGroup = s.object(
     doc: 'Group of pods that are scheduled together.',
     check: ({ podGroupName: name }, path) =>
       name === undefined
-        ? [required(child(path, 'podGroupName'))]
+        ? [invalid(child(path, 'podGroupName'), null, 'must be set')]
         : checkDnsSubdomain(name).map((text) => invalid(child(path, 'podGroupName'), name, text)),
   },
 )
