@@ -55,7 +55,7 @@ export class ContinueTokens {
       throw badRequest('invalid continue token: send the token that the server returned, with the same list request')
     }
     const { r, k, o, s } = JSON.parse(payload.toString('utf8'))
-    return { revision: r, after: k, sorted: o === undefined ? undefined : { order: o, values: s } }
+    return { revision: r, after: k, ...(o === undefined ? {} : { sorted: { order: o, values: s } }) }
   }
 
   #sign(payload: Buffer, scope: string): Buffer {
