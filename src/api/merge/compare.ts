@@ -2,9 +2,11 @@
  * Compares two objects of one schema: the fields that were added, modified and removed.
  *
  * If a field exists on one side only, it counts together with everything below it. Atomic values (see shape.ts) are
- * compared as a whole. The order of elements in sets and keyed lists does not matter. Parts that are the same value in
+ * compared as a whole. The order of elements in sets and keyed lists does not matter. Several elements with the same
+ * keys are compared as one value, because no key identifies one of them. Parts that are the same value in
  * memory are skipped, so comparing an object with a modified copy costs only as much as the change.
  */
+import { runToCompletion } from '../../base/concurrency/time-slice.ts'
 import { isObject, type Json, type JsonObject, own, sameJson } from '../json/json.ts'
 import { isLarge, partsPerSlice, sameJsonSliced } from '../json/large-json.ts'
 import { isUnsent } from '../schema/decode.ts'
@@ -151,7 +153,8 @@ function elementPairs(schema: ListSchema, before: Json[], after: Json[]): Pair[]
   const pairs: Pair[] = []
   for (const [step, item] of old) pairs.push({ step, type, before: item, after: next.get(step) })
   for (const [step, item] of next) if (!old.has(step)) pairs.push({ step, type, before: undefined, after: item })
-  return pairs
+  const isUnique = old.size === before.length && next.size === after.length
+  return isUnique ? pairs : runToCompletion(joinDuplicates(schema, { pairs, before, after }))
 }
 
 function* elementPairsSliced(schema: ListSchema, before: Json[], after: Json[]): Generator<void, Pair[]> {
@@ -168,7 +171,43 @@ function* elementPairsSliced(schema: ListSchema, before: Json[], after: Json[]):
     if (++elements % partsPerSlice === 0) yield
     if (!old.has(step)) pairs.push({ step, type, before: undefined, after: item })
   }
-  return pairs
+  const isUnique = old.size === before.length && next.size === after.length
+  return isUnique ? pairs : yield* joinDuplicates(schema, { pairs, before, after })
+}
+
+interface PairedElements {
+  readonly pairs: readonly Pair[]
+  readonly before: readonly Json[]
+  readonly after: readonly Json[]
+}
+
+/** Pairs all elements of the same keys, if there are several, as one atomic value. Yields periodically. */
+function* joinDuplicates(schema: ListSchema, { pairs, before, after }: PairedElements): Generator<void, Pair[]> {
+  const old = yield* groupElements(schema, before)
+  const next = yield* groupElements(schema, after)
+  const joined: Pair[] = []
+  for (const [i, pair] of pairs.entries()) {
+    if (i % partsPerSlice === 0) yield
+    const [was, is] = [old.get(pair.step), next.get(pair.step)]
+    const isUnique = (was?.length ?? 0) < 2 && (is?.length ?? 0) < 2
+    joined.push(isUnique ? pair : { step: pair.step, type: wholeValue, before: was, after: is })
+  }
+  return joined
+}
+
+/** The schema of a value that is compared as a whole. */
+const wholeValue: Schema = { type: 'any' }
+
+function* groupElements(schema: ListSchema, items: readonly Json[]): Generator<void, Map<string, Json[]>> {
+  const groups = new Map<string, Json[]>()
+  for (const [i, item] of items.entries()) {
+    if (i % partsPerSlice === 0) yield
+    const step = itemElement(schema, item)
+    const group = groups.get(step)
+    if (group === undefined) groups.set(step, [item])
+    else group.push(item)
+  }
+  return groups
 }
 
 type Part = readonly [string, Comparison]
@@ -214,7 +253,7 @@ function* allFieldsSliced(schema: Schema, value: Json): Generator<void, FieldSet
     const { step, schema: type } = hasElements(schema)
       ? { step: itemElement(schema, item), schema: schema.items }
       : memberOf(schema as Membered, key)
-    if (!children.has(step)) children.set(step, yield* allFieldsSliced(type, item))
+    children.set(step, children.has(step) ? justHere : yield* allFieldsSliced(type, item))
   }
   return children.size === 0 ? justHere : { member: true, children }
 }
@@ -234,7 +273,7 @@ function everyElement(schema: ListSchema, value: Json[]): FieldSet {
   const children = new Map<string, FieldSet>()
   for (const item of value) {
     const step = itemElement(schema, item)
-    if (!children.has(step)) children.set(step, everything(schema.items, item))
+    children.set(step, children.has(step) ? justHere : everything(schema.items, item))
   }
   return children.size === 0 ? justHere : { member: true, children }
 }

@@ -347,6 +347,12 @@ const scenarios: { readonly [title: string]: Scenario } = {
           { port: 1, name: 'two' },
         ],
       },
+      see: { owners: { 'u updates': ['.ports', '.ports[port=1,protocol="TCP"]', '.size'] } },
+    },
+    {
+      by: 'a',
+      apply: { ports: [{ port: 1, name: 'one' }] },
+      see: { conflicts: ['u: .ports[port=1,protocol="TCP"]'] },
     },
     {
       by: 'a',
