@@ -57,7 +57,10 @@ export const plainStatus: Subresource<SpecAndStatus> = {
   prepareForUpdate: (next, previous) => keep(next, previous, 'spec'),
 }
 
-const metadataOfClients = ['labels', 'annotations', 'ownerReferences', 'finalizers'].map((name) => `metadata.${name}`)
+/** Paths of the metadata that clients can change at any time. */
+export const metadataOfClients = ['labels', 'annotations', 'ownerReferences', 'finalizers'].map(
+  (name) => `metadata.${name}`,
+)
 
 /** A `status` subresource that also preserves labels, annotations, owner references and finalizers. */
 export const statusAlone: Subresource<SpecAndStatus & { metadata: ObjectMeta }> = {

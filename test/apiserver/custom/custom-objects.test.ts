@@ -44,6 +44,19 @@ describe('custom objects on a running server', () => {
     assert.deepEqual((await client.get(`${at('preset')}/a`)).body.status, { seen: -1 })
   })
 
+  test('a write to the status owns only the status', async () => {
+    const schema = { type: 'object', properties: { ...spec({}).properties, status: { type: 'object' } } }
+    await define(client, { plural: 'owned', kind: 'Owned', schema, version: { subresources: { status: {} } } })
+    await client.post(at('owned'), { ...typeOf({ kind: 'Owned' }), metadata: { name: 'a' }, spec: {} })
+    const { body } = await client.send(`${at('owned')}/a/status`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: { metadata: { labels: { a: 'b' } }, status: {} },
+    })
+    const entry = body.metadata.managedFields.find((each: JsonObject) => each.subresource === 'status')
+    assert.deepEqual([Object.keys(entry.fieldsV1), body.metadata.labels], [['f:status'], undefined])
+  })
+
   test('the error for an unacceptable Accept header lists the supported media types', async () => {
     const version = {
       subresources: { status: {}, scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' } },

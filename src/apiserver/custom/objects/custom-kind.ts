@@ -8,6 +8,7 @@
 
 import { defined, type Json, type JsonObject, setKey } from '../../../api/json/json.ts'
 import { beginGeneration, countGeneration } from '../../../api/kinds/generation.ts'
+import { metadataOfClients } from '../../../api/kinds/spec-and-status.ts'
 import type { FieldError } from '../../../api/model/field-error.ts'
 import { checkDnsSubdomain } from '../../../api/model/names.ts'
 import { type ApiObject, asJson } from '../../../api/model/object.ts'
@@ -167,12 +168,12 @@ function namesOf(definition: CustomKindDefinition): KindNames {
 
 const common = ['apiVersion', 'kind', 'metadata']
 
-/** Status updates change only the status and the managed fields. */
+/** Status updates change and own only the status. They also record the managed fields. */
 function statusOf({ fields }: ObjectSchema): Subresource<ApiObject> {
   const isOther = (name: string) => name !== 'status' && !common.includes(name)
   return {
     verbs: ['get', 'update', 'patch'],
-    readOnly: Object.keys(fields).filter(isOther),
+    readOnly: [...metadataOfClients, ...Object.keys(fields).filter(isOther)],
     prepareForUpdate: (next, previous) => {
       restore(next, previous, isOther)
       const { managedFields } = next.metadata
