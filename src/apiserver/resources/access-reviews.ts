@@ -53,7 +53,8 @@ export function accessReviews(parts: ReviewParts): Endpoint[] {
 }
 
 function review<T>(kind: KindOf<T>, doc: string, answer: Endpoint<T>['answer']): Endpoint<T> {
-  return { kind, subresource: '', verbs: ['create'], type: undefined, admits: 'CREATE', doc, answer }
+  const common = { subresource: '', verbs: ['create'], type: undefined, admits: 'CREATE' } as const
+  return { ...common, kind, recordsManager: true, doc, answer }
 }
 
 /** Returns the user that a review is about. */

@@ -24,6 +24,7 @@ export function tokenReview({ authenticateToken, audiences: own }: TokenReviewPa
     verbs: ['create'],
     type: undefined,
     admits: 'CREATE',
+    recordsManager: true,
     doc: 'Returns the user that a token belongs to.',
     answer: async ({ object: review }) => {
       const { token, audiences: wanted = [] } = review.spec ?? {}

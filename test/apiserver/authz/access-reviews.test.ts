@@ -40,6 +40,16 @@ test('all users may query their own identity and permissions, and other queries 
   assert.equal((await bob.post(`${ops}/whocans`, { spec: question('get', 'configmaps') })).status, 403)
 })
 
+test('a review names the field manager that sent it', async () => {
+  const reviews = '/apis/authorization.orch.io/v1/selfsubjectaccessreviews'
+  const sent = { metadata: { managedFields: [{ manager: 'x' }] }, spec: question('get', 'configmaps') }
+  const { body } = await bob.post(`${reviews}?fieldManager=m`, sent)
+  const [entry, ...others] = body.metadata.managedFields
+  const attributes = { '.': {}, 'f:namespace': {}, 'f:resource': {}, 'f:verb': {} }
+  assert.deepEqual([entry.manager, entry.operation, others], ['m', 'Update', []])
+  assert.deepEqual(entry.fieldsV1, { 'f:spec': { 'f:resourceAttributes': attributes } })
+})
+
 test('an access explanation names the closest rules, their bindings and the smallest sufficient rule', async () => {
   const why = async (spec: object) => (await admin.post(`${ops}/accessexplanations`, { spec })).body.status
   const refused = await why({ user: 'bob', ...question('delete', 'configmaps') })

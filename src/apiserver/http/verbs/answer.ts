@@ -3,8 +3,9 @@
  * create. Then the endpoint produces the response.
  */
 
+import { trackSliced } from '../../../api/merge/track-update.ts'
 import { badRequest, invalidObject } from '../../../api/model/api-error.ts'
-import { type ApiObject, asJson } from '../../../api/model/object.ts'
+import { type ApiObject, asJson, copyWithout, timestamp } from '../../../api/model/object.ts'
 import type { Verb } from '../../../api/model/verb.ts'
 import { emulationOf } from '../../../api/schema/context.ts'
 import { dropGatedFields } from '../../../api/schema/gated-fields.ts'
@@ -26,7 +27,7 @@ import type { Exchange } from '../request/exchange.ts'
 import { readListExtensions, selectsFields } from '../request/list-extensions.ts'
 import { readObjectBody } from '../request/object-body.ts'
 import type { ResourceInfo } from '../request/request-info.ts'
-import { readWriteOptions, sentWriteOptions } from '../request/write-options.ts'
+import { managerName, readWriteOptions, sentWriteOptions } from '../request/write-options.ts'
 import { itemChoice } from '../response/generated-list.ts'
 import { negotiate } from '../response/negotiate.ts'
 import { negotiateFields, negotiateResponse } from '../response/negotiate-response.ts'
@@ -60,8 +61,9 @@ export async function handleAnswer(call: EndpointCall): Promise<void> {
   else agreeOnPlainForm(call)
   if (endpoint.streamsText) await answerOverWebSocket(exchange, logMessages)
   if (verb !== 'create') return await answerFor(call, { object: undefined, dryRun: false })
-  const { dryRun } = readWriteOptions(info.query, { kind: 'CreateOptions', vendor, faults: [] })
-  const object = await admit(call, { object: await readSent(call), dryRun })
+  const { dryRun, fieldManager } = readWriteOptions(info.query, { kind: 'CreateOptions', vendor, faults: [] })
+  const sent = await readSent(call)
+  const object = await admit(call, { object: await withManager(call, sent, fieldManager), dryRun })
   await answerFor(call, { object, dryRun })
 }
 
@@ -134,6 +136,22 @@ async function readSent({ exchange, info, served, endpoint }: EndpointCall): Pro
   const name = isNameless ? '' : (object.metadata.name ?? '')
   if (errors.length > 0) throw invalidObject({ group: type.group, kind: shownKind }, name, errors)
   return object
+}
+
+/** Returns the object with its sender as the manager of all fields, if the endpoint records managers. */
+async function withManager(
+  { exchange, served, endpoint }: EndpointCall,
+  object: ApiObject,
+  fieldManager: string,
+): Promise<ApiObject> {
+  if (!endpoint.recordsManager) return object
+  const { kind, empty: before, apiVersion, clock } = served
+  const name = managerName(fieldManager, exchange.headers.first('user-agent'))
+  const writer = { name, apiVersion, subresource: '', time: timestamp(clock.now()) }
+  const update = { schema: kind.schema, before, after: object, writer, readOnly: [], create: true }
+  const managedFields = await exchange.timeSlice.run(trackSliced(update))
+  const metadata = copyWithout(object.metadata, 'managedFields')
+  return { ...object, metadata: managedFields?.length ? { ...metadata, managedFields } : metadata }
 }
 
 /** Sets the namespace of the object. Throws 400 if the object names another one. */

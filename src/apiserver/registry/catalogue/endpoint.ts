@@ -29,6 +29,8 @@ export interface Endpoint<T = ApiObject | undefined> extends Availability {
   readonly connects?: Connection
   /** Whether the response is a text stream, which clients may also request over a WebSocket. */
   readonly streamsText?: boolean
+  /** Whether the response names the field manager that sent the object, as for a stored object. */
+  readonly recordsManager?: boolean
   /** Description in one sentence. */
   readonly doc: string
   /**
