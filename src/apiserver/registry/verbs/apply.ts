@@ -85,16 +85,18 @@ async function merge(context: WriteContext, query: ApplyQuery, live: ApiObject |
   const { timeSlice } = context
   const version = versionOf(context)
   const { schema, views } = version.kind
+  const view = context.resource.kind.views.subresources?.[context.subresource]?.as !== undefined
+  const writer = writerOf(context)
   const work = applySliced({
     schema,
     vendor: version.vendor,
     empty: version.empty,
     live,
     config,
-    writer: writerOf(context),
+    writer: view ? { ...writer, time: undefined } : writer,
     force,
     readOnly: readOnlyFields(context),
-    view: context.resource.kind.views.subresources?.[context.subresource]?.as !== undefined,
+    view,
     versions: otherVersions(version),
     emulated: version.context.version,
   })
