@@ -146,11 +146,25 @@ test('a manager of the scale has no time', async () => {
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
   const spec = { selector: { matchLabels: { a: 'b' } }, template }
   await admin.post(path, { metadata: { name: 'scaled' }, spec })
-  const headers = { 'content-type': 'application/merge-patch+json' }
-  await admin.send(`${path}/scaled/scale`, { method: 'PATCH', headers, body: { spec: { replicas: 3 } } })
-  const { body } = await admin.get(`${path}/scaled`)
-  const entry = body.metadata.managedFields.find(({ subresource }: { subresource?: string }) => subresource === 'scale')
-  assert.deepEqual([entry.operation, entry.time], ['Update', undefined])
+  const scaled = `${path}/scaled`
+  const write = async (type: string, query: string, body: object) => {
+    const headers = { 'content-type': `application/${type}` }
+    await admin.send(`${scaled}/scale${query}`, { method: 'PATCH', headers, body })
+    const { metadata } = (await admin.get(scaled)).body
+    const entry = metadata.managedFields.find(({ subresource }: { subresource?: string }) => subresource === 'scale')
+    return [entry.operation, entry.time]
+  }
+  assert.deepEqual(await write('merge-patch+json', '', { spec: { replicas: 3 } }), ['Update', undefined])
+  const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'scaled' }, spec: { replicas: 4 } }
+  assert.deepEqual(await write('apply-patch+yaml', '?fieldManager=m&force=true', scale), ['Apply', undefined])
+})
+
+test('only a dry run accepts the resourceVersion of an object to create, and returns it', async () => {
+  const maps = '/api/v1/namespaces/default/configmaps'
+  const object = { metadata: { name: 'versioned', resourceVersion: '5' } }
+  const { status, body } = await admin.post(`${maps}?dryRun=All`, object)
+  assert.deepEqual([status, body.metadata.resourceVersion], [201, '5'])
+  assert.equal((await admin.post(maps, object)).status, 400)
 })
 
 test('a key pair that no TLS server could use causes a warning since 1.27', async () => {

@@ -28,7 +28,7 @@ export interface NewObject {
 
 /** Returns the JSON of the stored object in the version of the request. */
 export async function create(context: WriteContext, { object, managed }: NewObject): Promise<Buffer> {
-  refuseVersion(object)
+  if (!context.dryRun) refuseVersion(object)
   const version = versionOf(context)
   await context.timeSlice.yieldIfDue()
   if (isLarge(asJson(object))) await context.timeSlice.run(assertOwnCount(object))
@@ -81,12 +81,17 @@ async function attemptCreate(
     { write: context, previous: undefined, conditions, managed, drawnFrom },
     nameObject(context, object),
   )
-  return dryRun ? await checkFree(context, next) : await persist(context, next, conditions)
+  return dryRun ? await checkFree(context, withSentVersion(next, object)) : await persist(context, next, conditions)
 }
 
-/** A resourceVersion is a precondition on an existing state, so a create must not have one. */
+/** A resourceVersion is a precondition on an existing state, so a create must not store an object with one. */
 function refuseVersion(object: ApiObject): void {
   if (namesVersion(object)) throw badRequest('resourceVersion should not be set on objects to be created')
+}
+
+/** A dry run returns the resourceVersion that the client sent, as in Kubernetes. */
+function withSentVersion(next: ApiObject, { metadata: { resourceVersion } }: ApiObject): ApiObject {
+  return resourceVersion === undefined ? next : { ...next, metadata: { ...next.metadata, resourceVersion } }
 }
 
 function nameObject({ resource, namespace }: WriteContext, object: ApiObject): ApiObject {
