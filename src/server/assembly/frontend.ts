@@ -27,7 +27,7 @@ import { openListener } from './listener.ts'
 import { type Handling, handleRequests } from './request-handling.ts'
 import { servedPaths } from './served-paths.ts'
 import { advertisedUrl, servedUrl } from './server-urls.ts'
-import { startOwnService } from './upkeep.ts'
+import { startIdentityLease, startOwnService } from './upkeep.ts'
 
 /** Opens the pipeline that handles every request. `advertisedHost` is known once the server listens. */
 async function openPipeline(
@@ -119,7 +119,10 @@ export async function openFrontend(options: EmulatedOptions, backend: Backend, c
   opened.defer(() => endStreams(backend))
   const inProcess = new InProcess(handling.handleAs, systemClock)
   opened.defer(() => endOwnRequests(inProcess, options, log))
-  if (hasDuties(worker)) await startOwnService(options, { ...backend, port: listener.port, opened })
+  if (hasDuties(worker)) {
+    await startOwnService(options, { ...backend, port: listener.port, opened })
+    startIdentityLease(options, { ...backend, port: listener.port, opened })
+  }
   const url = servedUrl(options, listener.port)
   const advertised = advertisedUrl(options, listener.port)
   backend.listening.address = { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: listener.port }

@@ -8,14 +8,17 @@ import { defaultPolicyLoop } from '../../apiserver/upkeep/default-policy.ts'
 import { defaultStorageClassLoop } from '../../apiserver/upkeep/default-storage-class.ts'
 import { flowControlObjectsLoop } from '../../apiserver/upkeep/flow-control-objects.ts'
 import { flowSchemaLoop } from '../../apiserver/upkeep/flow-schemas.ts'
+import { identityLeaseLoop } from '../../apiserver/upkeep/identity-lease.ts'
 import { ownServiceLoop } from '../../apiserver/upkeep/own-service.ts'
 import { quotaDebtsLoop } from '../../apiserver/upkeep/quota-debts.ts'
 import { reservationsLoop } from '../../apiserver/upkeep/reservations.ts'
 import { systemObjectsLoop } from '../../apiserver/upkeep/system-objects.ts'
 import type { Log } from '../../base/telemetry/log.ts'
+import { systemClock } from '../../base/time/clock.ts'
 import { type Loop, type LoopRecords, startLoops } from '../../client/reconcile/loop.ts'
 import type { Store } from '../../storage/store/store.ts'
-import type { ServerOptions } from '../flags/options.ts'
+import { emulationFrom } from '../flags/emulation.ts'
+import type { EmulatedOptions, ServerOptions } from '../flags/options.ts'
 import { ownAddress } from '../flags/service-pools.ts'
 
 interface UpkeepParts {
@@ -56,7 +59,7 @@ export async function startUpkeep(
   void start([reservationsLoop(catalogue, log), quotaDebtsLoop(ownWrites, log)])
 }
 
-interface OwnServiceDependencies {
+interface OwnObjectDependencies {
   readonly catalogue: Catalogue
   readonly store: Store
   readonly loopRecords: LoopRecords
@@ -69,7 +72,7 @@ interface OwnServiceDependencies {
 /** Resolves after the first attempt to write the Service of the API servers and its Endpoints. */
 export async function startOwnService(
   options: ServerOptions,
-  { catalogue, store, loopRecords, port, opened }: OwnServiceDependencies,
+  { catalogue, store, loopRecords, port, opened }: OwnObjectDependencies,
 ): Promise<void> {
   const sharedStore = options.etcdServers.length > 0
   const parts = { catalogue, store, sharedStore, clusterIP: ownAddress(options), port, addresses: options }
@@ -77,4 +80,18 @@ export async function startOwnService(
   opened.defer(() => running.stop())
   // The loop logs a failure and retries. The server starts anyway.
   await running.firstPass.catch(() => {})
+}
+
+/**
+ * Maintains the Lease that identifies this API server, if the feature gate is enabled. Nothing waits for the Lease: the
+ * loop logs a failure and retries.
+ */
+export function startIdentityLease(
+  options: EmulatedOptions,
+  { catalogue, loopRecords, port, opened }: Omit<OwnObjectDependencies, 'store'>,
+): void {
+  if (!emulationFrom(options).gates.has('APIServerIdentity')) return
+  const parts = { bindAddress: options.bindAddress, port, clock: systemClock }
+  const running = startLoops([identityLeaseLoop(catalogue, parts)], loopRecords)
+  opened.defer(() => running.stop())
 }

@@ -23,6 +23,7 @@ export type FeatureGatePairs = ReadonlyMap<string, boolean>
 /** The gates that rules and handlers ask for, and the effect of enabling each. Gates of fields need no entry. */
 const actedOn: { readonly [name in FeatureGate]?: string } = {
   APIListChunking: 'clients can request lists in pages with limit and continue',
+  APIServerIdentity: 'every API server renews a Lease that identifies it',
   AggregatedDiscoveryEndpoint: 'clients can request all groups and resource types in one discovery document',
   AggregatedDiscoveryRemoveBetaType: 'the server does not serve the v2beta1 format of that document',
   AllowServiceLBStatusOnNonLB: 'the status of a Service of any type can contain load balancer addresses',

@@ -1,0 +1,92 @@
+/**
+ * The Lease `kube-system/apiserver-<hash>` of each API server on a store. The server renews it every ten seconds, so
+ * that clients can list the API servers and see which ones are alive. A stopped server's Lease stays until it expires,
+ * and the next server that checks deletes it.
+ *
+ * The hash covers host name, bind address and port. A restarted server therefore keeps its Lease, and two servers on one
+ * host have one each.
+ */
+import { createHash, randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Lease } from '../../api/kinds/coordination/lease.ts'
+import { checkLabelValue } from '../../api/model/names.ts'
+import { vendorKey } from '../../api/model/vendor.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { Loop } from '../../client/reconcile/loop.ts'
+import { every } from '../../client/reconcile/sources.ts'
+import type { Catalogue } from '../registry/catalogue/catalogue.ts'
+import type { Resource } from '../registry/catalogue/resource.ts'
+import { deleteObject } from '../registry/verbs/delete.ts'
+import { changeFields, contextOf, createMissing, getCached, ignoreNotFound } from './own-objects.ts'
+
+const namespace = 'kube-system'
+/** Value of the identity label of every API server. */
+const component = 'kube-apiserver'
+const renewalMs = 10_000
+const lifetimeSeconds = 3600
+const collectionMs = 3_600_000
+
+/** Where this server listens, and the clock for renewal times. */
+export interface IdentityParts {
+  readonly bindAddress: string
+  readonly port: number
+  readonly clock: Clock
+}
+
+/** Renews the Lease of this server and deletes expired Leases of other servers. */
+export function identityLeaseLoop(catalogue: Catalogue, { bindAddress, port, clock }: IdentityParts): Loop {
+  const host = hostname()
+  const name = `apiserver-${shortHash([host, bindAddress, port].join())}`
+  const holderIdentity = `${name}_${randomUUID()}`
+  const label = vendorKey(catalogue.vendor, 'identity', 'apiserver')
+  const hostLabel = checkLabelValue(host).length === 0 ? { [vendorKey(catalogue.vendor, 'hostname')]: host } : {}
+  const labels = { [label]: component, ...hostLabel }
+  const renew = async (leases: Resource) => {
+    const renewTime = new Date(clock.now()).toISOString().replace('Z', '000Z')
+    const spec = { holderIdentity, leaseDurationSeconds: lifetimeSeconds, renewTime }
+    await createMissing(leases, { namespace, name }, { metadata: { labels }, spec })
+    await changeFields(leases, { namespace, name }, { spec })
+  }
+  return {
+    name: 'identity-lease',
+    sources: [every(renewalMs, 'renew'), every(collectionMs, 'collect')],
+    reconcile: async (key) => {
+      const leases = catalogue.stored('coordination', 'leases')
+      if (leases !== undefined) await (key === 'renew' ? renew(leases) : collectExpired(leases, label, clock.now()))
+      return 'done'
+    },
+  }
+}
+
+/** Returns 26 lower-case letters and digits. */
+function shortHash(text: string): string {
+  const bytes = createHash('sha256').update(text).digest().subarray(0, 16)
+  return BigInt(`0x${bytes.toString('hex')}`)
+    .toString(32)
+    .padStart(26, '0')
+}
+
+async function collectExpired(leases: Resource, label: string, now: number): Promise<void> {
+  const names = [...leases.cache.slices({ namespace })]
+    .flat()
+    .filter(({ selectable }) => selectable.labels?.[label] === component)
+    .map(({ name }) => name)
+  for (const name of names) {
+    const lease = getCached(leases, { namespace, name }) as Lease | undefined
+    if (lease === undefined || !isExpired(lease, now)) continue
+    const { uid, resourceVersion } = lease.metadata
+    // If its server renews the Lease at this moment, the deletion fails and the loop checks again.
+    const options = {
+      preconditions: [{ uid, resourceVersion }],
+      gracePeriodSeconds: undefined,
+      propagation: undefined,
+    }
+    await ignoreNotFound(deleteObject(contextOf(leases, namespace, 'DeleteOptions'), name, options))
+  }
+}
+
+/** A Lease without a renewal time or duration is treated as expired, because every server sets both. */
+function isExpired({ spec }: Lease, now: number): boolean {
+  if (spec?.renewTime === undefined || spec.leaseDurationSeconds === undefined) return true
+  return Date.parse(spec.renewTime) + spec.leaseDurationSeconds * 1000 < now
+}
