@@ -53,7 +53,7 @@ function warnOfSuperuser(pem: string, log: Log): void {
   const { organizations } = readSubject(new X509Certificate(pem).raw)
   if (organizations.includes(superusers))
     log.warn(
-      `the --kubelet-client-certificate certificate is in the group ${superusers}: issue one with CN=${nodeClientName}`,
+      `the certificate in --kubelet-client-certificate belongs to the group ${superusers}: issue one with CN=${nodeClientName} instead`,
     )
 }
 

@@ -65,7 +65,8 @@ export function simulatedNodes(
       speed: options.simulationSpeed,
       clientOf: nodeClients((user) => within(server.transport(user)), vendor),
       ...(stages === undefined ? {} : { stages }),
-      onError: (error) => context.log.warn('cannot write events or volumes of a simulated node', errorFields(error)),
+      onError: (error) =>
+        context.log.warn('cannot record events or create volumes for a simulated node', errorFields(error)),
     })
     return simulation
   }

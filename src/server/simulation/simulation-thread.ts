@@ -93,7 +93,7 @@ class SimulationThread {
       clientOf: (node) => this.#clientOf(node),
       ...(volumeDirectory === undefined ? {} : { volumeDirectory }),
       ...(stages === undefined ? {} : { stages }),
-      onError: (error) => log.warn('cannot write events or volumes of a simulated node', errorFields(error)),
+      onError: (error) => log.warn('cannot record events or create volumes for a simulated node', errorFields(error)),
     })
     // Removes volumes of pods that were deleted between two runs of the thread.
     const removeLeftovers = async () => ((await podInformer.synced) ? simulation.removeLeftovers() : undefined)

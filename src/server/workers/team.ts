@@ -90,7 +90,7 @@ export class Team {
     try {
       await slot.start()
       this.#serving.push(slot)
-      log.info('added a worker because of the load', { worker: index, workers: this.#serving.length })
+      log.info('added a worker because of high load', { worker: index, workers: this.#serving.length })
     } catch (error) {
       await slot.terminate()
       this.#forget(index)

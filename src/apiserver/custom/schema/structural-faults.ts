@@ -74,7 +74,7 @@ function embeddedFaults(schema: JsonObject, reader: StructureReader, path: Field
     ...never('preserve-unknown-fields'),
     ...never('embedded-resource'),
     ...(isNew && schema.additionalProperties != null && (isRoot || isEmbedded)
-      ? [forbidden(others, 'must not be used for a whole object')]
+      ? [forbidden(others, 'must not be set at the root of an object schema')]
       : []),
   ]
 }

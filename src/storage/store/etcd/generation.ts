@@ -338,7 +338,7 @@ export class EtcdGeneration {
     if (await this.#feed.reached(revision, this.#connection.deadlineMs)) return
     this.#assertOpen()
     cause ??= this.#feed.failure
-    throw new StoreError('etcd: the watch did not reach the revision of the store', { cause })
+    throw new StoreError("etcd: the watch did not catch up with the store's revision", { cause })
   }
 
   async #tick(): Promise<Revision> {

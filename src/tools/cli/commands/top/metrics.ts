@@ -174,7 +174,7 @@ async function read(
   { words, options }: { words: readonly string[]; options: Choice },
 ): Promise<readonly Metrics[]> {
   const [name, ...more] = words
-  if (more.length > 0) throw new UsageError(`specify one of the ${plural}, or none for all`)
+  if (more.length > 0) throw new UsageError(`specify one of the ${plural} by name, or omit the name to show all`)
   if (name !== undefined && options.selector !== '')
     throw new UsageError('only one of NAME or --selector can be provided')
   const type = { group: 'metrics.k8s.io', version: 'v1beta1', plural, namespaced: plural === 'pods' }
