@@ -28,8 +28,8 @@ export class TtlCache<V> {
   get(key: string, find: () => Promise<Answer<V>>): V | Promise<V> {
     const cachedAnswer = this.#answers.get(key)
     if (cachedAnswer !== undefined && cachedAnswer.until > this.#clock.monotonic()) return cachedAnswer.value
-    const shared = this.#pending.get(key)
-    if (shared !== undefined) return shared
+    const pendingLookup = this.#pending.get(key)
+    if (pendingLookup !== undefined) return pendingLookup
     const answer = this.#find(key, find).finally(() => this.#pending.delete(key))
     this.#pending.set(key, answer)
     return answer

@@ -101,10 +101,10 @@ export function readBoolean(value: string): boolean {
 /** Returns a parser for one of these words. */
 export function oneOf<const T extends string>(words: readonly T[]): (text: string) => T {
   return (text) => {
-    const known = words.find((word) => word === text)
-    if (known === undefined)
+    const matchingWord = words.find((word) => word === text)
+    if (matchingWord === undefined)
       throw new UsageError(`${JSON.stringify(text)} is not one of ${words.filter((word) => word !== '').join(', ')}`)
-    return known
+    return matchingWord
   }
 }
 
@@ -118,8 +118,11 @@ export interface CommandLine<F extends Flags> {
 /** Parses flags and words in any order. Throws UsageError. */
 export function parseCommandLine<F extends Flags>(flags: F, args: readonly string[]): CommandLine<F> {
   const { givenValues, words } = scan(flags, args)
-  const read = Object.entries(flags).map(([option, flag]) => [option, readFlag(flag, givenValues.get(flag.name))])
-  return { options: Object.freeze(Object.fromEntries(read)) as OptionsOf<F>, words }
+  const optionValues = Object.entries(flags).map(([option, flag]) => [
+    option,
+    readFlag(flag, givenValues.get(flag.name)),
+  ])
+  return { options: Object.freeze(Object.fromEntries(optionValues)) as OptionsOf<F>, words }
 }
 
 /** Parses flags only. Each may occur only once, because server command lines usually come from files. */
@@ -246,11 +249,11 @@ export function maxTypos(name: string): number {
 /** Returns the candidate closest to the word, or undefined if all exceed the maximum edit distance. */
 export function closestMatch(
   word: string,
-  known: readonly string[],
+  candidates: readonly string[],
   farthest = Math.max(1, Math.floor(word.length / 2)),
 ): string | undefined {
   let best: { readonly name: string; readonly away: number } | undefined
-  for (const name of known) {
+  for (const name of candidates) {
     if (Math.abs(name.length - word.length) > farthest) continue
     const away = distance(name, word)
     if (away <= farthest && away < (best?.away ?? Number.POSITIVE_INFINITY)) best = { name, away }

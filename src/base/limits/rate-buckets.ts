@@ -97,8 +97,8 @@ export class RateBuckets {
   take(key: string): boolean {
     const [mark, first] = this.#slotRange(key)
     for (;;) {
-      const taken = this.#takeAt(mark, this.#find(mark, first))
-      if (taken !== undefined) return taken
+      const outcome = this.#takeAt(mark, this.#find(mark, first))
+      if (outcome !== undefined) return outcome
     }
   }
 

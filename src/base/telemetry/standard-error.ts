@@ -22,14 +22,14 @@ function isFile(): boolean {
 
 /** A file stream would be closed by its first error. */
 function fileWriter(): (line: string) => void {
-  let lost = 0
+  let lostLines = 0
   return (line) => {
     try {
-      if (lost > 0) writeAll(`${lost} log lines could not be written\n`)
-      lost = 0
+      if (lostLines > 0) writeAll(`${lostLines} log lines could not be written\n`)
+      lostLines = 0
       writeAll(line)
     } catch {
-      lost++
+      lostLines++
     }
   }
 }

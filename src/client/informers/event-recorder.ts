@@ -61,7 +61,7 @@ interface Alike {
 /** Records Events about objects. Repeated Events increment a count. */
 export class EventRecorder {
   readonly #options: EventRecorderOptions & { readonly clock: Clock }
-  readonly #written = new BoundedMap<string, Written>(maxRemembered)
+  readonly #writtenEvents = new BoundedMap<string, Written>(maxRemembered)
   readonly #alike = new BoundedMap<string, Alike>(maxRemembered)
   readonly #buckets = new BoundedMap<string, TokenBucket>(maxRemembered)
   readonly #stopped = new AbortController()
@@ -121,13 +121,13 @@ export class EventRecorder {
 
   async #write(object: ObjectBase, happening: Happening, alikeKey: string): Promise<void> {
     const key = `${alikeKey}\0${happening.type}\0${happening.reason}`
-    const existing = this.#written.get(key)
+    const existing = this.#writtenEvents.get(key)
     const isCounted = existing !== undefined && (await this.#count(existing))
     if (isCounted) return
     const event = this.#eventOf(object, happening)
     await this.#options.client.create(kinds.Event, event, { signal: this.#stopped.signal })
     const { name = '', namespace = '' } = event.metadata
-    this.#written.set(key, { name, namespace, first: this.#options.clock.now(), count: 1 })
+    this.#writtenEvents.set(key, { name, namespace, first: this.#options.clock.now(), count: 1 })
   }
 
   /** Increments the count of an existing Event. Returns whether the Event still exists. */

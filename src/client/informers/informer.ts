@@ -86,14 +86,14 @@ export class Informer<T extends ObjectBase = ApiObject> {
 
   /** A list is applied when it is complete: first deletions, then additions and changes. */
   #sink(): ReflectorSink<T> {
-    let listed: Map<string, T> | undefined
+    let pendingList: Map<string, T> | undefined
     return {
       beginList: () => {
-        listed = new Map()
+        pendingList = new Map()
       },
       endList: async () => {
-        const all = listed ?? new Map<string, T>()
-        listed = undefined
+        const all = pendingList ?? new Map<string, T>()
+        pendingList = undefined
         await inStretches(this.#objects.keys(), (key) => {
           if (!all.has(key)) this.#set(key, undefined)
         })
@@ -102,8 +102,8 @@ export class Informer<T extends ObjectBase = ApiObject> {
         })
       },
       set: (object) => {
-        if (listed === undefined) this.#set(objectKey(object), object)
-        else listed.set(objectKey(object), object)
+        if (pendingList === undefined) this.#set(objectKey(object), object)
+        else pendingList.set(objectKey(object), object)
       },
       remove: (object) => this.#set(objectKey(object), undefined),
     }

@@ -41,7 +41,7 @@ export class ExecCredentials implements CredentialSource {
   readonly #plugin: ExecPlugin
   readonly #surroundings: ExecSurroundings
   readonly #clock: Clock
-  #got: Got | undefined
+  #lastResult: Got | undefined
   #running: Promise<Got> | undefined
 
   constructor(plugin: ExecPlugin, surroundings: ExecSurroundings) {
@@ -51,12 +51,13 @@ export class ExecCredentials implements CredentialSource {
   }
 
   async current(signal: AbortSignal): Promise<Credentials> {
-    if (this.#got !== undefined && this.#clock.now() < this.#got.expires) return this.#got.credentials
+    if (this.#lastResult !== undefined && this.#clock.now() < this.#lastResult.expires)
+      return this.#lastResult.credentials
     return (await this.#run(signal)).credentials
   }
 
   async replace(refused: Credentials, signal: AbortSignal): Promise<Credentials | undefined> {
-    const cachedCredentials = this.#got?.credentials
+    const cachedCredentials = this.#lastResult?.credentials
     const fresh =
       cachedCredentials === refused || cachedCredentials === undefined
         ? (await this.#run(signal)).credentials
@@ -87,8 +88,8 @@ export class ExecCredentials implements CredentialSource {
       timeoutMs: this.#surroundings.timeoutMs ?? maxMs[interactive ? 'interactive' : 'alone'],
       signal,
     })
-    this.#got = readOutput(plugin, output)
-    return this.#got
+    this.#lastResult = readOutput(plugin, output)
+    return this.#lastResult
   }
 }
 

@@ -58,13 +58,13 @@ export function execGroups(): { group: string; infoVariable: string }[] {
 
 function interfaceOf(exec: Entry): { apiVersion: string; version: string; infoVariable: string } {
   const apiVersion = requiredText(exec, 'apiVersion')
-  const known = execGroups().flatMap(({ group, infoVariable }) =>
+  const supportedVersions = execGroups().flatMap(({ group, infoVariable }) =>
     versions.map((version) => ({ apiVersion: `${group}/${version}`, version, infoVariable })),
   )
-  const found = known.find((candidate) => candidate.apiVersion === apiVersion)
-  if (found === undefined)
-    throw fault(exec, 'apiVersion', `is none of ${known.map((each) => each.apiVersion).join(', ')}`)
-  return found
+  const matchingVersion = supportedVersions.find((candidate) => candidate.apiVersion === apiVersion)
+  if (matchingVersion === undefined)
+    throw fault(exec, 'apiVersion', `is none of ${supportedVersions.map((each) => each.apiVersion).join(', ')}`)
+  return matchingVersion
 }
 
 /** A relative path is relative to the kubeconfig. A bare name is looked up in PATH. */
@@ -96,7 +96,7 @@ function modeOf(exec: Entry, version: string): InteractiveMode {
   const mode = optionalText(exec, 'interactiveMode')
   if (mode === undefined && version === 'v1')
     throw fault(exec, 'interactiveMode', `must be specified: ${interactiveModes.join(', ')}`)
-  const found = interactiveModes.find((known) => known === (mode ?? 'IfAvailable'))
-  if (found === undefined) throw fault(exec, 'interactiveMode', `is none of ${interactiveModes.join(', ')}`)
-  return found
+  const matchingMode = interactiveModes.find((candidate) => candidate === (mode ?? 'IfAvailable'))
+  if (matchingMode === undefined) throw fault(exec, 'interactiveMode', `is none of ${interactiveModes.join(', ')}`)
+  return matchingMode
 }

@@ -29,9 +29,9 @@ export class Http1Wire implements Wire {
     this.#host = new URL(server).host
     let unused: Dialed | undefined = first
     const open = async () => {
-      const opened = unused === undefined || unused.destroyed ? dial() : unused
+      const connection = unused === undefined || unused.destroyed ? dial() : unused
       unused = undefined
-      return (await opened).setKeepAlive(true, keepAliveMs)
+      return (await connection).setKeepAlive(true, keepAliveMs)
     }
     this.#pool = new ConnectionPool({ open, maxConnections, idleMs: 0 })
   }

@@ -97,9 +97,9 @@ export async function renameContext(files: readonly string[], from: string, to: 
   const file = files.find((candidate) => hasEntry(readConfigFile(candidate), 'context', from))
   const cannot = `cannot rename the context ${JSON.stringify(from)}`
   if (file === undefined) throw new ConfigError(`${cannot}, it's not in ${files.join(', ')}`)
-  const taken = files.find((candidate) => hasEntry(readConfigFile(candidate), 'context', to))
-  if (taken !== undefined)
-    throw new ConfigError(`${cannot}, the context ${JSON.stringify(to)} already exists in ${taken}`)
+  const conflictingFile = files.find((candidate) => hasEntry(readConfigFile(candidate), 'context', to))
+  if (conflictingFile !== undefined)
+    throw new ConfigError(`${cannot}, the context ${JSON.stringify(to)} already exists in ${conflictingFile}`)
   await changeConfig(file, (config) => {
     const contexts = entriesOf(config, 'context').map((entry) =>
       own(entry, 'name') === from ? { ...entry, name: to } : entry,

@@ -32,8 +32,8 @@ export function localConfig(directory: string): string | undefined {
  * that of a server in this directory.
  */
 export function usualFiles({ env, home, directory }: ProcessEnvironment): string[] {
-  const listed = (listedFiles(env) ?? '').split(delimiter).filter((file) => file !== '')
-  if (listed.length > 0) return [...new Set(listed.map((file) => resolve(directory, file)))]
+  const configuredFiles = (listedFiles(env) ?? '').split(delimiter).filter((file) => file !== '')
+  if (configuredFiles.length > 0) return [...new Set(configuredFiles.map((file) => resolve(directory, file)))]
   const own = join(home, '.kube', 'config')
   return [existsSync(own) ? own : join(directory, localFile)]
 }

@@ -50,18 +50,19 @@ export function readClientConfig(choice: ConfigChoice): ClientConfig {
   const { context, server } = choice
   const sources = sourcesOf(choice)
   if (server === undefined || context !== undefined) refuseNone(choice, sources)
-  const chosen = chooseContext(sources, choice)
-  const clusterName = choice.clusterName ?? (chosen === noEntry ? undefined : requiredText(chosen, 'cluster'))
+  const contextEntry = chooseContext(sources, choice)
+  const clusterName =
+    choice.clusterName ?? (contextEntry === noEntry ? undefined : requiredText(contextEntry, 'cluster'))
   const cluster = clusterName === undefined ? noEntry : findEntry(sources, 'cluster', clusterName)
-  const name = choice.userName ?? optionalText(chosen, 'user')
-  const user = name === undefined ? { ...chosen, content: {} } : findEntry(sources, 'user', name)
+  const name = choice.userName ?? optionalText(contextEntry, 'user')
+  const user = name === undefined ? { ...contextEntry, content: {} } : findEntry(sources, 'user', name)
   return {
     transport: transportOf({
       ...choice,
       cluster: overridden(cluster, choice, 'cluster'),
       user: overridden(user, choice, 'user'),
     }),
-    namespace: optionalText(chosen, 'namespace'),
+    namespace: optionalText(contextEntry, 'namespace'),
     files: [
       ...sources.map(({ file }) => file),
       ...namedFiles(cluster, ['certificate-authority']),
@@ -230,9 +231,9 @@ function findEntry(sources: readonly Source[], sort: EntrySort, name: string): E
     if (!isObject(inner)) throw new ConfigError(`${file}: ${title}: ${sort} is not an object`)
     return { file, content: inner, title, name }
   }
-  const known = sources.flatMap((source) => entryNames(source, sort)).map((each) => JSON.stringify(each))
-  const more = known.length > namedAtMost ? ', ...' : ''
-  const there = known.length === 0 ? '' : `; known are ${known.slice(0, namedAtMost).join(', ')}${more}`
+  const existingNames = sources.flatMap((source) => entryNames(source, sort)).map((each) => JSON.stringify(each))
+  const more = existingNames.length > namedAtMost ? ', ...' : ''
+  const there = existingNames.length === 0 ? '' : `; known are ${existingNames.slice(0, namedAtMost).join(', ')}${more}`
   throw new ConfigError(`${filesOf(sources)}: ${missing[sort](name)}${there}`)
 }
 
@@ -260,11 +261,11 @@ function transportOf({
   interactive,
   plain,
 }: Pick<ConfigChoice, 'server' | 'interactive' | 'plain'> & { cluster: Entry; user: Entry }): HttpTransportOptions {
-  const known = clusterOptions(cluster, { server, plain })
+  const connectionOptions = clusterOptions(cluster, { server, plain })
   return {
-    ...known,
-    ...userOptions(isSecure(known.server) ? user : withoutCredentials(user), {
-      cluster: toldToPlugins(cluster, known),
+    ...connectionOptions,
+    ...userOptions(isSecure(connectionOptions.server) ? user : withoutCredentials(user), {
+      cluster: toldToPlugins(cluster, connectionOptions),
       interactive: interactive ?? false,
     }),
   }

@@ -58,20 +58,20 @@ export class OidcCredentials implements CredentialSource {
 
   async #ask(useless: string | undefined): Promise<Credentials> {
     const { file, user } = this.#user
-    let found: string | undefined
+    let idToken: string | undefined
     await changeEntry(file, { sort: 'user', name: user }, async (entry) => {
       const provider = objectIn(entry, 'auth-provider')
       const config = objectIn(provider, 'config')
       const cachedTokens = { idToken: textIn(config, 'id-token'), refreshToken: textIn(config, 'refresh-token') }
-      found = cachedTokens.idToken
+      idToken = cachedTokens.idToken
       // Another program has renewed the token.
-      if (found !== undefined && found !== useless && !this.#hasExpired(found)) return entry
+      if (idToken !== undefined && idToken !== useless && !this.#hasExpired(idToken)) return entry
       const fresh = await refresh(this.#user, cachedTokens)
-      found = fresh.idToken
+      idToken = fresh.idToken
       const renewed = { ...config, 'id-token': fresh.idToken!, 'refresh-token': fresh.refreshToken! }
       return { ...entry, 'auth-provider': { ...provider, config: renewed } }
     })
-    this.#current = { token: found! }
+    this.#current = { token: idToken! }
     return this.#current
   }
 }
@@ -133,11 +133,11 @@ function expiryOf(token: string): number {
 }
 
 function objectIn(value: JsonObject, field: string): JsonObject {
-  const found = own(value, field)
-  return isObject(found) ? found : {}
+  const content = own(value, field)
+  return isObject(content) ? content : {}
 }
 
 function textIn(value: Json, field: string): string | undefined {
-  const found = isObject(value) ? own(value, field) : undefined
-  return typeof found === 'string' && found !== '' ? found : undefined
+  const content = isObject(value) ? own(value, field) : undefined
+  return typeof content === 'string' && content !== '' ? content : undefined
 }

@@ -185,7 +185,7 @@ class LoopRun {
 
 /** Tracks whether each key that existed at the start has been tried once. */
 class FirstPass {
-  readonly #left = new Set<string>()
+  readonly #pendingKeys = new Set<string>()
   readonly #outcome = Promise.withResolvers<void>()
   readonly done = this.#outcome.promise
   #state: 'gathering' | 'under way' | 'over' = 'gathering'
@@ -196,7 +196,7 @@ class FirstPass {
   }
 
   expect(key: string): void {
-    if (this.#state === 'gathering') this.#left.add(key)
+    if (this.#state === 'gathering') this.#pendingKeys.add(key)
   }
 
   begin(): void {
@@ -206,22 +206,22 @@ class FirstPass {
 
   succeeded(key: string): void {
     if (this.#state === 'over') return
-    this.#left.delete(key)
+    this.#pendingKeys.delete(key)
     this.#endIfNoneLeft()
   }
 
   failed(key: string, error: unknown): void {
-    if (this.#state !== 'over' && this.#left.has(key)) this.#outcome.reject(error)
+    if (this.#state !== 'over' && this.#pendingKeys.has(key)) this.#outcome.reject(error)
     this.succeeded(key)
   }
 
   end(): void {
     this.#state = 'over'
-    this.#left.clear()
+    this.#pendingKeys.clear()
     this.#outcome.resolve()
   }
 
   #endIfNoneLeft(): void {
-    if (this.#left.size === 0) this.end()
+    if (this.#pendingKeys.size === 0) this.end()
   }
 }

@@ -33,16 +33,16 @@ export class MissingRights {
 
   /** Records a rejected step. Returns when to retry it. */
   lacks(loop: string, key: string, { message }: Error): StepOutcome {
-    const refused = this.#refused.get(loop) ?? this.#open(loop, message)
-    const times = (refused.keys.get(key) ?? 0) + 1
-    refused.keys.set(key, times)
+    const missingRight = this.#refused.get(loop) ?? this.#open(loop, message)
+    const times = (missingRight.keys.get(key) ?? 0) + 1
+    missingRight.keys.set(key, times)
     return { afterMs: backoffMs(backoff, times) }
   }
 
   /** Records a successful step. */
   has(loop: string, key: string): void {
-    const refused = this.#refused.get(loop)
-    if (refused === undefined || !refused.keys.delete(key) || refused.keys.size > 0) return
+    const missingRight = this.#refused.get(loop)
+    if (missingRight === undefined || !missingRight.keys.delete(key) || missingRight.keys.size > 0) return
     this.#refused.delete(loop)
     this.#log.info('loop has the required permission again', { loop })
   }
@@ -55,10 +55,10 @@ export class MissingRights {
   }
 
   #open(loop: string, message: string): Refused {
-    const refused = { message, keys: new Map<string, number>() }
-    this.#refused.set(loop, refused)
+    const missingRight = { message, keys: new Map<string, number>() }
+    this.#refused.set(loop, missingRight)
     this.#log.error("loop lacks a permission; grant it to the loop's service account", { loop, error: message })
-    return refused
+    return missingRight
   }
 }
 

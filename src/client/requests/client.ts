@@ -138,10 +138,10 @@ export class Client {
     object: Draft<T>,
     options: WriteOptions = {},
   ): Promise<T> {
-    const resolved = await this.resolve(type, options)
-    const body = typed(resolved, object)
+    const resolvedType = await this.resolve(type, options)
+    const body = typed(resolvedType, object)
     const isPart = type.subresource !== undefined
-    const path = isPart ? objectPath(resolved, nameOf(body)) : creationPath(resolved, body.metadata)
+    const path = isPart ? objectPath(resolvedType, nameOf(body)) : creationPath(resolvedType, body.metadata)
     return await this.#call({ method: 'POST', path, query: writeQuery(options), body, signal: options.signal })
   }
 
@@ -151,9 +151,9 @@ export class Client {
     object: Draft<T>,
     options: UpdateOptions = {},
   ): Promise<T> {
-    const resolved = await this.resolve(type, options)
-    const body = typed(resolved, object)
-    const path = objectPath(resolved, nameOf(body), options.subresource)
+    const resolvedType = await this.resolve(type, options)
+    const body = typed(resolvedType, object)
+    const path = objectPath(resolvedType, nameOf(body), options.subresource)
     return await this.#call({ method: 'PUT', path, query: writeQuery(options), body, signal: options.signal })
   }
 
@@ -275,8 +275,8 @@ export class Client {
   /** A body with a content type of its own, such as a patch, is JSON. */
   #content({ body, contentType }: RawRequest): { body: Uint8Array | undefined; contentType: string } {
     if (body === undefined) return { body, contentType: '' }
-    const written = contentType === undefined ? this.form?.write(body as object) : undefined
-    if (written !== undefined) return { body: written, contentType: this.form!.mediaType }
+    const encodedBody = contentType === undefined ? this.form?.write(body as object) : undefined
+    if (encodedBody !== undefined) return { body: encodedBody, contentType: this.form!.mediaType }
     return { body: bytesOfText(stringifyJson(body)), contentType: contentType ?? jsonType }
   }
 

@@ -121,7 +121,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
   #window = firstWindow
   #streamWindow = firstWindow
   /** Headers that continue in the next frame. */
-  #begun: { head: Required<FrameHead>; block: ByteQueue; length: number } | undefined
+  #openBlock: { head: Required<FrameHead>; block: ByteQueue; length: number } | undefined
   /** Whether the peer has sent its settings. */
   #isKnown = false
   /** Whether reading has ended. */
@@ -146,7 +146,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
 
   /** Whether headers have started but not ended. */
   protected get isInHeaders(): boolean {
-    return this.#begun !== undefined
+    return this.#openBlock !== undefined
   }
 
   /** Called when the peer has violated the protocol. */
@@ -216,8 +216,8 @@ export abstract class Http2Connection<S extends Http2Stream> {
    * until `stream.whenSent` resolves.
    */
   protected sendData(stream: S, bytes: Buffer): void {
-    const sent = stream.unsent === 0 ? this.#sendSome(stream, bytes, Number.POSITIVE_INFINITY) : 0
-    if (sent < bytes.length) stream.wait(sent === 0 ? bytes : bytes.subarray(sent))
+    const sentBytes = stream.unsent === 0 ? this.#sendSome(stream, bytes, Number.POSITIVE_INFINITY) : 0
+    if (sentBytes < bytes.length) stream.wait(sentBytes === 0 ? bytes : bytes.subarray(sentBytes))
     if (stream.isEnded) this.onEnded(stream)
     else if (stream.isEnding || stream.unsent > 0) this.#blocked.add(stream)
   }
@@ -238,20 +238,21 @@ export abstract class Http2Connection<S extends Http2Stream> {
 
   /** Sends as much of a body as possible and returns the number of bytes. */
   #sendSome(stream: S, bytes: Buffer, most: number): number {
-    let sent = 0
+    let sentBytes = 0
     do {
-      const count = Math.max(0, Math.min(bytes.length - sent, this.#window, stream.window, maxFrameBytes))
-      if ((count === 0 && bytes.length > 0) || this.outgoing.unsent >= maxUnsent) return sent
-      const isLast = stream.isEnding && sent + count === bytes.length && stream.unsent <= bytes.length
+      const count = Math.max(0, Math.min(bytes.length - sentBytes, this.#window, stream.window, maxFrameBytes))
+      if ((count === 0 && bytes.length > 0) || this.outgoing.unsent >= maxUnsent) return sentBytes
+      const isLast = stream.isEnding && sentBytes + count === bytes.length && stream.unsent <= bytes.length
       const head = { type: frameTypes.data, flags: isLast ? flags.endStream : 0, stream: stream.id }
-      if (count > 0 || isLast) this.sendFrame(head, count === bytes.length ? bytes : bytes.subarray(sent, sent + count))
+      if (count > 0 || isLast)
+        this.sendFrame(head, count === bytes.length ? bytes : bytes.subarray(sentBytes, sentBytes + count))
       this.#window -= count
       stream.window -= count
-      sent += count
+      sentBytes += count
       stream.isEnded = isLast
       this.onBodySent(count)
-    } while (sent < bytes.length && sent < most)
-    return sent
+    } while (sentBytes < bytes.length && sentBytes < most)
+    return sentBytes
   }
 
   /** Sends pending bodies in turns while there is room. */
@@ -268,10 +269,10 @@ export abstract class Http2Connection<S extends Http2Stream> {
     const before = stream.unsent
     for (let remainingBytes = turnBytes; remainingBytes > 0; ) {
       const next = stream.next ?? nothing
-      const sent = this.#sendSome(stream, next, remainingBytes)
-      remainingBytes -= sent
-      if (sent > 0) stream.sent(sent)
-      if (sent < next.length || stream.unsent === 0) break
+      const sentBytes = this.#sendSome(stream, next, remainingBytes)
+      remainingBytes -= sentBytes
+      if (sentBytes > 0) stream.sent(sentBytes)
+      if (sentBytes < next.length || stream.unsent === 0) break
     }
     // Moves the stream to the end of the queue if more is pending.
     this.#blocked.delete(stream)
@@ -305,7 +306,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     // Ignores frames after the end.
     if (this.#isOver || this.socket.destroyed) return
     if (!this.#isKnown && head.type !== frameTypes.settings) throw new MalformedHttp2('the first frame is not SETTINGS')
-    if (this.#begun !== undefined && head.type !== frameTypes.continuation) {
+    if (this.#openBlock !== undefined && head.type !== frameTypes.continuation) {
       throw new MalformedHttp2('a header block is not continued')
     }
     switch (head.type) {
@@ -361,22 +362,23 @@ export abstract class Http2Connection<S extends Http2Stream> {
   /** Returns the complete header block; undefined if more frames must follow. */
   #wholeBlock(head: Required<FrameHead>, payload: Buffer): { head: Required<FrameHead>; bytes: Buffer } | undefined {
     const isFirst = head.type === frameTypes.headers
-    if (!isFirst && this.#begun?.head.stream !== head.stream) throw new MalformedHttp2('CONTINUATION without HEADERS')
+    if (!isFirst && this.#openBlock?.head.stream !== head.stream)
+      throw new MalformedHttp2('CONTINUATION without HEADERS')
     const part = isFirst ? withoutPadding(head, payload) : payload
     const isLast = (head.flags & flags.endHeaders) !== 0
     if (isFirst && isLast) return { head, bytes: part }
-    this.#begun ??= { head, block: new ByteQueue(), length: 0 }
-    const begun = this.#begun
+    this.#openBlock ??= { head, block: new ByteQueue(), length: 0 }
+    const openBlock = this.#openBlock
     if (part.length < usefulPart) this.onIdleFrames(1)
     // Counts empty fragments, too, because a peer could send them forever.
-    begun.length += frameHeadBytes + part.length
-    if (begun.length > this.#blockBytes) {
+    openBlock.length += frameHeadBytes + part.length
+    if (openBlock.length > this.#blockBytes) {
       throw new MalformedHttp2(`a header block exceeds ${this.#blockBytes} bytes`, errorCodes.excess)
     }
-    begun.block.add(part)
+    openBlock.block.add(part)
     if (!isLast) return undefined
-    this.#begun = undefined
-    return { head: begun.head, bytes: begun.block.join() }
+    this.#openBlock = undefined
+    return { head: openBlock.head, bytes: openBlock.block.join() }
   }
 
   #settings(head: Required<FrameHead>, payload: Buffer): void {

@@ -409,9 +409,9 @@ export class WireWriter {
   }
 
   #reserve(count: number): void {
-    const needed = this.#at + count
-    if (needed <= this.#buffer.length) return
-    const grown = Buffer.allocUnsafe(Math.max(needed, this.#buffer.length * 2))
+    const neededBytes = this.#at + count
+    if (neededBytes <= this.#buffer.length) return
+    const grown = Buffer.allocUnsafe(Math.max(neededBytes, this.#buffer.length * 2))
     this.#buffer.copy(grown, 0, 0, this.#at)
     this.#buffer = grown
   }

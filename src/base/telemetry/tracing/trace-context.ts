@@ -59,8 +59,8 @@ export function beginTrace(sent: SentTrace, ratePerMillion: number): TraceContex
 export function traceHeaders(trace: TraceContext | undefined, sent: () => SentTrace): TraceHeaders {
   if (trace !== undefined) return written({ ...trace, sampled: true })
   const { parent, state } = sent()
-  const read = parent === undefined ? undefined : readTraceParent(parent)
-  return read === undefined ? {} : written({ ...read, state: soundState(state) })
+  const parentContext = parent === undefined ? undefined : readTraceParent(parent)
+  return parentContext === undefined ? {} : written({ ...parentContext, state: soundState(state) })
 }
 
 interface Written {

@@ -69,7 +69,7 @@ export class AnswerParser {
   #bodyBytes = 0
   #framingBytes = 0
   /** Remaining bytes of the body or of the current chunk. */
-  #left = 0
+  #remainingBytes = 0
   #part: Part | undefined = () => this.#readHead()
   #endsWithConnection = false
 
@@ -125,8 +125,8 @@ export class AnswerParser {
     if (status === 204 || status === 304 || this.#rules.isHead) return undefined
     if (coding !== undefined) return () => this.#readChunkLine()
     if (length === undefined) return this.#untilEnd()
-    this.#left = Number(length)
-    return this.#left === 0 ? undefined : () => this.#readBody(undefined)
+    this.#remainingBytes = Number(length)
+    return this.#remainingBytes === 0 ? undefined : () => this.#readBody(undefined)
   }
 
   #untilEnd(): Part {
@@ -142,11 +142,11 @@ export class AnswerParser {
 
   /** Reads the available part of the body or chunk. `next` parses what follows it. */
   #readBody(next: Part | undefined): boolean {
-    const bytes = this.#unread.subarray(0, this.#left)
-    this.#left -= bytes.length
+    const bytes = this.#unread.subarray(0, this.#remainingBytes)
+    this.#remainingBytes -= bytes.length
     this.#unread = this.#unread.subarray(bytes.length)
     this.#pass(bytes)
-    if (this.#left > 0) return false
+    if (this.#remainingBytes > 0) return false
     this.#part = next
     return next !== undefined
   }
@@ -154,9 +154,10 @@ export class AnswerParser {
   #readChunkLine(): boolean {
     const line = this.#take(lineEnd, maxLineBytes)
     if (line === undefined) return false
-    this.#left = Number.parseInt((chunkLine.exec(line) ?? malformed())[1]!, 16)
+    this.#remainingBytes = Number.parseInt((chunkLine.exec(line) ?? malformed())[1]!, 16)
     this.#framingBytes -= this.#rules.freeChunkFraming ?? 0
-    this.#part = this.#left === 0 ? () => this.#readTrailer() : () => this.#readBody(() => this.#readChunkEnd())
+    this.#part =
+      this.#remainingBytes === 0 ? () => this.#readTrailer() : () => this.#readBody(() => this.#readChunkEnd())
     return true
   }
 

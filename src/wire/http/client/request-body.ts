@@ -33,14 +33,14 @@ export function bodyFraming({ length }: StreamedBody): string[] {
 export function sendBody(socket: Writable, body: StreamedBody, { onSent, onBreak }: BodyOutcome): () => void {
   const { stream, length, isWhole } = body
   const write = length === undefined ? writeChunk : writeBytes
-  let sent = 0
+  let sentBytes = 0
   let isOver = false
   const breakOff = () => {
     if (!isOver) onBreak()
   }
   const onData = (chunk: Buffer) => {
-    sent += chunk.length
-    if (sent > (length ?? sent)) breakOff()
+    sentBytes += chunk.length
+    if (sentBytes > (length ?? sentBytes)) breakOff()
     // An empty chunk would end the body.
     else if (chunk.length > 0) {
       // Writes one chunk at a time, because each queued chunk takes separate memory. Meanwhile, the source joins small
@@ -51,7 +51,7 @@ export function sendBody(socket: Writable, body: StreamedBody, { onSent, onBreak
   }
   const onEnd = () => {
     if (isOver) return
-    if (!isWhole() || sent !== (length ?? sent)) {
+    if (!isWhole() || sentBytes !== (length ?? sentBytes)) {
       breakOff()
       return
     }

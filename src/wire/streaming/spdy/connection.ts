@@ -168,12 +168,12 @@ export class SpdyConnection {
     const stream = this.#streams.get(id)
     const room = data.length > 0 ? stream?.receive(data) : undefined
     if (isLast) stream?.receiveEnd()
-    if (room === undefined) this.#taken(id, data.length)
-    return room?.then(() => this.#taken(id, data.length))
+    if (room === undefined) this.#countReceived(id, data.length)
+    return room?.then(() => this.#countReceived(id, data.length))
   }
 
   /** Data of a closed stream counts only towards the connection's window. */
-  #taken(id: number, bytes: number): void {
+  #countReceived(id: number, bytes: number): void {
     this.#received.add(bytes, this.#streams.has(id) ? id : undefined)
   }
 
