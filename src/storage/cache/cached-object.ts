@@ -108,11 +108,11 @@ export function readStored(
   value: Uint8Array,
 ): CachedObject {
   let header = headers.read(key, value)
-  let shown = value
+  let convertedValue = value
   if (otherVersions !== undefined && header.version !== otherVersions.version) {
-    shown = otherVersions.convert(key, value, header.version)
-    if (shown !== value) header = otherVersions.headers.read(key, shown)
+    convertedValue = otherVersions.convert(key, value, header.version)
+    if (convertedValue !== value) header = otherVersions.headers.read(key, convertedValue)
   }
-  const json = storedJson(shown, formatVersion(revision), allocate)
+  const json = storedJson(convertedValue, formatVersion(revision), allocate)
   return new CachedObject(key, prefix.length, revision, header, json)
 }

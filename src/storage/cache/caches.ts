@@ -123,8 +123,8 @@ export class Caches {
    */
   add(group: string, plural: string, otherVersions?: OtherVersionReader): KindCache {
     const prefix = prefixOf(group, plural)
-    const known = this.#byPrefix.get(prefix)
-    if (known !== undefined) return known
+    const existingCache = this.#byPrefix.get(prefix)
+    if (existingCache !== undefined) return existingCache
     const cache = new KindCache(prefix, this.#listeners.onUnreadable, otherVersions)
     this.#byPrefix.set(prefix, cache)
     if (this.#started) this.#late.set(cache, new LateLoad(cache))

@@ -67,16 +67,16 @@ export class EncodedObjectBudget {
     return true
   }
 
-  add(kept: CachedEncoding): void {
-    this.#bytes += kept.form!.document.length
-    this.#queue.push(kept)
-    kept.home.set(kept.state.key, kept)
+  add(encoding: CachedEncoding): void {
+    this.#bytes += encoding.form!.document.length
+    this.#queue.push(encoding)
+    encoding.home.set(encoding.state.key, encoding)
   }
 
-  drop(kept: CachedEncoding): void {
-    this.#bytes -= kept.form!.document.length
-    kept.form = undefined
-    kept.home.delete(kept.state.key)
+  drop(encoding: CachedEncoding): void {
+    this.#bytes -= encoding.form!.document.length
+    encoding.form = undefined
+    encoding.home.delete(encoding.state.key)
     this.#dropped++
     this.#tidy()
   }
@@ -85,8 +85,8 @@ export class EncodedObjectBudget {
   #takeOldest(): CachedEncoding {
     this.#tidy()
     for (;;) {
-      const kept = this.#queue[this.#next++]!
-      if (kept.form !== undefined) return kept
+      const encoding = this.#queue[this.#next++]!
+      if (encoding.form !== undefined) return encoding
     }
   }
 
@@ -108,10 +108,11 @@ export class EncodedObjectCache {
   }
 
   find({ key, revision }: Pick<KeptState, 'key' | 'revision'>, loads: number): EncodedObject | undefined {
-    const kept = this.#forms.get(key)
-    if (kept === undefined || kept.state.revision !== revision || kept.state.loads !== loads) return undefined
-    kept.isUsed = true
-    return kept.form
+    const encoding = this.#forms.get(key)
+    if (encoding === undefined || encoding.state.revision !== revision || encoding.state.loads !== loads)
+      return undefined
+    encoding.isUsed = true
+    return encoding.form
   }
 
   /**

@@ -74,7 +74,7 @@ export class EventBufferExtender {
 class CollectedEvents {
   #parts: { readonly cache: KindCache; readonly events: readonly CacheEvent[] }[] = []
   /** The revision of the last dropped event. */
-  readonly #lost = new Map<KindCache, Revision>()
+  readonly #droppedThrough = new Map<KindCache, Revision>()
   #bytes = 0
 
   /**
@@ -96,7 +96,7 @@ class CollectedEvents {
   #lose(cache: KindCache, through: Revision): void {
     for (const part of this.#parts.filter((part) => part.cache === cache)) this.#bytes -= sum(part.events)
     this.#parts = this.#parts.filter((part) => part.cache !== cache)
-    this.#lost.set(cache, through)
+    this.#droppedThrough.set(cache, through)
   }
 
   #add(cache: KindCache, events: readonly CacheEvent[]): void {
@@ -106,13 +106,13 @@ class CollectedEvents {
     while (this.#bytes > maxBytes && this.#parts.length > 1) {
       const oldest = this.#parts.shift()!
       this.#bytes -= sum(oldest.events)
-      this.#lost.set(oldest.cache, oldest.events.at(-1)!.revision)
+      this.#droppedThrough.set(oldest.cache, oldest.events.at(-1)!.revision)
     }
   }
 
   of(cache: KindCache): { events: readonly CacheEvent[]; lost: Revision | undefined } {
     const events = this.#parts.filter((part) => part.cache === cache).flatMap((part) => part.events)
-    return { events, lost: this.#lost.get(cache) }
+    return { events, lost: this.#droppedThrough.get(cache) }
   }
 }
 

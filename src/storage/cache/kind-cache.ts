@@ -60,11 +60,11 @@ export class KindCache {
   readonly #single: ObjectReader
   readonly #inRow: ObjectReader
 
-  readonly #onUnreadable: (held: Unreadable) => void
+  readonly #onUnreadable: (entry: Unreadable) => void
   /** Defined while the cache is loaded in the background. */
   #partial: PartialObjects | undefined
 
-  constructor(prefix: string, onUnreadable: (held: Unreadable) => void, otherVersions?: OtherVersionReader) {
+  constructor(prefix: string, onUnreadable: (entry: Unreadable) => void, otherVersions?: OtherVersionReader) {
     this.prefix = prefix
     this.#onUnreadable = onUnreadable
     const headers = new HeaderReader()
@@ -197,9 +197,9 @@ export class KindCache {
 
   #setAside(among: Map<string, Unreadable>, entry: { key: string; revision: number }, error: unknown): void {
     if (!(error instanceof UnreadableValue)) throw error
-    const held = new Unreadable(this.prefix, entry, error)
-    among.set(entry.key, held)
-    this.#onUnreadable(held)
+    const unreadable = new Unreadable(this.prefix, entry, error)
+    among.set(entry.key, unreadable)
+    this.#onUnreadable(unreadable)
   }
 
   /**
@@ -245,7 +245,7 @@ export class KindCache {
   /** Returns all unreadable values in the namespace, or in all namespaces. */
   allUnreadable(namespace?: string): Unreadable[] {
     if (this.#unreadable.size === 0) return []
-    return [...this.#unreadable.values()].filter((held) => namespace === undefined || held.namespace === namespace)
+    return [...this.#unreadable.values()].filter((entry) => namespace === undefined || entry.namespace === namespace)
   }
 
   /** Yields all objects as of the call, however long the iteration takes. */

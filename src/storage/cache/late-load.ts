@@ -37,10 +37,10 @@ export class LateLoad {
   }
 
   /** Completes the load with a list as of this revision. The feed updates this cache from now on. */
-  finish(listed: Revision): void {
-    let through = listed
+  finish(listRevision: Revision): void {
+    let through = listRevision
     for (const change of this.#changesByKey.values()) {
-      if (change.revision <= listed) continue
+      if (change.revision <= listRevision) continue
       this.#put(change)
       through = Math.max(through, change.revision)
     }

@@ -34,9 +34,9 @@ export class LogChunk {
 
   /** Returns the events of a kind for these changes. Throws UnreadableValue. */
   events(cache: KindCache): readonly CacheEvent[] {
-    const known = this.#events.get(cache) ?? [...this.#read(cache)]
-    this.#events.set(cache, known)
-    return known
+    const events = this.#events.get(cache) ?? [...this.#read(cache)]
+    this.#events.set(cache, events)
+    return events
   }
 
   *#read(cache: KindCache): Generator<CacheEvent> {
@@ -52,8 +52,8 @@ export class LogChunk {
 }
 
 /** Returns the object before a change, which is usually the result of the preceding change. */
-function previousOf(cache: KindCache, { key, previous }: Change, known: CachedObject | undefined) {
-  if (previous === undefined || known?.revision === previous.revision) return previous && known
+function previousOf(cache: KindCache, { key, previous }: Change, lastObject: CachedObject | undefined) {
+  if (previous === undefined || lastObject?.revision === previous.revision) return previous && lastObject
   return cache.readIfSound(key, previous.revision, previous.value)
 }
 
@@ -77,8 +77,8 @@ export class LogChunks {
    * Returns one chunk of changes after a revision. `until` is a later revision that the store is known to have reached.
    */
   async read(after: Revision, until: Revision): Promise<LogChunk> {
-    const known = this.#find(after)
-    if (known !== undefined) return known
+    const cachedChunk = this.#find(after)
+    if (cachedChunk !== undefined) return cachedChunk
     const reading = this.#reading.get(after) ?? this.#fetch(after, until).finally(() => this.#reading.delete(after))
     this.#reading.set(after, reading)
     return await reading

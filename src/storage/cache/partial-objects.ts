@@ -12,7 +12,7 @@ const maxAbsent = 10_000
 
 export class PartialObjects {
   /** The revision of the last known state by key. */
-  readonly #known = new Map<string, number>()
+  readonly #revisions = new Map<string, number>()
   /** Keys of objects that did not exist when they were requested. */
   readonly #absent = new BoundedMap<string, true>(maxAbsent)
   readonly #loaded = Promise.withResolvers<void>()
@@ -27,21 +27,21 @@ export class PartialObjects {
   }
 
   knows(key: string): boolean {
-    return this.#known.has(key) || this.#absent.has(key) || !isKey(key)
+    return this.#revisions.has(key) || this.#absent.has(key) || !isKey(key)
   }
 
   /** Records a state of an object. Returns false if a later one is known. */
   advance(key: string, revision: number): boolean {
-    const known = this.#known.get(key)
-    if (known !== undefined && known >= revision) return false
-    this.#known.set(key, revision)
+    const lastRevision = this.#revisions.get(key)
+    if (lastRevision !== undefined && lastRevision >= revision) return false
+    this.#revisions.set(key, revision)
     this.#absent.delete(key)
     return true
   }
 
   /** Records that an object does not exist, unless a state of it is known. */
   miss(key: string): void {
-    if (!this.#known.has(key)) this.#absent.set(key, true)
+    if (!this.#revisions.has(key)) this.#absent.set(key, true)
   }
 
   assertKnown(key: string): void {

@@ -201,11 +201,11 @@ class LaidBlocks implements SharedBytes {
     const begin = this.#reviewed < full.length ? this.#reviewed : 0
     this.#reviewed = begin + Math.ceil(full.length / reviewedShare)
     for (const block of full.slice(begin, this.#reviewed)) {
-      const left = block.all(this.#objects)
-      if (isSparse(block, left)) {
+      const remainingObjects = block.all(this.#objects)
+      if (isSparse(block, remainingObjects)) {
         this.#blocks.splice(this.#blocks.indexOf(block), 1)
         this.#reviewed--
-        await this.#lay(left)
+        await this.#lay(remainingObjects)
       }
       await timeSlice.yieldIfDue()
     }
@@ -304,8 +304,8 @@ class Block {
 }
 
 /** Whether the remaining objects fill less than half of the block. */
-function isSparse({ memory }: Block, left: readonly CachedObject[]): boolean {
-  return left.reduce((sum, { json }) => sum + json.length, 0) < memory.byteLength / 2
+function isSparse({ memory }: Block, remainingObjects: readonly CachedObject[]): boolean {
+  return remainingObjects.reduce((sum, { json }) => sum + json.length, 0) < memory.byteLength / 2
 }
 
 function* currentOf(objects: CurrentObjects, keys: Iterable<string>): Generator<CachedObject> {

@@ -157,11 +157,11 @@ export class Watcher {
 
   /** Returns queued events, up to and including the one that reaches this many bytes. Empty if nothing is queued. */
   take(bytes: number): Buffer[] {
-    const taken = this.#bytes <= bytes ? this.#queue : this.#queue.splice(0, countUpTo(this.#queue, bytes))
-    if (taken === this.#queue) this.#queue = []
-    for (const { length } of taken) this.#bytes -= length
+    const chunks = this.#bytes <= bytes ? this.#queue : this.#queue.splice(0, countUpTo(this.#queue, bytes))
+    if (chunks === this.#queue) this.#queue = []
+    for (const { length } of chunks) this.#bytes -= length
     if (this.#finishing && this.#isEmpty()) this.close()
-    return taken
+    return chunks
   }
 
   /** Resolves when an event is queued or the watcher is closed. */

@@ -56,12 +56,12 @@ type FindProviders = (key: string) => readonly Provider[] | undefined
 
 /** Wraps a journal. Values that the journal did not keep are empty and are not decrypted. */
 function openedJournal(journal: Journal, providersOf: FindProviders): Journal {
-  const open = <T extends { readonly value: Uint8Array | undefined }>(key: string, found: T): T => {
-    const { value } = found
+  const open = <T extends { readonly value: Uint8Array | undefined }>(key: string, entry: T): T => {
+    const { value } = entry
     const providers = value?.length ? providersOf(key) : undefined
     return value === undefined || providers === undefined
-      ? found
-      : { ...found, value: decryptOrMark(providers, key, value) }
+      ? entry
+      : { ...entry, value: decryptOrMark(providers, key, value) }
   }
   return {
     changes: async (key, before, limit) =>

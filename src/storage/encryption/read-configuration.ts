@@ -49,11 +49,13 @@ export async function readEncryption(value: Json, names: EncryptionNames): Promi
   const form = { vendor, group: 'apiserver.config', versions: ['v1'], kind: 'EncryptionConfiguration', fields }
   const { resources: entries = [] } = readConfiguration(value, form)
   const encrypted = new Map<string, readonly Provider[]>()
-  for (const [i, { resources = [], providers: given = [] }] of entries.entries()) {
+  for (const [i, { resources = [], providers: entryProviders = [] }] of entries.entries()) {
     const place = `resources[${i}]`
-    if (given.length === 0) throw new Error(`${place}.providers: at least one provider is required`)
-    const read = await Promise.all(given.map((each, j) => readProvider(each, `${place}.providers[${j}]`, names)))
-    const keys = read.flat()
+    if (entryProviders.length === 0) throw new Error(`${place}.providers: at least one provider is required`)
+    const providerLists = await Promise.all(
+      entryProviders.map((each, j) => readProvider(each, `${place}.providers[${j}]`, names)),
+    )
+    const keys = providerLists.flat()
     assertOwnNames(keys, names)
     const providers = keys.map(({ provider }) => provider)
     for (const [j, resource] of resources.entries()) {

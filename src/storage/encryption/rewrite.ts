@@ -28,15 +28,15 @@ const maxTries = 10
 /** `store` is the underlying store, which returns encrypted values. */
 export async function rewriteAll(store: Store, encrypted: Encrypted, options: RewriteOptions): Promise<Rewritten> {
   const unreadable: string[] = []
-  let written = 0
+  let rewrittenCount = 0
   let current = 0
   for (const [prefix, providers] of encrypted) {
     for await (const entry of everything(store, prefix)) {
       const outcome = await rewrite(store, entry, { providers, lifetimeSeconds: options.lifetimeOf(entry.key) })
       if (outcome === 'unreadable') unreadable.push(entry.key)
-      else if (outcome === 'written') written++
+      else if (outcome === 'written') rewrittenCount++
       else current++
-      const done = written + current + unreadable.length
+      const done = rewrittenCount + current + unreadable.length
       if (done % pageSize === 0) options.onProgress(done)
     }
   }
@@ -44,7 +44,7 @@ export async function rewriteAll(store: Store, encrypted: Encrypted, options: Re
   await store.journal?.forget()
   // On etcd, deleted journal entries remain readable until the next compaction.
   await store.compact(await store.revision())
-  return { written, current, unreadable }
+  return { written: rewrittenCount, current, unreadable }
 }
 
 interface RewriteContext {

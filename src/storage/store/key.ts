@@ -43,7 +43,7 @@ export function assertWrite(write: Write): void {
 
 /** Checks the reserved and released keys. A key with a lifetime cannot reserve keys, because they would outlive it. */
 function assertReservations({ key, reserves = [], releases = [], lifetimeSeconds }: Write): void {
-  const reservations = [...reserves.map((taken) => taken.key), ...releases]
+  const reservations = [...reserves.map((reservation) => reservation.key), ...releases]
   if (reservations.length === 0) return
   if (reservations.length > maxReservedKeys)
     throw new StoreError(`a write can reserve and release at most ${maxReservedKeys} keys`)

@@ -53,9 +53,9 @@ export class Packer {
   }
 
   #reserve(size: number): void {
-    const needed = this.#used + size
-    if (needed <= this.#bytes.length) return
-    const grown = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#bytes.length))
+    const neededBytes = this.#used + size
+    if (neededBytes <= this.#bytes.length) return
+    const grown = Buffer.allocUnsafeSlow(Math.max(neededBytes, 2 * this.#bytes.length))
     grown.set(this.#bytes.subarray(0, this.#used))
     this.#bytes = grown
   }

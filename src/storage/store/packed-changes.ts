@@ -8,9 +8,9 @@ import type { Change } from './store.ts'
 
 /** Packs changes into a block that several threads can read. */
 export function shareChanges(changes: readonly Change[]): SharedArrayBuffer {
-  const packed = new Packer(changes.reduce((sum, change) => sum + sizeOf(change), 0))
-  for (const change of changes) packChange(packed, change)
-  return shareBlock(packed.finish())
+  const packer = new Packer(changes.reduce((sum, change) => sum + sizeOf(change), 0))
+  for (const change of changes) packChange(packer, change)
+  return shareBlock(packer.finish())
 }
 
 /** Copies a block into memory that several threads can read. */
@@ -22,9 +22,9 @@ export function shareBlock(block: ArrayBuffer): SharedArrayBuffer {
 
 /** Decodes the changes of a packed part of the log. */
 export function readChanges(block: ArrayBuffer | SharedArrayBuffer): Change[] {
-  const packed = new Unpacker(block)
+  const unpacker = new Unpacker(block)
   const changes: Change[] = []
-  while (!packed.done) changes.push(readChange(packed))
+  while (!unpacker.done) changes.push(readChange(unpacker))
   return changes
 }
 
@@ -32,8 +32,8 @@ function readChange(packed: Unpacker): Change {
   const revision = packed.number()
   const deletes = packed.number() === 1
   const key = packed.key()
-  const held = packed.number()
-  const previous = held === 0 ? undefined : { key, revision: held, value: packed.bytes() }
+  const previousRevision = packed.number()
+  const previous = previousRevision === 0 ? undefined : { key, revision: previousRevision, value: packed.bytes() }
   const value = deletes ? undefined : packed.bytes()
   return { key, revision, value, previous }
 }

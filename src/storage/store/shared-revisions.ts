@@ -40,10 +40,10 @@ export class SharedRevisions {
   /** Raises a revision, from any thread. A lower value has no effect. */
   raise(place: keyof typeof places, revision: Revision): void {
     for (;;) {
-      const held = this.#read(place)
-      if (revision <= held) return
-      const before = Atomics.compareExchange(this.#numbers, places[place], BigInt(held), BigInt(revision))
-      if (before === BigInt(held)) return
+      const currentRevision = this.#read(place)
+      if (revision <= currentRevision) return
+      const before = Atomics.compareExchange(this.#numbers, places[place], BigInt(currentRevision), BigInt(revision))
+      if (before === BigInt(currentRevision)) return
     }
   }
 

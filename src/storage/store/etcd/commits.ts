@@ -76,9 +76,9 @@ export class Commits {
       // If the response is lost late, determining the outcome may take somewhat longer than the usual deadline.
       const deadline = Math.max(usual, performance.now() + deadlineMs / 2)
       if (isFull(error)) return await this.#settleFull(write, error, deadline)
-      const found = await this.#findOut(write, deadline).catch(() => undefined)
-      if (found === undefined) throw failure
-      return found
+      const outcome = await this.#findOut(write, deadline).catch(() => undefined)
+      if (outcome === undefined) throw failure
+      return outcome
     }
   }
 
@@ -122,7 +122,7 @@ export class Commits {
 
   #requestOf(write: Write, puts: SwapRequest['puts'] = []): SwapRequest {
     const { key, expected, value, guards = [], reserves = [], releases = [] } = write
-    const absent = reserves.map((taken) => ({ key: taken.key, revision: 0 }))
+    const absent = reserves.map((reservation) => ({ key: reservation.key, revision: 0 }))
     return {
       key: this.#space.key(key),
       compare: this.#expectation(expected),
@@ -138,8 +138,8 @@ export class Commits {
 
   #putsOf(write: Write, { isNoted } = { isNoted: true }) {
     const note = isNoted ? this.#noteOf(write) : undefined
-    const taken = (write.reserves ?? []).map(({ key, value }) => ({ key: this.#space.key(key), value }))
-    return note === undefined ? taken : [...taken, note]
+    const reservations = (write.reserves ?? []).map(({ key, value }) => ({ key: this.#space.key(key), value }))
+    return note === undefined ? reservations : [...reservations, note]
   }
 
   // A revision from before the offset matches no existing key. No key has revision -1.

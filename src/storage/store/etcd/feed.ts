@@ -67,9 +67,9 @@ export class Feed implements FeedPosition {
   async reached(revision: Revision, ms: number): Promise<boolean> {
     const deadline = performance.now() + ms
     while (this.tail.revision < revision && !this.#ended) {
-      const left = deadline - performance.now()
-      if (left <= 0) return false
-      await this.#more(left)
+      const remainingMs = deadline - performance.now()
+      if (remainingMs <= 0) return false
+      await this.#more(remainingMs)
     }
     return this.tail.revision >= revision
   }

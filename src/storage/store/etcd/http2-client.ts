@@ -225,8 +225,8 @@ export class Http2Client extends Http2Connection<Stream> {
   protected override decode(decoder: HeaderDecoder, block: Buffer): string[] | undefined {
     if (block.length > keptBlockBytes) return decoder.decode(block)
     const text = block.toString('latin1')
-    const known = this.#blocks.get(text)
-    if (known !== undefined) return known
+    const cachedHeaders = this.#blocks.get(text)
+    if (cachedHeaders !== undefined) return cachedHeaders
     const headers = decoder.decode(block)
     if (headers !== undefined) this.#blocks.set(text, headers)
     return headers

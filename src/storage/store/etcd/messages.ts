@@ -124,7 +124,7 @@ export function encodeSwap(request: SwapRequest): Buffer {
   const { key, compare, value, lease, guards, unchanged, puts = [], deletes = [] } = request
   const further = [
     ...puts.map((put) => (op: WireWriter) => op.message(2, (inner) => writePut(inner, put.key, put.value, put.lease))),
-    ...deletes.map((gone) => (op: WireWriter) => op.message(3, (deletion) => deletion.bytes(1, gone))),
+    ...deletes.map((deletedKey) => (op: WireWriter) => op.message(3, (deletion) => deletion.bytes(1, deletedKey))),
   ]
   return encode(
     (writer) => {

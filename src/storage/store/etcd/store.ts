@@ -214,10 +214,10 @@ export class EtcdStore implements Store {
 
 /** Warns once about each version that has known bugs. */
 function warnOfFaults(warn: (text: string) => void): (version: string) => void {
-  const seen = new Set<string>()
+  const checkedVersions = new Set<string>()
   return (version) => {
-    const faults = seen.has(version) ? undefined : knownFaults(version)
-    seen.add(version)
+    const faults = checkedVersions.has(version) ? undefined : knownFaults(version)
+    checkedVersions.add(version)
     if (faults !== undefined) warn(faults)
   }
 }

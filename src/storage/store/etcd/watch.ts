@@ -89,12 +89,12 @@ function toBatch(space: KeySpace, events: readonly EtcdEvent[]): ToldBatch {
 
 /**
  * Returns the error for an etcd that went back in time, as detected by this server or by one that raised the offset.
- * Everything returned up to `told` is invalid.
+ * Everything returned up to `revision` is invalid.
  */
-export function restored(told: Revision): StoreRestored {
+export function restored(revision: Revision): StoreRestored {
   return new StoreRestored(
-    told,
-    told + 1,
+    revision,
+    revision + 1,
     "etcd's revision went back, as after a restore from a backup: reloading all objects",
   )
 }

@@ -228,24 +228,24 @@ export function withTime(write: Write, clock: Clock): Write {
 const headroom = 8
 
 function pack(batch: readonly Pending[]): ArrayBuffer {
-  const packed = new Packer(batch.reduce((sum, { write }) => sum + sizeOf(write), 0))
+  const packer = new Packer(batch.reduce((sum, { write }) => sum + sizeOf(write), 0))
   for (const { write, due } of batch) {
-    packed.number(write.expected)
-    packed.number(write.value === undefined ? 1 : 0)
-    packed.number(due)
-    packed.key(write.key)
-    packed.bytes(write.value ?? nothing, headroom)
-    packed.number(write.guards?.length ?? 0)
+    packer.number(write.expected)
+    packer.number(write.value === undefined ? 1 : 0)
+    packer.number(due)
+    packer.key(write.key)
+    packer.bytes(write.value ?? nothing, headroom)
+    packer.number(write.guards?.length ?? 0)
     for (const guard of write.guards ?? []) {
-      packed.number(guard.revision === 'present' ? present : guard.revision)
-      packed.key(guard.key)
+      packer.number(guard.revision === 'present' ? present : guard.revision)
+      packer.key(guard.key)
     }
-    packReserved(packed, write.reserves)
-    packKeys(packed, write.releases)
-    packed.number(write.note?.time ?? 0)
-    packed.bytes(write.note?.text ?? nothing)
+    packReserved(packer, write.reserves)
+    packKeys(packer, write.releases)
+    packer.number(write.note?.time ?? 0)
+    packer.bytes(write.note?.text ?? nothing)
   }
-  return packed.finish()
+  return packer.finish()
 }
 
 function packReserved(packed: Packer, reserves: readonly ReservedKey[] = []): void {
@@ -288,7 +288,7 @@ function readClaims(
   { reserves = [], releases = [] }: Write,
   { revision, reply, changes }: { revision: Revision; reply: Unpacker; changes: Change[] },
 ): void {
-  const released = releases.map((each) => readHeld(each, reply)).filter((held) => held !== undefined)
+  const released = releases.map((each) => readHeld(each, reply)).filter((record) => record !== undefined)
   let next = revision - released.length - reserves.length
   for (const previous of released) changes.push({ key: previous.key, revision: next++, value: undefined, previous })
   for (const { key, value } of reserves) changes.push({ key, revision: next++, value, previous: undefined })

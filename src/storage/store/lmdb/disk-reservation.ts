@@ -124,9 +124,9 @@ export class DiskReservation {
 
   /** Whether there is room after the used pages, apart from the reserve. Grows the file if possible. */
   #fitsBehind(pages: number): boolean {
-    const wanted = this.#used + pages + sparedPages(this.#used)
-    if (this.#size < wanted && this.#free === undefined) this.#grow(wanted)
-    return this.#size >= wanted
+    const neededPages = this.#used + pages + sparedPages(this.#used)
+    if (this.#size < neededPages && this.#free === undefined) this.#grow(neededPages)
+    return this.#size >= neededPages
   }
 
   /** Whether the free pages inside the file suffice, together with the usable ones at the end. */
@@ -148,8 +148,8 @@ export class DiskReservation {
   }
 
   /** Extends the file somewhat beyond this size, or as far as possible. */
-  #grow(wanted: number): void {
-    while (this.#size < wanted + growthPages) {
+  #grow(neededPages: number): void {
+    while (this.#size < neededPages + growthPages) {
       const full = this.#write(this.#size, growthPages) !== undefined
       this.#size = full ? wholePages(this.#file) : this.#size + growthPages
       if (full) return

@@ -27,8 +27,8 @@ export class FreeList {
    * sum by at most its length, and while the sum is positive, some run is long enough.
    */
   usable(maxRun: number): number {
-    const known = this.#usable.get(maxRun)
-    if (known !== undefined) return known
+    const cachedSum = this.#usable.get(maxRun)
+    if (cachedSum !== undefined) return cachedSum
     let sum = 0
     for (const count of this.#counts) if (count >= maxRun) sum += count - maxRun + 1
     this.#usable.set(maxRun, sum)

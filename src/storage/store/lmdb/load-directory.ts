@@ -133,9 +133,9 @@ class DirectoryLoading implements StoreLoader {
   #put({ key, revision, value, lifetimeSeconds }: LoadedEntry): void {
     assertKey(key)
     const bytes = Buffer.from(key)
-    const held = Buffer.concat([Buffer.alloc(8), value])
-    writeHeld(held, bytes, revision)
-    write(this.#tables.current, bytes, held)
+    const record = Buffer.concat([Buffer.alloc(8), value])
+    writeHeld(record, bytes, revision)
+    write(this.#tables.current, bytes, record)
     if (lifetimeSeconds !== undefined)
       write(this.#tables.expiry, dueKey(Date.now() + 1000 * lifetimeSeconds, revision), bytes)
   }

@@ -96,9 +96,9 @@ function isMeta(page: Buffer, index: number, pageSize: number): boolean {
 /** Fills the buffer from this position of the file, with zeros past the end of the file. Returns the buffer. */
 export function readAt(descriptor: number, position: number, bytes: Buffer): Buffer {
   for (let done = 0; done < bytes.length; ) {
-    const read = readSync(descriptor, bytes, done, bytes.length - done, position + done)
-    if (read === 0) return bytes.fill(0, done)
-    done += read
+    const readBytes = readSync(descriptor, bytes, done, bytes.length - done, position + done)
+    if (readBytes === 0) return bytes.fill(0, done)
+    done += readBytes
   }
   return bytes
 }

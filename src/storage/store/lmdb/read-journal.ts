@@ -35,14 +35,14 @@ export interface JournalRange {
  * exists. Throws StoreError if a record is damaged.
  */
 export function readJournalChanges(tables: Tables, key: Key, { before, limit, floor }: JournalRange): ArrayBuffer {
-  const packed = new Packer(16 * 1024)
+  const packer = new Packer(16 * 1024)
   let count = 0
   for (const change of journalChangesOf(tables, Buffer.from(key), { before, floor })) {
-    if (count === limit || (count > 0 && packed.size >= maxBytes)) break
-    pack(packed, change)
+    if (count === limit || (count > 0 && packer.size >= maxBytes)) break
+    pack(packer, change)
     count++
   }
-  return packed.finish()
+  return packer.finish()
 }
 
 function pack(packed: Packer, { revision, deleted, note, value }: JournalChange): void {

@@ -34,19 +34,19 @@ const maxUndone = 2000
 
 /** Returns the entry of one key as a packed block; empty if the key is absent. */
 export function getEntry({ current }: Tables, key: Key): ArrayBuffer {
-  const packed = new Packer()
+  const packer = new Packer()
   const bytes = Buffer.from(key)
-  const held = current.get(bytes)
-  if (held !== undefined) {
-    packed.number(heldRevision(held))
-    packed.bytes(soundValue(bytes, held))
+  const record = current.get(bytes)
+  if (record !== undefined) {
+    packer.number(heldRevision(record))
+    packer.bytes(soundValue(bytes, record))
   }
-  return packed.finish()
+  return packer.finish()
 }
 
 /** Returns the value of a `current` record. Empty if the record is damaged, which no reader accepts as a value. */
-function soundValue(key: Bytes, held: Lent): Buffer {
-  return isSound(key, held) ? held.subarray(8) : held.subarray(0, 0)
+function soundValue(key: Bytes, record: Lent): Buffer {
+  return isSound(key, record) ? record.subarray(8) : record.subarray(0, 0)
 }
 
 /** Returns one slice of a list. At the newest revision `current` alone is read. */
@@ -60,34 +60,34 @@ export function listEntries(tables: Tables, newest: Revision, range: SliceRange,
     true,
   )
   const page = slice.entries.slice(0, limit)
-  const packed = new Packer(4096 + slice.bytes + 64 * page.length)
+  const packer = new Packer(4096 + slice.bytes + 64 * page.length)
   for (const { key, revision, value } of page) {
-    packed.number(revision)
-    packed.bytes(key)
-    packed.bytes(value!)
+    packer.number(revision)
+    packer.bytes(key)
+    packer.bytes(value!)
   }
   const resume = page.length < slice.entries.length ? page.at(-1)?.key : slice.resume
-  return { entries: packed.finish(), resume: resume?.toString() }
+  return { entries: packer.finish(), resume: resume?.toString() }
 }
 
 /** Lists `current`, packed while reading, without an intermediate copy. */
 function listNewest({ current }: Tables, range: SliceRange, limit: number): ListReply {
   const { start, end } = keyRange(range)
-  const packed = new Packer(256 * 1024)
+  const packer = new Packer(256 * 1024)
   const keys = Math.min(limit, listSlice.keys)
-  let looked = 0
+  let readCount = 0
   let last: Buffer | undefined
   for (const { key, value } of current.getRange(end ? { start, end } : { start })) {
     // Always reads at least one key so that every slice makes progress.
-    if (last && (looked >= keys || packed.size >= listSlice.bytes))
-      return { entries: packed.finish(), resume: last.toString() }
-    looked++
+    if (last && (readCount >= keys || packer.size >= listSlice.bytes))
+      return { entries: packer.finish(), resume: last.toString() }
+    readCount++
     last = asBuffer(key)
-    packed.number(heldRevision(value))
-    packed.bytes(last)
-    packed.bytes(soundValue(last, value))
+    packer.number(heldRevision(value))
+    packer.bytes(last)
+    packer.bytes(soundValue(last, value))
   }
-  return { entries: packed.finish(), resume: undefined }
+  return { entries: packer.finish(), resume: undefined }
 }
 
 /** Returns the number of keys of the range at its revision, or of those in one slice. */
@@ -102,17 +102,17 @@ export function countEntries(tables: Tables, newest: Revision, range: SliceRange
 /** Counts at a revision with few later changes: takes lmdb's fast count of current keys and undoes the changes. */
 function countNewest({ current, log }: Tables, range: SliceRange): number {
   const { start, end } = keyRange(range)
-  const changed = new Map<string, { readonly before: number; now: number }>()
+  const changesByKey = new Map<string, { readonly before: number; now: number }>()
   for (const { key: at, value } of log.getRange({ start: revisionKey(range.revision + 1) })) {
     const { key, previous, deletes } = soundRecord(readRevision(asBuffer(at), 0), value)
     if (Buffer.compare(key, start) < 0 || (end && Buffer.compare(key, end) >= 0)) continue
     const now = deletes ? 0 : 1
-    const known = changed.get(key.toString())
-    if (known) known.now = now
-    else changed.set(key.toString(), { before: previous === 0 ? 0 : 1, now })
+    const change = changesByKey.get(key.toString())
+    if (change) change.now = now
+    else changesByKey.set(key.toString(), { before: previous === 0 ? 0 : 1, now })
   }
   const count = current.getKeysCount(end ? { start, end } : { start })
-  return [...changed.values()].reduce((sum, { before, now }) => sum + before - now, count)
+  return [...changesByKey.values()].reduce((sum, { before, now }) => sum + before - now, count)
 }
 
 interface FoundEntry {
@@ -161,12 +161,12 @@ function readCurrent(
 ): Slice {
   const entries: FoundEntry[] = []
   let bytes = 0
-  let looked = 0
+  let readCount = 0
   let last: Buffer | undefined
   for (const { key, value } of current.getRange(end ? { start, end } : { start })) {
     // Always reads at least one key so that every slice makes progress.
-    if (last && (looked >= bounds.keys || bytes >= bounds.bytes)) return { entries, bytes, resume: last }
-    looked++
+    if (last && (readCount >= bounds.keys || bytes >= bounds.bytes)) return { entries, bytes, resume: last }
+    readCount++
     last = asBuffer(key)
     const revision = heldRevision(value)
     const sound = isSound(last, value)
@@ -184,7 +184,7 @@ const stepsBeforeJump = 4
 function readHistory(tables: Tables, at: Revision, { start, end }: KeyRange, bounds: Bounds, values: boolean): Slice {
   const entries: FoundEntry[] = []
   let bytes = 0
-  let looked = 0
+  let readCount = 0
   let last: Buffer | undefined
   let from: Buffer | undefined = start
   while (from) {
@@ -197,8 +197,8 @@ function readHistory(tables: Tables, at: Revision, { start, end }: KeyRange, bou
         jump = after(last)
         break
       }
-      if (last && (looked >= bounds.keys || bytes >= bounds.bytes)) return { entries, bytes, resume: last }
-      looked++
+      if (last && (readCount >= bounds.keys || bytes >= bounds.bytes)) return { entries, bytes, resume: last }
+      readCount++
       steps = 0
       last = key
       const entry = versionAt(tables, key, at, values)
@@ -260,12 +260,12 @@ function endOfPrefix(prefix: Buffer): Buffer | undefined {
 
 /** Returns changes after a revision: at least one, unless the log ends there. */
 export function readLog(tables: Tables, after: Revision, limit: number): ArrayBuffer {
-  const packed = new Packer(64 * 1024)
+  const packer = new Packer(64 * 1024)
   for (const revision of logRevisions(tables, after, limit)) {
-    if (packed.size >= logSliceBytes) break
-    packRecord(tables, revision, packed)
+    if (packer.size >= logSliceBytes) break
+    packRecord(tables, revision, packer)
   }
-  return packed.finish()
+  return packer.finish()
 }
 
 function packRecord(tables: Tables, revision: Revision, packed: Packer): void {
@@ -286,8 +286,8 @@ function logRevisions({ log }: Tables, after: Revision, limit: number): Revision
 }
 
 function writtenAt(tables: Tables, key: Buffer, revision: Revision): Buffer {
-  const held = tables.current.get(key)
-  if (held !== undefined && heldRevision(held) === revision) return soundValue(key, held)
+  const record = tables.current.get(key)
+  if (record !== undefined && heldRevision(record) === revision) return soundValue(key, record)
   const replacedAt = tables.history.get(versionKey(key, revision))
   if (replacedAt === undefined)
     throw new StoreError(`the data file is damaged: version ${revision} of a key is missing`)

@@ -177,22 +177,22 @@ function writeRevision(bytes: Buffer, revision: Revision, offset: number): void 
 }
 
 /** Returns the revision of a record of `current`, even if damaged: a commit must name it to replace the record. */
-export function heldRevision(held: Lent): Revision {
+export function heldRevision(record: Lent): Revision {
   // Only a damaged record is that short.
-  if (held.length < 8) return 1
-  return held.readUInt16BE(2) * 2 ** 32 + held.readUInt32BE(4)
+  if (record.length < 8) return 1
+  return record.readUInt16BE(2) * 2 ** 32 + record.readUInt32BE(4)
 }
 
 /** Writes revision and check into the eight bytes before a value. */
-export function writeHeld(held: Buffer, key: Bytes, revision: Revision): void {
-  writeRevision(held, revision, 0)
-  held.writeUInt16BE(checkOf(key, revision), 0)
+export function writeHeld(record: Buffer, key: Bytes, revision: Revision): void {
+  writeRevision(record, revision, 0)
+  record.writeUInt16BE(checkOf(key, revision), 0)
 }
 
 /** Whether the check of a `current` record matches its key and revision. */
-export function isSound(key: Bytes, held: Lent): boolean {
-  const check = held.length < 8 ? -1 : held.readUInt16BE(0)
-  return check === 0 || check === checkOf(key, heldRevision(held))
+export function isSound(key: Bytes, record: Lent): boolean {
+  const check = record.length < 8 ? -1 : record.readUInt16BE(0)
+  return check === 0 || check === checkOf(key, heldRevision(record))
 }
 
 /** Computes the check of a key and an associated number. Never 0. */

@@ -67,7 +67,7 @@ class StoreThread {
   /** Undefined if all pages were checked before the file was opened. */
   #check: BackgroundCheck | undefined
   /** Compactions that wait until all pages are checked. */
-  readonly #held: PendingRequest<OtherRequest>[] = []
+  readonly #waitingCompactions: PendingRequest<OtherRequest>[] = []
 
   constructor(port: MessagePort, { directory, backgroundCheck }: OpenRequest) {
     this.#ports = [port]
@@ -93,7 +93,7 @@ class StoreThread {
   /** Called when all pages are checked. */
   #checked(damage: unknown): void {
     if (damage !== undefined) this.#failure(damage, true)
-    this.#others.push(...this.#held.splice(0))
+    this.#others.push(...this.#waitingCompactions.splice(0))
     this.#workOff()
   }
 
@@ -179,7 +179,7 @@ class StoreThread {
   #serve(pending: PendingRequest<OtherRequest>): void {
     const { request } = pending
     if (request.type === 'compact' && this.#tables.isGuarded() && this.#failed === undefined) {
-      this.#held.push(pending)
+      this.#waitingCompactions.push(pending)
       return
     }
     try {
@@ -275,7 +275,7 @@ class StoreThread {
   /** Closes the file. The thread ends when all ports are closed; the owner closes its own. */
   #close(to: Recipient): void {
     this.#check?.stop()
-    for (const pending of this.#held.splice(0)) this.#refuse(recipientOf(pending), closedFailure)
+    for (const pending of this.#waitingCompactions.splice(0)) this.#refuse(recipientOf(pending), closedFailure)
     for (const port of this.#ports) if (port !== to.port) port.close()
     this.#room.close()
     this.#tables.root.close().then(

@@ -137,17 +137,17 @@ export function compactStep(
     writeState(tables.meta, next)
     for (let [all, freed] = [0, 0]; ; ) {
       const logRecords = oldestRecords(tables, upTo)
-      const kept = logRecords.findIndex(({ record, size }) => {
+      const firstKeptIndex = logRecords.findIndex(({ record, size }) => {
         const stays = journal !== undefined && freed >= excess && (record?.note?.time ?? 0) >= journal.since
         if (!stays) freed += Math.max(size, log.average)
         return stays
       })
-      const records = kept === -1 ? logRecords : logRecords.slice(0, kept)
+      const records = firstKeptIndex === -1 ? logRecords : logRecords.slice(0, firstKeptIndex)
       const done = records.findIndex((record) => !forget(tables, record, room))
       if (all === 0 && done === 0) throw new StoreFull('not enough space to compact old revisions')
       all += records.length
       if (done !== -1 || performance.now() >= end) return { state: next, more: true }
-      if (kept !== -1) return { state: next, more: reduce(tables, { upTo, journal: journal!, room }) }
+      if (firstKeptIndex !== -1) return { state: next, more: reduce(tables, { upTo, journal: journal!, room }) }
       if (records.length === 0) return { state: next, more: false }
     }
   })
@@ -177,17 +177,17 @@ function reduce(
     end: revisionKey(upTo + 1),
     limit: 4 * recordsAtATime,
   })
-  let reached = from - 1
+  let lastRevision = from - 1
   for (const { revision, record } of logRecords) {
     const isFor = record !== undefined && journal.withoutValues.some((prefix) => startsWith(record.key, prefix))
     if (isFor && !record.reduced && record.previous !== 0) {
       if (!room.take(needOfChange(0, 0), { frees: true })) break
       write(tables.log, revisionKey(revision), logRecord(revision, { ...record, replaced: noBytes, reduced: true }))
     }
-    reached = revision
+    lastRevision = revision
   }
-  if (reached >= from) write(tables.meta, reducedKey, revisionKey(reached))
-  return reached >= from && logRecords.length === 4 * recordsAtATime
+  if (lastRevision >= from) write(tables.meta, reducedKey, revisionKey(lastRevision))
+  return lastRevision >= from && logRecords.length === 4 * recordsAtATime
 }
 
 const noBytes = new Uint8Array(0)

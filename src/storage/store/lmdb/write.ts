@@ -183,7 +183,7 @@ function applyClaims(
 /** Whether all guards hold. */
 function readGuards({ current }: Tables, writes: Unpacker): boolean {
   let hold = true
-  for (let left = writes.number(); left > 0; left--) {
+  for (let remainingWrites = writes.number(); remainingWrites > 0; remainingWrites--) {
     const revision = writes.number()
     const currentRecord = current.get(writes.bytes())
     if (

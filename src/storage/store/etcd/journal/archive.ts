@@ -102,8 +102,10 @@ export class Archive {
       if (currentMark === undefined) continue
       this.lastReadMark = currentMark.mark
       if (Math.max(currentMark.mark.through, this.#through) >= targetRevision) return currentMark.mark
-      const kept = await this.#append(currentMark).catch((error: unknown) => this.#beginAnew(currentMark, error))
-      if (kept !== undefined) return kept
+      const archivedMark = await this.#append(currentMark).catch((error: unknown) =>
+        this.#beginAnew(currentMark, error),
+      )
+      if (archivedMark !== undefined) return archivedMark
     }
     throw readFailure(new Error('cannot archive changes: other servers keep archiving them first'))
   }

@@ -88,8 +88,8 @@ function putsOf(layout: Layout, { change, note, value }: DraftChange): Put[] {
     note,
     hasValue: value !== undefined,
   })
-  const put = { key: layout.record(change), value: record }
-  return value === undefined ? [put] : [put, { key: layout.value(change), value }]
+  const recordPut = { key: layout.record(change), value: record }
+  return value === undefined ? [recordPut] : [recordPut, { key: layout.value(change), value }]
 }
 
 function sizeOf(value: Bytes | undefined): number {

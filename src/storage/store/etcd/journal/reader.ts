@@ -91,9 +91,9 @@ export class JournalReader {
       more = after !== undefined
     }
     await this.#assertKnown(revision)
-    const kept = entries.slice(0, limit)
-    const remaining = entries.length - kept.length + (after === undefined ? 0 : 1)
-    return { revision, entries: kept, remaining }
+    const page = entries.slice(0, limit)
+    const remaining = entries.length - page.length + (after === undefined ? 0 : 1)
+    return { revision, entries: page, remaining }
   }
 
   async #assertKnown(revision: Revision): Promise<void> {
@@ -154,9 +154,9 @@ export class JournalReader {
    */
   async #statesBefore(changes: readonly LocatedRecord[]): Promise<Entry[]> {
     const entries: Entry[] = []
-    const wanted = changes.filter(({ replaced }) => replaced > 0)
-    for (let i = 0; i < wanted.length; i += valuesAtOnce) {
-      const some = wanted.slice(i, i + valuesAtOnce)
+    const replacements = changes.filter(({ replaced }) => replaced > 0)
+    for (let i = 0; i < replacements.length; i += valuesAtOnce) {
+      const some = replacements.slice(i, i + valuesAtOnce)
       const keyEntry = await Promise.all(some.map((change) => this.#replacedBy(change)))
       some.forEach(({ key, replaced }, at) => {
         entries.push({ key, revision: replaced, value: keyEntry[at]?.value ?? new Uint8Array(0) })
