@@ -57,8 +57,8 @@ export const autoscaleCommand = defineCommand({
     if (min !== undefined && max < min)
       throw new UsageError(`--max=MAXPODS must be larger or equal to --min=MINPODS, max: ${max}, min: ${min}`)
     await withTypedSession(context, options, async (session) => {
-      const chosen = { ...options, selector: '', fieldSelector: '', all: false, allNamespaces: false }
-      for (const [index, subject] of (await findSubjects(session, words, chosen)).entries()) {
+      const subjectOptions = { ...options, selector: '', fieldSelector: '', all: false, allNamespaces: false }
+      for (const [index, subject] of (await findSubjects(session, words, subjectOptions)).entries()) {
         const scaler = await scalerFor(session, subject, options)
         context.out(await createObject(session, scaler, { options, done: 'autoscaled', index }))
       }

@@ -63,13 +63,13 @@ export const deleteCommand = defineCommand({
       if (subjects.length === 0)
         return context.out(options.filename.length > 0 || options.ignoreNotFound ? '' : 'No resources found\n')
       warn(session, subjects, options)
-      const gone: Subject[] = []
+      const deletedSubjects: Subject[] = []
       await inBulk(context, subjects, {
         ...bySubject,
         done: 'deleted',
-        act: (subject) => deleteOne(session, subject, { options, gone }),
+        act: (subject) => deleteOne(session, subject, { options, deletedSubjects }),
       })
-      if (options.wait && options.dryRun === 'none') await waitUntilGone(session, gone, options)
+      if (options.wait && options.dryRun === 'none') await waitUntilGone(session, deletedSubjects, options)
     })
   },
 })
@@ -96,12 +96,12 @@ function warn(
 async function deleteOne(
   session: Session,
   subject: Subject,
-  { options, gone }: { options: Options; gone: Subject[] },
+  { options, deletedSubjects }: { options: Options; deletedSubjects: Subject[] },
 ): Promise<string> {
   const { type, name } = subject
   try {
     if (options.dryRun === 'client') await session.client.get(type, name, { signal: session.context.signal })
-    else gone.push({ ...subject, ...(await deleted(session, subject, options)) })
+    else deletedSubjects.push({ ...subject, ...(await deleted(session, subject, options)) })
   } catch (error) {
     if (options.ignoreNotFound && isNotFound(error)) return ''
     throw error

@@ -52,10 +52,10 @@ async function explain(session: Session, subject: Subject & Manifest): Promise<s
   const title = `${singularName(type)}/${name.name || object.metadata.generateName}`
   const created = await send(session, { method: 'POST', path: collectionPath(type, name.namespace), object })
   const exists = created.refusal?.status.reason === 'AlreadyExists' && name.name !== ''
-  const sent = exists ? await replace(session, subject) : created
+  const response = exists ? await replace(session, subject) : created
   const outcome = exists ? 'would be replaced' : 'would be created'
-  const head = sent.refusal === undefined ? outcome : `would be rejected: ${sent.refusal.message}`
-  return [escapeLine(`${title} ${head}`), '\n', lookLines(sent), ...changeLines(sent)].join('')
+  const head = response.refusal === undefined ? outcome : `would be rejected: ${response.refusal.message}`
+  return [escapeLine(`${title} ${head}`), '\n', lookLines(response), ...changeLines(response)].join('')
 }
 
 /** Some kinds cannot be replaced without a resourceVersion. */

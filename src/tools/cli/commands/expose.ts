@@ -105,8 +105,8 @@ export const exposeCommand = defineCommand({
   flags,
   run: async (context, { options, words }) => {
     await withTypedSession(context, options, async (session) => {
-      const chosen = { ...options, selector: '', fieldSelector: '', all: false, allNamespaces: false }
-      for (const [index, subject] of (await findSubjects(session, words, chosen)).entries()) {
+      const subjectOptions = { ...options, selector: '', fieldSelector: '', all: false, allNamespaces: false }
+      for (const [index, subject] of (await findSubjects(session, words, subjectOptions)).entries()) {
         const generatedService = await serviceFor(session, subject, options)
         const service = options.overrides === '' ? generatedService : await readOverrides(generatedService, options)
         context.out(await createObject(session, service, { options, done: 'exposed', index }))

@@ -96,8 +96,8 @@ function withValues(revision: HistoryRevision): string {
   const lines = (revision.changes ?? []).map(({ path = '', before, after, concealed }) =>
     concealed ? `  ${path}: <secret>` : `  ${path}: ${valueText(before)} -> ${valueText(after)}`,
   )
-  const gone = revision.deleted ? ['  removed'] : []
-  return [headOf(revision).join('  '), ...gone, ...lines].map((line) => `${escapeLine(line)}\n`).join('')
+  const removalLines = revision.deleted ? ['  removed'] : []
+  return [headOf(revision).join('  '), ...removalLines, ...lines].map((line) => `${escapeLine(line)}\n`).join('')
 }
 
 function valueText(value: unknown): string {

@@ -25,12 +25,12 @@ export const treeCommand = defineCommand({
   examples: ['orchctl tree deployment web', 'orchctl tree job/nightly -n shop'],
   flags: connectionFlags,
   run: async (context, { options, words }) => {
-    const [wanted, ...more] = readTargetWords(words)
-    if (wanted?.name === undefined || more.length > 0)
+    const [target, ...more] = readTargetWords(words)
+    if (target?.name === undefined || more.length > 0)
       throw new UsageError('specify one object: TYPE NAME or TYPE/NAME')
     await withTypedSession(context, options, async (session) => {
-      const type = await session.types.typeNamed(wanted.type)
-      const object = await session.client.get(type, objectNameIn(session, type, wanted.name!), {
+      const type = await session.types.typeNamed(target.type)
+      const object = await session.client.get(type, objectNameIn(session, type, target.name!), {
         signal: context.signal,
       })
       const { objects, unread } = await allObjects(session, type.namespaced ? session.namespace : undefined)
@@ -57,12 +57,12 @@ async function allObjects(
   namespace: string | undefined,
 ): Promise<{ objects: Found[]; unread: string[] }> {
   const { types } = await session.types.all()
-  const listed = types.filter(
+  const listableTypes = types.filter(
     (type) => type.verbs.includes('list') && type.kind !== 'Event' && (namespace === undefined || type.namespaced),
   )
   const unread: string[] = []
-  const found = await Promise.all(
-    listed.map(async (type) => {
+  const objectsByType = await Promise.all(
+    listableTypes.map(async (type) => {
       const where = namespace === undefined ? {} : { namespace }
       return await session.client.list(type, { ...where, signal: session.context.signal }).then(
         ({ items }) => items.map((object) => ({ type, object })),
@@ -76,7 +76,7 @@ async function allObjects(
   )
   // The same object may be served in several groups.
   const seenUids = new Set<string>()
-  const objects = found.flat().filter(({ object }) => {
+  const objects = objectsByType.flat().filter(({ object }) => {
     const uid = object.metadata.uid ?? ''
     return !seenUids.has(uid) && seenUids.add(uid)
   })
@@ -92,28 +92,28 @@ async function ownersOf(session: Session, { type, object }: Found): Promise<Foun
     if (owner === undefined) break
     const ownerType = await session.types.ofKind(owner.apiVersion, owner.kind)
     const namespace = type.namespaced && ownerType.namespaced ? { namespace: object.metadata.namespace ?? '' } : {}
-    const found = await session.client
+    const ownerObject = await session.client
       .get(ownerType, { ...namespace, name: owner.name }, { signal: session.context.signal })
       .catch((error: unknown) => {
         if (isNotFound(error)) return undefined
         throw error
       })
-    if (found === undefined) break
-    owners.unshift({ type: ownerType, object: found })
-    current = found
+    if (ownerObject === undefined) break
+    owners.unshift({ type: ownerType, object: ownerObject })
+    current = ownerObject
   }
   return owners
 }
 
 function branchesOf(root: Found, objects: readonly Found[]): string[][] {
   const byOwner = new Map<string, Found[]>()
-  for (const found of objects)
-    for (const { uid } of found.object.metadata.ownerReferences ?? [])
-      byOwner.set(uid, [...(byOwner.get(uid) ?? []), found])
+  for (const entry of objects)
+    for (const { uid } of entry.object.metadata.ownerReferences ?? [])
+      byOwner.set(uid, [...(byOwner.get(uid) ?? []), entry])
   const rows: string[][] = []
-  const add = (found: Found, { lead, childPrefix, depth }: { lead: string; childPrefix: string; depth: number }) => {
-    rows.push(lineOf(found, lead))
-    const children = depth >= maxDepth ? [] : (byOwner.get(found.object.metadata.uid ?? '') ?? [])
+  const add = (entry: Found, { lead, childPrefix, depth }: { lead: string; childPrefix: string; depth: number }) => {
+    rows.push(lineOf(entry, lead))
+    const children = depth >= maxDepth ? [] : (byOwner.get(entry.object.metadata.uid ?? '') ?? [])
     for (const [i, child] of children.entries()) {
       const last = i === children.length - 1
       add(child, {
@@ -141,10 +141,10 @@ function stateOf(object: ApiObject): string {
   if (object.metadata.deletionTimestamp !== undefined) return 'Terminating'
   const { phase, conditions = [] } = (object as WithStatus).status ?? {}
   if (phase !== undefined) return phase
-  for (const wanted of ['Failed', 'Ready', 'Available', 'Complete', 'Established']) {
-    const found = conditions.find(({ type }) => type === wanted)
-    if (found?.status === 'True') return wanted
-    if (found?.status === 'False' && wanted !== 'Failed') return found.reason ?? `Not${wanted}`
+  for (const conditionType of ['Failed', 'Ready', 'Available', 'Complete', 'Established']) {
+    const condition = conditions.find(({ type }) => type === conditionType)
+    if (condition?.status === 'True') return conditionType
+    if (condition?.status === 'False' && conditionType !== 'Failed') return condition.reason ?? `Not${conditionType}`
   }
   return ''
 }

@@ -70,8 +70,8 @@ async function waitForOne(
 ): Promise<string> {
   const { type, object } = subject
   // Listed objects are identified by UID: a new object of the same name does not count.
-  const gone = object?.metadata.uid !== undefined ? isGone(object.metadata.uid) : isGone(undefined)
-  const condition = options.for === 'delete' ? gone : orNotFound(until, subject, options.for)
+  const deletion = object?.metadata.uid !== undefined ? isGone(object.metadata.uid) : isGone(undefined)
+  const condition = options.for === 'delete' ? deletion : orNotFound(until, subject, options.for)
   let last = object ?? namedObject(subject)
   const remembering: Condition = (latestObject) => {
     last = latestObject ?? last

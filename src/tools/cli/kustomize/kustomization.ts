@@ -64,30 +64,30 @@ export async function readKustomization(files: RootFiles): Promise<Kustomization
   const file = files.nameOf(name)
   if (!isObject(value) || values.length > 1)
     throw new UsageError(`${file}: the file must contain exactly one kustomization`)
-  const given = withKnownFields(value, file)
-  checkKind(given, file)
+  const content = withKnownFields(value, file)
+  checkKind(content, file)
   const entries = Object.entries(fields).map(([field, sort]) => [
     field,
-    readField(own(given, field), sort, `${file}: ${field}`),
+    readField(own(content, field), sort, `${file}: ${field}`),
   ])
   return { ...(Object.fromEntries(entries) as Omit<Kustomization, 'file'>), file }
 }
 
 /** Accepts field names in any case, as kustomize does: old files contain `nameprefix`. */
 function withKnownFields(value: JsonObject, file: string): JsonObject {
-  const known: JsonObject = {}
+  const knownContent: JsonObject = {}
   for (const [field, content] of Object.entries(value)) {
     const name = knownField(field, file)
-    if (Object.hasOwn(known, name)) throw new UsageError(`${file}: duplicate field ${name}`)
-    known[name] = content
+    if (Object.hasOwn(knownContent, name)) throw new UsageError(`${file}: duplicate field ${name}`)
+    knownContent[name] = content
   }
-  return known
+  return knownContent
 }
 
 function knownField(field: string, file: string): string {
   const sameWord = (name: string) => name.toLowerCase() === field.toLowerCase()
-  const known = Object.keys(fields).find(sameWord)
-  if (known !== undefined) return known
+  const matchingField = Object.keys(fields).find(sameWord)
+  if (matchingField !== undefined) return matchingField
   if ([...notBuilt].some(sameWord))
     throw new UsageError(`${file}: ${JSON.stringify(field)} is not supported: use the kustomize program`)
   const hint = closestMatch(field, Object.keys(fields))
@@ -103,17 +103,17 @@ function checkKind(value: JsonObject, file: string): void {
 }
 
 function readField(value: Json | undefined, sort: keyof Sorts, place: string): Sorts[keyof Sorts] {
-  const given = value ?? null
+  const content = value ?? null
   if (sort === 'text') {
-    if (given !== null && typeof given !== 'string') throw new UsageError(`${place} is not a string`)
-    return given ?? ''
+    if (content !== null && typeof content !== 'string') throw new UsageError(`${place} is not a string`)
+    return content ?? ''
   }
   if (sort === 'map') {
-    if (given !== null && !isObject(given)) throw new UsageError(`${place} is not a map`)
-    return given ?? {}
+    if (content !== null && !isObject(content)) throw new UsageError(`${place} is not a map`)
+    return content ?? {}
   }
-  if (given !== null && !Array.isArray(given)) throw new UsageError(`${place} is not a list`)
-  const list = given ?? []
+  if (content !== null && !Array.isArray(content)) throw new UsageError(`${place} is not a list`)
+  const list = content ?? []
   const fits = (item: Json) => (sort === 'texts' ? typeof item === 'string' : isObject(item))
   const wrong = list.findIndex((item) => !fits(item))
   if (wrong >= 0) throw new UsageError(`${place}[${wrong}] is not a ${sort === 'texts' ? 'string' : 'map'}`)
@@ -146,10 +146,10 @@ export function labelsIn(entry: JsonObject, field: string, place: string): JsonO
 }
 
 /** Throws UsageError for an unknown member. */
-export function checkMembers(entry: JsonObject, known: readonly string[], place: string): void {
+export function checkMembers(entry: JsonObject, knownMembers: readonly string[], place: string): void {
   for (const member of Object.keys(entry))
-    if (!known.includes(member)) {
-      const hint = closestMatch(member, known)
+    if (!knownMembers.includes(member)) {
+      const hint = closestMatch(member, knownMembers)
       throw new UsageError(
         `${place}: unknown field ${JSON.stringify(member)}${hint === undefined ? '' : `; did you mean ${hint}?`}`,
       )

@@ -58,13 +58,13 @@ async function applyEntry(resources: Resource[], files: RootFiles, { entry, plac
   if ((path === '') === (text === '')) throw new UsageError(`${place}: specify either a path or a patch`)
   const documents = path === '' ? await parseSource({ name: place, text }) : await files.documents(path)
   const target = own(entry, 'target')
-  const chosen = isObject(target) ? await choose(resources, target, `${place}.target`) : undefined
+  const selection = isObject(target) ? await choose(resources, target, `${place}.target`) : undefined
   for (const document of documents) {
     if (document === null) continue
-    if (!Array.isArray(document)) await mergeInto(resources, document, { place, chosen })
+    if (!Array.isArray(document)) await mergeInto(resources, document, { place, selection })
     else {
-      if (chosen === undefined) throw new UsageError(`${place}: a JSON patch needs a target`)
-      for (const resource of chosen) jsonPatch(resource, document, place)
+      if (selection === undefined) throw new UsageError(`${place}: a JSON patch needs a target`)
+      for (const resource of selection) jsonPatch(resource, document, place)
     }
   }
 }
@@ -89,10 +89,10 @@ function withPlace(place: string, work: () => void): void {
 async function mergeInto(
   resources: Resource[],
   patch: Json,
-  { place, chosen }: { place: string; chosen?: readonly Resource[] | undefined },
+  { place, selection }: { place: string; selection?: readonly Resource[] | undefined },
 ): Promise<void> {
   if (!isObject(patch)) throw new UsageError(`${place}: a patch must be an object or a list of operations`)
-  const targets = chosen ?? [patchTarget(resources, new Resource(structuredClone(patch), place))]
+  const targets = selection ?? [patchTarget(resources, new Resource(structuredClone(patch), place))]
   for (const target of targets) {
     const { $patch: directive, ...rest } = patch
     if (directive === 'delete') {

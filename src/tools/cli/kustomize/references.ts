@@ -97,24 +97,25 @@ function fixNamedKinds(resource: Resource, byKind: ReadonlyMap<string, readonly 
     const name = own(reference, 'name')
     if (typeof kind !== 'string' || typeof name !== 'string') return
     const renamings = byKind.get(kind)
-    const found =
+    const newIdentity =
       namespace === undefined
         ? renamed(renamings, name, resource.identity.namespace)
         : renamedIn(renamings, name, namespace)
-    if (found === undefined) return
-    setKey(reference, 'name', found.name)
+    if (newIdentity === undefined) return
+    setKey(reference, 'name', newIdentity.name)
     // An object without a namespace is applied to any namespace, so the reference keeps its own.
-    if (Object.hasOwn(reference, 'namespace') && found.namespace !== '') setKey(reference, 'namespace', found.namespace)
+    if (Object.hasOwn(reference, 'namespace') && newIdentity.namespace !== '')
+      setKey(reference, 'namespace', newIdentity.namespace)
   }
   if (resource.kind === 'HorizontalPodAutoscaler')
-    objectsAt(resource.object, 'spec/scaleTargetRef', { create: false, use: (found) => fix(found) })
+    objectsAt(resource.object, 'spec/scaleTargetRef', { create: false, use: (reference) => fix(reference) })
   if (!resource.kind.endsWith('RoleBinding')) return
-  objectsAt(resource.object, 'roleRef', { create: false, use: (found) => fix(found) })
+  objectsAt(resource.object, 'roleRef', { create: false, use: (reference) => fix(reference) })
   objectsAt(resource.object, 'subjects', {
     create: false,
-    use: (found) => {
-      const namespace = own(found, 'namespace')
-      if (own(found, 'kind') === 'ServiceAccount') fix(found, typeof namespace === 'string' ? namespace : undefined)
+    use: (subject) => {
+      const namespace = own(subject, 'namespace')
+      if (own(subject, 'kind') === 'ServiceAccount') fix(subject, typeof namespace === 'string' ? namespace : undefined)
     },
   })
 }
@@ -122,8 +123,8 @@ function fixNamedKinds(resource: Resource, byKind: ReadonlyMap<string, readonly 
 function newName(renamings: readonly Renaming[] | undefined, name: string, from: Resource): string | undefined {
   const namespaces = [from.identity.namespace, ...from.former.map(({ namespace }) => namespace)]
   for (const namespace of namespaces) {
-    const found = renamed(renamings, name, namespace)
-    if (found !== undefined) return found.name
+    const newIdentity = renamed(renamings, name, namespace)
+    if (newIdentity !== undefined) return newIdentity.name
   }
   return undefined
 }
@@ -138,8 +139,8 @@ function renamed(renamings: readonly Renaming[] = [], name: string, namespace: s
 /** Finds the object that had this name and is or was in the namespace of the reference. */
 function renamedIn(renamings: readonly Renaming[] = [], name: string, namespace: string): Identity | undefined {
   const isThere = (identity: Identity) => (identity.namespace || 'default') === namespace
-  const found = renamings.find(
+  const matchingRenaming = renamings.find(
     ({ resource, before }) => before.name === name && (isThere(before) || isThere(resource.identity)),
   )
-  return found?.resource.identity
+  return matchingRenaming?.resource.identity
 }

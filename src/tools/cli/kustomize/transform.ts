@@ -47,23 +47,26 @@ const affinities = ['podAffinity', 'podAntiAffinity'].flatMap((kind) => [
 /** Returns the paths to pod labels and to the selectors that match them. */
 function selectorPlaces({ kind, group }: Resource): Place[] {
   const template = templatePath(kind)
-  const made = (path: string) => ({ path, create: true })
-  const found = (path: string) => ({ path, create: false })
-  const places = template === undefined ? [] : [made(`${template}/metadata/labels`)]
-  if (kind === 'Service' && group === '') places.push(made('spec/selector'))
-  if (kind === 'ReplicationController') places.push(made('spec/selector'))
+  const createdPath = (path: string) => ({ path, create: true })
+  const existingPath = (path: string) => ({ path, create: false })
+  const places = template === undefined ? [] : [createdPath(`${template}/metadata/labels`)]
+  if (kind === 'Service' && group === '') places.push(createdPath('spec/selector'))
+  if (kind === 'ReplicationController') places.push(createdPath('spec/selector'))
   if (['Deployment', 'ReplicaSet', 'DaemonSet', 'StatefulSet'].includes(kind))
-    places.push(made('spec/selector/matchLabels'))
+    places.push(createdPath('spec/selector/matchLabels'))
   if (kind === 'Deployment' || kind === 'StatefulSet')
     for (const path of [...affinities, 'topologySpreadConstraints/labelSelector/matchLabels'])
-      places.push(found(`spec/template/spec/${path}`))
-  if (kind === 'StatefulSet') places.push(made('spec/volumeClaimTemplates[]/metadata/labels'))
-  if (kind === 'Job' || kind === 'PodDisruptionBudget') places.push(found('spec/selector/matchLabels'))
+      places.push(existingPath(`spec/template/spec/${path}`))
+  if (kind === 'StatefulSet') places.push(createdPath('spec/volumeClaimTemplates[]/metadata/labels'))
+  if (kind === 'Job' || kind === 'PodDisruptionBudget') places.push(existingPath('spec/selector/matchLabels'))
   if (kind === 'CronJob')
-    places.push(made('spec/jobTemplate/metadata/labels'), found('spec/jobTemplate/spec/selector/matchLabels'))
+    places.push(
+      createdPath('spec/jobTemplate/metadata/labels'),
+      existingPath('spec/jobTemplate/spec/selector/matchLabels'),
+    )
   if (kind === 'NetworkPolicy')
     for (const path of ['podSelector', 'ingress/from/podSelector', 'egress/to/podSelector'])
-      places.push(found(`spec/${path}/matchLabels`))
+      places.push(existingPath(`spec/${path}/matchLabels`))
   return places
 }
 
@@ -107,8 +110,8 @@ export function addAnnotations(resources: readonly Resource[], { commonAnnotatio
 
 function setIn(object: JsonObject, place: string | Place, members: JsonObject): void {
   const { path, create } = typeof place === 'string' ? { path: place, create: true } : place
-  const use = (found: JsonObject) => {
-    for (const [key, value] of Object.entries(members)) setKey(found, key, value!)
+  const use = (parent: JsonObject) => {
+    for (const [key, value] of Object.entries(members)) setKey(parent, key, value!)
   }
   objectsAt(object, path, { create, use })
 }
@@ -123,11 +126,12 @@ export function setReplicas(resources: readonly Resource[], { replicas, file }: 
     const count = own(entry, 'count')
     if (typeof count !== 'number' || !Number.isInteger(count) || count < 0)
       throw new UsageError(`${place}.count is not a number of replicas`)
-    const found = resources.filter(
+    const matchingResources = resources.filter(
       (resource) => scalable.has(resource.kind) && resource.identities.some((one) => one.name === name),
     )
-    if (found.length === 0) throw new UsageError(`${place}: no object with replicas is named ${JSON.stringify(name)}`)
-    for (const { object } of found) setIn(object, 'spec', { replicas: count })
+    if (matchingResources.length === 0)
+      throw new UsageError(`${place}: no object with replicas is named ${JSON.stringify(name)}`)
+    for (const { object } of matchingResources) setIn(object, 'spec', { replicas: count })
   }
 }
 

@@ -90,9 +90,9 @@ function patchList(patch: JsonObject, name: string, states: ListStates): void {
 /** Patches a set of scalars: adds new values, and removes others with a directive. */
 function patchSet(patch: JsonObject, name: string, { original, modified, current }: ListStates): void {
   const added = modified.filter((value) => !current.includes(value))
-  const gone = original.filter((value) => !modified.includes(value) && current.includes(value))
+  const removedValues = original.filter((value) => !modified.includes(value) && current.includes(value))
   if (added.length > 0) setKey(patch, name, added)
-  if (gone.length > 0) setKey(patch, `$deleteFromPrimitiveList/${name}`, gone)
+  if (removedValues.length > 0) setKey(patch, `$deleteFromPrimitiveList/${name}`, removedValues)
 }
 
 function patchKeyedList(
@@ -103,10 +103,10 @@ function patchKeyedList(
   const before = byKey(original, key)
   const now = byKey(current, key)
   const elements = modified.flatMap((element) => elementPatch(element, { before, now, key, schema }))
-  const wanted = byKey(modified, key)
+  const desiredElements = byKey(modified, key)
   for (const [id, element] of before)
-    if (!wanted.has(id) && now.has(id)) elements.push({ $patch: 'delete', [key]: own(element, key)! })
-  if (elements.length === 0 && sameOrder([...wanted.keys()], [...now.keys()])) return
+    if (!desiredElements.has(id) && now.has(id)) elements.push({ $patch: 'delete', [key]: own(element, key)! })
+  if (elements.length === 0 && sameOrder([...desiredElements.keys()], [...now.keys()])) return
   if (elements.length > 0) setKey(patch, name, elements)
   setKey(
     patch,
@@ -139,7 +139,7 @@ function byKey(list: readonly Json[], key: string): Map<string, JsonObject> {
 }
 
 /** Whether the desired elements occur in the desired order, possibly with other elements in between. */
-function sameOrder(wanted: readonly string[], present: readonly string[]): boolean {
-  const shared = present.filter((id) => wanted.includes(id))
-  return shared.every((id, i) => id === wanted[i])
+function sameOrder(desiredOrder: readonly string[], present: readonly string[]): boolean {
+  const shared = present.filter((id) => desiredOrder.includes(id))
+  return shared.every((id, i) => id === desiredOrder[i])
 }

@@ -63,8 +63,8 @@ async function podsOnce(
 ): Promise<FoundPods> {
   const end = performance.now() + waitMs
   for (;;) {
-    const found = await findPods(session, words)
-    if (found.isPod || found.pods.some(isWanted) || performance.now() + lookMs > end) return found
+    const result = await findPods(session, words)
+    if (result.isPod || result.pods.some(isWanted) || performance.now() + lookMs > end) return result
     await pause(lookMs, session.context.signal)
   }
 }
@@ -157,16 +157,16 @@ export function chooseContainer(
   const all = containersOf(pod)
   const podName = escapeLine(pod.metadata.name ?? '')
   if (container !== '') {
-    const found = all.find(({ name }) => name === container)
-    if (found === undefined)
+    const matchingContainer = all.find(({ name }) => name === container)
+    if (matchingContainer === undefined)
       throw new UsageError(
         `container ${container} not found in pod ${podName}; its containers are: ${containerNames(pod)}`,
       )
-    return found
+    return matchingContainer
   }
   const annotated = pod.metadata.annotations?.[defaultAnnotation] ?? ''
-  const named = all.find(({ name }) => name === annotated)
-  if (named !== undefined) return named
+  const defaultContainer = all.find(({ name }) => name === annotated)
+  if (defaultContainer !== undefined) return defaultContainer
   const first = pod.spec?.containers?.[0] ?? all[0]
   if (first === undefined) throw new UsageError(`pod ${podName} has no containers`)
   if (all.length > 1 && !quiet)
@@ -177,10 +177,11 @@ export function chooseContainer(
 /** Lists containers as kubectl does: `app, debugger (ephem), setup (init)`. */
 function containerNames({ spec = {} }: Pod): string {
   const { containers = [], ephemeralContainers = [], initContainers = [] } = spec
-  const named = (list: readonly Container[], mark: string) => list.map(({ name = '' }) => `${escapeLine(name)}${mark}`)
+  const markedNames = (list: readonly Container[], mark: string) =>
+    list.map(({ name = '' }) => `${escapeLine(name)}${mark}`)
   return [
-    ...named(containers, ''),
-    ...named(ephemeralContainers, ' (ephem)'),
-    ...named(initContainers, ' (init)'),
+    ...markedNames(containers, ''),
+    ...markedNames(ephemeralContainers, ' (ephem)'),
+    ...markedNames(initContainers, ' (init)'),
   ].join(', ')
 }

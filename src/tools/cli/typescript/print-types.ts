@@ -127,11 +127,11 @@ export class TypePrinter {
     if (own(schema, 'properties') === undefined) return this.#bareType(schema, indent)
     const existingName = this.#names.get(name)
     if (existingName !== undefined) return existingName
-    const chosen = this.#choose(name)
-    this.#names.set(name, chosen)
-    this.#usedNames.add(chosen)
+    const newName = this.#choose(name)
+    this.#names.set(name, newName)
+    this.#usedNames.add(newName)
     this.#waiting.push(name)
-    return chosen
+    return newName
   }
 
   /**

@@ -45,10 +45,10 @@ export async function prune(
   { subjects, uids }: { subjects: readonly Subject[]; uids: ReadonlySet<string> },
 ): Promise<void> {
   const vendor = await session.types.vendor()
-  const chosen = [...options.pruneAllowlist, ...options.pruneWhitelist]
+  const allowlist = [...options.pruneAllowlist, ...options.pruneWhitelist]
   const types =
-    chosen.length > 0
-      ? await Promise.all(chosen.map(({ apiVersion, kind }) => session.types.ofKind(apiVersion, kind)))
+    allowlist.length > 0
+      ? await Promise.all(allowlist.map(({ apiVersion, kind }) => session.types.ofKind(apiVersion, kind)))
       : await typesToPrune(session, vendor)
   const namespaces = new Set(subjects.flatMap(({ name }) => (name.namespace === undefined ? [] : [name.namespace])))
   const prunable: { type: DiscoveredType; object: ApiObject }[] = []

@@ -22,10 +22,10 @@ export async function candidates(context: Context, commands: Entries, words: rea
   const before = words.slice(0, -1)
   const last = words.at(-1) ?? ''
   try {
-    const found = await candidatesFor(context, commands, { before, last })
-    if (found.includes(filesMark)) return [filesMark]
+    const candidates = await candidatesFor(context, commands, { before, last })
+    if (candidates.includes(filesMark)) return [filesMark]
     // Text from the server must not control the terminal or split into several words.
-    return [...new Set(found)].filter((word) => word.startsWith(last) && /^[!-~]+$/.test(word)).sort()
+    return [...new Set(candidates)].filter((word) => word.startsWith(last) && /^[!-~]+$/.test(word)).sort()
   } catch {
     // An error message would disturb the line that the user is typing.
     return []
@@ -67,9 +67,13 @@ function follow(
       if (takesNext(connectionFlags, word)) i++
       continue
     }
-    const found = inner.find(({ name, aliases = [] }) => name === word || aliases.includes(word))
-    if (found === undefined) break
-    ;[entry, inner, after] = [found, 'commands' in found ? found.commands : [], words.slice(i + 1)]
+    const matchingEntry = inner.find(({ name, aliases = [] }) => name === word || aliases.includes(word))
+    if (matchingEntry === undefined) break
+    ;[entry, inner, after] = [
+      matchingEntry,
+      'commands' in matchingEntry ? matchingEntry.commands : [],
+      words.slice(i + 1),
+    ]
   }
   return { ...(entry === undefined ? {} : { entry }), inner, after }
 }
@@ -80,10 +84,10 @@ function wordsIn(flags: Flags, args: readonly string[]): string[] {
 }
 
 function takesNext(flags: Flags, word: string): boolean {
-  const found = Object.values(flags).find(
+  const matchingFlag = Object.values(flags).find(
     ({ name, letter }) => word === `--${name}` || (letter !== '' && word === `-${letter}`),
   )
-  return found !== undefined && found.value !== ''
+  return matchingFlag !== undefined && matchingFlag.value !== ''
 }
 
 /** Returns the flag whose value is being typed. */

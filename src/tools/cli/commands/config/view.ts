@@ -42,8 +42,8 @@ export const viewCommand = defineCommand({
     const files = configFiles(context, options.kubeconfig)
     const read = (file: string) => (options.flatten ? located(readConfigFile(file), file) : readConfigFile(file))
     const merged = mergeConfigs((options.merge ? files : files.slice(0, 1)).map(read))
-    const chosen = options.context === '' ? merged : { ...merged, 'current-context': options.context }
-    const displayedConfig = options.minify ? minified(chosen) : chosen
+    const config = options.context === '' ? merged : { ...merged, 'current-context': options.context }
+    const displayedConfig = options.minify ? minified(config) : config
     const whole = options.flatten
       ? flattened(displayedConfig)
       : options.raw

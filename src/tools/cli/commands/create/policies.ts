@@ -100,9 +100,9 @@ export const createPodDisruptionBudgetCommand = defineGenerator({
       throw new UsageError('min-available and max-unavailable cannot be both specified')
     if (minAvailable === '' && maxUnavailable === '')
       throw new UsageError('one of min-available or max-unavailable must be specified')
-    const bound =
+    const limit =
       minAvailable === '' ? { maxUnavailable: amountOf(maxUnavailable) } : { minAvailable: amountOf(minAvailable) }
-    return { spec: { ...bound, selector: readSelector(selector) } }
+    return { spec: { ...limit, selector: readSelector(selector) } }
   },
 })
 

@@ -36,9 +36,9 @@ const specialVerbs: { readonly [verb: string]: readonly (readonly [plural: strin
 
 /** Returns one rule per group of types. */
 export async function rulesForTypes(options: RuleOptions, invocation: Invocation): Promise<object[]> {
-  const chosen = verbsOf(options)
-  checkVerbs(chosen, invocation)
-  const resources = Map.groupBy(await typesOf(options, chosen, invocation), ({ group }) => group)
+  const verbs = verbsOf(options)
+  checkVerbs(verbs, invocation)
+  const resources = Map.groupBy(await typesOf(options, verbs, invocation), ({ group }) => group)
   const names = [...new Set(options.resourceName)]
   return [...resources]
     .sort(([a], [b]) => compareUtf8(a, b))
@@ -46,14 +46,14 @@ export async function rulesForTypes(options: RuleOptions, invocation: Invocation
       apiGroups: [group],
       resources: [...new Set(types.map(({ resource }) => resource))],
       ...(names.length === 0 ? {} : { resourceNames: names }),
-      verbs: chosen,
+      verbs,
     }))
 }
 
 /** Returns the rule for non-resource paths. Throws UsageError for a rule that would allow nothing. */
 export function ruleForPaths(options: RuleOptions, paths: readonly string[]): object {
-  const chosen = verbsOf(options)
-  const wrong = chosen.find((verb) => verb !== '*' && !pathVerbs.includes(verb))
+  const verbs = verbsOf(options)
+  const wrong = verbs.find((verb) => verb !== '*' && !pathVerbs.includes(verb))
   if (wrong !== undefined)
     throw new UsageError(
       `invalid verb ${JSON.stringify(wrong)} for --non-resource-url: use ${pathVerbs.join(', ')} or *`,
@@ -64,7 +64,7 @@ export function ruleForPaths(options: RuleOptions, paths: readonly string[]): ob
     if (path.slice(0, -1).includes('*'))
       throw new UsageError(`--non-resource-url ${JSON.stringify(path)} may have * only at its end`)
   }
-  return { verbs: chosen, nonResourceURLs: paths }
+  return { verbs, nonResourceURLs: paths }
 }
 
 function verbsOf({ verb }: RuleOptions): string[] {
@@ -76,8 +76,8 @@ function verbsOf({ verb }: RuleOptions): string[] {
 /**
  * Rejects a probable misspelling of a known verb. Warns about other unknown verbs, which custom authorizers may use.
  */
-function checkVerbs(chosen: readonly string[], { context }: Invocation): void {
-  for (const verb of chosen) {
+function checkVerbs(verbs: readonly string[], { context }: Invocation): void {
+  for (const verb of verbs) {
     if (verb === '*' || resourceVerbs.includes(verb)) continue
     const near = nearVerb(verb, resourceVerbs)
     if (near !== undefined) throw new UsageError(`unknown verb ${JSON.stringify(verb)}; did you mean ${near}?`)
@@ -93,7 +93,7 @@ interface RuleType {
 
 async function typesOf(
   { resource }: RuleOptions,
-  chosen: readonly string[],
+  verbs: readonly string[],
   { session, vendor }: Invocation,
 ): Promise<RuleType[]> {
   const words = resource.flatMap((list) => list.split(','))
@@ -103,7 +103,7 @@ async function typesOf(
   for (const word of words) {
     const slash = word.indexOf('/')
     const [name, subresource] = slash < 0 ? [word, ''] : [word.slice(0, slash), word.slice(slash)]
-    const { group, plural } = await typeNamed(name, { session, chosen, vendor: await vendor() })
+    const { group, plural } = await typeNamed(name, { session, verbs, vendor: await vendor() })
     ruleTypes.push({ group, resource: `${plural}${subresource}` })
   }
   return ruleTypes
@@ -113,24 +113,24 @@ async function typeNamed(
   name: string,
   {
     session,
-    chosen,
+    verbs,
     vendor,
-  }: { readonly session: Invocation['session']; readonly chosen: readonly string[]; readonly vendor: Vendor },
+  }: { readonly session: Invocation['session']; readonly verbs: readonly string[]; readonly vendor: Vendor },
 ): Promise<{ readonly group: string; readonly plural: string }> {
   const dot = name.indexOf('.')
   const [plural, group] = dot < 0 ? [name, ''] : [name.slice(0, dot), name.slice(dot + 1)]
   if (plural === '') throw new UsageError('--resource: the resource type before the group or subresource is missing')
   if (plural === '*') return { group, plural }
-  const special = chosen.flatMap((verb) => (Object.hasOwn(specialVerbs, verb) ? [verb] : []))
+  const special = verbs.flatMap((verb) => (Object.hasOwn(specialVerbs, verb) ? [verb] : []))
   const fits = (verb: string, type: { readonly group: string; readonly plural: string }) =>
     specialVerbs[verb]!.some(([own, id]) => own === type.plural && groupName(vendor, id) === type.group)
   const isName = special.some((verb) => fits(verb, { group, plural }))
   const type = isName ? { group, plural } : await session.types.typeNamed(name)
   const wrong = special.find((verb) => !fits(verb, type))
   if (wrong === undefined) return type
-  const meant = specialVerbs[wrong]!.map(([own, id]) => qualifiedResource(own, groupName(vendor, id)))
+  const resources = specialVerbs[wrong]!.map(([own, id]) => qualifiedResource(own, groupName(vendor, id)))
   throw new UsageError(
-    `can not perform '${wrong}' on '${qualifiedResource(type.plural, type.group)}': only on ${meant.join(', ')}`,
+    `can not perform '${wrong}' on '${qualifiedResource(type.plural, type.group)}': only on ${resources.join(', ')}`,
   )
 }
 

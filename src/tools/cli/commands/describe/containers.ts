@@ -130,8 +130,8 @@ function sourcesText({ envFrom = [] }: Container): string {
   const texts = envFrom.map(({ prefix, configMapRef, secretRef }) => {
     const source = configMapRef ?? secretRef
     const type = configMapRef === undefined ? 'Secret' : 'ConfigMap'
-    const named = prefix ? `${type} with prefix '${prefix}'` : type
-    return `      ${source?.name ?? ''}\t${named}\tOptional: ${source?.optional ?? false}\n`
+    const sourceText = prefix ? `${type} with prefix '${prefix}'` : type
+    return `      ${source?.name ?? ''}\t${sourceText}\tOptional: ${source?.optional ?? false}\n`
   })
   return `${lead}Environment Variables from:\n${texts.join('')}`
 }
@@ -158,8 +158,8 @@ function valueSource(
   if (fieldRef !== undefined)
     return `${fieldValue(fieldRef.fieldPath ?? '', pod)} (${fieldRef.apiVersion ?? 'v1'}:${fieldRef.fieldPath})`
   const { containerName, resource = '', divisor = '1' } = resourceFieldRef ?? {}
-  const named = pod?.spec?.containers?.find(({ name }) => name === containerName) ?? container
-  return `${resourceValue(named, { resource, divisor })} (${resource})`
+  const target = pod?.spec?.containers?.find(({ name }) => name === containerName) ?? container
+  return `${resourceValue(target, { resource, divisor })} (${resource})`
 }
 
 /** Returns the value of a resource such as `limits.cpu` of a container, in units of the divisor and rounded up. */

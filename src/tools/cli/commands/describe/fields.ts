@@ -10,14 +10,14 @@ const separatelyShown = new Set(['name', 'namespace', 'labels', 'annotations', '
 export function describeFields(object: ApiObject): string {
   const { name = '', namespace = '' } = object.metadata
   const { metadata, ...rest } = asJson(object)
-  const shown = isObject(metadata)
+  const otherMetadata = isObject(metadata)
     ? Object.fromEntries(Object.entries(metadata).filter(([key]) => !separatelyShown.has(key)))
     : {}
   return [
     `Name:\t${name}\nNamespace:\t${namespace}\n`,
     labelsText(object),
     annotationsText(object),
-    content({ ...rest, metadata: shown }, 0),
+    content({ ...rest, metadata: otherMetadata }, 0),
   ].join('')
 }
 
@@ -31,12 +31,12 @@ export function labelsText({ metadata }: ApiObject): string {
 const longLine = 140
 
 export function annotationsText({ metadata }: ApiObject): string {
-  const shown = Object.entries(metadata.annotations ?? {}).filter(
+  const annotations = Object.entries(metadata.annotations ?? {}).filter(
     ([key]) => !key.endsWith('/last-applied-configuration'),
   )
   return multiline(
     'Annotations',
-    shown.map(([key, value]) => annotationLine(key, value)),
+    annotations.map(([key, value]) => annotationLine(key, value)),
   )
 }
 

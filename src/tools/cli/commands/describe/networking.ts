@@ -98,10 +98,10 @@ function addressesOf(endpointsObject: Endpoints | undefined, port: string): stri
 
 export function describeEndpoints(endpointsObject: Endpoints): string {
   const subsets = (endpointsObject.subsets ?? []).map(({ addresses = [], notReadyAddresses = [], ports = [] }) => {
-    const listed = (list: readonly { ip?: string }[]) => list.map(({ ip }) => ip).join(',') || '<none>'
+    const ipList = (list: readonly { ip?: string }[]) => list.map(({ ip }) => ip).join(',') || '<none>'
     const rows = ports.map(({ name = '<unset>', port, protocol = '' }) => [name, String(port), protocol])
     return [
-      lines({ Addresses: listed(addresses), NotReadyAddresses: listed(notReadyAddresses) }, '  '),
+      lines({ Addresses: ipList(addresses), NotReadyAddresses: ipList(notReadyAddresses) }, '  '),
       rows.length === 0 ? '' : `  Ports:\n${table(['Name', 'Port', 'Protocol'], rows, '    ')}\n`,
     ].join('')
   })
@@ -191,9 +191,9 @@ async function backendOf(session: Session, namespace: string, { service, resourc
 export function describeIngressClass(ingressClass: IngressClass): string {
   const { controller = '', parameters } = ingressClass.spec ?? {}
   const { apiGroup, kind, name } = parameters ?? {}
-  const shown =
+  const parametersText =
     parameters === undefined ? '' : `Parameters:\n${lines({ APIGroup: apiGroup, Kind: kind, Name: name }, '  ')}`
-  return `${head(ingressClass)}${lines({ Controller: controller })}${shown}`
+  return `${head(ingressClass)}${lines({ Controller: controller })}${parametersText}`
 }
 
 type PolicySpec = NonNullable<NetworkPolicy['spec']>
@@ -232,13 +232,13 @@ function createdOn({ metadata }: NetworkPolicy): string | undefined {
 function ruleText(direction: 'From' | 'To', peers: Peers, ports: Ports): string {
   const at = ports.map(({ port, protocol }) => `    To Port: ${port ?? '<any>'}/${protocol ?? 'TCP'}\n`)
   const peerTexts = peers.map(({ podSelector, namespaceSelector, ipBlock }) => {
-    const shown = [
+    const peerParts = [
       namespaceSelector && `      NamespaceSelector: ${selectorText(namespaceSelector)}\n`,
       podSelector && `      PodSelector: ${selectorText(podSelector)}\n`,
       ipBlock &&
         `      IPBlock:\n        CIDR: ${ipBlock.cidr}\n        Except: ${(ipBlock.except ?? []).join(', ')}\n`,
     ]
-    return `    ${direction}:\n${shown.filter((text) => text !== undefined).join('')}`
+    return `    ${direction}:\n${peerParts.filter((text) => text !== undefined).join('')}`
   })
   return [
     ...(at.length === 0 ? ['    To Port: <any> (traffic allowed to all ports)\n'] : at),

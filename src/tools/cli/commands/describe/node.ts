@@ -100,8 +100,8 @@ function podsText(podsOnNode: readonly PodOnNode[], available: { readonly [resou
     ...columns.map((column) => shareText(usage.get(column), available[column.split('.')[1]!])),
     humanDuration(Date.now() - Date.parse(metadata.creationTimestamp ?? '')),
   ])
-  const listed = rows.length === 0 ? '' : table(headings, rows)
-  return `Non-terminated Pods:\t(${rows.length} in total)\n${listed}${sumsText(podsOnNode, available)}`
+  const podTable = rows.length === 0 ? '' : table(headings, rows)
+  return `Non-terminated Pods:\t(${rows.length} in total)\n${podTable}${sumsText(podsOnNode, available)}`
 }
 
 /** Shows the sums of all requests and limits. Limits may exceed the capacity. */

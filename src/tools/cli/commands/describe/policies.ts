@@ -129,12 +129,12 @@ function behaviorText(behavior: Behavior | undefined): string {
   const side = (title: string, rules: Behavior['scaleUp']) => {
     if (rules === undefined) return ''
     const { stabilizationWindowSeconds: seconds, selectPolicy, policies = [] } = rules
-    const listed = policies.map(
+    const policyLines = policies.map(
       ({ type, value, periodSeconds }) => `      - Type: ${type}\tValue: ${value}\tPeriod: ${periodSeconds} seconds\n`,
     )
     const window = seconds === undefined ? '' : `    Stabilization Window: ${seconds} seconds\n`
-    const chosen = `    Select Policy: ${selectPolicy ?? 'Max'}\n`
-    return `  ${title}:\n${window}${chosen}${listed.length === 0 ? '' : `    Policies:\n${listed.join('')}`}`
+    const selection = `    Select Policy: ${selectPolicy ?? 'Max'}\n`
+    return `  ${title}:\n${window}${selection}${policyLines.length === 0 ? '' : `    Policies:\n${policyLines.join('')}`}`
   }
   return `Behavior:\n${side('Scale Up', behavior.scaleUp)}${side('Scale Down', behavior.scaleDown)}`
 }

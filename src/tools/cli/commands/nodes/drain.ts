@@ -72,8 +72,16 @@ export const drainCommand = defineCommand({
     const nodes = nodeWords('drain', words, options)
     await withTypedSession(context, options, async (session) => {
       await setSchedulable(session, nodes, { options, schedulable: false })
-      const chosen = { ...options, filename: [], recursive: false, fieldSelector: '', all: false, allNamespaces: false }
-      for (const { name } of await findSubjects(session, nodes, chosen)) await drainNode(session, name.name, options)
+      const nodeOptions = {
+        ...options,
+        filename: [],
+        recursive: false,
+        fieldSelector: '',
+        all: false,
+        allNamespaces: false,
+      }
+      for (const { name } of await findSubjects(session, nodes, nodeOptions))
+        await drainNode(session, name.name, options)
     })
   },
 })

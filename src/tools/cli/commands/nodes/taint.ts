@@ -93,19 +93,19 @@ const isSame = (a: Taint, b: Taint) => a.key === b.key && a.effect === b.effect
 
 function changeOf(live: Node, { set, remove }: Wanted, { overwrite }: { overwrite: boolean }): Change {
   const before = live.spec?.taints ?? []
-  const taken = before.filter((taint) => set.some((other) => isSame(taint, other)))
-  if (taken.length > 0 && !overwrite)
+  const existingTaints = before.filter((taint) => set.some((other) => isSame(taint, other)))
+  if (existingTaints.length > 0 && !overwrite)
     throw new UsageError(
-      `node ${live.metadata.name} already has ${taken.map(({ key }) => key).join(',')} taint(s) with same effect(s) and --overwrite is false`,
+      `node ${live.metadata.name} already has ${existingTaints.map(({ key }) => key).join(',')} taint(s) with same effect(s) and --overwrite is false`,
     )
-  let taints = [...set, ...before.filter((taint) => !taken.includes(taint))]
-  for (const gone of remove) {
+  let taints = [...set, ...before.filter((taint) => !existingTaints.includes(taint))]
+  for (const removal of remove) {
     const remainingTaints = taints.filter(
-      ({ key, effect }) => key !== gone.key || (gone.effect !== '' && effect !== gone.effect),
+      ({ key, effect }) => key !== removal.key || (removal.effect !== '' && effect !== removal.effect),
     )
     if (remainingTaints.length === taints.length)
       throw new UsageError(
-        `taint ${JSON.stringify(gone.effect === '' ? gone.key : `${gone.key}:${gone.effect}`)} not found`,
+        `taint ${JSON.stringify(removal.effect === '' ? removal.key : `${removal.key}:${removal.effect}`)} not found`,
       )
     taints = remainingTaints
   }

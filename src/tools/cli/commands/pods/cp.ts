@@ -82,8 +82,8 @@ interface Copying {
 /** Returns the parameters for running commands in the pod. */
 async function remoteOf(session: Session, pod: string, { options }: Copying): Promise<Omit<RemoteCommand, 'command'>> {
   const name = objectNameIn(session, kinds.Pod, pod)
-  const found = await session.client.get(kinds.Pod, name, { signal: session.context.signal })
-  const { name: container = '' } = chooseContainer(session, found, options)
+  const podObject = await session.client.get(kinds.Pod, name, { signal: session.context.signal })
+  const { name: container = '' } = chooseContainer(session, podObject, options)
   return { path: objectPath(kinds.Pod, name, 'exec'), container, tty: false }
 }
 
@@ -138,11 +138,11 @@ interface Item {
 
 /** Lists a file, or a directory recursively. Follows a link that is named directly and skips links below it. */
 function* itemsOf(path: string, name: string): Generator<Item> {
-  const found = statSync(path)
-  const mode = found.mode & 0o777
-  const modified = Math.max(0, Math.floor(found.mtimeMs / 1000))
-  if (!found.isDirectory()) {
-    const { size } = found
+  const stats = statSync(path)
+  const mode = stats.mode & 0o777
+  const modified = Math.max(0, Math.floor(stats.mtimeMs / 1000))
+  if (!stats.isDirectory()) {
+    const { size } = stats
     yield { head: entryHeader({ name, type: 'file', mode, size }, modified), path, size }
     return
   }
@@ -155,12 +155,12 @@ async function* archiveOf(items: readonly Item[]): AsyncGenerator<Buffer> {
   for (const { head, path, size } of items) {
     yield head
     if (size === 0) continue
-    let sent = 0
+    let sentBytes = 0
     for await (const chunk of createReadStream(path, { end: size - 1 })) {
-      sent += chunk.length
+      sentBytes += chunk.length
       yield chunk
     }
-    if (sent < size) throw new UsageError(`${path} shrank while it was being copied`)
+    if (sentBytes < size) throw new UsageError(`${path} shrank while it was being copied`)
     yield padding(size)
   }
   yield endOfArchive

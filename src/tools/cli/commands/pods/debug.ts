@@ -183,14 +183,14 @@ async function visitNode({ client, context, namespace }: Session, node: string, 
     containers: [{ ...container, volumeMounts: [{ name: 'host-root', mountPath: '/host' }] }],
     volumes: [{ name: 'host-root', hostPath: { path: '/' } }],
   }
-  const made = await client.create(kinds.Pod, { metadata: { name, namespace }, spec } as unknown as kinds.Pod, {
+  const createdPod = await client.create(kinds.Pod, { metadata: { name, namespace }, spec } as unknown as kinds.Pod, {
     signal: context.signal,
   })
   if (!options.quiet)
     context.out(
       `Creating debugging pod ${name} with container ${escapeLine(container.name)} on node ${escapeLine(node)}.\n`,
     )
-  return made
+  return createdPod
 }
 
 interface DebugContainer {
@@ -204,8 +204,8 @@ function containerOf(
   { options, command, isNode }: { options: Options; command: readonly string[]; isNode: boolean },
 ): DebugContainer {
   // The container is alone in its pod, so its name needs no random suffix.
-  const made = isNode ? 'debugger' : `debugger-${randomBytes(3).toString('hex').slice(0, 5)}`
-  const name = options.container || made
+  const defaultName = isNode ? 'debugger' : `debugger-${randomBytes(3).toString('hex').slice(0, 5)}`
+  const name = options.container || defaultName
   if (options.container === '' && options.image !== '' && !isNode && !options.quiet)
     context.err(`Defaulting debug container name to ${name}.\n`)
   const env = options.env.map((pair) => readVariable(pair, '--env'))
@@ -268,7 +268,7 @@ async function copy({ client, context }: Session, pod: Pod, { container, options
     },
   }
   if (options.replace) await client.delete(kinds.Pod, { namespace, name }, { signal: context.signal })
-  const made = await client.create(kinds.Pod, draft as kinds.Pod, { signal: context.signal })
+  const createdPod = await client.create(kinds.Pod, draft as kinds.Pod, { signal: context.signal })
   if (!options.quiet) context.out(`pod/${escapeLine(options.copyTo)} created\n`)
-  return made
+  return createdPod
 }

@@ -169,10 +169,10 @@ const lingerMs = 30_000
 
 /** The first message of each stream contains its port. */
 async function receive(socket: Socket, channels: Channels): Promise<void> {
-  const begun = new Set<number>()
+  const startedChannels = new Set<number>()
   for await (const { channel, data: bytes } of channels.messages()) {
-    const content = begun.has(channel) ? bytes : bytes.subarray(2)
-    begun.add(channel)
+    const content = startedChannels.has(channel) ? bytes : bytes.subarray(2)
+    startedChannels.add(channel)
     if (content.length === 0) continue
     if (channel !== data) throw new UsageError(content.toString('utf8'))
     if (!socket.write(content)) await Promise.race([once(socket, 'drain'), once(socket, 'close')])

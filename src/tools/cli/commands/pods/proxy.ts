@@ -155,9 +155,9 @@ async function listen(server: Server, { port, address, unixSocket }: Options): P
   await once(server, 'listening').catch((error: unknown) => {
     throw new UsageError(`cannot listen on ${unixSocket || `${address}:${port}`}: ${messageOf(error)}`)
   })
-  const bound = server.address() as AddressInfo | string
-  if (typeof bound === 'string') return bound
-  return `${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`
+  const boundAddress = server.address() as AddressInfo | string
+  if (typeof boundAddress === 'string') return boundAddress
+  return `${boundAddress.family === 'IPv6' ? `[${boundAddress.address}]` : boundAddress.address}:${boundAddress.port}`
 }
 
 function readPort(value: string): number {
@@ -230,8 +230,8 @@ async function answer({ send }: Connection, call: Call): Promise<void> {
   if (!url.startsWith(`${prefix}/`)) return void response.writeHead(404).end('404 page not found\n')
   const refusal = call.isFiltered ? pageRefusal(request) : undefined
   if (refusal !== undefined) return void response.writeHead(refusal.status, plainText).end(`${refusal.text}\n`)
-  const gone = new AbortController()
-  response.once('close', () => gone.abort())
+  const clientGone = new AbortController()
+  response.once('close', () => clientGone.abort())
   const body = await requestBody(request)
   const answered = await send({
     method,
@@ -242,7 +242,7 @@ async function answer({ send }: Connection, call: Call): Promise<void> {
         .map(([name, value]) => [name, String(value)]),
     ),
     body,
-    signal: gone.signal,
+    signal: clientGone.signal,
   })
   const passed = Object.entries(answered.headers).filter(([name]) => !dropped.has(name) && !name.startsWith(':'))
   response.writeHead(answered.status, Object.fromEntries(passed))

@@ -95,8 +95,8 @@ async function givenVariables(
 ): Promise<string[]> {
   if (!variables.includes('-')) return [...variables]
   const lines = (await input()).toString('utf8').split('\n')
-  const read = lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'))
-  return [...variables.filter((variable) => variable !== '-'), ...read]
+  const variableLines = lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'))
+  return [...variables.filter((variable) => variable !== '-'), ...variableLines]
 }
 
 function readChange(words: readonly string[]): EnvChange {
@@ -116,8 +116,8 @@ function readChange(words: readonly string[]): EnvChange {
 async function list(context: Context, words: readonly string[], options: OptionsOf<typeof envFlags>): Promise<void> {
   refuseListedForm(options)
   await withTypedSession(context, options, async (session) => {
-    const chosen = { ...options, fieldSelector: '', allNamespaces: false }
-    for (const subject of await findSubjects(session, words, chosen)) {
+    const subjectOptions = { ...options, fieldSelector: '', allNamespaces: false }
+    for (const subject of await findSubjects(session, words, subjectOptions)) {
       const object = await liveOf(session, subject)
       warnOfContainers(context, object, options)
       context.out(await listEnvironment(session, object, options))

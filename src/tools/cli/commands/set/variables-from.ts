@@ -34,9 +34,9 @@ export async function variablesFrom(session: Session | undefined, { from, keys, 
   const { data = {} } = (await session.client.get(type, objectNameIn(session, type, sourceWord.name), {
     signal,
   })) as WithData
-  const chosen = keys === '' ? undefined : keys.split(',')
+  const selectedKeys = keys === '' ? undefined : keys.split(',')
   return Object.keys(data)
-    .filter((key) => chosen === undefined || chosen.includes(key))
+    .filter((key) => selectedKeys === undefined || selectedKeys.includes(key))
     .sort(compareUtf8)
     .map((key) => ({
       name: variableName(`${prefix}${key}`),

@@ -77,7 +77,7 @@ function editedFields({ base, draft, schema }: Edit): FieldChange[] {
 }
 
 /** Returns the changed fields except those to leave alone, plus the fields that the console already owns. */
-function configurationOf(edit: Edit, left: ReadonlySet<string>): JsonObject {
+function configurationOf(edit: Edit, skippedFields: ReadonlySet<string>): JsonObject {
   const { base, draft } = edit
   const { namespace, name = '' } = base.metadata
   const metadata: JsonObject = namespace === undefined ? { name } : { name, namespace }
@@ -90,13 +90,14 @@ function configurationOf(edit: Edit, left: ReadonlySet<string>): JsonObject {
     }
   }
   for (const { path, after } of editedFields(edit))
-    if (after !== undefined && !isLeft(left, pathText(path))) setField(configuration, path, structuredClone(after))
+    if (after !== undefined && !isLeft(skippedFields, pathText(path)))
+      setField(configuration, path, structuredClone(after))
   return configuration
 }
 
 /** Whether a field or a part of it is left alone. The server may report a conflict for a part of a change. */
-function isLeft(left: ReadonlySet<string>, field: string): boolean {
-  return left.has(field) || [...left].some((each) => each.startsWith(field))
+function isLeft(skippedFields: ReadonlySet<string>, field: string): boolean {
+  return skippedFields.has(field) || [...skippedFields].some((each) => each.startsWith(field))
 }
 
 export interface Choice {

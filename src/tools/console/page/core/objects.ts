@@ -32,7 +32,7 @@ export function useObjects<T extends ApiObject = ApiObject>(
     const next = new Store<Followed<T>>({ ...nothing, error: attempt.place === place ? attempt.refusal : undefined })
     let retry: ReturnType<typeof setTimeout> | undefined
     const aborting = new AbortController()
-    const chosen = {
+    const listOptions = {
       ...(namespace === undefined ? {} : { namespace }),
       ...(labelSelector === undefined ? {} : { labelSelector }),
       ...(fieldSelector === undefined ? {} : { fieldSelector }),
@@ -46,7 +46,7 @@ export function useObjects<T extends ApiObject = ApiObject>(
       retry = setTimeout(() => setAttempt({ place, refusal: error }), refusalMs)
     }
     const onFollowing = () => next.set({ ...next.value, error: undefined })
-    const informer = new Informer(client, type, { selection: chosen, onError, onFollowing })
+    const informer = new Informer(client, type, { selection: listOptions, onError, onFollowing })
     const show = () =>
       next.set({ objects: [...informer.objects()] as unknown as T[], synced: next.value.synced, error: undefined })
     informer.onChange(show)

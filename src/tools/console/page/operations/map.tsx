@@ -29,9 +29,9 @@ export function MapPage() {
   const nodes = useObjects<Node>(nodeType)
   const pods = useObjects<Pod>(podType, namespace === '' ? {} : { namespace })
   const byNode = Map.groupBy(pods.objects.slice(0, maxPods), ({ spec }) => spec?.nodeName ?? '')
-  const drawn = new Set(nodes.objects.map(({ metadata }) => metadata.name ?? ''))
+  const nodeNames = new Set(nodes.objects.map(({ metadata }) => metadata.name ?? ''))
   // If the user may not list nodes, only the nodes named by pods are known.
-  const unknown = [...byNode.keys()].filter((name) => name !== '' && !drawn.has(name)).sort()
+  const unknown = [...byNode.keys()].filter((name) => name !== '' && !nodeNames.has(name)).sort()
   const podsOn = (name = '') => byNode.get(name) ?? []
   const unplaced = podsOn('')
   const isSynced = nodes.synced && pods.synced

@@ -150,7 +150,7 @@ function Rows({ type, table, name, showNamespace }: RowsProps) {
   }, [table.changes, name])
   const isLoading = table.state === 'loading'
   if (rows.length === 0 && isLoading) return <Loading />
-  const hidden = table.rows.size - rows.length
+  const hiddenRows = table.rows.size - rows.length
   return (
     <>
       <VirtualTable
@@ -160,7 +160,7 @@ function Rows({ type, table, name, showNamespace }: RowsProps) {
       />
       <p class="count" role="status">
         {rows.length.toLocaleString('en')} {rows.length === 1 ? 'object' : 'objects'}
-        {hidden > 0 && `, ${hidden.toLocaleString('en')} more do not match the name`}
+        {hiddenRows > 0 && `, ${hiddenRows.toLocaleString('en')} more do not match the name`}
         {isLoading && ', loading more…'}
       </p>
     </>

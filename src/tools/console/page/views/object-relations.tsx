@@ -254,7 +254,7 @@ function curve(from: Placed, to: Placed): string {
 
 function Box({ placed: { node, x, y }, isSelf }: { readonly placed: Placed; readonly isSelf: boolean }) {
   const { type, namespace, name, kind, mark } = node
-  const drawn = (
+  const box = (
     <g transform={`translate(${x} ${y})`} class={isSelf ? 'graph-box self' : 'graph-box'}>
       <title>{`${displayText(kind, 60)} ${displayText(name, 253)} ${mark}`}</title>
       <rect width={boxWidth} height={boxHeight} rx="8" />
@@ -266,5 +266,5 @@ function Box({ placed: { node, x, y }, isSelf }: { readonly placed: Placed; read
       </text>
     </g>
   )
-  return type === undefined || isSelf ? drawn : <a href={objectAddress(type, { namespace, name })}>{drawn}</a>
+  return type === undefined || isSelf ? box : <a href={objectAddress(type, { namespace, name })}>{box}</a>
 }

@@ -30,7 +30,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   const { types } = kinds.store.value
   const namespaces = useObjects(kinds.builtIn('namespaces', '')).objects
   const [text, setText] = useState('')
-  const [chosen, setChosen] = useState(0)
+  const [selectedIndex, setChosen] = useState(0)
   const names = namespaces.map(({ metadata }) => metadata.name ?? '')
   const matchingGoals = goalsFor(text, types, names)
   // Keys may arrive faster than the list is rendered, so they apply to the latest input.
@@ -59,7 +59,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
         role="combobox"
         aria-expanded="true"
         aria-controls="goals"
-        aria-activedescendant={matchingGoals.length > 0 ? `goal-${chosen}` : undefined}
+        aria-activedescendant={matchingGoals.length > 0 ? `goal-${selectedIndex}` : undefined}
         aria-label="Jump to"
         placeholder="A kind, a page, or kind namespace/name"
         spellcheck={false}
@@ -70,7 +70,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
         }}
         onKeyDown={onKey}
       />
-      <Goals goals={matchingGoals} chosen={chosen} onTake={take} />
+      <Goals goals={matchingGoals} selectedIndex={selectedIndex} onTake={take} />
       {matchingGoals.length === 0 && <p class="hint">Nothing has this name.</p>}
     </Dialog>
   )
@@ -78,11 +78,11 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
 
 interface GoalsProps {
   readonly goals: readonly Goal[]
-  readonly chosen: number
+  readonly selectedIndex: number
   readonly onTake: (goal: Goal) => void
 }
 
-function Goals({ goals, chosen, onTake }: GoalsProps) {
+function Goals({ goals, selectedIndex, onTake }: GoalsProps) {
   return (
     <div id="goals" role="listbox" aria-label="Where to">
       {goals.map((goal, i) => (
@@ -93,7 +93,7 @@ function Goals({ goals, chosen, onTake }: GoalsProps) {
           tabIndex={-1}
           id={`goal-${i}`}
           role="option"
-          aria-selected={i === chosen}
+          aria-selected={i === selectedIndex}
           onClick={() => onTake(goal)}
         >
           <span>{displayText(goal.title, 120)}</span>
@@ -107,8 +107,8 @@ function Goals({ goals, chosen, onTake }: GoalsProps) {
 /** `deploy web` or `deploy team-a/web` leads to an object, whether or not it exists. */
 function goalsFor(text: string, types: readonly Type[], namespaces: readonly string[]): Goal[] {
   const [word = '', name = ''] = text.trim().toLowerCase().split(/\s+/, 2)
-  const listed = types.filter(({ verbs }) => verbs.includes('list'))
-  const matching = listed.filter((type) => matches(type, word)).sort((a, b) => rank(a, word) - rank(b, word))
+  const listableTypes = types.filter(({ verbs }) => verbs.includes('list'))
+  const matching = listableTypes.filter((type) => matches(type, word)).sort((a, b) => rank(a, word) - rank(b, word))
   if (name !== '') return matching.slice(0, most).map((type) => objectGoal(type, name))
   return [
     ...pages.filter(({ title }) => title.toLowerCase().includes(word)),

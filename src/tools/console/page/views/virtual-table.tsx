@@ -210,12 +210,12 @@ function clamp(width: number): number {
 }
 
 function sortRows(rows: readonly Row[], columns: readonly ShownColumn[], sort: string): readonly Row[] {
-  const wanted = columns.find(({ name }) => name === sort || `-${name}` === sort)
-  if (wanted === undefined) return rows
+  const sortColumn = columns.find(({ name }) => name === sort || `-${name}` === sort)
+  if (sortColumn === undefined) return rows
   const sign = sort.startsWith('-') ? -1 : 1
   // A later time means a lower age, so the order is reversed.
-  const direction = wanted.role === 'age' || wanted.role === 'lastSeen' ? -sign : sign
-  return [...rows].sort((a, b) => direction * compareCells(sortValue(wanted, a), sortValue(wanted, b)))
+  const direction = sortColumn.role === 'age' || sortColumn.role === 'lastSeen' ? -sign : sign
+  return [...rows].sort((a, b) => direction * compareCells(sortValue(sortColumn, a), sortValue(sortColumn, b)))
 }
 
 function sortValue({ role, index }: ShownColumn, { metadata, cells, receivedMs }: Row): unknown {
@@ -273,11 +273,11 @@ interface RowScroll {
 /** Moves the focus between rows. Only one row is in the tab order. */
 function useRowKeys(view: { readonly current: HTMLElement | null }, { length, rowHeight, scrollTo }: RowScroll) {
   const [active, setActive] = useState(0)
-  const wanted = useRef<number | undefined>(undefined)
+  const rowToFocus = useRef<number | undefined>(undefined)
   useEffect(() => {
-    if (wanted.current === undefined) return
-    const link = view.current?.querySelector<HTMLElement>(`a[data-row="${wanted.current}"]`)
-    if (link) wanted.current = undefined
+    if (rowToFocus.current === undefined) return
+    const link = view.current?.querySelector<HTMLElement>(`a[data-row="${rowToFocus.current}"]`)
+    if (link) rowToFocus.current = undefined
     link?.focus({ preventScroll: true })
   })
   const onKeyDown = (event: KeyboardEvent) => {
@@ -295,7 +295,7 @@ function useRowKeys(view: { readonly current: HTMLElement | null }, { length, ro
     event.preventDefault()
     const from = (event.target as HTMLElement).dataset.row
     const next = Math.max(0, Math.min(length - 1, (from === undefined ? active - step : Number(from)) + step))
-    wanted.current = next
+    rowToFocus.current = next
     setActive(next)
     scrollTo(next)
   }
