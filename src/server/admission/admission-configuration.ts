@@ -35,10 +35,10 @@ export async function readAdmissionConfiguration(
   refuseUnknown(file, content, ['apiVersion', 'kind', 'plugins'])
   const plugins = own(content, 'plugins') ?? []
   if (!Array.isArray(plugins)) throw fault(file, 'plugins must be a list')
-  const read = await Promise.all(plugins.map((plugin, i) => readPlugin(file, plugin, i)))
-  const twice = read.find(([name], i) => read.findIndex(([other]) => other === name) !== i)
+  const entries = await Promise.all(plugins.map((plugin, i) => readPlugin(file, plugin, i)))
+  const twice = entries.find(([name], i) => entries.findIndex(([other]) => other === name) !== i)
   if (twice !== undefined) throw fault(file, `${twice[0]} is configured more than once`)
-  return new Map(read)
+  return new Map(entries)
 }
 
 async function readPlugin(file: string, plugin: Json, index: number): Promise<[string, ControlConfiguration]> {

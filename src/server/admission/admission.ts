@@ -95,9 +95,9 @@ const webhookControls = {
 
 /** Clients that write a webhook configuration get a success and expect the webhook to be called. */
 function warnOfUncalledWebhooks(activeControls: readonly Control[], { servedTypes, log }: AdmissionParts): void {
-  const served = new Set(servedTypes().map(({ resource }) => resource))
+  const servedResources = new Set(servedTypes().map(({ resource }) => resource))
   for (const [name, resource] of Object.entries(webhookControls))
-    if (served.has(resource) && !activeControls.some((control) => control.name === name))
+    if (servedResources.has(resource) && !activeControls.some((control) => control.name === name))
       log.warn(`${name} is disabled: ${resource} are stored, but their webhooks are never called`)
 }
 

@@ -7,21 +7,21 @@ import type { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
 /** Returns a function that finds the served type of an owner reference. */
 export function ownerTypesIn(catalogue: Catalogue) {
   return (apiVersion: string, kind: string): OwnerType | undefined => {
-    const served = catalogue.all().find((one) => one.apiVersion === apiVersion && one.kind.kind === kind)
-    if (served === undefined) return undefined
-    const { group, plural } = served
-    return { group, plural, version: served.kind.version, namespaced: served.kind.scope === 'Namespaced' }
+    const servedType = catalogue.all().find((one) => one.apiVersion === apiVersion && one.kind.kind === kind)
+    if (servedType === undefined) return undefined
+    const { group, plural } = servedType
+    return { group, plural, version: servedType.kind.version, namespaced: servedType.kind.scope === 'Namespaced' }
   }
 }
 
 /** Returns a function that finds the stored type of policy parameters. */
 export function parameterTypesIn(catalogue: Catalogue): FindParameterType {
   return (apiVersion, name) => {
-    const served = catalogue.all().find((one) => one.apiVersion === apiVersion && one.kind.kind === name)
-    if (served === undefined) return undefined
-    const stored = { group: served.kind.group, plural: served.plural }
+    const servedType = catalogue.all().find((one) => one.apiVersion === apiVersion && one.kind.kind === name)
+    if (servedType === undefined) return undefined
+    const stored = { group: servedType.kind.group, plural: servedType.plural }
     if (catalogue.stored(stored.group, stored.plural) === undefined) return undefined
-    return { stored, group: served.group, namespaced: served.kind.scope === 'Namespaced' }
+    return { stored, group: servedType.group, namespaced: servedType.kind.scope === 'Namespaced' }
   }
 }
 

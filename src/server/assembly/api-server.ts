@@ -75,10 +75,13 @@ export async function startApiServer(options: ServerOptions, environment: Enviro
 /** The environment of a server. The emulated version determines the kinds unless they are given. */
 type ServerContext = FoundationContext & Pick<Environment, 'kinds'>
 
-async function assemble(given: ServerOptions, environment: ServerContext): Promise<Omit<ApiServer, 'stop'>> {
-  const foundation = await openFoundation(given, environment)
+async function assemble(
+  configuredOptions: ServerOptions,
+  environment: ServerContext,
+): Promise<Omit<ApiServer, 'stop'>> {
+  const foundation = await openFoundation(configuredOptions, environment)
   const { emulatedVersion } = foundation
-  const options = { ...given, emulatedVersion }
+  const options = { ...configuredOptions, emulatedVersion }
   const context = { ...environment, kinds: environment.kinds ?? kindsOfVersion(emulatedVersion) }
   const backend = await openBackend(options, foundation, context)
   const { url, advertised, inProcess, moving } = await openFrontend(options, backend, context)

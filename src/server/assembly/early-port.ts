@@ -32,7 +32,7 @@ export interface EarlyPort {
 interface EarlyPortParts {
   readonly certificates: Pick<Certificates, 'tls'>
   /** Monotonic time at which the start began. */
-  readonly begun: number
+  readonly startTime: number
   readonly clock: Clock
   readonly log: Log
   readonly opened: AsyncDisposableStack
@@ -43,10 +43,10 @@ interface EarlyPortParts {
 /** Returns undefined if the port must not open before the server is ready. */
 export async function openEarlyPort(
   options: ServerOptions,
-  { certificates, begun, clock, log, opened, counting, portSharing }: EarlyPortParts,
+  { certificates, startTime, clock, log, opened, counting, portSharing }: EarlyPortParts,
 ): Promise<EarlyPort | undefined> {
   if (options.livezGrace === 0) return undefined
-  let answering: Answering = { handle: answerWhileStarting(options, begun, clock), maySwitch: () => false }
+  let answering: Answering = { handle: answerWhileStarting(options, startTime, clock), maySwitch: () => false }
   const listener = await openListener(options, certificates, {
     handle: (exchange) => answering.handle(exchange),
     maySwitch: (target) => answering.maySwitch(target),
@@ -75,8 +75,8 @@ export async function openWaitingPort(
   return await openEarlyPort(options, { ...parts, certificates: { tls: await firstPair(options, parts.clock) } })
 }
 
-function answerWhileStarting(options: ServerOptions, begun: number, clock: Clock): Answering['handle'] {
-  const end = begun + options.livezGrace
+function answerWhileStarting(options: ServerOptions, startTime: number, clock: Clock): Answering['handle'] {
+  const end = startTime + options.livezGrace
   const late = () => (clock.monotonic() < end ? undefined : 'the server has not started within --livez-grace-period')
   const health = healthPaths(
     [{ name: 'start-in-time', check: late }],

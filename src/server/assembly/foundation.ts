@@ -39,7 +39,7 @@ export async function openFoundation(options: ServerOptions, context: Foundation
   const metrics = openMetrics(systemClock)
   const auditParts = { vendor, clock: systemClock, log, reloading, worker, opened, metrics: metrics.audit }
   const audited = await openAudit(options, auditParts)
-  const earlyPortParts = { begun: clock.monotonic(), clock, log, opened, portSharing: worker }
+  const earlyPortParts = { startTime: clock.monotonic(), clock, log, opened, portSharing: worker }
   const waiting = await openWaitingPort(options, earlyPortParts)
   const storeParts = { log, clock, metrics: metrics.store, providedStore: givenStore, worker, stopping }
   const { store, raw, failed, notice } = await openStore(options, storeParts)

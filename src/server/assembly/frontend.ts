@@ -37,8 +37,8 @@ async function openPipeline(
 ): Promise<Handling> {
   const { log, hooks, opened, worker, advertisedHost } = context
   const { vendor, authorizer, admission, metrics, catalogue, readiness, aggregation } = backend
-  const shown = allMetrics(metrics, catalogue)
-  const exposer = worker === undefined ? new Exposer(shown) : worker.exposing(shown)
+  const servedMetrics = allMetrics(metrics, catalogue)
+  const exposer = worker === undefined ? new Exposer(servedMetrics) : worker.exposing(servedMetrics)
   const paths = servedPaths({
     catalogue,
     emulation: emulationFrom(options),
@@ -137,10 +137,10 @@ export async function openFrontend(options: EmulatedOptions, backend: Backend, c
   const moving: ClientMoving = {
     moveClients: (chance) => listener.moveClients(chance),
     leave: async () => {
-      const left = listener.leave()
+      const departure = listener.leave()
       // Clients resume their watches on other workers.
       backend.caches.endWatches()
-      await left
+      await departure
     },
   }
   return { url, advertised, inProcess, moving }
@@ -159,8 +159,8 @@ function endStreams({ caches, aggregation, ways }: Pick<Backend, 'caches' | 'agg
 function cutOffDenied(listener: Listener, denied: DeniedCertificates): void {
   denied.onChange(() =>
     listener.cutOff(({ certificate }) => {
-      const shown = certificate === undefined ? [] : [certificate.x509, ...certificate.intermediates]
-      return shown.some((each) => denied.has(each))
+      const chain = certificate === undefined ? [] : [certificate.x509, ...certificate.intermediates]
+      return chain.some((each) => denied.has(each))
     }),
   )
 }

@@ -104,7 +104,7 @@ class Conversation implements ServerTransport {
   /** The body is passed as a single chunk. */
   readonly bodyWhole = true
   readonly answer: Promise<TransportResponse>
-  readonly #gone = new AbortController()
+  readonly #clientGone = new AbortController()
   #begin!: (response: TransportResponse) => void
   #refuse!: (error: unknown) => void
   #waiting: Buffer[] = []
@@ -122,7 +122,7 @@ class Conversation implements ServerTransport {
     this.rawHeaders = Object.entries(headers).flat()
     this.hasBody = body !== undefined
     this.bodyAtHand = body === undefined ? Buffer.alloc(0) : Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-    this.signal = this.#gone.signal
+    this.signal = this.#clientGone.signal
     this.answer = new Promise((resolve, reject) => {
       this.#begin = resolve
       this.#refuse = reject
@@ -187,7 +187,7 @@ class Conversation implements ServerTransport {
     if (this.isOver) return
     this.#broken = { why }
     this.#waiting = []
-    this.#gone.abort()
+    this.#clientGone.abort()
     this.#refuse(why)
     this.#wakeReader()
     this.#wakeWriter()
@@ -224,10 +224,10 @@ class Conversation implements ServerTransport {
 
   /** Removes the first waiting chunk. Resumes the writer if there is room for more. */
   #take(): Buffer | undefined {
-    const taken = this.#waiting.shift()
-    this.#bytes -= taken?.length ?? 0
+    const chunk = this.#waiting.shift()
+    this.#bytes -= chunk?.length ?? 0
     if (this.#bytes <= maxWaitingBytes) this.#wakeWriter()
-    return taken
+    return chunk
   }
 }
 

@@ -53,7 +53,7 @@ export function servedPaths(parts: PathParts): PathHandler[] {
   const aggregated = aggregation.backends
   const hasDiscovery = isDiscoverable(issuer.name)
   const more = hasDiscovery ? Object.values(issuerPaths) : []
-  const listed = whileUnchanged([catalogue, aggregated], () => [...listPaths(parts), ...more].sort())
+  const allPaths = whileUnchanged([catalogue, aggregated], () => [...listPaths(parts), ...more].sort())
   const keysAt = () => keysAddress || `https://${address()}${issuerPaths.keys}`
   return [
     healthPaths([], ready),
@@ -70,7 +70,7 @@ export function servedPaths(parts: PathParts): PathHandler[] {
       passOn: (exchange, place) => aggregation.handleOpenApi(exchange, place),
     }),
     ...(hasDiscovery ? [issuerDiscovery({ issuer, keysAt, emulation: parts.emulation })] : []),
-    rootPaths({ version, api: parts.emulation.version }, listed),
+    rootPaths({ version, api: parts.emulation.version }, allPaths),
     unknownPath,
   ]
 }

@@ -56,17 +56,17 @@ export async function openCertificates(options: ServerOptions, parts: Certificat
   const { clock, authorities, reloading, log } = parts
   const authority = await openAuthority({ directory: join(options.dataDir, 'pki'), clock })
   authorities.addOwn(authority.certificate)
-  const given = followCertificateFiles(servingFiles(options), reloading)
-  if (given.pair === undefined) noteSelfMade(options, log)
+  const configuredFiles = followCertificateFiles(servingFiles(options), reloading)
+  if (configuredFiles.pair === undefined) noteSelfMade(options, log)
   const names = servingNames(options)
-  const serving = given.pair ?? (await authority.servingCertificate(names))
+  const serving = configuredFiles.pair ?? (await authority.servingCertificate(names))
   const inUse = { serving, admin: await authority.adminCertificate() }
   const context = (): SecureContextOptions => {
-    const { certificate: cert, key } = given.pair ?? inUse.serving
+    const { certificate: cert, key } = configuredFiles.pair ?? inUse.serving
     return { cert, key, ca: authorities.pem }
   }
   let nodeClient: CertifiedKey | undefined
-  const trusted = () => given.pair?.certificate ?? authority.certificate
+  const trusted = () => configuredFiles.pair?.certificate ?? authority.certificate
   const writeAdmin = (server: string) => {
     const config = { cluster: clusterName(options), server, authority: trusted(), ...inUse.admin }
     return writeConfig(options.adminKubeconfig, adminKubeconfig(config))
@@ -88,19 +88,19 @@ export async function openCertificates(options: ServerOptions, parts: Certificat
     keepFresh: (server, { onRenewed, onError }) => {
       const rewriteAdmin = serialized(() => writeAdmin(server))
       authorities.onChange(() => onRenewed(context()))
-      given.onChange(() => {
+      configuredFiles.onChange(() => {
         onRenewed(context())
         rewriteAdmin.run().catch(onError)
       })
       const useServing = () => onRenewed(context())
       const pairs = renewedPairs(authority, names, { inUse, useServing, useAdmin: rewriteAdmin.run })
-      if (given.pair !== undefined) pairs.shift()
+      if (configuredFiles.pair !== undefined) pairs.shift()
       const ending = new AbortController()
       const { signal } = ending
       const lookedAt = renewWhenDue({ pairs, onError, signal, everyMilliseconds: renewalPeriod(parts.worker) })
       return async () => {
         ending.abort()
-        given.onChange(() => {})
+        configuredFiles.onChange(() => {})
         await lookedAt()
         await rewriteAdmin.ended()
       }
@@ -187,10 +187,10 @@ function servingNames(options: ServerOptions): AlternativeNames {
   const addresses = ['127.0.0.1', '::1', ownAddress(options), advertiseAddress, ...boundAddresses(bindAddress)].filter(
     (address) => address !== '',
   )
-  const given = sorted(tlsSan)
+  const configuredNames = sorted(tlsSan)
   return {
-    dns: unique(['localhost', ...hosts, ...services, ...given.dns]),
-    ips: unique([...given.ips, ...addresses]),
+    dns: unique(['localhost', ...hosts, ...services, ...configuredNames.dns]),
+    ips: unique([...configuredNames.ips, ...addresses]),
   }
 }
 

@@ -106,8 +106,10 @@ function startTable(
   { within, scheduler, nodes = [] }: TableParts,
 ): RunningLoops {
   const vendor = vendorOf(options.profile)
-  const chosen = selectLoops(controlLoops, options.controllers, { cluster: !options.ephemeral || options.nodes > 0 })
-  return startControlLoops([...chosen, ...nodes], {
+  const enabledLoops = selectLoops(controlLoops, options.controllers, {
+    cluster: !options.ephemeral || options.nodes > 0,
+  })
+  return startControlLoops([...enabledLoops, ...nodes], {
     // The user agent becomes the field manager of written fields.
     clientAs: (account) =>
       new Client(within(server.transport(account === undefined ? managerUser : serviceAccount(account))), {

@@ -31,10 +31,10 @@ export async function allFlagsOf(command: ServerCommand): Promise<Flags> {
 export async function flagGroupsOf(command: ServerCommand): Promise<FlagGroups> {
   if (command === 'apiserver') return serverFlagGroups
   const { allUpFlags, upOnlyFlags } = await loadUpFlags()
-  const known: Flags = allUpFlags
+  const upFlags: Flags = allUpFlags
   const shared = Object.entries(serverFlagGroups).map(([title, flags]) => [
     title,
-    Object.fromEntries(Object.entries(flags).map(([option, flag]) => [option, known[option] ?? flag])),
+    Object.fromEntries(Object.entries(flags).map(([option, flag]) => [option, upFlags[option] ?? flag])),
   ])
   return { 'Control loop and node': upOnlyFlags, ...Object.fromEntries(shared) }
 }

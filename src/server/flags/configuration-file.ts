@@ -121,8 +121,8 @@ class ConfigurationReader {
     }
   }
 
-  #unknown(path: readonly string[], known: readonly string[]): UsageError {
-    const hint = closestMatch(path.at(-1)!, known)
+  #unknown(path: readonly string[], candidates: readonly string[]): UsageError {
+    const hint = closestMatch(path.at(-1)!, candidates)
     return this.#fail(path, `unknown field ${path.join('.')}${hint === undefined ? '' : `; did you mean ${hint}?`}`)
   }
 }

@@ -10,10 +10,10 @@ import { UsageError } from '../../base/flags/flags.ts'
 /** Parses the version. Throws UsageError with the range of versions. */
 export function readEmulatedVersion(text: string): EmulatedVersion {
   const [component = '', ...rest] = text.split('=')
-  const asked = rest.length === 0 ? component : rest.join('=')
+  const requestedVersion = rest.length === 0 ? component : rest.join('=')
   if (text.includes(',')) throw refusal(text, 'give one version')
   if (rest.length > 0 && component !== 'kube') throw refusal(text, `the only component is kube, not ${component}`)
-  const version = emulatedVersions.find((each) => each === asked)
+  const version = emulatedVersions.find((each) => each === requestedVersion)
   if (version === undefined) throw refusal(text, 'give a major and minor version')
   return version
 }

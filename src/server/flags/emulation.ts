@@ -10,6 +10,6 @@ export function emulationFrom({
   emulatedVersion: version,
   featureGates,
 }: Pick<EmulatedOptions, 'emulatedVersion' | 'featureGates'>): Emulation {
-  const named = () => gatesNamedBy(availabilityParts(kindsOfVersion(version)))
-  return { version, gates: enabledGates(featureGates, { version, namedGates: named }) }
+  const namedGates = () => gatesNamedBy(availabilityParts(kindsOfVersion(version)))
+  return { version, gates: enabledGates(featureGates, { version, namedGates }) }
 }

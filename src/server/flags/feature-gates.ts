@@ -96,15 +96,15 @@ export function enabledGates(pairs: FeatureGatePairs, choice: GateChoice): Gates
   const defaults = defaultGatesOf(choice.version)
   if (pairs.size === 0) return defaults
   const isActedOn = actedOnIn(choice)
-  const given = [...pairs].map(([name, on]) => ({ name, on }))
-  const ofStages = given
+  const settings = [...pairs].map(([name, on]) => ({ name, on }))
+  const ofStages = settings
     .filter(({ name }) => stages.includes(name))
     .flatMap((pair) =>
       gatesOfStage(pair, choice.version)
         .filter(isActedOn)
         .map((name) => ({ name, on: pair.on })),
     )
-  const namedGates = given
+  const namedGates = settings
     .filter(({ name }) => !stages.includes(name))
     .map((pair) => ({ name: acceptedGate(pair, choice.version, isActedOn), on: pair.on }))
   const gates = new Set(defaults)

@@ -43,8 +43,8 @@ export const tlsFlags = {
 function readSuites(text: string): string | undefined {
   const names = list(text)
   if (names.length === 0) return undefined
-  const chosen = names.filter((name) => !ofTls13.includes(name)).map(readSuite)
-  return [...ofTls13, ...chosen].join(':')
+  const otherSuites = names.filter((name) => !ofTls13.includes(name)).map(readSuite)
+  return [...ofTls13, ...otherSuites].join(':')
 }
 
 function readSuite(name: string): string {

@@ -45,6 +45,6 @@ function isSwitch({ only = [] }: UnsupportedFlag): boolean {
 
 function check(name: string, { why, only = [] }: UnsupportedFlag, value: string): void {
   if (only.includes(value)) return
-  const taken = only.length === 0 ? '' : `; only --${name}=${only[0]} is accepted`
-  throw new UsageError(`--${name} is not supported: ${why}${taken}`)
+  const acceptedValue = only.length === 0 ? '' : `; only --${name}=${only[0]} is accepted`
+  throw new UsageError(`--${name} is not supported: ${why}${acceptedValue}`)
 }

@@ -40,18 +40,18 @@ export interface FrontProxyParts {
 
 /** Opens the client certificate for aggregated API servers: from the files that flags name, or a self-signed one. */
 export async function openFrontProxy(options: ServerOptions, parts: FrontProxyParts): Promise<FrontProxy> {
-  const given = followCertificateFiles(
+  const clientCertificate = followCertificateFiles(
     {
       certificate: { flag: 'proxy-client-cert-file', file: options.proxyClientCertFile },
       key: { flag: 'proxy-client-key-file', file: options.proxyClientKeyFile },
     },
     parts.reloading,
   )
-  const own = given.pair === undefined ? await openOwn(options, parts) : undefined
+  const own = clientCertificate.pair === undefined ? await openOwn(options, parts) : undefined
   const { requestheaderUsernameHeaders, requestheaderGroupHeaders, requestheaderExtraHeadersPrefix } = options
   return {
     get pair() {
-      return given.pair ?? own!.pair
+      return clientCertificate.pair ?? own!.pair
     },
     get trust() {
       return trustOf(options, parts.authorities, own?.authority)
@@ -98,11 +98,11 @@ function trustOf(
   ownAuthority: string | undefined,
 ): ProxyTrust | undefined {
   if (proxies.length === 0 && ownAuthority === undefined) return undefined
-  const given = proxies.map((certificate) => certificate.toString())
+  const proxyAuthorities = proxies.map((certificate) => certificate.toString())
   const names = options.requestheaderAllowedNames
   const isAnyAllowed = names.length === 0 && proxies.length > 0
   return {
-    authorities: ownAuthority === undefined ? given : [ownAuthority, ...given],
+    authorities: ownAuthority === undefined ? proxyAuthorities : [ownAuthority, ...proxyAuthorities],
     usernameHeaders: ['X-Remote-User', ...options.requestheaderUsernameHeaders],
     groupHeaders: ['X-Remote-Group', ...options.requestheaderGroupHeaders],
     extraPrefixes: ['X-Remote-Extra-', ...options.requestheaderExtraHeadersPrefix],

@@ -101,6 +101,6 @@ async function questionOf({ options, connections }: Opened, body: string): Promi
   const { server, token, headers } = options
   const bearer = await token?.()
   const authorization = bearer === undefined ? headers?.authorization : `Bearer ${bearer}`
-  const sent = authorization === undefined ? {} : { authorization: String(authorization) }
-  return { url: server, connections, body, headers: sent }
+  const sentHeaders = authorization === undefined ? {} : { authorization: String(authorization) }
+  return { url: server, connections, body, headers: sentHeaders }
 }

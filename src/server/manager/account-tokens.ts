@@ -32,7 +32,7 @@ interface Held {
 
 export class AccountTokens {
   readonly #parts: AccountTokenParts
-  readonly #held = new Map<string, Held>()
+  readonly #tokens = new Map<string, Held>()
 
   constructor(parts: AccountTokenParts) {
     this.#parts = parts
@@ -44,18 +44,18 @@ export class AccountTokens {
       const headers = { ...request.headers, authorization: `Bearer ${await this.#token(account)}` }
       const response = await this.#parts.anonymous({ ...request, headers })
       // The account may have been recreated, or the token key replaced.
-      if (response.status === 401) this.#held.delete(account)
+      if (response.status === 401) this.#tokens.delete(account)
       return response
     }
   }
 
   #token(account: string): Promise<string> {
     const now = this.#parts.clock.monotonic()
-    const held = this.#held.get(account)
-    if (held !== undefined && now < held.freshUntil) return held.token
+    const cachedToken = this.#tokens.get(account)
+    if (cachedToken !== undefined && now < cachedToken.freshUntil) return cachedToken.token
     const token = this.#fetch(account)
-    token.catch(() => this.#held.delete(account))
-    this.#held.set(account, { token, freshUntil: now + lifeSeconds * 1000 * usedPart })
+    token.catch(() => this.#tokens.delete(account))
+    this.#tokens.set(account, { token, freshUntil: now + lifeSeconds * 1000 * usedPart })
     return token
   }
 

@@ -56,7 +56,7 @@ export interface ControllerManager {
  */
 export async function startControllerManager(options: ManagerOptions, log: Log): Promise<ControllerManager> {
   await using opened = new AsyncDisposableStack()
-  const chosen = selectLoops(controlLoops, options.controllers)
+  const enabledLoops = selectLoops(controlLoops, options.controllers)
   checkTiming(options)
   podRangesOf(options)
   const reloading = openReloading(log)
@@ -66,12 +66,15 @@ export async function startControllerManager(options: ManagerOptions, log: Log):
   const config = await readConfig(options)
   const connections = new Connections(config)
   opened.defer(() => connections.close())
-  const manager = new Manager({ options, chosen, files, scheduler, connections, log })
+  const manager = new Manager({ options, enabledLoops, files, scheduler, connections, log })
   const port = await openPort(options, manager)
   if (port !== undefined) opened.defer(() => port.close())
   opened.defer(() => manager.stop())
   const owned = opened.move()
-  log.info('controller manager started', { server: config.server, loops: chosen.map(({ name }) => name).join(' ') })
+  log.info('controller manager started', {
+    server: config.server,
+    loops: enabledLoops.map(({ name }) => name).join(' '),
+  })
   return { port: port?.port, lost: manager.lost, stop: () => owned.disposeAsync() }
 }
 
@@ -129,7 +132,7 @@ async function openPort(options: ManagerOptions, manager: Manager) {
 
 interface ManagerParts {
   readonly options: ManagerOptions
-  readonly chosen: readonly ControlLoop[]
+  readonly enabledLoops: readonly ControlLoop[]
   readonly files: FileOptions
   readonly scheduler: SchedulerSettings | undefined
   readonly connections: Connections
@@ -158,9 +161,9 @@ class Manager {
     this.#client = new Client(parts.connections.own.send, { userAgent: 'kube-controller-manager' })
     const status = { name: 'leader_election_master_status', help: 'Whether this manager leads.', labels: [] }
     this.exposer = new Exposer([...this.#workQueues.metrics, new Gauge(status, () => [[[], this.#leads ? 1 : 0]])])
-    const lost = Promise.withResolvers<void>()
-    this.lost = lost.promise
-    this.#running = this.#run(lost.resolve)
+    const leadershipLoss = Promise.withResolvers<void>()
+    this.lost = leadershipLoss.promise
+    this.#running = this.#run(leadershipLoss.resolve)
   }
 
   readonly reviewer = () => (this.#vendor === undefined ? undefined : { client: this.#client, vendor: this.#vendor })
@@ -202,10 +205,10 @@ class Manager {
 
   #start({ vendor, emulation }: ServedApi, term: Term): RunningLoops {
     this.#leads = true
-    const { options, chosen, files, scheduler, log } = this.#parts
+    const { options, enabledLoops, files, scheduler, log } = this.#parts
     const { issueTokenOf, ...signing } = files
     const transportOf = this.#transports(vendor)
-    return startControlLoops(chosen, {
+    return startControlLoops(enabledLoops, {
       clientAs: (account) =>
         new Client(withinTerm(transportOf(account), term), {
           // The user agent becomes the field manager of written fields.

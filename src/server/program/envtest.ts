@@ -95,11 +95,16 @@ async function runEtcd(args: readonly string[]): Promise<undefined> {
 const notAStore = 'this program replaces etcd and stores nothing: the kube-apiserver next to it stores its own objects'
 
 async function apiServerArgs(args: readonly string[]): Promise<readonly string[]> {
-  const taken = args.filter((arg) => !isWithoutEffect(arg))
-  const servers = taken.filter((arg) => arg.startsWith('--etcd-servers='))
+  const effectiveArgs = args.filter((arg) => !isWithoutEffect(arg))
+  const servers = effectiveArgs.filter((arg) => arg.startsWith('--etcd-servers='))
   const isOurs = await Promise.all(servers.map(async (arg) => await isStandIn(arg.slice('--etcd-servers='.length))))
   const store = isOurs.includes(false) ? [...servers, `--data-dir=${ephemeralDirectory()}/data`] : ['--ephemeral']
-  return ['--profile=kubernetes', '--admin-kubeconfig=', ...store, ...taken.filter((arg) => !servers.includes(arg))]
+  return [
+    '--profile=kubernetes',
+    '--admin-kubeconfig=',
+    ...store,
+    ...effectiveArgs.filter((arg) => !servers.includes(arg)),
+  ]
 }
 
 /** Whether a flag of kube-apiserver asks for behavior that is always on. */

@@ -98,8 +98,8 @@ async function checkLoopNames(names: readonly string[]): Promise<void> {
 
 async function obeyEnvtest(args: readonly string[]): Promise<void> {
   const { envtestCommand } = await import('./envtest.ts')
-  const meant = await envtestCommand(args)
-  if (meant !== undefined) await obey(['apiserver', ...meant])
+  const serverArgs = await envtestCommand(args)
+  if (serverArgs !== undefined) await obey(['apiserver', ...serverArgs])
 }
 
 async function run(line: ServerCommandLine, givenFlags: GivenFlags): Promise<void> {

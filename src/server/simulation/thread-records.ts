@@ -110,8 +110,8 @@ class Observations {
   }
 
   take(): number[] {
-    const taken = this.#seconds
+    const seconds = this.#seconds
     this.#seconds = []
-    return taken
+    return seconds
   }
 }

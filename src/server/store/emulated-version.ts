@@ -32,11 +32,11 @@ export async function settleEmulatedVersion(store: Store, flags: VersionFlags): 
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const entry = await store.get(emulatedVersionKey)
     const isNew = entry === undefined && (await store.get(profileKey)) === undefined
-    const recorded = isNew ? undefined : recordedVersion(entry)
-    const version = flags.emulatedVersion ?? recorded ?? versionOfNewStores
-    if (recorded !== undefined && minorOf(version) < minorOf(recorded) && !flags.allowVersionDowngrade)
-      throw await downgradeRefusal(store, { version, recorded, profile: flags.profile })
-    if (version === (recorded ?? oldestVersion)) return version
+    const storedVersion = isNew ? undefined : recordedVersion(entry)
+    const version = flags.emulatedVersion ?? storedVersion ?? versionOfNewStores
+    if (storedVersion !== undefined && minorOf(version) < minorOf(storedVersion) && !flags.allowVersionDowngrade)
+      throw await downgradeRefusal(store, { version, recorded: storedVersion, profile: flags.profile })
+    if (version === (storedVersion ?? oldestVersion)) return version
     const expected = entry?.revision ?? 0
     const result = await store.commit({ key: emulatedVersionKey, expected, value: Buffer.from(version) })
     if (result.outcome === 'committed') return version
@@ -53,7 +53,7 @@ export async function emulatedVersionOf(store: Pick<Store, 'get'>): Promise<stri
 function recordedVersion(entry: Entry | undefined): EmulatedVersion {
   if (entry === undefined) return oldestVersion
   const text = Buffer.from(entry.value).toString()
-  const version = emulatedVersions.find((known) => known === text)
+  const version = emulatedVersions.find((candidate) => candidate === text)
   if (version !== undefined) return version
   throw new UsageError(
     `the store is at Kubernetes ${JSON.stringify(text)}, and this program emulates only ${oldestVersion} to ${newestVersion}: use the release of this program that served the store`,

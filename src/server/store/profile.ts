@@ -13,18 +13,18 @@ export const profileKey = 'meta/profile'
 
 /** Records the profile in a new store. Throws UsageError if the store was created with another profile. */
 export async function claimProfile(store: Store, profile: ProfileName): Promise<void> {
-  const stored = (await settledValue(store, profileKey, () => Buffer.from(profile))).toString('utf8')
-  if (stored === profile) return
-  const remedy = profileNames.some((name) => name === stored)
-    ? `start with --profile=${stored}, or with another data directory`
+  const storedProfile = (await settledValue(store, profileKey, () => Buffer.from(profile))).toString('utf8')
+  if (storedProfile === profile) return
+  const remedy = profileNames.some((name) => name === storedProfile)
+    ? `start with --profile=${storedProfile}, or with another data directory`
     : 'start with another data directory'
   throw new UsageError(
-    `the store was created with the profile ${JSON.stringify(stored)}, which cannot be changed: ${remedy}`,
+    `the store was created with the profile ${JSON.stringify(storedProfile)}, which cannot be changed: ${remedy}`,
   )
 }
 
 /** Returns the profile of a store. Undefined if it has none yet or an unknown one. */
 export async function profileOf(store: Store): Promise<ProfileName | undefined> {
-  const stored = Buffer.from((await store.get(profileKey))?.value ?? []).toString('utf8')
-  return profileNames.find((name) => name === stored)
+  const storedProfile = Buffer.from((await store.get(profileKey))?.value ?? []).toString('utf8')
+  return profileNames.find((name) => name === storedProfile)
 }

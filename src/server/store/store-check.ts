@@ -29,11 +29,11 @@ const toldKeys = 20
 
 /** Logs each unreadable object, up to a maximum number of lines. */
 export function tellUnreadable(log: Log): (unreadableEntry: Unreadable) => void {
-  let told = 0
+  let reports = 0
   return ({ key, revision, why }) => {
-    told++
-    if (told <= loggedKeys) log.error('cannot read a stored object; it is not served', { key, revision, why })
-    if (told === loggedKeys) log.error('further unreadable objects are not logged; /readyz?verbose counts them')
+    reports++
+    if (reports <= loggedKeys) log.error('cannot read a stored object; it is not served', { key, revision, why })
+    if (reports === loggedKeys) log.error('further unreadable objects are not logged; /readyz?verbose counts them')
   }
 }
 
@@ -41,9 +41,9 @@ export function tellUnreadable(log: Log): (unreadableEntry: Unreadable) => void 
 export function leftOut(caches: Caches): string | undefined {
   const all = caches.unreadable()
   if (all.length === 0) return undefined
-  const told = all.slice(0, toldKeys).map(({ key, why }) => `${key} (${why})`)
-  const more = all.length > told.length ? `, and ${all.length - told.length} more` : ''
-  return `${all.length === 1 ? '1 object' : `${all.length} objects`} cannot be read: ${told.join(', ')}${more}`
+  const descriptions = all.slice(0, toldKeys).map(({ key, why }) => `${key} (${why})`)
+  const more = all.length > descriptions.length ? `, and ${all.length - descriptions.length} more` : ''
+  return `${all.length === 1 ? '1 object' : `${all.length} objects`} cannot be read: ${descriptions.join(', ')}${more}`
 }
 
 async function ask(store: Store): Promise<string | undefined> {

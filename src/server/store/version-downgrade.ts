@@ -42,19 +42,19 @@ class AffectedCounts implements AffectedObjects {
   readonly #headers = new HeaderReader()
   /** The stored kinds of the version and of all versions, by key prefix. */
   readonly #kinds: ReadonlyMap<string, Kind>
-  readonly #known: ReadonlySet<string>
+  readonly #knownPrefixes: ReadonlySet<string>
 
   constructor(version: EmulatedVersion, vendor: Vendor) {
     this.#vendor = vendor
     this.#kinds = new Map(kindsOfVersion(version).map((kind) => [keyPrefixOf(kind), kind.conversion?.stored ?? kind]))
-    this.#known = new Set(allKinds.map(keyPrefixOf))
+    this.#knownPrefixes = new Set(allKinds.map(keyPrefixOf))
   }
 
   add(entry: Entry): void {
     const prefix = entry.key.split('/', 3).join('/').concat('/')
     const kind = this.#kinds.get(prefix)
     if (kind !== undefined && this.#hasNewerFields(kind, entry)) count(this.withNewerFields, entry.key)
-    if (kind === undefined && this.#known.has(prefix)) count(this.ofNewerKinds, entry.key)
+    if (kind === undefined && this.#knownPrefixes.has(prefix)) count(this.ofNewerKinds, entry.key)
   }
 
   /** False for unreadable objects, which no version shows. */

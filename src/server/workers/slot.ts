@@ -163,8 +163,8 @@ export class Slot implements WorkerSlot {
     const { index, command, flags, port, channel, console, limits, shared } = this.#options
     const store = await shared.connect()
     const heartbeat = new Int32Array(new SharedArrayBuffer(4))
-    const given = { index, command, flags, port, channel, console, limits }
-    const workerData: WorkerData = { ...given, store, heartbeat, isFirst: false }
+    const commonData = { index, command, flags, port, channel, console, limits }
+    const workerData: WorkerData = { ...commonData, store, heartbeat, isFirst: false }
     const thread = new Worker(programUrl(), {
       workerData,
       transferList: [store.access.port],

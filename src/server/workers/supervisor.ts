@@ -135,9 +135,9 @@ function varyingGroup(parts: TeamParts): WorkerGroup {
 /** With a grace period, the port is open until the store is: the server is alive but not ready. */
 async function openBehindPort(options: ServerOptions, dependencies: SharedStoreDependencies): Promise<SharedStore> {
   await using opened = new AsyncDisposableStack()
-  const begun = systemClock.monotonic()
+  const startTime = systemClock.monotonic()
   const { log } = dependencies
-  await openWaitingPort(options, { begun, clock: systemClock, log, opened })
+  await openWaitingPort(options, { startTime, clock: systemClock, log, opened })
   return await openSharedStore(options, dependencies)
 }
 

@@ -70,9 +70,9 @@ export class Team {
 
   #tick(): void {
     const { scaling } = this.#parts
-    const measured = this.#serving.map((worker) => worker.load())
+    const loads = this.#serving.map((worker) => worker.load())
     if (this.#isChanging || this.#pausedTicks-- > 0) return
-    const action = this.#scaling.decide(scaling.loads?.(measured.length) ?? measured)
+    const action = this.#scaling.decide(scaling.loads?.(loads.length) ?? loads)
     if (action?.type === 'add') void this.#add()
     else if (action?.type === 'retire') void this.#retire()
     else if (action?.type === 'move') this.#serving[action.from]?.moveClients(action.chance)
