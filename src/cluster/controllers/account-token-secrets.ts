@@ -49,9 +49,9 @@ export async function ensureTokenSecret(
 
 /** Whether one of these Secrets is a token of the account and the account lists it. */
 function hasListed({ vendor }: TokenSecretMaking, account: ServiceAccount, currentSecrets: Iterable<Secret>): boolean {
-  const listed = new Set((account.secrets ?? []).map((each) => each.name))
+  const secretNames = new Set((account.secrets ?? []).map((each) => each.name))
   for (const secret of currentSecrets)
-    if (listed.has(secret.metadata.name) && isOf(vendor, secret, account)) return true
+    if (secretNames.has(secret.metadata.name) && isOf(vendor, secret, account)) return true
   return false
 }
 

@@ -43,13 +43,13 @@ export interface Disrupted {
 
 /** Returns the pods whose eviction was approved but that still exist. */
 export function disruptedPods({ status }: PodDisruptionBudget, pods: readonly Pod[], now: number): Disrupted {
-  const granted = status?.disruptedPods ?? {}
+  const approvalTimes = status?.disruptedPods ?? {}
   const stillDisrupted: Record<string, string> = {}
   const overdue: Pod[] = []
   let recheckMs: number | undefined
   for (const pod of pods) {
     const { name = '' } = pod.metadata
-    const time = Object.hasOwn(granted, name) ? granted[name] : undefined
+    const time = Object.hasOwn(approvalTimes, name) ? approvalTimes[name] : undefined
     if (time === undefined || isTerminating(pod)) continue
     const restMs = Date.parse(time) + deletionTimeoutMs - now
     if (restMs < 0) overdue.push(pod)

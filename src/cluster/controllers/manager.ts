@@ -29,11 +29,11 @@ export interface ManagerParts {
 }
 
 /** Starts control loops with shared informers and one client per loop. */
-export function startControlLoops(chosen: readonly ControlLoop[], parts: ManagerParts): RunningLoops {
+export function startControlLoops(controlLoops: readonly ControlLoop[], parts: ManagerParts): RunningLoops {
   const { log } = parts.records
   const informer = sharedInformers(parts.clientAs(), log)
   const recorders: EventRecorder[] = []
-  const loops = chosen
+  const loops = controlLoops
     .filter((entry) => isAvailable(entry, parts.emulation))
     .flatMap((entry) => {
       const recorder = recorderOf(entry, parts)

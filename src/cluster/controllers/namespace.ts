@@ -146,14 +146,14 @@ async function firstPage(
 async function deleteAll(
   client: Client,
   type: DiscoveredType,
-  listed: { namespace: string; signal: AbortSignal; resourceVersion: string; resourceVersionMatch: 'Exact' },
+  listOptions: { namespace: string; signal: AbortSignal; resourceVersion: string; resourceVersionMatch: 'Exact' },
 ): Promise<void> {
-  const { namespace, signal } = listed
+  const { namespace, signal } = listOptions
   const propagationPolicy = 'Background' as const
   try {
     if (type.verbs.includes('deletecollection'))
-      return await client.deleteCollection(type, { ...listed, propagationPolicy })
-    for await (const { items } of client.pages(type, { ...listed, accept: metadataForm.list }))
+      return await client.deleteCollection(type, { ...listOptions, propagationPolicy })
+    for await (const { items } of client.pages(type, { ...listOptions, accept: metadataForm.list }))
       for (const { metadata } of items) {
         const { name = '', uid = '', resourceVersion = '' } = metadata
         const preconditions = { uid, resourceVersion }

@@ -37,16 +37,16 @@ export async function countUsage(counting: Counting, names: readonly string[]): 
 
 function byType(names: readonly string[], { vendor }: Counting): Map<CountedType, string[]> {
   const types = new Map<string, CountedType>()
-  const found = new Map<CountedType, string[]>()
+  const namesByType = new Map<CountedType, string[]>()
   for (const name of names) {
     const counted = typeCounted(name, vendor)
     if (!isCounted(counted, vendor)) continue
     const key = `${counted.plural}.${counted.group}`
     const type = types.get(key) ?? counted
     types.set(key, type)
-    found.set(type, [...(found.get(type) ?? []), name])
+    namesByType.set(type, [...(namesByType.get(type) ?? []), name])
   }
-  return found
+  return namesByType
 }
 
 async function addUp(counting: Counting, type: CountedType): Promise<Amounts> {
@@ -54,8 +54,8 @@ async function addUp(counting: Counting, type: CountedType): Promise<Amounts> {
   const sum = new Map<string, Quantity>()
   // A server of an older version does not serve the type, so there are no objects.
   if (!(await versionsOf(client, type, signal)).includes('v1')) return sum
-  const listed: ResourceType = { ...type, version: 'v1', namespaced: true }
-  for await (const { items } of client.pages(listed, { namespace, signal }))
+  const listedType: ResourceType = { ...type, version: 'v1', namespaced: true }
+  for await (const { items } of client.pages(listedType, { namespace, signal }))
     for (const object of items) if (counts(spec, type, object)) addTo(sum, usageOf(type, object, counting))
   return sum
 }
@@ -89,6 +89,6 @@ interface Group {
 
 async function versionsOf(client: Client, { group }: CountedType, signal: AbortSignal): Promise<string[]> {
   if (group === '') return ['v1']
-  const found = await ignoreNotFound(client.read<Group>(`/apis/${encodeURIComponent(group)}`, { signal }))
-  return (found?.versions ?? []).map(({ version }) => version)
+  const servedGroup = await ignoreNotFound(client.read<Group>(`/apis/${encodeURIComponent(group)}`, { signal }))
+  return (servedGroup?.versions ?? []).map(({ version }) => version)
 }

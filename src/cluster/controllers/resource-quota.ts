@@ -56,14 +56,14 @@ interface Seen {
 }
 
 export function resourceQuotaLoop(parts: ResourceQuotaLoopParts): Loop {
-  const seen = new Map<string, Seen>()
+  const records = new Map<string, Seen>()
   return {
     name: 'resourcequota',
     sources: [fromInformer(parts.informer)],
     reconcile: async (key, signal) => {
       const quota = parts.informer.get(nameOfKey(key))
-      if (quota !== undefined) return await reconcile(parts, quota, { key, seen, signal })
-      seen.delete(key)
+      if (quota !== undefined) return await reconcile(parts, quota, { key, records, signal })
+      records.delete(key)
       return 'done'
     },
   }
@@ -71,7 +71,7 @@ export function resourceQuotaLoop(parts: ResourceQuotaLoopParts): Loop {
 
 interface Step {
   readonly key: string
-  readonly seen: Map<string, Seen>
+  readonly records: Map<string, Seen>
   readonly signal: AbortSignal
 }
 
@@ -91,22 +91,22 @@ async function reconcile(
   const unknown = Object.keys(hard).filter((name) => !Object.hasOwn(used, name))
   if (unknown.length > 0 || !sameJson(hard, enforced)) {
     const counted = await count(parts, quota, { names: unknown, signal: step.signal })
-    if (unknown.length > 0) step.seen.set(step.key, { ...lookAt(parts, quota, step), countBy: soon(parts) })
+    if (unknown.length > 0) step.records.set(step.key, { ...lookAt(parts, quota, step), countBy: soon(parts) })
     return await write(parts, quota, { hard, used: { ...Object.fromEntries(countedUsage), ...counted } })
   }
-  const seen = lookAt(parts, quota, step)
-  const restMs = seen.since + parts.quietMs - parts.clock.monotonic()
-  const overdueMs = untilOverdue(parts, seen)
+  const record = lookAt(parts, quota, step)
+  const restMs = record.since + parts.quietMs - parts.clock.monotonic()
+  const overdueMs = untilOverdue(parts, record)
   if (restMs > 0 && overdueMs <= 0) return await countStill(parts, quota, step)
   if (restMs > 0) return { afterMs: Math.min(restMs, overdueMs) }
-  if (seen.counted !== undefined) return await write(parts, quota, { hard, used: seen.counted })
+  if (record.counted !== undefined) return await write(parts, quota, { hard, used: record.counted })
   const counted = await count(parts, quota, { names: Object.keys(hard), signal: step.signal })
   const raised = greaterOf(counted, used)
   if (!sameAmounts(raised, used)) return await write(parts, quota, { hard, used: raised })
   const now = parts.clock.monotonic()
   const countBy = now + 2 * parts.quietMs
-  if (sameAmounts(counted, used)) step.seen.set(step.key, { ...seen, countBy })
-  else step.seen.set(step.key, { ...seen, since: now, countBy, counted })
+  if (sameAmounts(counted, used)) step.records.set(step.key, { ...record, countBy })
+  else step.records.set(step.key, { ...record, since: now, countBy, counted })
   return { afterMs: parts.quietMs }
 }
 
@@ -126,7 +126,7 @@ function untilOverdue({ whileStill, clock }: ResourceQuotaLoopParts, { countBy }
 async function countStill(
   parts: ResourceQuotaLoopParts,
   { metadata: { namespace = '', name = '' } }: ResourceQuota & ApiObject,
-  { key, seen, signal }: Step,
+  { key, records, signal }: Step,
 ): Promise<StepOutcome> {
   const outcome = await parts.whileStill!(namespace, async (isStill): Promise<StepOutcome> => {
     const quota = await recentQuota(parts, { namespace, name }, signal)
@@ -137,7 +137,7 @@ async function countStill(
     return isRight || !isStill() ? { afterMs: parts.quietMs } : await write(parts, quota, { hard, used })
   })
   const pauseMs = outcome === undefined ? parts.quietMs : 2 * parts.quietMs
-  seen.set(key, { ...seen.get(key)!, countBy: parts.clock.monotonic() + pauseMs })
+  records.set(key, { ...records.get(key)!, countBy: parts.clock.monotonic() + pauseMs })
   return outcome ?? { afterMs: parts.quietMs }
 }
 
@@ -154,12 +154,12 @@ async function recentQuota(
 }
 
 /** Returns the record of the current version, or a new record if the quota has changed since the last pass. */
-function lookAt(parts: ResourceQuotaLoopParts, { metadata }: ApiObject, { key, seen }: Step): Seen {
+function lookAt(parts: ResourceQuotaLoopParts, { metadata }: ApiObject, { key, records }: Step): Seen {
   const { resourceVersion: version = '' } = metadata
-  const last = seen.get(key)
+  const last = records.get(key)
   if (last?.version === version) return last
   const now = { version, since: parts.clock.monotonic(), countBy: last?.countBy ?? soon(parts) }
-  seen.set(key, now)
+  records.set(key, now)
   return now
 }
 

@@ -23,9 +23,9 @@ function checkWord(word: string, loopNames: readonly string[]): void {
   const name = word.startsWith('-') ? word.slice(1) : word
   if (word === '*' || loopNames.includes(name)) return
   const hint = closestMatch(name, loopNames)
-  const meant = hint === undefined ? '.' : `; did you mean ${hint}?`
+  const suggestion = hint === undefined ? '.' : `; did you mean ${hint}?`
   throw new UsageError(
-    `--controllers: unknown control loop ${JSON.stringify(name)}${meant} Known loops are: ${loopNames.join(', ')}`,
+    `--controllers: unknown control loop ${JSON.stringify(name)}${suggestion} Known loops are: ${loopNames.join(', ')}`,
   )
 }
 

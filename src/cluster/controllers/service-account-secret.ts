@@ -53,20 +53,20 @@ export type LegacyTokenOf = (token: {
 }) => Promise<string>
 
 export function tokenSecretLoop(parts: TokenSecretParts): Loop {
-  const gone: GoneSecrets = new Map()
+  const goneSecrets: GoneSecrets = new Map()
   return {
     name: 'serviceaccount-token',
     sources: [
       fromInformer(parts.secrets),
       fromInformer(parts.accounts, ({ previous, object }) => secretsOf(parts, (object ?? previous)!)),
       fromInformer(parts.secrets, ({ previous, object }) =>
-        object === undefined && previous !== undefined ? [noteGone(parts, gone, previous)] : [],
+        object === undefined && previous !== undefined ? [noteGone(parts, goneSecrets, previous)] : [],
       ),
       ...(parts.makeSecrets ? [fromInformer(parts.accounts, ({ key }) => [accountPrefix + key])] : []),
     ],
     reconcile: async (key, signal) => {
       if (!key.startsWith(accountPrefix)) return await reconcile(parts, key, signal)
-      return await reconcileAccount(parts, gone, { account: key.slice(accountPrefix.length), signal })
+      return await reconcileAccount(parts, goneSecrets, { account: key.slice(accountPrefix.length), signal })
     },
   }
 }
@@ -77,26 +77,26 @@ type GoneSecrets = Map<string, Set<string>>
 /** Prefix of account keys. No namespace name contains a colon. */
 const accountPrefix = 'account:'
 
-function noteGone(parts: TokenSecretParts, gone: GoneSecrets, secret: Secret): string {
+function noteGone(parts: TokenSecretParts, goneSecrets: GoneSecrets, secret: Secret): string {
   const { namespace, name = '' } = secret.metadata
   const account = `${namespace}/${accountOf(parts, secret)}`
-  gone.set(account, (gone.get(account) ?? new Set()).add(name))
+  goneSecrets.set(account, (goneSecrets.get(account) ?? new Set()).add(name))
   return accountPrefix + account
 }
 
 /** Removes deleted Secrets from the list before creating a new one, so that the account never lists both. */
 async function reconcileAccount(
   parts: TokenSecretParts,
-  gone: GoneSecrets,
+  goneSecrets: GoneSecrets,
   { account, signal }: { account: string; signal: AbortSignal },
 ): Promise<StepOutcome> {
   const name = nameOfKey(account)
   const { namespace = '' } = name
-  const noted = [...(gone.get(account) ?? [])]
+  const noted = [...(goneSecrets.get(account) ?? [])]
   const names = await missingSecrets(parts, { namespace, names: noted, signal })
   if (names.size > 0 && parts.accounts.get(name) !== undefined) await unlist(parts, name, { names, signal })
-  for (const each of noted) gone.get(account)?.delete(each)
-  if (gone.get(account)?.size === 0) gone.delete(account)
+  for (const each of noted) goneSecrets.get(account)?.delete(each)
+  if (goneSecrets.get(account)?.size === 0) goneSecrets.delete(account)
   return parts.makeSecrets ? await ensureTokenSecret(parts, name, signal) : 'done'
 }
 

@@ -204,12 +204,12 @@ function readStrategy(value: Json, place: string): ScoringStrategy {
   const { type = 'LeastAllocated', resources = [{ name: 'cpu' }, { name: 'memory' }] } = strategy
   if (type !== 'LeastAllocated' && type !== 'MostAllocated')
     throw new ConfigurationFault(`${at}.type: must be LeastAllocated or MostAllocated`)
-  const read = listAt(resources, `${at}.resources`).map((each, i) => {
+  const weights = listAt(resources, `${at}.resources`).map((each, i) => {
     const resource = objectAt(each, `${at}.resources[${i}]`)
     const name = textAt(resource.name ?? '', `${at}.resources[${i}].name`)
     return { name, weight: numberAt(resource.weight ?? 1, `${at}.resources[${i}].weight`, 100) }
   })
-  return { type, resources: read }
+  return { type, resources: weights }
 }
 
 function objectAt(value: Json, place: string): JsonObject {

@@ -37,8 +37,8 @@ export class PodGroup implements SelectablePod {
 
   /** Returns the number of Pods in each topology domain of a key. */
   places(key: string): ReadonlyMap<string, number> {
-    const known = this.#places.get(key)
-    if (known !== undefined) return known
+    const cachedCounts = this.#places.get(key)
+    if (cachedCounts !== undefined) return cachedCounts
     const counts = new Map<string, number>()
     for (const [node, count] of this.#nodes) raise(counts, node.label(key), count)
     // Caches only keys that nodes have, because Pods may name any number of others.
@@ -76,21 +76,21 @@ export class PodGroups {
   readonly caring = new Set<PodGroup>()
   readonly #byLabel = new Map<string, Set<PodGroup>>()
   /** Groups of known Pods, so that their keys need not be computed again. */
-  readonly #known = new WeakMap<PodInfo, PodGroup>()
+  readonly #groupsByPod = new WeakMap<PodInfo, PodGroup>()
 
   /** Returns the group that describes this Pod. The Pod is not counted. */
   describe(pod: PodInfo): PodGroup {
-    const known = this.#known.get(pod)
-    if (known !== undefined) return known
+    const cachedGroup = this.#groupsByPod.get(pod)
+    if (cachedGroup !== undefined) return cachedGroup
     const group = this.#groups.get(groupKey(pod)) ?? new PodGroup(pod)
-    this.#known.set(pod, group)
+    this.#groupsByPod.set(pod, group)
     return group
   }
 
   add(pod: PodInfo, node: NodeInfo): void {
     const key = groupKey(pod)
     const group = this.#groups.get(key) ?? this.describe(pod)
-    this.#known.set(pod, group)
+    this.#groupsByPod.set(pod, group)
     if (!this.#groups.has(key)) this.#open(key, group)
     group.change(node, 1)
   }
@@ -154,8 +154,8 @@ function pairsOf({ labels }: PodGroup): string[] {
 const keys = new WeakMap<PodInfo, string>()
 
 function groupKey(pod: PodInfo): string {
-  const known = keys.get(pod)
-  if (known !== undefined) return known
+  const cachedKey = keys.get(pod)
+  if (cachedKey !== undefined) return cachedKey
   const { namespace, labels, isTerminating, spec } = pod
   const { podAffinity, podAntiAffinity } = spec.affinity ?? {}
   const pairs = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1))

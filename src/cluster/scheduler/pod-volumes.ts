@@ -30,7 +30,7 @@ function refusedByVolumes(reason: string): Refusal {
 /** Returns the claims of a Pod, or a refusal if it cannot run on any node. */
 export function claimsOf(pod: PodInfo, storage: StorageSight, vendor: Vendor): PodClaims | Refusal {
   const keys = bindingKeys(vendor)
-  const bound = new Map<string, PersistentVolume | undefined>()
+  const boundVolumes = new Map<string, PersistentVolume | undefined>()
   const waiting: PersistentVolumeClaim[] = []
   for (const name of pod.claims) {
     const claim = storage.claims.get({ namespace: pod.namespace, name })
@@ -38,12 +38,12 @@ export function claimsOf(pod: PodInfo, storage: StorageSight, vendor: Vendor): P
     if (why !== undefined || claim === undefined) return refusedByVolumes(why ?? '')
     const { volumeName = '' } = claim.spec ?? {}
     if (volumeName !== '' && claim.metadata.annotations?.[keys.bindCompleted] !== undefined)
-      bound.set(name, storage.volumes.get({ name: volumeName }))
+      boundVolumes.set(name, storage.volumes.get({ name: volumeName }))
     else if (volumeName === '' && waitsForNode(claim, storage, keys)) waiting.push(claim)
     else return refusedByVolumes('pod has unbound immediate PersistentVolumeClaims')
   }
   waiting.sort((a, b) => compareSizes(requestedStorage(a), requestedStorage(b)))
-  return { bound, waiting }
+  return { bound: boundVolumes, waiting }
 }
 
 function fault(pod: PodInfo, name: string, claim: PersistentVolumeClaim | undefined): string | undefined {

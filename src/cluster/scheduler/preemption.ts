@@ -92,10 +92,10 @@ function victimsOn(node: NodeInfo, { pod, checks, budgets }: Trial): Candidate |
     checks.remove(each, node)
     return false
   }
-  const kept = violating.filter((each) => !reprieve(each))
-  const victims = [...kept, ...others.filter((each) => !reprieve(each))].sort(byImportance)
+  const violatingVictims = violating.filter((each) => !reprieve(each))
+  const victims = [...violatingVictims, ...others.filter((each) => !reprieve(each))].sort(byImportance)
   for (const each of victims) checks.add(each, node)
-  return { node, victims, violations: kept.length }
+  return { node, victims, violations: violatingVictims.length }
 }
 
 /** Sorts by priority, highest first, then by start time, earliest first. */
@@ -125,12 +125,12 @@ function byBudgets(
   const violating: PodInfo[] = []
   const others: PodInfo[] = []
   for (const pod of pods) {
-    const isKept = budgets.reduce((kept, { namespace, matcher, disrupted }, i) => {
+    const isKept = budgets.reduce((exceedsBudget, { namespace, matcher, disrupted }, i) => {
       if (namespace !== pod.namespace || Object.keys(pod.labels).length === 0 || !matcher.matches(pod.labels))
-        return kept
-      if (Object.hasOwn(disrupted, pod.name)) return kept
+        return exceedsBudget
+      if (Object.hasOwn(disrupted, pod.name)) return exceedsBudget
       remainingDisruptions[i]!--
-      return kept || remainingDisruptions[i]! < 0
+      return exceedsBudget || remainingDisruptions[i]! < 0
     }, false)
     ;(isKept ? violating : others).push(pod)
   }

@@ -26,15 +26,15 @@ type LabelMap = { readonly [key: string]: string }
 export function workloadSelectors(parts: WorkloadParts): (pod: PodInfo) => SelectorObject | undefined {
   const servicesByNamespace = parts.services.index(({ metadata }) => [metadata.namespace])
   return (pod) => {
-    const chosen = servicesByNamespace
+    const serviceSelectors = servicesByNamespace
       .get(pod.namespace)
       .map(({ spec }) => (spec?.selector ?? {}) as LabelMap)
       .filter((labels) => Object.keys(labels).length > 0 && isIn(labels, pod.labels))
     const owner = ownerSelector(pod, parts)
-    if (chosen.length === 0 && owner === undefined) return undefined
+    if (serviceSelectors.length === 0 && owner === undefined) return undefined
     return {
       matchLabels: Object.fromEntries(
-        [...chosen, owner?.matchLabels ?? {}].flatMap((labels) => Object.entries(labels)),
+        [...serviceSelectors, owner?.matchLabels ?? {}].flatMap((labels) => Object.entries(labels)),
       ),
       matchExpressions: owner?.matchExpressions ?? [],
     }

@@ -119,8 +119,8 @@ export class MetricsApi {
     const { client, signal } = this.#parts
     try {
       const { versions = [] } = await client.read<ApiGroup>(`/apis/${group}`, { signal })
-      const found = customVersions.find((known) => versions.some(({ version }) => version === known))
-      if (found !== undefined) return found
+      const servedVersion = customVersions.find((candidate) => versions.some(({ version }) => version === candidate))
+      if (servedVersion !== undefined) return servedVersion
     } catch (error) {
       if (!isNotFound(error)) throw error
     }

@@ -54,20 +54,20 @@ export function fromService(service: Service, vendor: Vendor): SliceOrigin {
 export function fromEndpoints(endpoints: Endpoints, vendor: Vendor): SliceOrigin {
   const { name = '', labels = {}, annotations = {} } = endpoints.metadata
   const omittedKeys = new Set([triggerTimeKey(vendor), vendorKey(vendor, 'last-applied-configuration', 'kubectl')])
-  const taken = Object.entries(annotations).filter(([key]) => !omittedKeys.has(key))
+  const mirroredAnnotations = Object.entries(annotations).filter(([key]) => !omittedKeys.has(key))
   return {
     owner: endpoints,
     labels: { ...labels, [serviceLabel(vendor)]: name, [managerLabel(vendor)]: mirroredBy(vendor) },
-    annotations: Object.fromEntries(taken),
+    annotations: Object.fromEntries(mirroredAnnotations),
   }
 }
 
 /** Returns the labels of a Service's slices: the labels of the Service, except reserved labels, which are set here. */
 function labelsFor(service: Service, vendor: Vendor): Record<string, string> {
   const own = [headlessLabel(vendor), serviceLabel(vendor), managerLabel(vendor)]
-  const taken = Object.entries(service.metadata.labels ?? {}).filter(([key]) => !own.includes(key))
+  const serviceLabels = Object.entries(service.metadata.labels ?? {}).filter(([key]) => !own.includes(key))
   return {
-    ...Object.fromEntries(taken),
+    ...Object.fromEntries(serviceLabels),
     ...(isHeadless(service) ? { [headlessLabel(vendor)]: '' } : {}),
     [serviceLabel(vendor)]: service.metadata.name ?? '',
     [managerLabel(vendor)]: managedBy(vendor),

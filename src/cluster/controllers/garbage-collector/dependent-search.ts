@@ -86,9 +86,9 @@ class NamespaceSearch {
   async #run(): Promise<Found> {
     const dependentsByOwner = new Map<string, Dependent[]>([...this.#owners.keys()].map((uid) => [uid, []]))
     const types = await searchedTypes(this.#client, this.#signal)
-    const listed = types.filter(({ namespaced }) => namespaced || this.#namespace === undefined)
-    for (let i = 0; i < listed.length; i += listsAtOnce)
-      await Promise.all(listed.slice(i, i + listsAtOnce).map((type) => this.#list(type, dependentsByOwner)))
+    const typesToList = types.filter(({ namespaced }) => namespaced || this.#namespace === undefined)
+    for (let i = 0; i < typesToList.length; i += listsAtOnce)
+      await Promise.all(typesToList.slice(i, i + listsAtOnce).map((type) => this.#list(type, dependentsByOwner)))
     return dependentsByOwner
   }
 

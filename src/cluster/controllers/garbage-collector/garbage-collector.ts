@@ -49,31 +49,31 @@ interface Collector extends GarbageCollectorParts {
   readonly graph: OwnerGraph
   readonly types: FollowedTypes
   readonly owners: LiveOwners
-  readonly gone: GoneOwners
+  readonly goneOwners: GoneOwners
   readonly search: DependentSearch
 }
 
 export function garbageCollectorLoop(parts: GarbageCollectorParts): Loop {
   const { client, clock, log } = parts
   const listeners = new Set<(uid: string) => void>()
-  const gone = new GoneOwners(client, clock)
+  const goneOwners = new GoneOwners(client, clock)
   const graph = new OwnerGraph({
     onAttention: (uid) => {
       for (const add of listeners) add(uid)
     },
-    onGone: (node) => gone.note(node),
+    onGone: (node) => goneOwners.note(node),
   })
   const types = new FollowedTypes({
     client,
     graph,
     onError: (what, error) =>
       log.error('garbage collector cannot list or watch type; will retry', { type: what, ...errorFields(error) }),
-    onRelist: () => gone.forgetAll(),
+    onRelist: () => goneOwners.forgetAll(),
     onIncomplete: (missing) => log.warn('garbage collector paused until all types are listed', { missing }),
   })
   const owners = new LiveOwners(client)
   const search = new DependentSearch(client)
-  const collector = { ...parts, graph, types, owners, gone, search }
+  const collector = { ...parts, graph, types, owners, goneOwners, search }
   return {
     name: 'garbagecollector',
     sources: [
@@ -184,12 +184,12 @@ function verdictOf(state: Exclude<OwnerState, 'unserved'>): keyof Judged {
 
 /** An owner of a kind that is not served counts as absent only if it was deleted together with its definition. */
 async function judgeUnserved(
-  { types, gone }: Collector,
+  { types, goneOwners }: Collector,
   { namespace }: OwnerNode,
   { reference, signal }: { reference: OwnerReference; signal: AbortSignal },
 ): Promise<'absent' | 'unknown' | 'later'> {
-  if (!gone.wasSeen(reference, namespace)) return 'unknown'
-  if (await gone.isUndefinedKind(reference, signal)) return 'absent'
+  if (!goneOwners.wasSeen(reference, namespace)) return 'unknown'
+  if (await goneOwners.isUndefinedKind(reference, signal)) return 'absent'
   types.refreshSoon()
   return 'later'
 }

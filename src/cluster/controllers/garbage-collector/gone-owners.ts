@@ -24,7 +24,7 @@ export class GoneOwners {
   readonly #client: Client
   readonly #clock: Clock
   /** Expiry time of each entry on the monotonic clock. */
-  readonly #gone = new BoundedMap<string, number>(maxRemembered)
+  readonly #expiryTimes = new BoundedMap<string, number>(maxRemembered)
 
   constructor(client: Client, clock: Clock) {
     this.#client = client
@@ -34,11 +34,11 @@ export class GoneOwners {
   /** Records that the collector saw the deletion of this object. */
   note({ type, namespace, name, uid }: OwnerNode): void {
     const { group, kind } = type!
-    this.#gone.set(keyOf({ group, kind, namespace, name, uid }), this.#clock.monotonic() + rememberedMs)
+    this.#expiryTimes.set(keyOf({ group, kind, namespace, name, uid }), this.#clock.monotonic() + rememberedMs)
   }
 
   forgetAll(): void {
-    this.#gone.clear()
+    this.#expiryTimes.clear()
   }
 
   /** Whether the collector saw the deletion of an owner that an object in this namespace references. */
@@ -46,7 +46,7 @@ export class GoneOwners {
     const { kind, name, uid } = reference
     const owner = { group: groupOf(reference.apiVersion), kind, name, uid }
     const keys = [undefined, namespace].map((place) => keyOf({ ...owner, namespace: place }))
-    return keys.some((key) => (this.#gone.get(key) ?? 0) > this.#clock.monotonic())
+    return keys.some((key) => (this.#expiryTimes.get(key) ?? 0) > this.#clock.monotonic())
   }
 
   /** Whether no object of this kind can exist: the server does not serve the kind, and no stored object defines it. */

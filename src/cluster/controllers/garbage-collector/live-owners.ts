@@ -53,13 +53,13 @@ export class LiveOwners {
 
   async #read(owner: Individual, signal: AbortSignal): Promise<ReadOutcome> {
     const key = `${typeName(owner.type)}/${owner.namespace ?? ''}/${owner.name}`
-    const read = this.#reads.get(key) ?? { lookup: new SharedLookup(() => this.#get(owner, signal)), callers: 0 }
-    this.#reads.set(key, read)
-    read.callers++
+    const pendingRead = this.#reads.get(key) ?? { lookup: new SharedLookup(() => this.#get(owner, signal)), callers: 0 }
+    this.#reads.set(key, pendingRead)
+    pendingRead.callers++
     try {
-      return await read.lookup.ask()
+      return await pendingRead.lookup.ask()
     } finally {
-      if (--read.callers === 0) this.#reads.delete(key)
+      if (--pendingRead.callers === 0) this.#reads.delete(key)
     }
   }
 

@@ -134,8 +134,8 @@ export class OwnerGraph {
   }
 
   #nodeOf(uid: string): OwnerNode {
-    const known = this.#nodes.get(uid)
-    if (known !== undefined) return known
+    const existingNode = this.#nodes.get(uid)
+    if (existingNode !== undefined) return existingNode
     const node = new OwnerNode(uid)
     this.#nodes.set(uid, node)
     return node
@@ -248,12 +248,12 @@ export function waitsOf({ deletionTimestamp, finalizers = [] }: ObjectMeta): Wai
 
 /** Deduplicates strings that many objects share, such as namespaces. */
 class SharedStrings {
-  readonly #known = new BoundedMap<string, string>(maxShared)
+  readonly #strings = new BoundedMap<string, string>(maxShared)
 
   get(text: string): string {
-    const known = this.#known.get(text)
-    if (known !== undefined) return known
-    this.#known.set(text, text)
+    const sharedText = this.#strings.get(text)
+    if (sharedText !== undefined) return sharedText
+    this.#strings.set(text, text)
     return text
   }
 

@@ -69,8 +69,8 @@ export function replacementInMs(job: Job, failed: Pod, { vendor, now }: { vendor
 /** Returns when the last container of a pod terminated, or when the pod was deleted. Undefined if unknown. */
 function finishedAt({ metadata, status = {} }: Pod): number | undefined {
   const ends = (status.containerStatuses ?? []).map(({ state }) => Date.parse(state?.terminated?.finishedAt ?? ''))
-  const known = [...ends, Date.parse(metadata.deletionTimestamp ?? '')].filter((time) => !Number.isNaN(time))
-  if (known.length > 0) return Math.max(...known)
+  const endTimes = [...ends, Date.parse(metadata.deletionTimestamp ?? '')].filter((time) => !Number.isNaN(time))
+  if (endTimes.length > 0) return Math.max(...endTimes)
   const changed = Date.parse(status.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime ?? '')
   return Number.isNaN(changed) ? undefined : changed
 }

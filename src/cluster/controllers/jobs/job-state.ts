@@ -103,8 +103,8 @@ function countIndexes(parts: IndexParts): Pick<JobState, 'doneIndexes' | 'failed
   const earlier = IndexSet.parse(tracksPods ? completedIndexes : '', completions)
   const doneIndexes = earlier.union(indexesOf(succeededPods))
   if (!hasBackoffPerIndex(job) || !tracksPods) return { ...none, doneIndexes }
-  const lost = indexesOf(failedPods.filter((pod) => failsIndex(job, pod, vendor)))
-  const failedIndexes = IndexSet.parse(failedBefore, completions).union(lost)
+  const newlyFailed = indexesOf(failedPods.filter((pod) => failsIndex(job, pod, vendor)))
+  const failedIndexes = IndexSet.parse(failedBefore, completions).union(newlyFailed)
   const settled = doneIndexes.union(failedIndexes, indexesOf(active))
   return { doneIndexes, failedIndexes, replaceable: lastFailures(parts, settled) }
 }

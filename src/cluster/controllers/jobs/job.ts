@@ -262,9 +262,13 @@ async function writeStatus(
   const changed = changedStatus(step, { ...options, now: timestamp(loop.clock.now()) })
   if (changed === undefined) return job
   const { uid = '', resourceVersion = '' } = job.metadata
-  let written: Job
+  let writtenJob: Job
   try {
-    written = await loop.client.update(kinds.Job, { ...job, status: changed.status }, { subresource: 'status', signal })
+    writtenJob = await loop.client.update(
+      kinds.Job,
+      { ...job, status: changed.status },
+      { subresource: 'status', signal },
+    )
     outdatedVersions(loop, uid).add(resourceVersion)
   } catch (error) {
     if (isConflict(error)) return undefined
@@ -272,7 +276,7 @@ async function writeStatus(
     throw error
   }
   for (const event of changed.events) loop.recorder.record(job, event)
-  return written
+  return writtenJob
 }
 
 function outdatedVersions({ outdated }: LoopState, uid: string): Set<string> {

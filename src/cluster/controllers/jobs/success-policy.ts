@@ -6,8 +6,8 @@ import { IndexSet } from './index-set.ts'
 export function metSuccessRule({ spec }: Job, succeeded: IndexSet): number | undefined {
   const place = (spec?.successPolicy?.rules ?? []).findIndex(({ succeededIndexes, succeededCount }) => {
     if (succeededIndexes === undefined) return succeededCount !== undefined && succeeded.size >= succeededCount
-    const named = IndexSet.parse(succeededIndexes, spec?.completions ?? 0)
-    return succeeded.countCommon(named) >= (succeededCount ?? named.size)
+    const ruleIndexes = IndexSet.parse(succeededIndexes, spec?.completions ?? 0)
+    return succeeded.countCommon(ruleIndexes) >= (succeededCount ?? ruleIndexes.size)
   })
   return place < 0 ? undefined : place
 }

@@ -46,11 +46,11 @@ export function countReleased(
   isReleased: (uid: string) => boolean,
 ): Counters {
   const keep = (uids: readonly string[]) => uids.filter((uid) => !isReleased(uid))
-  const left = { succeeded: keep(uncounted.succeeded), failed: keep(uncounted.failed) }
+  const remaining = { succeeded: keep(uncounted.succeeded), failed: keep(uncounted.failed) }
   return {
-    succeeded: succeeded + uncounted.succeeded.length - left.succeeded.length,
-    failed: failed + uncounted.failed.length - left.failed.length,
-    uncounted: left,
+    succeeded: succeeded + uncounted.succeeded.length - remaining.succeeded.length,
+    failed: failed + uncounted.failed.length - remaining.failed.length,
+    uncounted: remaining,
   }
 }
 

@@ -10,7 +10,7 @@ export class CidrPool {
   readonly #bits: number
   readonly #size: bigint
   readonly #count: number
-  readonly #taken = new Map<number, string>()
+  readonly #ownersByIndex = new Map<number, string>()
   #next = 0
 
   /** `bits` is the prefix length of each subnet. */
@@ -26,9 +26,9 @@ export class CidrPool {
   take(owner: string): string | undefined {
     for (let i = 0; i < this.#count; i++) {
       const index = (this.#next + i) % this.#count
-      if (this.#taken.has(index)) continue
+      if (this.#ownersByIndex.has(index)) continue
       this.#next = (index + 1) % this.#count
-      this.#taken.set(index, owner)
+      this.#ownersByIndex.set(index, owner)
       const base = this.range.base + BigInt(index) * this.#size
       return `${formatIp({ family: this.range.family, number: base })}/${this.#bits}`
     }
@@ -37,12 +37,13 @@ export class CidrPool {
 
   /** Marks all subnets that overlap this range as allocated. */
   occupy(text: string, owner: string): void {
-    for (const index of this.#indexesOf(text)) this.#taken.set(index, owner)
+    for (const index of this.#indexesOf(text)) this.#ownersByIndex.set(index, owner)
   }
 
   /** Releases a subnet if this owner holds it. */
   release(text: string, owner: string): void {
-    for (const index of this.#indexesOf(text)) if (this.#taken.get(index) === owner) this.#taken.delete(index)
+    for (const index of this.#indexesOf(text))
+      if (this.#ownersByIndex.get(index) === owner) this.#ownersByIndex.delete(index)
   }
 
   #indexesOf(text: string): number[] {

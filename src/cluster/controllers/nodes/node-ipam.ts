@@ -72,10 +72,10 @@ async function reconcile(state: State, key: string, signal: AbortSignal): Promis
   const { client, recorder, pools, nodes } = state
   const node = nodes.get(nameOfKey(key))
   if (node === undefined || (node.spec?.podCIDRs ?? []).length > 0) return 'done'
-  const taken = pools.map((pool) => pool.take(key))
-  const podCIDRs = taken.filter((text) => text !== undefined)
+  const subnets = pools.map((pool) => pool.take(key))
+  const podCIDRs = subnets.filter((text) => text !== undefined)
   const giveBack = () => {
-    for (const [i, text] of taken.entries()) if (text !== undefined) pools[i]!.release(text, key)
+    for (const [i, text] of subnets.entries()) if (text !== undefined) pools[i]!.release(text, key)
   }
   if (podCIDRs.length < pools.length) {
     giveBack()

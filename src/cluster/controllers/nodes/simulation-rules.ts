@@ -31,15 +31,15 @@ export function simulationRulesLoop({ recorder, vendor, rules, nodes, pods }: Si
   const ruleNames = () => Array.from(rules.objects(), ({ metadata }) => metadata.name ?? '')
   const ignoring = (rule: SimulationRule): string[] => {
     const [podRule, nodeRule] = [podRuleOf(rule), nodeRuleOf(rule)]
-    const found: string[] = []
+    const ignoredObjects: string[] = []
     if (nodeRule !== undefined)
       for (const node of nodes.objects())
-        if (isReal(node) && nodeRule.matches(node)) found.push(`node ${node.metadata.name}`)
+        if (isReal(node) && nodeRule.matches(node)) ignoredObjects.push(`node ${node.metadata.name}`)
     if (podRule !== undefined && [...nodes.objects()].some(isReal))
       for (const pod of pods.objects())
         if (isReal(nodes.get({ name: pod.spec?.nodeName ?? '' })) && podRule.matches(pod))
-          found.push(`pod ${pod.metadata.namespace}/${pod.metadata.name}`)
-    return found
+          ignoredObjects.push(`pod ${pod.metadata.namespace}/${pod.metadata.name}`)
+    return ignoredObjects
   }
   return {
     name: 'simulation-rules',
@@ -54,10 +54,10 @@ export function simulationRulesLoop({ recorder, vendor, rules, nodes, pods }: Si
     ],
     reconcile: async (key) => {
       const rule = rules.get(nameOfKey(key))
-      const found = rule === undefined ? [] : ignoring(rule)
-      if (rule === undefined || found.length === 0) return 'done'
-      const names = found.slice(0, maxNames).join(', ')
-      const others = found.length > maxNames ? ` and ${found.length - maxNames} more` : ''
+      const ignoredObjects = rule === undefined ? [] : ignoring(rule)
+      if (rule === undefined || ignoredObjects.length === 0) return 'done'
+      const names = ignoredObjects.slice(0, maxNames).join(', ')
+      const others = ignoredObjects.length > maxNames ? ` and ${ignoredObjects.length - maxNames} more` : ''
       recorder.record(
         { ...rule, apiVersion: apiVersionOf(vendor, 'ops', 'v1'), kind: 'SimulationRule' },
         {

@@ -17,11 +17,11 @@ export interface BatchOutcome {
 /** Performs `count` writes in growing batches. Stops after a batch with a failure. */
 export async function slowStart(count: number, write: (i: number) => Promise<void>): Promise<BatchOutcome> {
   let succeeded = 0
-  for (let begun = 0, size = 1; begun < count; size *= 2) {
-    const batch = Math.min(size, count - begun)
-    const first = begun
+  for (let startedCount = 0, size = 1; startedCount < count; size *= 2) {
+    const batch = Math.min(size, count - startedCount)
+    const first = startedCount
     const outcome = await writeAll(batch, (i) => write(first + i))
-    begun += batch
+    startedCount += batch
     succeeded += outcome.succeeded
     if ('error' in outcome) return { succeeded, error: outcome.error }
   }

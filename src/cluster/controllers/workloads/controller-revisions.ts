@@ -156,8 +156,9 @@ async function createRevision<O extends ObjectBase>(
     } catch (error) {
       if (!(error instanceof StatusError && error.reason === 'AlreadyExists')) throw error
     }
-    const taken = await client.get(kinds.ControllerRevision, { namespace, name }, { signal })
-    if (isControlledBy(taken, owner) && isOfTemplate(taken, template)) return { present: taken, collisions }
+    const existingRevision = await client.get(kinds.ControllerRevision, { namespace, name }, { signal })
+    if (isControlledBy(existingRevision, owner) && isOfTemplate(existingRevision, template))
+      return { present: existingRevision, collisions }
   }
 }
 

@@ -29,7 +29,7 @@ interface Line {
 }
 
 export class ContainerLogs {
-  readonly #held = new BoundedMap<string, Held>(maxLogs)
+  readonly #logs = new BoundedMap<string, Held>(maxLogs)
 
   /** Returns the log of the last or previous instance, or undefined if that instance never started. */
   log(pod: Pod, container: Container, instance: 'last' | 'previous'): ContainerLog | undefined {
@@ -39,28 +39,28 @@ export class ContainerLogs {
     if (lines.length === 0) return undefined
     const { uid = '' } = pod.metadata
     const key = `${uid}/${container.name}/${restart}`
-    const entry = this.#held.get(key) ?? {
+    const entry = this.#logs.get(key) ?? {
       uid,
       container: container.name ?? '',
       restart,
       log: new ContainerLog(),
       lines: 0,
     }
-    this.#held.set(key, entry)
+    this.#logs.set(key, entry)
     extend(entry, pod, lines)
     return entry.log
   }
 
   /** Extends the requested logs of a changed pod, and ends them if the pod has terminated. */
   observe(pod: Pod, state: 'lives' | 'is over'): void {
-    if (this.#held.size === 0) return
-    for (const [key, held] of this.#held) {
-      if (held.uid !== pod.metadata.uid) continue
-      const container = containersOf(pod).find(({ name }) => name === held.container)
-      if (container !== undefined) extend(held, pod, linesOf(pod, container, held.restart))
+    if (this.#logs.size === 0) return
+    for (const [key, entry] of this.#logs) {
+      if (entry.uid !== pod.metadata.uid) continue
+      const container = containersOf(pod).find(({ name }) => name === entry.container)
+      if (container !== undefined) extend(entry, pod, linesOf(pod, container, entry.restart))
       if (state === 'lives') continue
-      held.log.end()
-      this.#held.delete(key)
+      entry.log.end()
+      this.#logs.delete(key)
     }
   }
 }
@@ -77,12 +77,12 @@ export function statusOf({ status = {} }: Pod, name: string): ContainerStatus | 
   return all.find((each) => each.name === name)
 }
 
-function extend(held: Held, pod: Pod, lines: readonly Line[]): void {
-  for (const { time, text } of lines.slice(held.lines)) held.log.append(time, text)
-  held.lines = Math.max(held.lines, lines.length)
-  const status = statusOf(pod, held.container)
-  const isOver = (status?.restartCount ?? 0) > held.restart || status?.state?.running === undefined
-  if (isOver) held.log.end()
+function extend(entry: Held, pod: Pod, lines: readonly Line[]): void {
+  for (const { time, text } of lines.slice(entry.lines)) entry.log.append(time, text)
+  entry.lines = Math.max(entry.lines, lines.length)
+  const status = statusOf(pod, entry.container)
+  const isOver = (status?.restartCount ?? 0) > entry.restart || status?.state?.running === undefined
+  if (isOver) entry.log.end()
 }
 
 /** Returns the lines of one instance, oldest first. Empty if the instance has not started. */

@@ -32,13 +32,13 @@ interface Application {
   readonly key: string
   readonly pod: Pod
   /** The pod as stages see it, with the annotations of simulated failures. */
-  readonly seen: JsonObject
+  readonly podJson: JsonObject
   readonly stage: Stage
 }
 
 export async function applyStage(
   effects: StageEffects,
-  { key, pod, seen, stage: { next } }: Application,
+  { key, pod, podJson, stage: { next } }: Application,
   signal: AbortSignal,
 ): Promise<StepOutcome> {
   const node = pod.spec!.nodeName!
@@ -52,7 +52,7 @@ export async function applyStage(
   let current = pod
   if (next.finalizers !== undefined) current = await changeFinalizers({ client, pod, change: next.finalizers }, signal)
   if (next.event !== undefined) effects.record(pod, next.event)
-  current = await writeStatus(effects, { client, pod: current, seen, next, podIp: podIp ?? '' }, signal)
+  current = await writeStatus(effects, { client, pod: current, podJson, next, podIp: podIp ?? '' }, signal)
   if (next.delete) await deleteNow(client, current, signal)
   return 'done'
 }
@@ -107,7 +107,7 @@ async function changeFinalizers({ client, pod, change }: FinalizerWrite, signal:
 interface StatusWrite {
   readonly client: Client
   readonly pod: Pod
-  readonly seen: JsonObject
+  readonly podJson: JsonObject
   readonly next: Next
   readonly podIp: string
 }
@@ -124,7 +124,7 @@ async function writeStatus(effects: StageEffects, write: StatusWrite, signal: Ab
     now: effects.clock.now(),
     hostIp: effects.nodeOf(pod.spec!.nodeName!).address,
     podIp: write.podIp,
-    exitCode: exitCodeOf(next, write.seen),
+    exitCode: exitCodeOf(next, write.podJson),
     reason: next.reason ?? '',
     message: next.message ?? '',
   })
@@ -142,8 +142,8 @@ function isBackingOff({ containerStatuses = [] }: PodStatus): boolean {
   return containerStatuses.some(({ state }) => state?.waiting?.reason === 'CrashLoopBackOff')
 }
 
-function exitCodeOf({ exitCodeFrom }: Next, seen: JsonObject): number {
-  const [exitCodeValue] = exitCodeFrom?.(seen) ?? []
+function exitCodeOf({ exitCodeFrom }: Next, podJson: JsonObject): number {
+  const [exitCodeValue] = exitCodeFrom?.(podJson) ?? []
   const code = Number(exitCodeValue ?? 0)
   return Number.isInteger(code) && code >= 0 && code <= 255 ? code : 1
 }

@@ -214,8 +214,8 @@ class PodDriver {
     signal: AbortSignal,
   ): Promise<StepOutcome> {
     try {
-      const seen = asJson(withAnnotations(pod, failure))
-      const outcome = await applyStage(this.#parts, { key, pod, seen, stage }, signal)
+      const podJson = asJson(withAnnotations(pod, failure))
+      const outcome = await applyStage(this.#parts, { key, pod, podJson, stage }, signal)
       if (outcome !== 'done') return outcome
     } catch (error) {
       // The pod was changed or deleted. The change triggers the pod again, and a stage is chosen anew.

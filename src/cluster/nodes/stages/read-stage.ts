@@ -57,8 +57,8 @@ type Requirement = (object: JsonObject) => boolean
 /** A stage without a selector matches no object, one with an empty selector matches all. */
 function readSelector(value: Json | undefined): Requirement {
   if (value === undefined || value === null) return () => false
-  const known = ['matchLabels', 'matchAnnotations', 'matchExpressions']
-  const { matchLabels, matchAnnotations, matchExpressions } = fields(value, 'spec.selector', known)
+  const knownFields = ['matchLabels', 'matchAnnotations', 'matchExpressions']
+  const { matchLabels, matchAnnotations, matchExpressions } = fields(value, 'spec.selector', knownFields)
   const requirements = [
     ...members(matchLabels, 'labels'),
     ...members(matchAnnotations, 'annotations'),
@@ -80,7 +80,7 @@ function readExpression(value: Json): Requirement {
   const { key, operator, values } = fields(value, where, ['key', 'operator', 'values'])
   const query = compileQuery(text(key, `${where}.key`))
   const texts = new Set(array(values, `${where}.values`).map(String))
-  const isIn = (subject: JsonObject) => query(subject).some((found) => texts.has(String(found)))
+  const isIn = (subject: JsonObject) => query(subject).some((result) => texts.has(String(result)))
   if (operator === 'Exists') return (subject) => query(subject).length > 0
   if (operator === 'DoesNotExist') return (subject) => query(subject).length === 0
   if (operator === 'In') return isIn
@@ -111,8 +111,8 @@ function readDelay(value: Json | undefined): Delay {
   }
 }
 
-function query<N extends string>(name: N, found: Query | undefined): { readonly [K in N]?: Query } {
-  return (found === undefined ? {} : { [name]: found }) as { readonly [K in N]?: Query }
+function query<N extends string>(name: N, content: Query | undefined): { readonly [K in N]?: Query } {
+  return (content === undefined ? {} : { [name]: content }) as { readonly [K in N]?: Query }
 }
 
 function expression(value: Json | undefined, where: string): Query | undefined {
@@ -126,7 +126,7 @@ const nextFields = ['step', 'exitCodeFrom', 'reason', 'message', 'statusTemplate
 function readNext(value: Json | undefined, { compileTemplate }: StageReaderOptions): Next {
   const next = fields(value, 'spec.next', nextFields)
   const { statusTemplate: template, step } = next
-  const isGiven = (found: Json | undefined) => found !== undefined && found !== null && found !== ''
+  const isGiven = (field: Json | undefined) => field !== undefined && field !== null && field !== ''
   if (isGiven(template) && isGiven(step))
     throw new StageError('spec.next: statusTemplate and step are mutually exclusive')
   if (isGiven(step) && !stepNames.includes(step as StepName))
@@ -158,12 +158,12 @@ function readFinalizers(value: Json | undefined): FinalizerChange {
   return { add: names(add), remove: names(remove), empty: empty === true }
 }
 
-function fields(value: Json | undefined, where: string, known: readonly string[]): JsonObject {
-  const found = object(value, where)
-  const unknown = Object.keys(found).find((key) => !known.includes(key))
+function fields(value: Json | undefined, where: string, knownFields: readonly string[]): JsonObject {
+  const content = object(value, where)
+  const unknown = Object.keys(content).find((key) => !knownFields.includes(key))
   if (unknown !== undefined)
-    throw new StageError(`${where}.${unknown} is not supported; supported fields are ${known.join(', ')}`)
-  return found
+    throw new StageError(`${where}.${unknown} is not supported; supported fields are ${knownFields.join(', ')}`)
+  return content
 }
 
 function object(value: Json | undefined, where: string): JsonObject {

@@ -33,8 +33,8 @@ const dayMs = 86_400_000
 /** Returns the time at which to replace a token: after 80% of its lifetime, or one day after it was issued. */
 export function staleFrom({ expires, seconds }: { readonly expires: number; readonly seconds: number }): number {
   const lifeMs = seconds * 1000
-  const made = expires - lifeMs
-  return Math.min(made + lifeMs * 0.8, made + dayMs)
+  const issueTime = expires - lifeMs
+  return Math.min(issueTime + lifeMs * 0.8, issueTime + dayMs)
 }
 
 export class PodTokens {
@@ -80,16 +80,16 @@ export class PodTokens {
   async #request({ metadata, spec }: Pod, { audience, seconds }: WantedToken, client: Client): Promise<PodToken> {
     const { namespace = '', name = '', uid = '' } = metadata
     const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name, uid }
-    const made = await client.create(tokenRequests, {
+    const response = await client.create(tokenRequests, {
       apiVersion: `${groupName(this.#vendor, 'authentication')}/v1`,
       kind: 'TokenRequest',
       metadata: { namespace, name: spec?.serviceAccountName || 'default' },
       spec: { audiences: audience === '' ? [] : [audience], expirationSeconds: seconds, boundObjectRef },
     })
-    const { token = '', expirationTimestamp = '' } = made.status ?? {}
+    const { token = '', expirationTimestamp = '' } = response.status ?? {}
     const expires = Date.parse(expirationTimestamp)
     if (token === '' || Number.isNaN(expires)) throw new Error('the API server issued no token')
-    const life = made.spec?.expirationSeconds ?? seconds
+    const life = response.spec?.expirationSeconds ?? seconds
     return { text: token, expires, staleFrom: staleFrom({ expires, seconds: Number(life) }) }
   }
 }

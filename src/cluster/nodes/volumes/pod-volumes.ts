@@ -48,7 +48,7 @@ export class PodVolumes {
   readonly #tokens: PodTokens
   readonly #quota: StorageQuota
   /** Digest of the last write to each volume. Unchanged files are not read again. */
-  readonly #written = new Map<string, string>()
+  readonly #writeDigests = new Map<string, string>()
   /** UIDs of the pods for which files may have been written. */
   readonly #pods = new Set<string>()
 
@@ -101,7 +101,7 @@ export class PodVolumes {
     this.#objects.release(keyOf(pod))
     this.#tokens.forget(pod.metadata.uid ?? '')
     this.#quota.release(pod.metadata.uid ?? '')
-    for (const volume of pod.spec?.volumes ?? []) this.#written.delete(this.volumeDirectory(pod, volume) ?? '')
+    for (const volume of pod.spec?.volumes ?? []) this.#writeDigests.delete(this.volumeDirectory(pod, volume) ?? '')
     await rm(this.podDirectory(pod), { recursive: true, force: true })
   }
 
@@ -151,11 +151,11 @@ export class PodVolumes {
     if (files === undefined) return
     this.#quota.charge(pod.metadata.uid ?? '', directory, files)
     const digest = digestOf(files)
-    if (this.#written.get(directory) === digest) return
+    if (this.#writeDigests.get(directory) === digest) return
     const group = pod.spec?.securityContext?.fsGroup
     if (group === undefined) await writeFiles(directory, files)
     else await writeFiles(directory, readableByGroup(files), { group: Number(group) })
-    this.#written.set(directory, digest)
+    this.#writeDigests.set(directory, digest)
   }
 
   #hasLimit({ spec }: Pod): boolean {

@@ -91,11 +91,11 @@ export class SourceObjects {
   }
 
   #load(key: string, name: SourceName, users: Map<string, Client>): Promise<SourceData> {
-    const found = Promise.withResolvers<SourceData>()
+    const pendingData = Promise.withResolvers<SourceData>()
     const source: Source = {
       name,
       users,
-      data: found.promise,
+      data: pendingData.promise,
       version: '',
       isImmutable: false,
       readAt: this.#clock.monotonic(),
@@ -107,15 +107,15 @@ export class SourceObjects {
       .then(
         ({ data, version, isImmutable }) => {
           Object.assign(source, { version, isImmutable })
-          found.resolve(data)
+          pendingData.resolve(data)
         },
         (error: unknown) => {
           // The next reader tries again.
           if (this.#sources.get(key) === source) this.#sources.delete(key)
-          found.reject(error)
+          pendingData.reject(error)
         },
       )
-    return found.promise
+    return pendingData.promise
   }
 }
 
@@ -128,13 +128,13 @@ interface Loaded {
 /** Reads an object without caching it. */
 export async function readSource({ plural, namespace, name }: SourceName, client: Client): Promise<Loaded> {
   try {
-    const found =
+    const sourceObject =
       plural === 'secrets'
         ? await client.get(kinds.Secret, { namespace, name })
         : await client.get(kinds.ConfigMap, { namespace, name })
-    const { uid = '', resourceVersion = '' } = found.metadata
-    const data = plural === 'secrets' ? secretData(found as Secret) : configMapData(found as ConfigMap)
-    return { data, version: `${uid} ${resourceVersion}`, isImmutable: found.immutable === true }
+    const { uid = '', resourceVersion = '' } = sourceObject.metadata
+    const data = plural === 'secrets' ? secretData(sourceObject as Secret) : configMapData(sourceObject as ConfigMap)
+    return { data, version: `${uid} ${resourceVersion}`, isImmutable: sourceObject.immutable === true }
   } catch (error) {
     if (isNotFound(error)) return { data: undefined, version: 'missing', isImmutable: false }
     throw error

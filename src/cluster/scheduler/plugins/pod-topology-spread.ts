@@ -89,11 +89,11 @@ function* constraintsOf(pod: PodInfo, { sight, defaults, action }: Asked): Slice
   const own = (pod.spec.topologySpreadConstraints ?? []) as readonly SpreadConstraint[]
   if (own.length > 0) return { all: yield* select(own, pod, action), needsAllLabels: true }
   const usual = defaults === 'usual' ? usualConstraints(sight) : defaults
-  const meant = usual.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === action)
-  const labelSelector = meant.length === 0 ? undefined : sight.workloadSelector(pod)
+  const relevantConstraints = usual.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === action)
+  const labelSelector = relevantConstraints.length === 0 ? undefined : sight.workloadSelector(pod)
   if (labelSelector === undefined) return { all: [], needsAllLabels: false }
   const all = yield* select(
-    meant.map((each) => ({ ...each, labelSelector })),
+    relevantConstraints.map((each) => ({ ...each, labelSelector })),
     pod,
     action,
   )

@@ -75,11 +75,11 @@ export class Rollout {
     const noted = { desired: this.replicas, max: this.replicas + maxSurge(this.deployment) }
     if (replicas === size && !replicasNeedUpdate(this.parts.vendor, set, noted)) return set
     const next = withReplicasNoted(this.parts.vendor, { ...set, spec: { ...set.spec, replicas: size } }, noted)
-    const written = await this.parts.client.update(kinds.ReplicaSet, next, { signal: this.signal })
+    const updatedSet = await this.parts.client.update(kinds.ReplicaSet, next, { signal: this.signal })
     const direction = replicas < size ? 'up' : 'down'
     if (replicas !== size)
       this.event('Normal', 'ScalingReplicaSet', `Scaled ${direction} replica set ${set.metadata.name} to ${size}`)
-    return written
+    return updatedSet
   }
 
   event(type: 'Normal' | 'Warning', reason: string, message: string): void {

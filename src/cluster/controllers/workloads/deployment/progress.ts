@@ -61,10 +61,10 @@ export async function syncPaused(rollout: Rollout): Promise<void> {
     isPaused === (progressCondition?.reason === paused)
   )
     return
-  const told = isPaused
+  const reasonAndMessage = isPaused
     ? { reason: paused, message: 'Deployment is paused' }
     : { reason: 'DeploymentResumed', message: 'Deployment is resumed' }
-  const condition = rollout.condition('Progressing', 'Unknown', told)
+  const condition = rollout.condition('Progressing', 'Unknown', reasonAndMessage)
   const conditions = withCondition(deployment.status?.conditions, condition)
   await rollout.writeStatus({ status: { ...deployment.status, conditions } })
 }
@@ -111,18 +111,19 @@ function withProgress(rollout: Rollout, { present }: Sets, next: DeploymentStatu
   if (!hasDeadline(deployment)) return withoutCondition(conditions, 'Progressing')
   if (replicas === updatedReplicas && progressCondition?.reason === complete) return conditions
   const what = present === undefined ? `Deployment "${rollout.name}"` : `ReplicaSet "${present.metadata.name}"`
-  const told = (status: string, reason: string, verb: string) =>
+  const conditionFor = (status: string, reason: string, verb: string) =>
     rollout.condition('Progressing', status, { reason, message: `${what} ${verb}` })
   if (isComplete(deployment, next))
-    return withCondition(conditions, told('True', complete, 'has successfully progressed.'))
+    return withCondition(conditions, conditionFor('True', complete, 'has successfully progressed.'))
   if (hasProgressed(deployment.status ?? {}, next)) {
     // Rewrites the condition to update its time, from which the deadline counts.
-    const condition = told('True', 'ReplicaSetUpdated', 'is progressing.')
+    const condition = conditionFor('True', 'ReplicaSetUpdated', 'is progressing.')
     const since = progressCondition?.status === 'True' ? progressCondition.lastTransitionTime : undefined
     const others = withoutCondition(conditions, 'Progressing')
     return [...others, since === undefined ? condition : { ...condition, lastTransitionTime: since }]
   }
-  if (isTimedOut(rollout)) return withCondition(conditions, told('False', timedOut, 'has timed out progressing.'))
+  if (isTimedOut(rollout))
+    return withCondition(conditions, conditionFor('False', timedOut, 'has timed out progressing.'))
   return conditions
 }
 

@@ -133,9 +133,9 @@ async function createPresent(
     return created
   } catch (error) {
     if (error instanceof StatusError && error.reason === 'AlreadyExists') {
-      const taken = await resolveCollision(rollout, draft, error)
+      const existingSet = await resolveCollision(rollout, draft, error)
       await noteRevision(rollout, String(revision), undefined)
-      return taken
+      return existingSet
     }
     if (!isNamespaceEnding(error))
       await tellFailure(rollout, `Failed to create new replica set "${name}": ${messageOf(error)}`)
@@ -149,8 +149,9 @@ async function createPresent(
  */
 async function resolveCollision(rollout: Rollout, draft: ReplicaSet, error: StatusError): Promise<ReplicaSet> {
   const { deployment, parts, signal } = rollout
-  const taken = await parts.client.get(kinds.ReplicaSet, nameOf(draft), { signal })
-  if (isControlledBy(taken, deployment) && sameTemplate(taken.spec?.template, draft.spec?.template)) return taken
+  const existingSet = await parts.client.get(kinds.ReplicaSet, nameOf(draft), { signal })
+  if (isControlledBy(existingSet, deployment) && sameTemplate(existingSet.spec?.template, draft.spec?.template))
+    return existingSet
   const collisionCount = (deployment.status?.collisionCount ?? 0) + 1
   await rollout.writeStatus({ status: { ...deployment.status, collisionCount } })
   throw error

@@ -63,17 +63,17 @@ function isSaturated({ parts, replicas }: Rollout, { present }: Sets): boolean {
 
 /** Returns the sizes after spreading the difference. The largest ReplicaSet gets the remainder from rounding. */
 function proportions(rollout: Rollout, running: readonly ReplicaSet[]): [ReplicaSet, number][] {
-  const allowed = rollout.replicas > 0 ? rollout.replicas + maxSurge(rollout.deployment) : 0
-  const difference = allowed - wantedIn(running)
+  const maxTotal = rollout.replicas > 0 ? rollout.replicas + maxSurge(rollout.deployment) : 0
+  const difference = maxTotal - wantedIn(running)
   // Among ReplicaSets of equal size, newer ones grow first and older ones shrink first.
   const byAgeWanted = (a: ReplicaSet, b: ReplicaSet) => (difference > 0 ? byAge(b, a) : byAge(a, b))
   const largestFirst = running.toSorted((a, b) => replicasOf(b) - replicasOf(a) || byAgeWanted(a, b))
   let remaining = difference
   const sizes = largestFirst.map((set): [ReplicaSet, number] => {
     const part = partOf(rollout, set, difference)
-    const taken = difference > 0 ? Math.min(part, remaining) : Math.max(part, remaining)
-    remaining -= taken
-    return [set, replicasOf(set) + taken]
+    const change = difference > 0 ? Math.min(part, remaining) : Math.max(part, remaining)
+    remaining -= change
+    return [set, replicasOf(set) + change]
   })
   const [largest] = sizes
   if (largest !== undefined) largest[1] = Math.max(0, largest[1] + remaining)

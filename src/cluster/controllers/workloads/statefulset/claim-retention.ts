@@ -71,8 +71,8 @@ function withOwner(
   const controller = controllerOf(claim)
   if (controller !== undefined && !uids.has(controller.uid)) return undefined
   const present = ownerReferences.filter(({ uid }) => uids.has(uid)).map(({ uid }) => uid)
-  const wanted = owner === undefined ? [] : [owner.metadata.uid]
-  if (present.length === wanted.length && present.every((uid) => wanted.includes(uid))) return undefined
+  const desiredOwners = owner === undefined ? [] : [owner.metadata.uid]
+  if (present.length === desiredOwners.length && present.every((uid) => desiredOwners.includes(uid))) return undefined
   const others = ownerReferences.filter(({ uid }) => !uids.has(uid))
   const own = owner === undefined ? [] : [referenceTo(parts, owner, owner === set ? 'StatefulSet' : 'Pod')]
   return { ...claim, metadata: { ...claim.metadata, ownerReferences: [...others, ...own] } }

@@ -79,9 +79,9 @@ async function writeWithEvent<T>(
 ): Promise<T> {
   const what = `${verb.toLowerCase()} Pod ${pod} in StatefulSet ${set.metadata.name}`
   try {
-    const written = await write()
+    const writtenObject = await write()
     parts.recorder.record(set, { type: 'Normal', reason: `Successful${verb}`, message: `${what} successful` })
-    return written
+    return writtenObject
   } catch (error) {
     if (!signal.aborted && !isQuiet(error)) {
       const message = `${what} failed error: ${messageOf(error)}`
