@@ -30,14 +30,14 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   const { types } = kinds.store.value
   const namespaces = useObjects(kinds.builtIn('namespaces', '')).objects
   const [text, setText] = useState('')
-  const [selectedIndex, setChosen] = useState(0)
+  const [selectedIndex, setSelectedIndex] = useState(0)
   const names = namespaces.map(({ metadata }) => metadata.name ?? '')
   const matchingGoals = goalsFor(text, types, names)
   // Keys may arrive faster than the list is rendered, so they apply to the latest input.
   const latest = useRef(0)
   const choose = (index: number) => {
     latest.current = index
-    setChosen(index)
+    setSelectedIndex(index)
   }
   const take = (goal: Goal | undefined) => {
     if (goal === undefined) return
