@@ -1,12 +1,13 @@
 /**
- * Prometheus text exposition of metrics. The process metrics (`process-metrics.ts`) are loaded at the first scrape, so
- * they cost nothing until then. All servers in a process share them.
+ * Prometheus text exposition of the metrics of a page. `/metrics` also contains the process metrics
+ * (`process-metrics.ts`). They are loaded at the first scrape, so they cost nothing until then. All servers in a process
+ * share them.
  *
  * The cost of a scrape is bounded: the number of series is limited (`metrics.ts`), the text is created in time slices,
  * and concurrent scrapes share it.
  */
 import { TimeSlice } from '../concurrency/time-slice.ts'
-import type { Metric, Sample } from './metrics.ts'
+import type { Metric, MetricsPage, Sample } from './metrics.ts'
 
 /** The text of the metrics and its media type. */
 export interface Exposition {
@@ -16,7 +17,8 @@ export interface Exposition {
 
 /** Exposes metrics in the Prometheus format. */
 export interface Exposing {
-  expose(): Promise<Exposition>
+  /** The page defaults to `/metrics`. */
+  expose(page?: MetricsPage): Promise<Exposition>
 }
 
 /** The members of a metric that exposition uses. */
@@ -25,30 +27,27 @@ type WrittenMetric = Pick<Metric, 'name' | 'help' | 'type' | 'samples'>
 /** Exposes all metrics of this thread and of the process. */
 export class Exposer implements Exposing {
   readonly #metrics: readonly Metric[]
-  #underWay: Promise<Exposition> | undefined
+  readonly #underWay = new Map<MetricsPage, Promise<Exposition>>()
 
   constructor(metrics: readonly Metric[]) {
     this.#metrics = metrics
   }
 
-  expose(): Promise<Exposition> {
-    this.#underWay ??= exposeWithProcess(this.#metrics).finally(() => {
-      this.#underWay = undefined
-    })
-    return this.#underWay
+  expose(page: MetricsPage = '/metrics'): Promise<Exposition> {
+    const running = this.#underWay.get(page)
+    if (running !== undefined) return running
+    const exposition = exposePage(this.#metrics, page).finally(() => this.#underWay.delete(page))
+    this.#underWay.set(page, exposition)
+    return exposition
   }
 }
 
-/** Exposes the metrics of the process and the metrics passed to each call. */
-export class ProcessExposer {
-  expose(metrics: readonly Metric[]): Promise<Exposition> {
-    return exposeWithProcess(metrics)
-  }
-}
-
-async function exposeWithProcess(metrics: readonly Metric[]): Promise<Exposition> {
+/** Exposes those of the metrics that belong to the page. */
+export async function exposePage(metrics: readonly Metric[], page: MetricsPage): Promise<Exposition> {
+  const ofPage = metrics.filter((metric) => (metric.page ?? '/metrics') === page)
+  if (page !== '/metrics') return { mediaType, text: await expositionText(ofPage) }
   const { processMetrics } = await import('./process-metrics.ts')
-  return { mediaType, text: await expositionText([...processMetrics(), ...metrics]) }
+  return { mediaType, text: await expositionText([...processMetrics(), ...ofPage]) }
 }
 
 const mediaType = 'text/plain; version=0.0.4; charset=utf-8'

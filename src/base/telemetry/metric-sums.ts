@@ -1,19 +1,19 @@
 /**
  * Combines the metrics of several threads. Counters and histograms are added up, including those of threads that have
- * ended. Gauges are added up or reduced to their maximum, as each gauge defines.
+ * ended. Gauges are added up or reduced to their maximum or minimum, as each gauge defines.
  */
 import type { Metric, Sample } from './metrics.ts'
 
 /** A snapshot of a metric, in a form that can be posted to another thread. */
-export interface MetricSnapshot extends Pick<Metric, 'name' | 'help' | 'type' | 'across'> {
+export interface MetricSnapshot extends Pick<Metric, 'name' | 'help' | 'type' | 'across' | 'page'> {
   readonly values: readonly Sample[]
 }
 
 /** Returns the current state of these metrics. */
 export function snapshotOf(metrics: readonly Metric[]): MetricSnapshot[] {
   return metrics.map((metric) => {
-    const { name, help, type, across } = metric
-    return { name, help, type, across, values: [...metric.samples()] }
+    const { name, help, type, across, page } = metric
+    return { name, help, type, across, page, values: [...metric.samples()] }
   })
 }
 
@@ -58,10 +58,10 @@ function sum(all: readonly (readonly MetricSnapshot[])[]): MetricSnapshot[] {
 function add(values: Map<string, Sample>, sample: Sample, across: MetricSnapshot['across']): void {
   const key = JSON.stringify([sample.metricName, sample.labels])
   const before = values.get(key)
-  if (before === undefined) values.set(key, sample)
-  else
-    values.set(key, {
-      ...before,
-      value: across === 'max' ? Math.max(before.value, sample.value) : before.value + sample.value,
-    })
+  values.set(key, before === undefined ? sample : { ...before, value: combine(before.value, sample.value, across) })
+}
+
+function combine(a: number, b: number, across: MetricSnapshot['across']): number {
+  if (across === 'max') return Math.max(a, b)
+  return across === 'min' ? Math.min(a, b) : a + b
 }

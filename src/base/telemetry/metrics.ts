@@ -17,14 +17,19 @@ export interface Sample {
   readonly value: number
 }
 
+/** Paths that expose metrics. */
+export type MetricsPage = '/metrics' | '/metrics/slis'
+
 /** An exposed metric. */
 export interface Metric {
   readonly name: string
   /** Description in one sentence. */
   readonly help: string
   readonly type: 'counter' | 'gauge' | 'histogram'
-  /** How to combine the values of several threads: as their sum (the default) or their maximum. */
-  readonly across?: 'sum' | 'max' | undefined
+  /** How to combine the values of several threads: as their sum (the default), their maximum or their minimum. */
+  readonly across?: 'sum' | 'max' | 'min' | undefined
+  /** The path that exposes the metric. Defaults to `/metrics`. */
+  readonly page?: MetricsPage | undefined
   /** Yields the samples one by one. There may be many, so the caller yields to other tasks in between. */
   samples(): Generator<Sample>
 }
@@ -34,6 +39,7 @@ export interface Description {
   readonly help: string
   readonly labels: readonly string[]
   readonly across?: Metric['across']
+  readonly page?: Metric['page']
 }
 
 const maxSeries = 5000
@@ -85,11 +91,13 @@ export class Counter implements Metric {
   readonly name: string
   readonly help: string
   readonly type = 'counter'
+  readonly page: Metric['page']
   readonly #series: SeriesMap<Count>
 
-  constructor({ name, help, labels }: Description) {
+  constructor({ name, help, labels, page }: Description) {
     this.name = name
     this.help = help
+    this.page = page
     this.#series = new SeriesMap(labels, () => ({ value: 0 }))
   }
 
@@ -109,13 +117,18 @@ export class Gauge implements Metric {
   readonly help: string
   readonly type = 'gauge'
   readonly across: Metric['across']
+  readonly page: Metric['page']
   readonly #read: () => Iterable<readonly [values: readonly string[], value: number]>
   readonly #labelsOf: ReturnType<typeof labelsFrom>
 
-  constructor({ name, help, labels, across }: Description, read: () => Iterable<readonly [readonly string[], number]>) {
+  constructor(
+    { name, help, labels, across, page }: Description,
+    read: () => Iterable<readonly [readonly string[], number]>,
+  ) {
     this.name = name
     this.help = help
     this.across = across
+    this.page = page
     this.#labelsOf = labelsFrom(labels)
     this.#read = read
   }

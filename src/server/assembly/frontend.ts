@@ -44,6 +44,7 @@ async function openPipeline(
     emulation: emulationFrom(options),
     extensions: options.extensions,
     exposer,
+    health: metrics.health,
     aggregation,
     worker,
     spoken: spokenBy(options.runtimeConfig, vendor),

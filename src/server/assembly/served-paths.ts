@@ -2,9 +2,11 @@
 
 import { version } from '../../api/model/version.ts'
 import type { Emulation } from '../../api/versions/availability.ts'
+import { isAtLeast } from '../../api/versions/emulated-version.ts'
 
 import type { Aggregation } from '../../apiserver/aggregation/aggregation.ts'
 import type { PathHandler } from '../../apiserver/http/dispatch.ts'
+import type { HealthMetrics } from '../../apiserver/http/health-metrics.ts'
 import { openApiPaths } from '../../apiserver/http/openapi/openapi-paths.ts'
 import { backupPaths, maxBackups } from '../../apiserver/http/paths/backup-path.ts'
 import { debugPages } from '../../apiserver/http/paths/debug-pages.ts'
@@ -16,11 +18,12 @@ import {
   issuerPaths,
   type PublicIssuer,
 } from '../../apiserver/http/paths/issuer-discovery.ts'
-import { metricsPath } from '../../apiserver/http/paths/metrics-path.ts'
+import { metricsPaths } from '../../apiserver/http/paths/metrics-path.ts'
 import { rootPaths, unknownPath } from '../../apiserver/http/paths/root.ts'
 import { type Catalogue, whileUnchanged } from '../../apiserver/registry/catalogue/catalogue.ts'
 import { SharedCount } from '../../base/limits/shared-count.ts'
 import type { Exposing } from '../../base/telemetry/exposition.ts'
+import type { MetricsPage } from '../../base/telemetry/metrics.ts'
 import type { WorkerContext } from '../threads/worker-context.ts'
 
 export interface PathParts {
@@ -33,6 +36,8 @@ export interface PathParts {
   readonly ready: readonly HealthCheck[]
   readonly address: () => string
   readonly exposer: Exposing
+  /** Records the results of health checks. */
+  readonly health: HealthMetrics
   /** Issuer of service account tokens. */
   readonly issuer: PublicIssuer
   /** URL of the issuer's public keys. Empty means that this server publishes them. */
@@ -56,8 +61,8 @@ export function servedPaths(parts: PathParts): PathHandler[] {
   const allPaths = whileUnchanged([catalogue, aggregated], () => [...listPaths(parts), ...more].sort())
   const keysAt = () => keysAddress || `https://${address()}${issuerPaths.keys}`
   return [
-    healthPaths([], ready),
-    metricsPath(exposer),
+    healthPaths([], ready, parts.health),
+    metricsPaths(exposer, metricsPages(parts.emulation)),
     backupPaths(parts.makeBackup, new SharedCount(maxBackups, parts.worker?.limits.backups, parts.worker?.index)),
     ...(parts.profiling ? [debugPages()] : []),
     discoveryPaths({ catalogue, aggregated, emulation: parts.emulation, spoken: parts.spoken, address }),
@@ -75,9 +80,14 @@ export function servedPaths(parts: PathParts): PathHandler[] {
   ]
 }
 
-const always = ['/api', '/apis', '/openapi/v2', '/openapi/v3', '/healthz', '/livez', '/metrics', '/readyz', '/version']
+const always = ['/api', '/apis', '/openapi/v2', '/openapi/v3', '/healthz', '/livez', '/readyz', '/version']
 
-function listPaths({ catalogue, aggregation, spoken }: PathParts): string[] {
+/** Returns the pages of metrics that the version has. */
+function metricsPages({ version }: Emulation): readonly MetricsPage[] {
+  return isAtLeast(version, '1.27') ? ['/metrics', '/metrics/slis'] : ['/metrics']
+}
+
+function listPaths({ catalogue, emulation, aggregation, spoken }: PathParts): string[] {
   const aggregated = [...aggregation.backends.all()].map(({ group, version }) => `${group}/${version}`)
   const others = [...aggregated, ...spoken].flatMap((name) => [`/apis/${name.split('/')[0]}`, `/apis/${name}`])
   const groups = catalogue
@@ -85,5 +95,5 @@ function listPaths({ catalogue, aggregation, spoken }: PathParts): string[] {
     .flatMap(({ group, apiVersion }) =>
       group === '' ? [`/api/${apiVersion}`] : [`/apis/${group}`, `/apis/${apiVersion}`],
     )
-  return [...new Set([...always, ...groups, ...others])]
+  return [...new Set([...always, ...metricsPages(emulation), ...groups, ...others])]
 }

@@ -5,6 +5,7 @@ import { AuthenticationMetrics } from '../../apiserver/authn/authentication-metr
 import { TokenMetrics } from '../../apiserver/authn/service-account/token-metrics.ts'
 import { ConversionMetrics } from '../../apiserver/custom/conversion/conversion-metrics.ts'
 import { FlowMetrics } from '../../apiserver/flowcontrol/flow-metrics.ts'
+import { HealthMetrics } from '../../apiserver/http/health-metrics.ts'
 import { RequestMetrics } from '../../apiserver/http/request-metrics.ts'
 import { WatchMetrics } from '../../apiserver/http/watch-metrics.ts'
 import type { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
@@ -19,6 +20,7 @@ import { StoreMetrics } from './store-metrics.ts'
 export interface ServerMetrics {
   readonly requests: RequestMetrics
   readonly watches: WatchMetrics
+  readonly health: HealthMetrics
   readonly flows: FlowMetrics
   readonly traces: TraceMetrics
   readonly authentication: AuthenticationMetrics
@@ -37,6 +39,7 @@ export function openMetrics(clock: Clock): ServerMetrics {
   return {
     requests: new RequestMetrics(),
     watches: new WatchMetrics(),
+    health: new HealthMetrics(),
     flows: new FlowMetrics(),
     traces: new TraceMetrics(),
     authentication: new AuthenticationMetrics(clock),
@@ -51,7 +54,7 @@ export function openMetrics(clock: Clock): ServerMetrics {
   }
 }
 
-/** Returns the metrics of `/metrics`: those of the recorders, and those computed from the catalogue. */
+/** Returns the metrics of all pages: those of the recorders, and those computed from the catalogue. */
 export function allMetrics(recorded: ServerMetrics, catalogue: Catalogue): readonly Metric[] {
   return [...Object.values(recorded).flatMap(({ metrics }) => metrics), storedObjects(catalogue)]
 }

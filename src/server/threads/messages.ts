@@ -3,6 +3,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import type { Exposition } from '../../base/telemetry/exposition.ts'
 import type { MetricSnapshot } from '../../base/telemetry/metric-sums.ts'
+import type { MetricsPage } from '../../base/telemetry/metrics.ts'
 import type { NodeAddress } from '../../cluster/node-port/local-nodes.ts'
 import type { PodPlace } from '../../cluster/node-port/runtime.ts'
 import type { ConsoleSecrets } from '../../tools/console/access.ts'
@@ -76,5 +77,10 @@ export type ToSupervisor =
   /** The worker could not start. */
   | { readonly type: 'failed'; readonly why: string }
   | { readonly type: 'samples'; readonly id: number; readonly metrics: readonly MetricSnapshot[] }
-  /** A client requests the metrics of all workers. Contains those of the sender. */
-  | { readonly type: 'expose'; readonly id: number; readonly metrics: readonly MetricSnapshot[] }
+  /** A client requests a page of the metrics of all workers. Contains those of the sender. */
+  | {
+      readonly type: 'expose'
+      readonly id: number
+      readonly page: MetricsPage
+      readonly metrics: readonly MetricSnapshot[]
+    }

@@ -3,7 +3,7 @@
  * asked for theirs. A worker that does not respond in time counts with its last values. Counters of a worker that ended
  * stay in the sum, so counters never decrease.
  */
-import { ProcessExposer } from '../../base/telemetry/exposition.ts'
+import { exposePage } from '../../base/telemetry/exposition.ts'
 import { MetricSums } from '../../base/telemetry/metric-sums.ts'
 import type { ToSupervisor, WorkerPort } from '../threads/messages.ts'
 
@@ -13,7 +13,6 @@ const answerMs = 500
 
 export class WorkerMetrics {
   readonly #sums = new MetricSums<WorkerPort>()
-  readonly #exposer = new ProcessExposer()
   readonly #workers = new Set<WorkerPort>()
   readonly #pendingReplies = new Map<number, () => void>()
   #lastId = 0
@@ -31,13 +30,13 @@ export class WorkerMetrics {
     if (!this.#workers.has(worker)) return
     this.#sums.update(worker, message.metrics)
     if (message.type === 'samples') this.#pendingReplies.get(message.id)?.()
-    else void this.#answer(worker, message.id)
+    else void this.#answer(worker, message)
   }
 
-  async #answer(asking: WorkerPort, id: number): Promise<void> {
+  async #answer(asking: WorkerPort, { id, page }: Extract<MetricMessage, { page: unknown }>): Promise<void> {
     const others = [...this.#workers].filter((worker) => worker !== asking)
     await Promise.all(others.map((worker) => this.#ask(worker)))
-    const exposition = await this.#exposer.expose(this.#sums.total())
+    const exposition = await exposePage(this.#sums.total(), page)
     asking.postMessage({ type: 'exposition', id, exposition })
   }
 

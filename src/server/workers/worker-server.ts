@@ -8,7 +8,7 @@ import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import type { Exposition } from '../../base/telemetry/exposition.ts'
 import { errorFields, type Log } from '../../base/telemetry/log.ts'
 import { type MetricSnapshot, snapshotOf } from '../../base/telemetry/metric-sums.ts'
-import type { Metric } from '../../base/telemetry/metrics.ts'
+import type { Metric, MetricsPage } from '../../base/telemetry/metrics.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import type { StoreError } from '../../storage/store/store.ts'
 import { ConsoleAccess } from '../../tools/console/access.ts'
@@ -145,7 +145,7 @@ export class WorkerServer {
       shareNodes: (local) => this.#nodes.join(local),
       exposing: (metrics) => {
         this.#metrics = metrics
-        return { expose: () => this.#expose() }
+        return { expose: (page = '/metrics') => this.#expose(page) }
       },
       allStoppedListening: async () => {
         this.#tell({ type: 'closed' })
@@ -154,14 +154,14 @@ export class WorkerServer {
     }
   }
 
-  #expose(): Promise<Exposition> {
+  #expose(page: MetricsPage): Promise<Exposition> {
     const id = ++this.#lastId
     return new Promise((resolve) => {
       this.#waiting.set(id, (exposition) => {
         this.#waiting.delete(id)
         resolve(exposition)
       })
-      this.#tell({ type: 'expose', id, metrics: this.#sample() })
+      this.#tell({ type: 'expose', id, page, metrics: this.#sample() })
     })
   }
 

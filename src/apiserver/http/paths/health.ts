@@ -7,6 +7,7 @@
  */
 import { shorten } from '../../../base/text/shorten.ts'
 import { notAllowed, type PathHandler } from '../dispatch.ts'
+import type { HealthMetrics } from '../health-metrics.ts'
 import type { Exchange } from '../request/exchange.ts'
 import { sendPageNotFound, sendText } from '../response/responses.ts'
 
@@ -36,8 +37,12 @@ function failureOf(endpoint: string, failed: readonly HealthCheck[]): number {
   return endpoint === readiness && failed.some(({ unavailable }) => unavailable) ? 503 : 500
 }
 
-/** Serves `/livez`, `/readyz` and `/healthz`. */
-export function healthPaths(live: readonly HealthCheck[], ready: readonly HealthCheck[]): PathHandler {
+/** Serves `/livez`, `/readyz` and `/healthz`. Records the results of whole endpoints, not those of single checks. */
+export function healthPaths(
+  live: readonly HealthCheck[],
+  ready: readonly HealthCheck[],
+  metrics?: HealthMetrics,
+): PathHandler {
   const endpoints: readonly Endpoint[] = [
     { name: 'livez', checks: [ping, ...live] },
     { name: readiness, checks: [ping, ...live, ...ready] },
@@ -48,7 +53,7 @@ export function healthPaths(live: readonly HealthCheck[], ready: readonly Health
     if (endpoint === undefined) return false
     if (verb !== 'get' && verb !== 'head') throw notAllowed()
     exchange.setHeader('x-content-type-options', 'nosniff')
-    if (path === `/${endpoint.name}`) return answerAll(exchange, endpoint, query)
+    if (path === `/${endpoint.name}`) return answerAll(exchange, endpoint, { query, metrics })
     return answerOne(exchange, endpoint, path.slice(endpoint.name.length + 2))
   }
 }
@@ -61,7 +66,11 @@ async function answerOne(exchange: Exchange, endpoint: Endpoint, name: string): 
   else sendText(exchange, failureOf(endpoint.name, [found]), `internal server error: ${fault}\n`)
 }
 
-async function answerAll(exchange: Exchange, { name, checks }: Endpoint, query: URLSearchParams): Promise<void> {
+async function answerAll(
+  exchange: Exchange,
+  { name, checks }: Endpoint,
+  { query, metrics }: { readonly query: URLSearchParams; readonly metrics: HealthMetrics | undefined },
+): Promise<void> {
   const excluded = new Set(query.getAll('exclude'))
   const results = await Promise.all(
     checks.map(async (check) => ({
@@ -71,6 +80,8 @@ async function answerAll(exchange: Exchange, { name, checks }: Endpoint, query: 
       note: check.note?.(),
     })),
   )
+  for (const { check, excluded, fault } of results)
+    if (!excluded) metrics?.record(check.name, name, fault === undefined ? 'success' : 'error')
   const unknown = [...excluded].filter((each) => !checks.some((check) => check.name === each))
   const failed = results.filter(({ fault }) => fault !== undefined).map(({ check }) => check)
   if (failed.length === 0 && !query.has('verbose')) {

@@ -1,12 +1,14 @@
-/** `/metrics`: the server's metrics in the Prometheus text format. */
+/** `/metrics` and `/metrics/slis`: the server's metrics in the Prometheus text format. */
 import type { Exposing } from '../../../base/telemetry/exposition.ts'
+import type { MetricsPage } from '../../../base/telemetry/metrics.ts'
 import { notAllowed, type PathHandler } from '../dispatch.ts'
 
-/** Serves `/metrics`. */
-export function metricsPath(exposer: Exposing): PathHandler {
+/** Serves these pages of metrics. */
+export function metricsPaths(exposer: Exposing, pages: readonly MetricsPage[]): PathHandler {
   return (exchange, { path, verb }) => {
-    if (path !== '/metrics') return false
+    const page = pages.find((each) => each === path)
+    if (page === undefined) return false
     if (verb !== 'get' && verb !== 'head') throw notAllowed()
-    return exposer.expose().then(({ mediaType, text }) => exchange.send(200, mediaType, Buffer.from(text)))
+    return exposer.expose(page).then(({ mediaType, text }) => exchange.send(200, mediaType, Buffer.from(text)))
   }
 }
