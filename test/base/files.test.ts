@@ -55,7 +55,7 @@ test('a written file has the requested mode regardless of the umask', async (t) 
   assert.deepEqual([modeOf(join(directory, 'secret')), modeOf(join(directory, 'open'))], [0o600, 0o644])
 })
 
-test('of several concurrent creators of a file only one succeeds, and no temporary files remain', async (t) => {
+test('if several processes create a file concurrently, only one succeeds and no temporary files remain', async (t) => {
   const directory = temporaryDirectory(t)
   const file = join(directory, 'file')
   const texts = Array.from({ length: 20 }, (_, i) => `text ${i}`.repeat(100))

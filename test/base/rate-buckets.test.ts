@@ -7,7 +7,7 @@ import { SharedCount } from '../../src/base/limits/shared-count.ts'
 
 const module = JSON.stringify(new URL('../../src/base/limits/rate-buckets.ts', import.meta.url).href)
 
-test('threads that share a bucket take at most its burst in total', async () => {
+test('threads that share a bucket take no more tokens than its burst in total', async () => {
   const memory = newBucketMemory()
   const rate = { perSecond: 1, burst: 1000, keys: 4096 }
   const code = `
@@ -42,7 +42,7 @@ test('tables with different rates are separate, and tables in the same memory ar
   assert.deepEqual([one[1]!.take('b'), one[1]!.take('b'), one[1]!.take('b')], [true, true, false])
 })
 
-test('the table tracks the configured number of keys', () => {
+test('a table tracks the configured number of keys', () => {
   const [buckets] = openRateBuckets(newBucketMemory(), [{ perSecond: 1, burst: 1, keys: 1000 }], () => 0n)
   const keys = Array.from({ length: 1000 }, (_, i) => `key ${i}`)
   for (const key of keys) assert.equal(buckets!.take(key), true, key)
@@ -55,7 +55,7 @@ test('a table with more keys than fit into its memory is rejected', () => {
   assert.throws(() => openRateBuckets(newBucketMemory(), [rate], () => 0n), RangeError)
 })
 
-test('all workers share a count, and the share of a worker that exited is reset', () => {
+test('all workers share a count, and the part of a worker that exited is subtracted', () => {
   const counts = new Int32Array(new SharedArrayBuffer(8))
   const first = new SharedCount(2, counts, 0)
   const second = new SharedCount(2, counts, 1)

@@ -95,7 +95,7 @@ test('an expired OIDC token is renewed, used and stored', async () => {
   assert.equal(keptIn(path)['id-token'], kept['id-token'])
 })
 
-test('of several concurrent programs only one renews the OIDC token, and the others use the new token', async () => {
+test('if several programs run concurrently, only one renews the OIDC token, and the others use the new token', async () => {
   const path = writeConfig('shared', await expired())
   const asked = refreshes()
   const ran = await Promise.all(Array.from({ length: 4 }, () => whoami(path)))

@@ -61,7 +61,7 @@ test('requests through a proxy reach the server, whose certificate is verified',
   await assert.rejects(new Client(untrusted.send).list(configMaps), TransportError)
 })
 
-test('if a proxy rejects the request or is unreachable, the error names the proxy', async (t) => {
+test('if the proxy rejects the request or is unreachable, the error names the proxy', async (t) => {
   const { host } = await startProxy(t)
   const told = async (proxy: string) => {
     const http = new HttpTransport({ ...server.credentials(), proxy })

@@ -46,7 +46,7 @@ test('an installed package uses the Node on the PATH if it fits', () => {
     assert.equal(chosen(both, pathWith(version)), 'pinned', version)
 })
 
-test('without the pinned Node, every Node on the PATH is used, and bin/launch.cjs rejects an unsuitable one', () => {
+test('if the pinned Node is missing, the Node on the PATH is used, and bin/launch.cjs rejects it if it is unsuitable', () => {
   assert.equal(chosen(installPackage('alone', []), pathWith('v20.20.2')), 'path')
 })
 

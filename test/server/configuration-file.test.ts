@@ -28,7 +28,7 @@ async function optionsOf(command: ServerCommand, args: readonly string[]) {
   return (await readServerFlags(command, await withConfigurationFile(args, () => flagGroupsOf(command)))).options
 }
 
-test('a server reads its flags from the file, and flags on the command line win', async () => {
+test('a server reads its flags from the file, and command-line flags take precedence', async () => {
   const file = write(`${head}diagnostics: { profiling: false }\nlogging: { loggingFormat: json }\n`)
   const server = await startServer(owner, ['--config', file, '--logging-format=text'])
   assert.equal((await server.client().get('/readyz')).status, 200)
@@ -36,7 +36,7 @@ test('a server reads its flags from the file, and flags on the command line win'
   assert.doesNotMatch(server.output(), /"msg":/)
 })
 
-test('lists, objects and scalars become the values of flags', async () => {
+test('lists, objects and scalars are converted to flag values', async () => {
   const file = write(`${head}
 serving: { tlsSan: [a.example.com, b.example.com], securePort: 7443, console: false }
 admission: { enableAdmissionPlugins: [AlwaysPullImages, EventRateLimit] }
@@ -71,7 +71,7 @@ test('the printed defaults are valid and change nothing', async () => {
   }
 })
 
-test('errors name the line, the column and the field', async () => {
+test('errors contain the line, the column and the field', async () => {
   for (const [text, expected] of [
     ['', 'FILE: the file must contain an object of kind OrchConfiguration'],
     ['kind: Other\napiVersion: config.orch.io/v1\n', 'FILE:1:1: kind: must be OrchConfiguration'],
@@ -102,7 +102,7 @@ test('errors name the line, the column and the field', async () => {
   }
 })
 
-test('the command line is checked', async () => {
+test('the command line of the configuration command is validated', async () => {
   const file = write(head)
   for (const [run, message] of [
     [() => configCommand([]), /use orch config defaults, or orch config check FILE/],

@@ -40,7 +40,7 @@ test('servers that emulate different versions can share a process', async () => 
   assert.match(b.gitVersion, /^v1\.31\.14\+orch\./)
 })
 
-test('/version names the emulated version and the oldest compatible one since 1.33', async () => {
+test('since 1.33, /version reports the emulated version and the oldest compatible version', async () => {
   const documentAt = async (version: string) =>
     (await serve({ after }, [`--emulated-version=${version}`])).client('admin-token').get('/version')
   assert.equal((await documentAt('1.32')).body.emulationMinor, undefined)
@@ -95,7 +95,7 @@ test('feature gates that kind definitions use can be changed', () => {
   assert.ok(gatesOf('1.26', 'HPAContainerMetrics=true').has('HPAContainerMetrics'), 'alpha')
 })
 
-test('every feature gate that the code asks about can be changed', () => {
+test('every feature gate that the code checks can be changed', () => {
   const source = join(import.meta.dirname, '../../src')
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
   const asked = files.flatMap((name) =>
@@ -161,7 +161,7 @@ test('a field is dropped while its feature gate is disabled, and kept once the g
   assert.equal(disabled.trafficDistribution, undefined)
 })
 
-test('removed API versions are not found, and objects convert to added API versions', async () => {
+test('removed API versions are not found, and objects can be converted to added API versions', async () => {
   const [older, newer] = await Promise.all(
     ['1.23', '1.36'].map(async (version) =>
       (await serve({ after }, [`--emulated-version=${version}`])).client('admin-token'),

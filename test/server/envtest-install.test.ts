@@ -29,7 +29,7 @@ test('orch envtest install rejects versions that cannot be emulated, and a packa
   await assert.rejects(installEnvtest([], import.meta.filename), /does not contain the programs/)
 })
 
-test('ORCH_EMULATED_VERSION wins over the installed version', () => {
+test('ORCH_EMULATED_VERSION takes precedence over the installed version', () => {
   assert.deepEqual(withVersion(['--emulated-version=1.31', '--v=2'], '1.29'), ['--emulated-version=1.29', '--v=2'])
   assert.deepEqual(withVersion(['--emulated-version', '1.31', '--v=2'], '1.29'), ['--emulated-version=1.29', '--v=2'])
   for (const unset of [undefined, ''])

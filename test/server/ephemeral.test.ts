@@ -102,7 +102,7 @@ function tryToKill(pid: number): void {
   if (isRunning(pid)) process.kill(pid, 'SIGKILL')
 }
 
-test('contradictory flags are rejected', async () => {
+test('contradictory flags of an ephemeral server are rejected', async () => {
   const server = spawn(join(root, 'bin/orch'), ['up', '--ephemeral', '--data-dir=x'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })

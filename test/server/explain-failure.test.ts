@@ -8,7 +8,7 @@ test('the message of an untrusted server cannot control the terminal', () => {
   assert.equal(explainFailure(new JoinError('denied: \u001b[2J\u009b31m\nagain')), 'denied: ^[[2J\\u009b31m\nagain')
 })
 
-test('only unexpected errors are explained with their stack', () => {
+test('a stack trace is printed only for unexpected errors', () => {
   assert.equal(explainFailure(new JoinError('denied')), 'denied')
   assert.match(explainFailure(new TypeError('broken')), /^TypeError: broken\n +at /)
 })

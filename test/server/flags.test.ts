@@ -116,7 +116,7 @@ function comparableDefault(type: string, text: string): string {
   return ['int', 'int32', 'float', 'float32', 'Level'].includes(type) ? String(Number(value)) : value
 }
 
-test('the defaults of flags are those of Kubernetes, with some exceptions', () => {
+test('flag defaults equal those of Kubernetes, with some exceptions', () => {
   const [apiserver] = programs as [Program]
   const differing = laterFlags.filter(({ name, type, defaults }) => {
     const flag = ours(apiserver, name)

@@ -28,7 +28,7 @@ test('no worker is added beyond the maximum, or if only one of several is busy',
   assert.deepEqual(actions(scaling, times(10, [1, 0.1])), times(10, undefined))
 })
 
-test('a worker is retired only if the others could take its work for long enough', () => {
+test('a worker is retired only after the others have had enough spare capacity for long enough', () => {
   const scaling = new Scaling(thresholds)
   assert.deepEqual(actions(scaling, times(10, [0.2, 0.2])), times(10, undefined))
   const ticks = [...times(3, [0.1, 0.1]), [0.5, 0.1], ...times(4, [0.1, 0.1])]
@@ -36,13 +36,13 @@ test('a worker is retired only if the others could take its work for long enough
   assert.deepEqual(actions(scaling, times(10, [0])), times(10, undefined))
 })
 
-test('a busy worker passes on the part of its clients that exceeds the average', () => {
+test('a busy worker hands over its above-average share of clients', () => {
   const scaling = new Scaling(thresholds)
   const move = { type: 'move', from: 1, chance: 0.5 }
   assert.deepEqual(actions(scaling, times(2, [0.1, 0.9, 0.35])), [undefined, move])
 })
 
-test('the pauses between moves grow while moving does not help', () => {
+test('the interval between moves grows while moving clients does not help', () => {
   const scaling = new Scaling(thresholds)
   const ticks = (count: number) =>
     actions(scaling, times(count, [1, 0])).filter((action) => action !== undefined).length

@@ -56,7 +56,7 @@ test("the server's metrics include metrics from the simulation thread", async ()
   )
 })
 
-test('if the simulation thread exits, the server is unaffected and the nodes come back', async () => {
+test('if the simulation thread exits, the server is unaffected and the nodes are restarted', async () => {
   const watched: string[] = []
   const watching = new AbortController()
   const api = new Client(server.transport())

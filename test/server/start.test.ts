@@ -296,7 +296,7 @@ test('a server protects its data directory', async (t) => {
   })
 
   await server.stop()
-  await t.test('without a token file, every static token is invalid', async (t) => {
+  await t.test('if there is no token file, every static token is invalid', async (t) => {
     const child = spawn(
       join(root, 'bin/orch'),
       ['apiserver', `--data-dir=${server.directory}/data`, '--admin-kubeconfig=', `--secure-port=${server.port}`],

@@ -56,14 +56,17 @@ test('acknowledged writes survive when workers, the store or threads exit', { ti
     await fragile.restart()
     await assertAllThere(fragile, acknowledged)
   })
-  await t.test('after a kill, a single worker returns the writes acknowledged by several', async () => {
-    const writing = writeAll(fragile, 'killed')
-    await untilTrue(async () => writing.acknowledged.size > 50)
-    await fragile.kill()
-    await writing.stop()
-    await fragile.restart(['--workers=1'])
-    await assertAllThere(fragile, writing.acknowledged)
-  })
+  await t.test(
+    'after several workers are killed, a single worker returns the writes that they acknowledged',
+    async () => {
+      const writing = writeAll(fragile, 'killed')
+      await untilTrue(async () => writing.acknowledged.size > 50)
+      await fragile.kill()
+      await writing.stop()
+      await fragile.restart(['--workers=1'])
+      await assertAllThere(fragile, writing.acknowledged)
+    },
+  )
 })
 
 longTest('a worker that hangs during startup is replaced', { timeout }, async (t) => {

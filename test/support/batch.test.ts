@@ -55,7 +55,7 @@ test('each test file in a batch has its own tests and hooks, and ends before the
   )
 })
 
-test('a file that runs at several Kubernetes versions is run and reported once for each', async (t) => {
+test('a file for several Kubernetes versions is run and reported once per version', async (t) => {
   const text = "test('at ' + (process.env.ORCH_TEST_VERSION ?? 'its own'), () => {})"
   const { told, code } = await run(t, { a: text }, ['?version=1.36', '', '?version=1.28'])
   assert.deepEqual(

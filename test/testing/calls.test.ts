@@ -99,7 +99,7 @@ for (const transport of ['in-process', 'tls'] as const)
       assert.match(text, /"message":"not now"/)
     })
 
-    test('only a matching call fails, plans apply in order, and a plan can be cancelled', async () => {
+    test('only matching calls fail, planned failures are applied in order, and a plan can be cancelled', async () => {
       await server.client.create(configMaps, configMap('a'))
       const alice = server.user('alice', { groups: ['system:masters'] })
       server.failOnce({ verb: 'get', resource: 'configmaps', name: 'a', user: 'alice' }, { code: 500 })

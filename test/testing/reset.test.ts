@@ -129,7 +129,7 @@ test('a reset adds and removes custom resource definitions', async () => {
   assert.deepEqual(namesIn((await client.list(things)).items), ['a'])
 })
 
-test('a fork has the same objects, versions, users and keys, and is independent', async () => {
+test('a fork starts with the same objects, versions, users and keys, and is independent of the original', async () => {
   const { client } = server
   const { metadata } = await client.create(configMaps, configMap('shared'))
   const alice = server.user('alice', { groups: ['system:masters'] })

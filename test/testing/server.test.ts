@@ -24,7 +24,7 @@ for (const transport of ['in-process', 'tls'] as const)
     })
   }
 
-test('users have the permissions that RBAC grants, in-process and over TLS', async () => {
+test('users have the permissions granted by RBAC, in-process and over TLS', async () => {
   await using server = await startTestServer()
   for (const transport of ['in-process', 'tls'] as const) {
     await using fork = await server.fork({ transport })
@@ -75,7 +75,7 @@ test('control loops delete a namespace with its content, and without control loo
   await alone.client.get(namespaces, { name: 'a' })
 })
 
-test('a second test server with the same options starts with the same objects', async () => {
+test('two test servers with the same options start with the same objects', async () => {
   await using first = await startTestServer()
   await using second = await startTestServer()
   const began = await second.snapshot()

@@ -142,7 +142,7 @@ describe('data that rules cannot see', () => {
   test('rules cannot see lists of values without a type', () => {
     hidden(about({ type: 'array', items: { 'x-orch-preserve-unknown-fields': true } }), 'has(self.a)', 'a')
   })
-  test('in the metadata of an embedded object, rules see only the name', () => {
+  test('rules can access only the name in the metadata of an embedded object', () => {
     const schema = about(objectOf({ spec: text }, { 'x-orch-embedded-resource': true }))
     assert.equal(outcomeOf('self.a.metadata.name == "n"', { schema, self: { a: { metadata: { name: 'n' } } } }), true)
     hidden(schema, 'has(self.a.metadata.labels)', 'labels')

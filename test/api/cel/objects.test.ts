@@ -37,7 +37,7 @@ function evaluate(rule: string, big: Value = null) {
   }
 }
 
-test('an expression creates an object with the present fields', () => {
+test('an object expression includes only the optional fields that are present', () => {
   assert.deepEqual(evaluate("Box{a: 1, b: Box.b{text: 'x'}, ?text: optional.none()}"), { a: 1, b: { text: 'x' } })
   assert.deepEqual(evaluate("[Box{a: {'__proto__': [dyn(true), null]}}, Box{}]"), [
     { a: JSON.parse('{"__proto__": [true, null]}') },
@@ -70,7 +70,7 @@ test('the type of an object must match the path of its field', () => {
   assert.match(String(evaluate('Box{a: Box.b{}}')), /unexpected type name "Box.b", expected "Box.a"/)
 })
 
-test('values that JSON lacks and results that are too large are errors', () => {
+test('results that are too large or not representable in JSON are errors', () => {
   assert.equal(evaluate('{1: 2}'), 'map key of type int, not string')
   assert.equal(evaluate('1.0 / 0.0'), 'a value of type double cannot be converted to JSON')
   const doubled = Array.from({ length: 18 }).reduce<string>((rule) => `[${rule}].map(x, [x, x])[0]`, '1')

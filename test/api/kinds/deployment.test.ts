@@ -215,7 +215,7 @@ test('the template is not validated if the selector is invalid', () => {
     ])
 })
 
-test('updates of the spec and the scale return template warnings, but status updates do not', async (t) => {
+test('updates of the spec or the scale return template warnings, but status updates do not', async (t) => {
   const client = (await serve(t)).client()
   const path = '/apis/apps/v1/namespaces/default/deployments'
   const annotations = { 'seccomp.security.alpha.orch.io/pod': 'runtime/default' }

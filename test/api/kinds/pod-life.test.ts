@@ -72,7 +72,7 @@ test('a running server handles the lifecycle of a pod', async (t) => {
     },
   )
 
-  await t.test('deleting an unassigned pod removes it immediately after a MODIFIED event', async () => {
+  await t.test('deleting an unscheduled pod sends a MODIFIED event, then removes the pod immediately', async () => {
     const created = await client.post(path, pod('d'))
     const since = created.body.metadata.resourceVersion
     const deleted = await client.delete(`${path}/d`)
@@ -91,7 +91,7 @@ test('a running server handles the lifecycle of a pod', async (t) => {
     ])
   })
 
-  await t.test('deleting an assigned pod starts a grace period that can only be shortened', async () => {
+  await t.test('deleting a scheduled pod starts a grace period that can only be shortened', async () => {
     await client.post(path, pod('e', { nodeName: 'n', terminationGracePeriodSeconds: 60 }))
     const graceAfter = async (query: string) => {
       const { body } = await client.delete(`${path}/e${query}`)

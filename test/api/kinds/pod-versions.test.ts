@@ -14,7 +14,7 @@ function podWith(spec: JsonObject = {}, metadata: JsonObject = {}): JsonObject {
   return { metadata: { name: 'a', namespace: 'b', ...metadata }, spec: { containers: [main], ...spec } }
 }
 
-test('since 1.33, the generation of a pod counts the changes of its spec', () => {
+test('since 1.33, every spec change increments the generation of a pod', () => {
   const generationsOf = (version: EmulatedVersion) => {
     const { object: first } = createBy(pod, podWith(), { version })
     const sent = [podWith(), podWith({}, { labels: { a: 'b' } }), podWith({ activeDeadlineSeconds: 5 })]
@@ -44,7 +44,7 @@ const init = (parts: JsonObject) => ({ initContainers: [{ name: 'i', image: 'x:1
 const exec = { exec: { command: ['a'] } }
 const rule = { action: 'Restart', exitCodes: { operator: 'In', values: [1] } }
 
-test('sidecars have probes, and other init containers do not', () => {
+test('sidecars may have probes, but other init containers may not', () => {
   assertRows([
     ['1.29', init({ restartPolicy: 'Always', livenessProbe: exec, lifecycle: { preStop: exec } })],
     [
@@ -61,7 +61,7 @@ test('sidecars have probes, and other init containers do not', () => {
   assert.equal(JSON.stringify(dropped).match(/"restartPolicy"/g)?.length, 1)
 })
 
-test('restart rules need a policy, known actions and limited lists', () => {
+test('restart rules require a restart policy and known actions, and their lists are limited in size', () => {
   const path = 'spec.containers[0].restartPolicyRules'
   const rules = (...restartPolicyRules: JsonObject[]) => container({ restartPolicy: 'Never', restartPolicyRules })
   const all = { ...rule, action: 'RestartAllContainers' }
@@ -78,7 +78,7 @@ test('restart rules need a policy, known actions and limited lists', () => {
   assert.doesNotMatch(JSON.stringify(dropped), /restartPolicyRules|"restartPolicy":"Never"/)
 })
 
-test('settings of containers depend on those of the pod', () => {
+test('container settings must be consistent with the pod settings', () => {
   const sleep = (seconds: number) => container({ lifecycle: { preStop: { sleep: { seconds } } } })
   const resize = (...resizePolicy: JsonObject[]) => container({ resizePolicy })
   const cpu = { resourceName: 'cpu', restartPolicy: 'RestartContainer' }
@@ -108,7 +108,7 @@ test('settings of containers depend on those of the pod', () => {
   ])
 })
 
-test('the names and files of environment variables follow later rules', () => {
+test('names and files of environment variables are validated by the rules of later versions', () => {
   const file = (fileKeyRef: JsonObject) => ({
     ...container({ env: [{ name: '1 a', valueFrom: { fileKeyRef } }] }),
     volumes: [
@@ -127,7 +127,7 @@ test('the names and files of environment variables follow later rules', () => {
   ])
 })
 
-test('a pod names its operating system, and no setting of the other one', () => {
+test('a pod that specifies its operating system must not have settings for another', () => {
   assertRows([
     ['1.25', { os: { name: 'plan9' } }, 'NotSupported spec.os'],
     ['1.25', { os: {} }, 'Required spec.os.name'],
@@ -140,7 +140,7 @@ test('a pod names its operating system, and no setting of the other one', () => 
   ])
 })
 
-test('the resources of a pod bound those of its containers', () => {
+test('container resources must not exceed the pod resources', () => {
   const spec = (resources: JsonObject, requests: JsonObject = {}) => ({
     ...container({ resources: { requests } }),
     resources,
@@ -162,7 +162,7 @@ test('the resources of a pod bound those of its containers', () => {
   assert.equal(status.qosClass, 'Burstable')
 })
 
-test('label keys add requirements to the selectors of a new pod', () => {
+test('matchLabelKeys add requirements to the label selectors of a new pod', () => {
   const term = { topologyKey: 'z', labelSelector: { matchLabels: { app: 'a' } }, matchLabelKeys: ['rev'] }
   const spread = { ...term, maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' }
   const labels = { app: 'a', rev: '3' }
@@ -216,7 +216,7 @@ test('a resize changes only CPU and memory, and never the QoS class', () => {
     assert.deepEqual(updateBy(pod, object, spec(resources), ways).faults, faults)
 })
 
-test('AppArmor annotations and fields of a new pod agree', () => {
+test('AppArmor annotations and fields of a new pod are kept in sync', () => {
   const key = 'container.apparmor.security.beta.orch.io/main'
   const profile = (type: string) => container({ securityContext: { appArmorProfile: { type } } })
   const made = (version: EmulatedVersion, spec: JsonObject, annotations?: JsonObject) =>
@@ -233,7 +233,7 @@ test('AppArmor annotations and fields of a new pod agree', () => {
   assertRows([['1.34', profile('x'), 'NotSupported spec.containers[0].securityContext.appArmorProfile.type']])
 })
 
-test('the status names devices, users and claims of the pod', () => {
+test('the pod status may contain devices, users and claims', () => {
   const version = '1.36'
   const { object } = createBy(pod, podWith(container({ resources: { limits: { 'example.com/gpu': '1' } } })), {
     version,
@@ -254,7 +254,7 @@ test('the status names devices, users and claims of the pod', () => {
   ])
 })
 
-test('errors of containers have other paths and reasons in later versions', () => {
+test('container validation errors have different paths and reasons in later versions', () => {
   const at = 'spec.containers[0]'
   const policy = container({ terminationMessagePolicy: 'x' })
   const ports = { hostNetwork: true, ...container({ ports: [{ containerPort: 80, hostPort: 81 }] }) }
@@ -266,7 +266,7 @@ test('errors of containers have other paths and reasons in later versions', () =
   ])
 })
 
-test('since 1.28, only pods default their host ports', () => {
+test('since 1.28, host ports get defaults only in pods, not in pod templates', () => {
   const spec = { hostNetwork: true, ...container({ ports: [{ containerPort: 80 }] }) }
   const hostPort = (kind: Kind, sent: JsonObject, version: EmulatedVersion) => {
     const { object, faults } = createBy(kind, sent, { version })
@@ -278,7 +278,7 @@ test('since 1.28, only pods default their host ports', () => {
   assert.deepEqual(hostPort(podTemplate, template, '1.28'), [false, []])
 })
 
-test('addresses of a new pod are strict since 1.36, and those of a status if they change', () => {
+test('since 1.36, addresses are validated strictly in new pods and when they change in a status', () => {
   const spec = { hostAliases: [{ ip: '010.0.0.1', hostnames: ['a'] }], dnsConfig: { nameservers: ['::ffff:1.2.3.4'] } }
   assertRows([
     ['1.35', spec],
@@ -295,7 +295,7 @@ test('addresses of a new pod are strict since 1.36, and those of a status if the
   assert.deepEqual(update('1.36', { status }), [])
 })
 
-test('an invalid type of a condition is reported at its later path since 1.33', () => {
+test('since 1.33, an invalid condition type is reported at a different path', () => {
   const faults = (version: EmulatedVersion) => {
     const { object } = createBy(pod, podWith(), { version })
     const sent = { ...podWith(), status: { conditions: [{ type: 'not good!', status: 'True' }] } }
@@ -305,7 +305,7 @@ test('an invalid type of a condition is reported at its later path since 1.33', 
   assert.deepEqual(faults('1.33'), ['Invalid status.conditions[0].Type'])
 })
 
-test('ready containers and restarts include started sidecars', () => {
+test('the counts of ready containers and restarts include started sidecars', () => {
   const running = { running: { startedAt: '2030-01-01T00:00:00Z' } }
   const status = (name: string, restartCount: number, parts: JsonObject = {}) => ({
     name,
@@ -332,7 +332,7 @@ test('ready containers and restarts include started sidecars', () => {
   ])
 })
 
-test('without the feature ImageVolume, volumes from images are dropped with their mounts', () => {
+test('if the ImageVolume feature is disabled, image volumes are dropped together with their mounts', () => {
   const spec = {
     ...container({ volumeMounts: [{ name: 'v', mountPath: '/a' }] }),
     volumes: [{ name: 'v', image: { reference: 'x:1' }, emptyDir: {} }],
@@ -343,7 +343,7 @@ test('without the feature ImageVolume, volumes from images are dropped with thei
   assertRows([['1.35', spec, 'Forbidden spec.volumes[0].image', lost]])
 })
 
-test('a pod keeps the attributes class of its claims while the feature is disabled', () => {
+test('claims keep their VolumeAttributesClass while the feature is disabled', () => {
   const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
   const spec = (volumeAttributesClassName: string) => ({
     volumes: [{ name: 'v', ephemeral: { volumeClaimTemplate: { spec: { ...claim, volumeAttributesClassName } } } }],
@@ -354,7 +354,7 @@ test('a pod keeps the attributes class of its claims while the feature is disabl
   assertRows([['1.34', spec('G_'), `Invalid ${path}`]])
 })
 
-test('the condition of a gated pod has a time since 1.30', () => {
+test('since 1.30, the condition of a gated pod has a transition time', () => {
   const timeOf = (version: EmulatedVersion) => {
     const { object } = createBy(pod, podWith({ schedulingGates: [{ name: 'g' }] }), { version })
     return JSON.stringify(object).includes('"lastTransitionTime":"')

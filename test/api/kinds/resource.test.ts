@@ -235,7 +235,7 @@ await testRows(
   ['--feature-gates=DRAListTypeAttributes=true'],
 )
 
-test('v1beta1 shows the same claims and slices in its own form', async () => {
+test('v1beta1 serves the same claims and slices in its own format', async () => {
   const flags = [
     '--emulated-version=1.36',
     '--profile=kubernetes',

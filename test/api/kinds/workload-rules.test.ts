@@ -19,12 +19,12 @@ import { createBy, ruleContext, updateBy } from './rules.ts'
 
 const newest = { version: '1.36' } as const
 
-test('names of time zones include links and are case-sensitive', () => {
+test('time zone names include aliases and are case-sensitive', () => {
   const names = ['Europe/Berlin', 'US/Eastern', 'Etc/GMT+5', 'UTC', 'europe/berlin', 'Mars/Base', '+05:00', 'Local', '']
   assert.deepEqual(names.filter(isTimeZone), names.slice(0, 4))
 })
 
-test('a CronJob has its time zone in a field, since 1.29 nowhere else', () => {
+test('since 1.29, the time zone of a CronJob can only be set in its timeZone field', () => {
   const sent = (spec: JsonObject): JsonObject => ({
     metadata: { name: 'c' },
     spec: { schedule: '@daily', jobTemplate: { spec: { template: podsOf({ restartPolicy: 'Never' }) } }, ...spec },
@@ -52,7 +52,7 @@ const set = (spec: JsonObject = {}, name = 's'): JsonObject => ({
   spec: selecting({ serviceName: 's', ...spec }),
 })
 
-test('StatefulSets: ordinals, claim retention and unavailable pods', () => {
+test('StatefulSets: ordinals, claim retention and maxUnavailable are validated', () => {
   const retention = (spec: JsonObject, version: EmulatedVersion) =>
     (asJson(createBy(statefulSet, set(spec), { version }).object).spec as JsonObject)
       .persistentVolumeClaimRetentionPolicy
@@ -83,7 +83,7 @@ test('StatefulSets: ordinals, claim retention and unavailable pods', () => {
   assert.deepEqual(strategy, { type: 'RollingUpdate', rollingUpdate: { partition: 0, maxUnavailable: 1 } })
 })
 
-test('StatefulSets: mutable fields, names and templates by version', () => {
+test('StatefulSets: mutable fields and the validation of names and templates depend on the version', () => {
   const change = (version: EmulatedVersion, spec: JsonObject) =>
     updateBy(statefulSet, createBy(statefulSet, set(), { version }).object, set(spec), { version }).faults
   assert.deepEqual(change('1.27', { ordinals: { start: 3 } }), [])
@@ -113,7 +113,7 @@ test('StatefulSets: mutable fields, names and templates by version', () => {
   ])
 })
 
-test('counts of terminating pods, revisions, budgets and autoscalers are validated', () => {
+test('terminating pod counts, ControllerRevisions, disruption budgets and autoscalers are validated', () => {
   for (const kind of [deployment, replicaSet]) {
     const { object } = createBy(kind, { metadata: { name: 'a' }, spec: selecting() }, newest)
     const sent = { ...asJson(object), status: { replicas: 0, terminatingReplicas: -1 } }
@@ -148,7 +148,7 @@ test('counts of terminating pods, revisions, budgets and autoscalers are validat
   assert.deepEqual(updateBy(horizontalPodAutoscaler, old, scaler({ ...core, maxReplicas: 3 }), newest).faults, [])
 })
 
-test('autoscaling/v1 carries the tolerance since 1.33', () => {
+test('since 1.33, autoscaling/v1 preserves the tolerance', () => {
   const { object } = createBy(
     horizontalPodAutoscaler,
     { metadata: { name: 'h' }, spec: { maxReplicas: 2, behavior: { scaleUp: { tolerance: '0.5' } } } },

@@ -14,7 +14,7 @@ const createPod = (name: string, spec: object = {}, labels?: object) =>
   client.post(pods, { metadata: { name, labels }, spec: { containers: [{ name: 'c', image: 'i:1' }], ...spec } })
 const topology = { 'topology.orch.io/zone': 'z', 'topology.orch.io/region': 'r' }
 
-test('a pod gets the topology labels of its node', async () => {
+test('a pod inherits the topology labels of its node', async () => {
   await client.post('/api/v1/nodes', { metadata: { name: 'n', labels: { ...topology, other: 'x' } } })
   const bind = (name: string, kind: string, labels?: object) =>
     client.post(`${pods}/${name}/binding`, { metadata: { name, labels }, target: { kind, name: 'n' } })
@@ -39,7 +39,7 @@ test('binding a pod clears its nominated node', async () => {
   assert.deepEqual([spec.nodeName, status.nominatedNodeName], ['n', undefined])
 })
 
-test('a pod can only be resized to what its Linux node can allocate', async () => {
+test('a pod can be resized only within the allocatable resources of its Linux node', async () => {
   const addNode = async (name: string, os: string) => {
     await client.post('/api/v1/nodes', { metadata: { name, labels: { 'orch.io/os': os } } })
     await patch(`/api/v1/nodes/${name}/status`, { status: { allocatable: { cpu: '2', memory: '1Gi' } } })
@@ -78,7 +78,7 @@ async function limit(place: string, spec: { hard: object }): Promise<() => Promi
   return async () => (await client.get(`${place}/resourcequotas/q`)).body.status.used
 }
 
-test('a quota counts the devices that a claim requests of each class', async () => {
+test('a quota counts the requested devices per device class', async () => {
   const place = await makeNamespace('devices')
   const devices = (name: string) => `${name}.deviceclass.resource.orch.io/devices`
   const usage = await limit(place, { hard: { [devices('gpu')]: '40', [devices('net')]: '2' } })
@@ -98,7 +98,7 @@ test('a quota counts the devices that a claim requests of each class', async () 
   assert.deepEqual(await usage(), { [devices('gpu')]: '39', [devices('net')]: '2' })
 })
 
-test('a quota with the scope VolumeAttributesClass counts the claims of a class', async () => {
+test('a quota with the VolumeAttributesClass scope counts the claims of that class', async () => {
   const place = await makeNamespace('classes')
   const gold = [{ scopeName: 'VolumeAttributesClass', operator: 'In', values: ['gold'] }]
   const hard = { persistentvolumeclaims: '1', 'requests.storage': '9Gi' }
@@ -123,7 +123,7 @@ test('a quota with the scope VolumeAttributesClass counts the claims of a class'
   )
 })
 
-test('a quota demands no resources of the containers in a pod with resources of its own', async () => {
+test('a quota does not require container resources if the pod specifies pod-level resources', async () => {
   const place = await makeNamespace('pod-level')
   await limit(place, { hard: { 'requests.cpu': '2', 'limits.cpu': '4' } })
   const create = async (name: string, resources?: object) => {
@@ -135,7 +135,7 @@ test('a quota demands no resources of the containers in a pod with resources of 
   assert.equal(await create('c'), 403)
 })
 
-test('a limit of a pod applies to the containers that have one', async () => {
+test('a pod-level limit also applies to containers that specify a limit', async () => {
   const place = await makeNamespace('limits')
   await client.post(`${place}/limitranges`, {
     metadata: { name: 'l' },
@@ -155,7 +155,7 @@ test('a limit of a pod applies to the containers that have one', async () => {
   )
 })
 
-test('a status with an address that is not canonical causes a warning', async () => {
+test('a status with a non-canonical address causes a warning', async () => {
   await createPod('addressed')
   const answer = await patch(`${pods}/addressed/status`, {
     status: { podIPs: [{ ip: 'fd00:0::1' }], podIP: 'fd00:0::1' },
@@ -164,7 +164,7 @@ test('a status with an address that is not canonical causes a warning', async ()
   assert.match(`${answer.headers.warning}`, /status\.podIPs\[0\]\.ip/)
 })
 
-test('the status and the scale of a workload have tables', async () => {
+test('the status and scale subresources of workloads can be displayed as tables', async () => {
   const deployments = '/apis/apps/v1/namespaces/default/deployments'
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i:1' }] } }
   const spec = { replicas: 3, selector: { matchLabels: { a: 'b' } }, template }
@@ -185,7 +185,7 @@ test('the status and the scale of a workload have tables', async () => {
   ])
 })
 
-test('a new restriction of an account to its Secrets causes a warning', async () => {
+test('restricting a service account to its Secrets causes a warning', async () => {
   const annotations = { 'orch.io/enforce-mountable-secrets': 'true' }
   const accounts = '/api/v1/namespaces/default/serviceaccounts'
   const first = await client.post(accounts, { metadata: { name: 'strict', annotations } })

@@ -37,7 +37,7 @@ async function install(mutations: object[], policy: object = {}, binding: object
 
 const write = (name: string, data: object) => client.post(configMaps, { metadata: { name }, data })
 
-test('mutations apply in order, and each sees the changes of those before it', async () => {
+test('mutations are applied in order, and each mutation sees the earlier changes', async () => {
   const prefix = await install(
     [
       config("Object{data: {'n': variables.first}, metadata: Object.metadata{labels: {'a': 'b'}}}"),
@@ -53,7 +53,7 @@ test('mutations apply in order, and each sees the changes of those before it', a
   assert.deepEqual(body.metadata.labels, { a: 'b', 'x.io/y': 'z' })
 })
 
-test('lists with keys are merged', async () => {
+test('keyed lists are merged', async () => {
   const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }]
   const added =
     "[Object.spec.containers{name: 'b', imagePullPolicy: 'Never'}, Object.spec.containers{name: 'c', image: 'c'}]"
@@ -79,7 +79,7 @@ test('lists with keys are merged', async () => {
   assert.deepEqual(found, expected, text)
 })
 
-test('a policy that fails rejects the request or is skipped, as its failure policy says', async () => {
+test('a policy that fails rejects the request or is skipped, depending on its failure policy', async () => {
   const rows: [object, RegExp][] = [
     [patch("[JSONPatch{op: 'remove', path: '/data/none'}]"), /JSON Patch: .*\/data\/none/],
     [config("Object{data: {'k': object.data.none}}"), /no such key: none/],
@@ -100,7 +100,7 @@ test('a policy that fails rejects the request or is skipped, as its failure poli
   }
 })
 
-test('a configuration must not replace an atomic value', async () => {
+test('an apply configuration must not replace an atomic value', async () => {
   const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['services'] }]
   const selector = "Object{spec: Object.spec{selector: {'a': 'b'}}}"
   const prefix = await install([config(selector)], { matchConstraints: { resourceRules } })
@@ -110,7 +110,7 @@ test('a configuration must not replace an atomic value', async () => {
   assert.match(text, /may not mutate atomic arrays, maps or structs: .spec.selector/)
 })
 
-test('a policy with IfNeeded applies again after a change', async () => {
+test('a policy with reinvocationPolicy IfNeeded is applied again after a later change', async () => {
   const count = "Object{data: {'count': string('count' in object.data ? int(object.data.count) + 1 : 1)}}"
   const again = await install([config(count)], { reinvocationPolicy: 'IfNeeded' })
   assert.deepEqual((await write(`${again}a`, { k: '' })).body.data, { k: '', count: '2' })

@@ -259,7 +259,7 @@ describe('Pod Security Standards checks', async () => {
     assert.deepEqual([...new Set(rows.map(({ check }) => check))].sort(), allChecks.map(({ id }) => id).sort())
   })
 
-  test('before 1.19, annotations determine the seccomp profile', async () => {
+  test('before version 1.19, annotations determine the seccomp profile', async () => {
     const namespace = await namespaceOf('baseline', 'v1.18')
     for (const [key, profile, status] of [
       [seccomp, 'unconfined', 403],

@@ -13,7 +13,7 @@ function reasons(level: 'baseline' | 'restricted', version: string, spec: PodSpe
   return violationsOf({ level, version }, { vendor, newestRelease, annotations: {}, spec }).map(({ reason }) => reason)
 }
 
-test('a later release of the pod security standard allows more settings or forbids others', () => {
+test('later versions of the Pod Security Standards allow or forbid different settings', () => {
   const sysctl = (name: string): PodSpec => ({ securityContext: { sysctls: [{ name, value: '1' }] } })
   const main = { name: 'c', securityContext: { runAsUser: 0, procMount: 'Unmasked' } }
   const ownUsers: PodSpec = { hostUsers: false, containers: [main] }
@@ -29,7 +29,7 @@ test('a later release of the pod security standard allows more settings or forbi
   assert.equal(reasons('restricted', 'v1.35', ownUsers).includes('runAsUser=0'), false)
 })
 
-test('Windows pods need no Linux settings since 1.25', () => {
+test('since 1.25, Windows pods do not need Linux settings', () => {
   const windows: PodSpec = {
     os: { name: 'windows' },
     containers: [{ name: 'c', securityContext: { runAsNonRoot: true } }],
@@ -43,7 +43,7 @@ test('AppArmor fields are checked like annotations', () => {
   assert.deepEqual(reasons('baseline', 'latest', spec), ['forbidden AppArmor profile'])
 })
 
-test('quotas count sidecars next to containers, and the amounts of a pod instead of both', () => {
+test('quotas add sidecars to containers, and count pod-level resources instead of both', () => {
   const cpu = (amount: string) => ({ resources: { requests: { cpu: amount } } })
   const spec = {
     containers: [cpu('1')],

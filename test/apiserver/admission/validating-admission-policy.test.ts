@@ -127,7 +127,7 @@ test('parameters come from the objects that the binding names or selects', async
   assert.match((await write(`${selected}b`, { n: '9' })).text, /denied request: max 7/)
 })
 
-test('expressions can ask the authorizer', async () => {
+test('expressions can query the authorizer', async () => {
   const prefix = await install({
     validations: [
       { expression: "authorizer.group('').resource('secrets').subresource('').check('delete').allowed()" },
@@ -142,7 +142,7 @@ test('expressions can ask the authorizer', async () => {
   assert.equal(answer.status, 201, answer.text)
 })
 
-test('a policy excludes requests by rule, name and selector', async () => {
+test('policies can exclude requests by rule, name and selector', async () => {
   const excludeResourceRules = [{ ...matchConstraints.resourceRules[0], resourceNames: ['free'] }]
   const objectSelector = { matchLabels: { strict: 'yes' } }
   const spec = {

@@ -62,7 +62,7 @@ test('bytes that follow a backend response are discarded', async () => {
   assert.match((await client.get(`${root}/echo`)).text, /"method":"GET"/)
 })
 
-test('a request ends with its response, and the backend does not mistake a part of its body for the whole', async () => {
+test('a request ends with its response, and the backend detects a truncated request body', async () => {
   const socket = await openSocket(server, 'http/1.1')
   socket.write(
     [`POST ${root}/early HTTP/1.1`, 'Host: a', bearer, 'Transfer-Encoding: chunked', '', '5', 'begin', ''].join('\r\n'),

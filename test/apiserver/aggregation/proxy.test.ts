@@ -209,7 +209,7 @@ test('discovery lists the aggregated group in priority order, and the backend de
   await until(second, (name) => name === 'a.example.com')
 })
 
-test('built-in versions are served locally even if an APIService names a backend for them', async () => {
+test('built-in versions are served locally even if their APIService specifies a backend', async () => {
   const { body } = await client.get(`${services}/v1.apps`)
   const service = { namespace: 'apis', name: 'backend', port: backend.port }
   const spec = { ...body.spec, service, caBundle: backend.caBundle }

@@ -145,7 +145,7 @@ test('lines that arrive during a write are written together, and requests wait o
   assert.ok(written[0]!.startsWith('a\nb\nccc'))
 })
 
-test('in strict mode a request fails if it cannot be audited; otherwise the lost event is only counted', async () => {
+test('a request that cannot be audited fails in strict mode and otherwise only increments a counter', async () => {
   const output = { append: () => Promise.reject(new Error('full')), close: async () => {} }
   const faults = new Faults()
   const strict = new LogSink({ output, truncation: whole, isStrict: true, faults })
@@ -286,7 +286,7 @@ test('the recent audit events in memory are limited in number and size', () => {
   assert.equal(recent.all().at(-1), 'yyy')
 })
 
-test('an audit event contains the values from the time of the request, however late the event is serialized', () => {
+test('an audit event contains the values at the time of the request even if it is serialized later', () => {
   const request = new AuditedRequest({
     beginning: beginningOf('audit.orch.io/v1', 'Metadata'),
     auditId: 'a-1',

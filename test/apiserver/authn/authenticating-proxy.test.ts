@@ -48,7 +48,7 @@ function makeWorld(t: TestContext): World {
 
 const jane = { 'X-Remote-User': 'jane' }
 
-test('request headers of the authenticating proxy determine the user', { timeout: 300_000 }, async (t) => {
+test('the request headers sent by the authenticating proxy determine the user', { timeout: 300_000 }, async (t) => {
   const { make, clients, proxies } = makeWorld(t)
   const server = await serve(t, [
     `--client-ca-file=${clients.certificateFile}`,
@@ -137,7 +137,7 @@ test('request headers of the authenticating proxy determine the user', { timeout
     )
   })
 
-  await t.test('proxy headers from other clients are ignored, however they are spelled', async () => {
+  await t.test('proxy headers from other clients are ignored, regardless of spelling', async () => {
     await assertIgnored(server, { clients, make })
   })
 

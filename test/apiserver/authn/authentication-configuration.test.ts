@@ -73,7 +73,7 @@ test('an AuthenticationConfiguration maps claims to users', { timeout: 300_000 }
     assert.deepEqual(user.extra, { 'example.com/team': ['red'] })
   })
 
-  await t.test('claims and users that break a rule are rejected', async () => {
+  await t.test('claims and users that violate a validation rule are rejected', async () => {
     const rows: { readonly [name: string]: object } = {
       'another value of a required claim': { team: 'blue' },
       'an expression that is false': { exp: now + 7200 },
@@ -86,7 +86,7 @@ test('an AuthenticationConfiguration maps claims to users', { timeout: 300_000 }
       assert.equal((await userWith({ ...good, ...claims })).status, 401, name)
   })
 
-  await t.test('anonymous requests are accepted only at the listed paths', async () => {
+  await t.test('anonymous requests are accepted only on the configured paths', async () => {
     const nobody = server.client('')
     assert.equal((await nobody.get('/livez')).status, 200)
     assert.equal((await nobody.get('/readyz')).status, 401)
@@ -129,7 +129,7 @@ const jwt = `jwt:
     username: {claim: sub, prefix: ""}
 `
 
-test('an invalid AuthenticationConfiguration ends the start with its line and column', async (t) => {
+test('an invalid AuthenticationConfiguration prevents startup, and the error contains line and column', async (t) => {
   const file = join(directoryFor(t), 'authn.yaml')
   const rows: readonly (readonly [string, RegExp, ...string[]])[] = [
     ['kind: Other\n', /must be of kind AuthenticationConfiguration in apiserver\.config\.orch\.io\/v1 or/],

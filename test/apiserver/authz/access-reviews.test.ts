@@ -40,7 +40,7 @@ test('all users may query their own identity and permissions, and other queries 
   assert.equal((await bob.post(`${ops}/whocans`, { spec: question('get', 'configmaps') })).status, 403)
 })
 
-test('a review names the field manager that sent it', async () => {
+test('a review records the field manager that sent it', async () => {
   const reviews = '/apis/authorization.orch.io/v1/selfsubjectaccessreviews'
   const sent = { metadata: { managedFields: [{ manager: 'x' }] }, spec: question('get', 'configmaps') }
   const { body } = await bob.post(`${reviews}?fieldManager=m`, sent)
@@ -84,7 +84,7 @@ test('WhoCan lists all subjects that may perform the action, with their bindings
   assert.ok(!elsewhere.subjects.some(({ name }: { name: string }) => name === 'bob'))
 })
 
-test('an access review without attributes is rejected', async () => {
+test('an access review that specifies no attributes is rejected', async () => {
   for (const kind of ['accessexplanations', 'whocans'])
     assert.equal((await admin.post(`${ops}/${kind}`, { spec: {} })).status, 422, kind)
 })

@@ -212,7 +212,7 @@ for (const type of clusterWide)
 const all = attempts()
 
 for (const person of people)
-  test(`the server's decision on ${all.length} requests by ${person.name} matches the RBAC model`, {
+  test(`all ${all.length} authorization decisions for ${person.name} match the RBAC model`, {
     timeout: 300_000,
   }, async () => {
     const faults = await carryOut(person, all)

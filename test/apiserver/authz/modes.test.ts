@@ -127,7 +127,7 @@ test('Webhook: v1beta1 uses another field name for groups, and without a cache e
   assert.equal(asked[0]!.apiVersion, 'authorization.orch.io/v1beta1')
 })
 
-test('an AuthorizationConfiguration lists authorizers in their order, and is reloaded', async (t) => {
+test('the authorizers in an AuthorizationConfiguration are called in order, and the file is reloaded', async (t) => {
   const denying = await serviceFor(t, () => ({ allowed: false, denied: true, reason: 'never' }))
   const failing = await serviceFor(t, () => undefined)
   const webhook = (file: string, conditions: readonly string[], failurePolicy = 'Deny') => ({
@@ -178,7 +178,7 @@ test('an AuthorizationConfiguration lists authorizers in their order, and is rel
   assert.equal((await bob.get('/api/v1/secrets')).status, 200)
 })
 
-test('an invalid AuthorizationConfiguration ends the start with its line and column', async (t) => {
+test('an invalid AuthorizationConfiguration prevents startup, and the error contains line and column', async (t) => {
   const file = join(directoryFor(t), 'authz.yaml')
   const header = 'apiVersion: apiserver.config.orch.io/v1\nkind: AuthorizationConfiguration\n'
   const webhook = `${header}authorizers:

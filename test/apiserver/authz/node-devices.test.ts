@@ -45,7 +45,7 @@ const claim = (name: string) => ({
   spec: { devices: { requests: [{ name: 'r', exactly: { deviceClassName: 'gpu' } }] } },
 })
 
-test('a node agent manages only the ResourceSlices of its node', async () => {
+test('a node agent can manage only the ResourceSlices of its own node', async () => {
   const post = (body: object) => statusAs('one', slices, { method: 'POST', body })
   assert.equal(await post(slice('of-one', { nodeName: 'one' })), 201)
   assert.equal(await post(slice('of-two', { nodeName: 'two' })), 403)
@@ -60,7 +60,7 @@ test('a node agent manages only the ResourceSlices of its node', async () => {
   assert.equal(await statusAs('one', `${slices}/of-one`, label), 200)
 })
 
-test('a node agent lists and deletes ResourceSlices only with a field selector on its node', async () => {
+test('a node agent can list and delete ResourceSlices only with a field selector for its own node', async () => {
   const selector = (node: string) => `${slices}?fieldSelector=spec.nodeName%3D${node}`
   for (const more of [{}, { method: 'DELETE' }])
     for (const path of [slices, selector('two')]) assert.equal(await statusAs('one', path, more), 403, path)
@@ -74,7 +74,7 @@ test('a node agent lists and deletes ResourceSlices only with a field selector o
   )
 })
 
-test('a node agent reads only the ResourceClaims of its pods, and cannot add any to their status', async () => {
+test('a node agent can read only the ResourceClaims of its pods and cannot add claims to a pod status', async () => {
   for (const name of ['named', 'generated', 'other']) assert.equal((await admin.post(claims, claim(name))).status, 201)
   const resourceClaims = [
     { name: 'a', resourceClaimName: 'named' },
@@ -95,7 +95,7 @@ test('a node agent reads only the ResourceClaims of its pods, and cannot add any
   for (const name of ['named', 'generated']) assert.equal(await statusAs('two', `${claims}/${name}`), 403)
 })
 
-test('a mirror pod of later versions refers to no claims and no certificates', async () => {
+test('in later versions, mirror pods cannot refer to claims or certificates', async () => {
   const { uid } = (await admin.post('/api/v1/nodes', { metadata: { name: 'one' } })).body.metadata
   const metadata = {
     generateName: 'm-',
@@ -113,7 +113,7 @@ test('a mirror pod of later versions refers to no claims and no certificates', a
   assert.match(refused.body.message, /can not create pods that reference resourceclaims/)
 })
 
-test('a node agent reads only the service accounts of its pods', async () => {
+test('a node agent can read only the service accounts of its pods', async () => {
   const accounts = `${core}/serviceaccounts`
   for (const name of ['used', 'unused']) await admin.post(accounts, { metadata: { name } })
   const spec = { nodeName: 'one', serviceAccountName: 'used', containers: [container] }
@@ -123,7 +123,7 @@ test('a node agent reads only the service accounts of its pods', async () => {
   for (const path of [accounts, `${accounts}/unused`]) assert.equal(await statusAs('one', path), 403)
 })
 
-test('a node agent requests tokens only for audiences that volumes of the pod use', async () => {
+test('a node agent can request tokens only for audiences that the volumes of the pod use', async () => {
   const drivers = '/apis/storage.orch.io/v1/csidrivers'
   const driver = (name: string, audience: string) => ({ metadata: { name }, spec: { tokenRequests: [{ audience }] } })
   for (const body of [driver('inline.example.com', 'of-inline'), driver('bound.example.com', 'of-bound')])

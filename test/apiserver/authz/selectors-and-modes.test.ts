@@ -38,7 +38,7 @@ const selectors: readonly (readonly [field: object | undefined, label: object | 
   [{ requirements: [{ key: 'a', operator: 'In', values: ['b', 'c'] }] }, undefined, 'fieldSelector ignored'],
 ]
 
-test('a review rejects invalid selectors and reports selectors that it cannot read', async () => {
+test('a review rejects invalid selectors and reports unparsable selectors', async () => {
   for (const [fieldSelector, labelSelector, expected] of selectors) {
     const resourceAttributes = { verb: 'list', resource: 'pods', fieldSelector, labelSelector }
     const { body } = await admin.post(`${authz}/subjectaccessreviews`, { spec: { user: 'u', resourceAttributes } })
@@ -51,7 +51,7 @@ test('a review rejects invalid selectors and reports selectors that it cannot re
   }
 })
 
-test('a node agent lists only the pods on its node and reads only its own Node', async () => {
+test('a node agent can list only the pods on its node and read only its own Node', async () => {
   const statusOf = async (path: string) => (await admin.get(path, agent)).status
   assert.equal(await statusOf('/api/v1/pods'), 403)
   assert.equal(await statusOf('/api/v1/pods?fieldSelector=spec.nodeName%3Dn2'), 403)
@@ -62,7 +62,7 @@ test('a node agent lists only the pods on its node and reads only its own Node',
   assert.equal((await older.client().get('/api/v1/pods', agent)).status, 200)
 })
 
-test('a token names itself and its node, and is invalid once its node is deleted', async () => {
+test('a token contains its own ID and its node, and becomes invalid when the node is deleted', async () => {
   await admin.post('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'bound' } })
   await admin.post('/api/v1/nodes', { metadata: { name: 'n3' } })
   const path = '/api/v1/namespaces/default/serviceaccounts/bound/token'

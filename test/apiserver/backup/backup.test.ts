@@ -143,7 +143,7 @@ test('checking a backup prints a summary of its contents', async () => {
   )
 })
 
-test('a backup has the Kubernetes version of its store, and restores it', async (t) => {
+test('a backup contains the Kubernetes version of its store, and a restore preserves it', async (t) => {
   const server = await serve(t, ['--emulated-version=1.31'])
   const file = newPlace()
   writeFileSync(file, (await server.client().get('/backup')).bytes)
@@ -157,7 +157,7 @@ test('a backup has the Kubernetes version of its store, and restores it', async 
   assert.match((await checkBy(`--backup=${restored}`)).lines[0]!, /Kubernetes 1\.31, revision/)
 })
 
-test('a backup that is checked cannot control the terminal', async () => {
+test('checking a malicious backup prints no terminal control characters', async () => {
   const file = await backupFile([], { program: '\u001b[2J', kubernetesVersion: '\u001b]0;x\u0007' })
   let output = ''
   const terminal = terminalOn({ write: (text) => (output += text) }, { write: () => {} })
@@ -277,7 +277,7 @@ async function runUnread(...args: string[]): Promise<{ code: number; said: strin
   return { code, said }
 }
 
-test('damaged objects are found and moved aside without losing others', async () => {
+test('damaged objects are detected and quarantined without losing other objects', async () => {
   const server = await startInProcess(undefined, [], embedded)
   await server.client.post(path, { metadata: { name: 'sound' } })
   await server.client.post(path, { metadata: { name: 'spoiled' } })

@@ -112,7 +112,7 @@ test('a store with an interrupted migration cannot be opened, and the migration 
   assert.deepEqual(bare(await entriesOf(await openEtcd(other))), bare(wanted))
 })
 
-test('of two concurrent migrations into the same prefix, one fails', async () => {
+test('if two migrations into the same prefix run concurrently, one fails', async () => {
   const options = { endpoints: cluster.endpoints, prefix: newPrefix() }
   const one = await loadEtcd(options, { id: 'x', above: 1 })
   const two = await loadEtcd(options, { id: 'x', above: 1 })

@@ -52,7 +52,7 @@ interface Answer {
 }
 const causesOf = ({ body }: Answer) => (body.details?.causes ?? []).map(({ reason, field }) => `${reason} ${field}`)
 
-describe('causes name what is wrong and the element of a list', () => {
+describe('validation causes', () => {
   const limits = objectOf(
     {
       i: { ...wholeNumber, maximum: 5, [rules]: [{ rule: 'self != 9' }] },
@@ -82,7 +82,7 @@ describe('causes name what is wrong and the element of a list', () => {
     [{ i: 8 }, ['FieldValueInvalid spec.i', 'FieldValueInvalid spec']],
     [{ z: null, i: 1 }, []],
   ]
-  test('of each error', async () => {
+  test('name the reason and the list element of each error', async () => {
     const { path, widget } = await kindWith(limits)
     for (const [spec, causes] of rows) {
       const answer = await client.post(`${path}?dryRun=All`, widget('a', spec))
@@ -112,7 +112,7 @@ describe('an unchanged value that a changed definition no longer allows', () => 
     assert.deepEqual(causesOf(await change('a', { o: '3' })), ['FieldValueRequired spec.r'])
   })
 
-  test('elements of a keyed list are matched by key', async () => {
+  test('elements of keyed lists are matched by key', async () => {
     const listOf = (v: JsonObject) =>
       objectOf({
         m: {
@@ -149,7 +149,7 @@ describe('an unchanged value that a changed definition no longer allows', () => 
     )
   })
 
-  test('elements that occur twice are forgiven while the stored object has some', async () => {
+  test('duplicate elements are tolerated if the stored object already has duplicates', async () => {
     const list = (more: JsonObject) => objectOf({ l: { type: 'array', items: text, ...more }, n: wholeNumber })
     const { path, widget, tighten, change } = await kindWith(list({}))
     await client.post(path, widget('a', { l: ['a', 'a'] }))
@@ -159,7 +159,7 @@ describe('an unchanged value that a changed definition no longer allows', () => 
     assert.deepEqual(causesOf(await change('a', { l: ['a', 'a'] })), ['FieldValueDuplicate spec.l[1]'])
   })
 
-  test('the rules of an unchanged value only warn, except for transition rules', async () => {
+  test('rule violations by unchanged values only cause warnings, except for transition rules', async () => {
     const withRules = objectOf({
       n: { ...wholeNumber, [rules]: [{ rule: 'self < 5', message: 'n' }] },
       t: { ...wholeNumber, [rules]: [{ rule: 'self > oldSelf', message: 't' }] },
@@ -180,7 +180,7 @@ describe('selectable fields', () => {
   const spec = objectOf({ color: text, size: wholeNumber, on: { type: 'boolean' }, l: { type: 'array', items: text } })
   const select = (...paths: string[]) => ({ selectableFields: paths.map((jsonPath) => ({ jsonPath })) })
 
-  test('select objects in lists, watches and deletions of many', async () => {
+  test('select objects in lists, watches and collection deletes', async () => {
     const version = {
       ...select('.spec.color', '.spec.size', '.spec.on', '.status.phase'),
       subresources: { status: {} },
@@ -222,7 +222,7 @@ describe('selectable fields', () => {
     assert.equal((await client.get(`${path}?fieldSelector=spec.color%3Dblue`)).body.items.length, 0)
   })
 
-  test('must lead to different scalars of the schema', async () => {
+  test('must refer to different scalar fields of the schema', async () => {
     const place = 'spec.selectableFields[0].jsonPath'
     const rows: readonly (readonly [readonly string[], string])[] = [
       [[''], `FieldValueRequired ${place}`],
@@ -245,7 +245,7 @@ describe('selectable fields', () => {
 describe('definitions', () => {
   const post = (schema: JsonObject) => client.post(`${definitions}?dryRun=All`, definitionOf({ schema }))
 
-  test('lose unknown parts of rules, with a warning', async () => {
+  test('lose unknown fields of rules, with a warning', async () => {
     const schema = objectOf({ a: wholeNumber }, { [rules]: [{ rule: 'true', severity: 'x' }] })
     const answer = await post(schema)
     assert.equal(answer.status, 201, answer.text)
@@ -253,7 +253,7 @@ describe('definitions', () => {
     assert.match(String(answer.headers.warning), /unknown field .*severity/)
   })
 
-  test('may give an int-or-string a type, and warn of unknown formats', async () => {
+  test('may specify the type of an int-or-string and get a warning about unknown formats', async () => {
     const answer = await post(
       objectOf({ p: { type: 'string', 'x-orch-int-or-string': true }, f: { type: 'string', format: 'odd' } }),
     )
@@ -261,7 +261,7 @@ describe('definitions', () => {
     assert.equal(answer.headers.warning, String.raw`299 - "unrecognized format \"odd\""`)
   })
 
-  test('need a type in the default of the whole object', async () => {
+  test('require apiVersion and kind in the default of the whole object', async () => {
     const causes = causesOf(await post({ ...objectOf({}), default: { spec: {} } }))
     const place = 'spec.versions[0].schema.openAPIV3Schema.default'
     assert.deepEqual(causes, [`FieldValueRequired ${place}.apiVersion`, `FieldValueRequired ${place}.kind`])

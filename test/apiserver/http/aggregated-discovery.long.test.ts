@@ -9,7 +9,7 @@ const beta = ['1.27', '1.28', '1.29', '1.30', '1.31', '1.32']
 const stable = ['1.30', '1.31', '1.32', '1.33', '1.34', '1.35', '1.36']
 
 for (const emulated of emulatedVersions)
-  test(`version ${emulated} serves the discovery formats of that release`, async (t) => {
+  test(`version ${emulated} serves the discovery formats of its Kubernetes release`, async (t) => {
     const client = (await serve(t, [`--emulated-version=${emulated}`])).client()
     for (const [format, versions] of [
       ['v2beta1', beta],
@@ -23,7 +23,7 @@ for (const emulated of emulatedVersions)
     }
   })
 
-test('the gates of 1.26 and 1.33 change the formats', async (t) => {
+test('feature gates at 1.26 and 1.33 change the discovery formats', async (t) => {
   const alpha = await serve(t, ['--emulated-version=1.26', '--feature-gates=AggregatedDiscoveryEndpoint=true'])
   assert.equal((await alpha.client().get('/apis', { accept: accept('v2beta1') })).status, 200)
   const kept = await serve(t, ['--emulated-version=1.33', '--feature-gates=AggregatedDiscoveryRemoveBetaType=false'])

@@ -35,7 +35,7 @@ async function groups(path = '/apis'): Promise<Item[]> {
 }
 const findGroup = async (name: string) => (await groups()).find(({ metadata }) => metadata.name === name)
 
-test('the core group is in the document of /api', async () => {
+test('the aggregated document at /api contains the core group', async () => {
   const { body, headers } = await client.get('/api', v2)
   assert.equal(headers['content-type'], listOf('v2'))
   assert.equal(headers.vary, 'Accept')
@@ -62,7 +62,7 @@ test('the core group is in the document of /api', async () => {
   })
 })
 
-test('the document has the groups, versions and resource types of the other documents', async () => {
+test('the aggregated document has the same groups, versions and resource types as the other documents', async () => {
   const items = await groups()
   const { body } = await client.get('/apis')
   assert.deepEqual(
@@ -87,7 +87,7 @@ test('the document has the groups, versions and resource types of the other docu
     }
 })
 
-test('a client with the current ETag receives 304, and the exact ETag counts', async () => {
+test('a client that sends exactly the current ETag receives a 304', async () => {
   const { etag } = (await client.get('/apis', v2)).headers
   assert.match(String(etag), /^"[\w-]{22}"$/)
   const condition = async (value: string) => await client.get('/apis', { ...v2, 'if-none-match': value })
@@ -113,7 +113,7 @@ for (const [accept, kind] of choices)
     assert.deepEqual([status, body.kind], [kind === 'Status' ? 406 : 200, kind])
   })
 
-test('the document is also written in YAML and Protobuf', async () => {
+test('the aggregated document is also available in YAML and Protobuf', async () => {
   const yaml = await client.get('/api', { accept: listOf('v2', 'application/yaml') })
   assert.equal(yaml.headers['content-type'], listOf('v2', 'application/yaml'))
   assert.match(yaml.text, /^apiVersion: apidiscovery\.orch\.io\/v2\nitems:\n- metadata: \{\}\n {2}versions:\n/)
@@ -122,13 +122,13 @@ test('the document is also written in YAML and Protobuf', async () => {
   assert.match(protobuf.text, /APIGroupDiscoveryList.*serviceaccounts/s)
 })
 
-test('only GET is allowed, and the paths of groups have no such document', async () => {
+test('only GET is allowed, and group paths serve no aggregated document', async () => {
   assert.equal((await client.send('/api', { method: 'POST', headers: v2, body: {} })).status, 405)
   assert.equal((await client.get('/apis/apps', v2)).status, 406)
   assert.equal((await client.get('/apis/apps/v1', v2)).status, 406)
 })
 
-test('version 1.23 serves only the old documents', async () => {
+test('version 1.23 serves only the unaggregated documents', async () => {
   assert.equal((await oldest.client().get('/apis', v2)).status, 406)
   const { body } = await oldest.client().get('/api/v1')
   assert.ok(body.resources.every(({ singularName }: { singularName: string }) => singularName === ''))
@@ -181,7 +181,7 @@ test('a custom resource appears with its versions in order, changes the ETag and
   )
 })
 
-test('the group of an aggregated server is merged, and is stale while the server is unreachable', async () => {
+test('the group of an aggregated API server is merged, and is marked stale while that server is unreachable', async () => {
   const configMap = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'
   const trust = await until(
     () => client.get(configMap),

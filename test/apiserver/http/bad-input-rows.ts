@@ -182,7 +182,7 @@ export const identity: Rows = {
       ['apiserver/http/access-matrix.long.test.ts', 'combinations of users and requests are authorized correctly with'],
       [
         'apiserver/authn/authenticating-proxy.test.ts',
-        'proxy headers from other clients are ignored, however they are spelled',
+        'proxy headers from other clients are ignored, regardless of spelling',
       ],
       [
         'apiserver/authn/authenticating-proxy.test.ts',
@@ -533,7 +533,7 @@ export const requests: Rows = {
   },
   names: {
     here: ['objects'],
-    coveredBy: [['apiserver/http/writes.test.ts', 'a generated name that is already in use is generated again']],
+    coveredBy: [['apiserver/http/writes.test.ts', 'if a generated name is already in use, another one is generated']],
   },
   'metadata that clients must not set': {
     here: ['objects'],

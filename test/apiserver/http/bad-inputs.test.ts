@@ -424,7 +424,7 @@ test('invalid input gets the expected responses', { timeout: 300_000 }, async (t
   assert.equal(Object.getOwnPropertyDescriptor(Object.prototype, 'x'), undefined)
 })
 
-test('every row of bad input names a test or explains why there is no test', () => {
+test('every bad-input row names a test or explains why there is none', () => {
   const rows = Object.values(rowsOf).flatMap((sort) => Object.entries<rowsOf.BadInput>(sort))
   for (const [row, { here = [], coveredBy: held = [], waits, open }] of rows) {
     assert.ok(

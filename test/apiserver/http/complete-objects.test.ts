@@ -83,7 +83,7 @@ const changing: { readonly [name: string]: Way } = {
 }
 
 for (const type of types)
-  test(`every write method stores the same object: ${type.kind} ${type.apiVersion}`, async (t) => {
+  test(`all write methods store the same object: ${type.kind} ${type.apiVersion}`, async (t) => {
     const server = await serve(t)
     const client = server.client()
     const seen: JsonObject[] = []

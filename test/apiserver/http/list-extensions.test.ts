@@ -45,7 +45,7 @@ const cuts: readonly (readonly [string, object])[] = [
   ['spec.containers.env.name', { spec: { containers: [{}, {}] } }],
 ]
 for (const [fields, expected] of cuts)
-  test(`fields=${fields} returns only these fields`, async () => {
+  test(`fields=${fields} returns only the specified fields`, async () => {
     const body = await list(`fieldSelector=metadata.name%3Da&fields=${encodeURIComponent(fields)}`)
     assert.deepEqual(body.items, [expected])
     assert.equal(body.kind, 'PodList')
@@ -89,7 +89,7 @@ for (const [sort, expected] of orders)
     assert.equal(pages.join(''), expected)
   })
 
-test('quantities are sorted by their amount and numbers by their value', async () => {
+test('quantities are sorted by amount and numbers by value', async () => {
   const claims = '/api/v1/namespaces/extended/persistentvolumeclaims'
   for (const [name, storage] of [
     ['x', '1Gi'],
@@ -103,7 +103,7 @@ test('quantities are sorted by their amount and numbers by their value', async (
   assert.deepEqual(names(await list('sort=spec.resources.requests.storage', claims)), ['y', 'x', 'z'])
 })
 
-test('pages of a sorted list show one state of the objects', async () => {
+test('the pages of a sorted list form one snapshot', async () => {
   const maps = '/api/v1/namespaces/extended/configmaps'
   for (const name of ['1', '2', '3']) await client.post(maps, { metadata: { name, labels: { rank: name } } })
   const first = await list('sort=-metadata.labels.rank&limit=1', maps)
@@ -129,13 +129,13 @@ for (const [query, items, remaining] of counts)
     assert.deepEqual([body.items.length, body.metadata.remainingItemCount], [items, remaining])
   })
 
-test('count with continue counts the objects that remain', async () => {
+test('count together with continue returns the number of remaining objects', async () => {
   const page = await list('limit=1&labelSelector=tier%3Dweb')
   const rest = await list(`count=true&labelSelector=tier%3Dweb&continue=${page.metadata.continue}`)
   assert.equal(rest.metadata.remainingItemCount, 2)
 })
 
-test('lists of custom kinds have the parameters too', async () => {
+test('lists of custom kinds support the list extensions', async () => {
   const schema = {
     type: 'object',
     properties: {
@@ -169,7 +169,7 @@ test('lists of custom kinds have the parameters too', async () => {
   assert.equal((await client.get(`${boxes}?fields=spec.color`)).status, 400)
 })
 
-test('lists of virtual kinds have the parameters too', async () => {
+test('lists of virtual kinds support the list extensions', async () => {
   const components = '/api/v1/componentstatuses'
   const all = names(await list('', components))
   assert.deepEqual(names(await list('sort=-metadata.name', components)), all.toSorted().reverse())
@@ -199,7 +199,7 @@ const errors: readonly (readonly [string, () => string, number, RegExp])[] = [
   ['sort of a watch', () => 'watch=1&sort=metadata.name', 400, /sort is only supported for lists/],
   ['count of a watch', () => 'watch=1&count=true', 400, /count is only supported for lists/],
 ]
-test('a continue token of a sorted list is issued', async () => {
+test('a continue token for a sorted list must have been issued by the server', async () => {
   token = (await list('sort=metadata.name&limit=1')).metadata.continue
   assert.ok(token)
 })
@@ -217,12 +217,12 @@ test('fields cannot be sent as Protobuf or as a table', async () => {
   }
 })
 
-test('the parameters need the permission to list', async () => {
+test('the list extensions require the list permission', async () => {
   for (const query of ['count=true', 'fields=metadata.name', 'sort=metadata.name'])
     assert.equal((await server.client('alice-token').get(`/api/v1/secrets?${query}`)).status, 403)
 })
 
-test('OpenAPI describes the parameters of lists but not of watches', async () => {
+test('OpenAPI describes the list extensions for lists but not for watches', async () => {
   const { body } = await client.get('/openapi/v3/api/v1')
   const parameters = (at: string) => body.paths[at].get.parameters.map(({ name }: { name: string }) => name)
   const extensions = ['count', 'fields', 'sort']
@@ -236,7 +236,7 @@ test('OpenAPI describes the parameters of lists but not of watches', async () =>
   )
 })
 
-test('--extensions=false ignores the parameters', async (t) => {
+test('with --extensions=false, the list extensions are ignored', async (t) => {
   const plain = (await serve(t, ['--extensions=false'])).client('admin-token')
   const namespaces = await plain.get('/api/v1/namespaces?fields=metadata.name&count=true&sort=unknown')
   assert.equal(namespaces.status, 200)

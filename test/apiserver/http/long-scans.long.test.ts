@@ -40,7 +40,7 @@ const selections: readonly (readonly [what: string, query: { [name: string]: str
 ]
 
 for (const [what, selector, found] of selections) {
-  test(`a list filtered by ${what} does not block the event loop`, { timeout: 300_000 }, async (t) => {
+  test(`listing with ${what} as the filter does not block the event loop`, { timeout: 300_000 }, async (t) => {
     const ask = async (more: { [name: string]: string }) =>
       (await server.client.get(`${all}?${new URLSearchParams({ ...selector, ...more })}`)).body
     const { result, stretch } = await assertBrief(boundMs, () => ask({ limit: '3' }))

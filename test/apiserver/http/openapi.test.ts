@@ -286,7 +286,7 @@ test('a client with the current document gets a 304, and gzip is supported', asy
   assert.ok(Number(packed.headers['content-length']) * 5 < Number(first.headers['content-length']))
 })
 
-test('the format of the OpenAPI document is negotiated', async () => {
+test('the format of OpenAPI documents is negotiated', async () => {
   const old = await client.get('/openapi/v2', {
     accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
   })

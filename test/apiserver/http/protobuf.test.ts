@@ -140,7 +140,7 @@ test('errors are returned in the requested format', async () => {
   assert.equal((await protobuf.get('/apis/apps/v1/things', message)).status, 404)
 })
 
-test('a Protobuf watch consists of framed events, including bookmarks and errors', async () => {
+test('a Protobuf watch sends framed events, including bookmarks and errors', async () => {
   const { resourceVersion } = (await client.get(collection)).body.metadata
   const path = `${collection}?watch=1&resourceVersion=${resourceVersion}&fieldSelector=metadata.name%3Dwatched`
   const done = (events: readonly Loose[]) => events.at(-1)?.type === 'DELETED'

@@ -83,7 +83,7 @@ test('preconditions in the query and in the body of a delete must all hold', asy
   assert.equal((await client.delete(`${path}?uid=&resourceVersion=`)).status, 200, 'empty parameters are none')
 })
 
-test('a deletecollection applies query preconditions to each object, and a resourceVersion next to a body selects the list', async () => {
+test('a deletecollection applies query preconditions to each object, and with a body, resourceVersion selects the list', async () => {
   await namespace('conditional')
   const objects = '/api/v1/namespaces/conditional/configmaps?labelSelector=conditional'
   const labels = { conditional: '' }
@@ -146,7 +146,7 @@ test('cluster-scoped kinds accept a field selector on metadata.namespace unless 
   }
 })
 
-test('a list at an old version has a continue token only if the next page is not empty', async () => {
+test('a list at an old resourceVersion has a continue token only if the next page is not empty', async () => {
   const at = '/api/v1/namespaces/pages/configmaps'
   await namespace('pages')
   const labels = { pick: 'me' }

@@ -8,7 +8,7 @@ import { closed, long, open, openListener } from '../../support/listener.ts'
 const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
 const lastAnswer = /^HTTP\/1\.1 200 .*connection: close/is
 
-test('a listener that got no CPU time reads all received data before it closes connections', async (t) => {
+test('a stopping listener that was starved of CPU reads all received data before it closes connections', async (t) => {
   const listener = await openListener(t, {})
   const { port } = listener
   const sockets = [await open(port, 'http/1.1'), await open(port, 'http/1.1')]

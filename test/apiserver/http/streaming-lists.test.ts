@@ -69,7 +69,7 @@ for (const [name, watchPath, expected] of starts)
     assert.deepEqual(described(await firstEvents(client, watchPath, expected.length)), expected)
   })
 
-test('a short streaming list sends no second bookmark', async () => {
+test('a streaming list that ends early sends no second bookmark', async () => {
   assert.deepEqual(described(await firstEvents(client, `${marked}&timeoutSeconds=1`, 9)), ['ADDED a', 'ADDED b', 'END'])
 })
 
@@ -88,14 +88,14 @@ test('sendInitialEvents=false sends only changes', async () => {
   await client.delete(`${path}/d`)
 })
 
-test('a version that is not reached is reported in the stream', async () => {
+test('a resourceVersion that is not reached in time is reported in the stream', async () => {
   const [event] = await firstEvents(client, `${marked}&resourceVersion=99999999999`, 1)
   assert.equal(event?.type, 'ERROR')
   assert.equal(event.object.code, 504)
   assert.equal(event.object.details.causes[0].reason, 'ResourceVersionTooLarge')
 })
 
-test('the last row of a Table marks the end', async () => {
+test('in a Table, the last row marks the end of the initial events', async () => {
   const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io'
   const { text } = await client.get(`${marked}&timeoutSeconds=1&labelSelector=name%3Da`, { accept })
   const [first, last] = text
@@ -129,11 +129,11 @@ for (const [query, fields] of wrong)
     )
   })
 
-test('deleting a collection with sendInitialEvents is rejected', async () => {
+test('a deletecollection with sendInitialEvents is rejected', async () => {
   assert.equal((await client.delete(`${path}?sendInitialEvents=true`)).status, 422)
 })
 
-test('1.23 ignores sendInitialEvents', async () => {
+test('version 1.23 ignores sendInitialEvents', async () => {
   assert.equal((await older.get(`${path}?sendInitialEvents=true`)).status, 200)
   const events = await firstEvents(older, `${path}?watch=1&sendInitialEvents=false&allowWatchBookmarks=true`, 2)
   assert.deepEqual(described(events), ['ADDED a', 'ADDED b'])

@@ -314,7 +314,7 @@ function drawFromFew(t: TestContext): void {
   })
 }
 
-test('a DELETE of a collection with a limit returns the number of remaining objects', async () => {
+test('a deletecollection with a limit returns the number of remaining objects', async () => {
   const path = '/api/v1/namespaces/default/configmaps'
   const names = Array.from({ length: 5 }, (_, i) => `limited-${i}`)
   for (const name of names) await client.post(path, { metadata: { name, labels: { limited: 'yes' } } })
@@ -331,7 +331,7 @@ test('a DELETE of a collection with a limit returns the number of remaining obje
   assert.equal((await client.get(`${path}?${selected}`)).body.items.length, 0)
 })
 
-test('a generated name that is already in use is generated again', async (t) => {
+test('if a generated name is already in use, another one is generated', async (t) => {
   const inside = await startInProcess()
   t.after(() => inside.stop())
   drawFromFew(t)

@@ -55,19 +55,19 @@ function read(value: Uint8Array) {
   return { fields, metadata, header: new HeaderReader().read(key, value) }
 }
 
-test('a kind has the same form between two changes', () => {
+test('a kind has the same format in all versions between two changes', () => {
   const span = (version: EmulatedVersion) => spanOf(typeAt(version).kind, { version, vendor })
   assert.deepEqual(span('1.26'), { first: 25, end: 28 })
   assert.deepEqual(span('1.29'), { first: 29, end: 31 }, 'a gate changes the default of its field')
   assert.deepEqual(span('1.34'), { first: 34, end: Number.POSITIVE_INFINITY })
 })
 
-test('an object of a version with the same form is shown as stored', () => {
+test('an object is returned as stored if its version has the same format', () => {
   assert.ok(show('1.30', write('1.29', { size: 2 })).isSame)
   assert.ok(show('1.36', write('1.35', { size: 2 })).isSame)
 })
 
-test('defaults that are newer than the object are filled in', () => {
+test('defaults introduced after the object was stored are filled in', () => {
   const { fields, header, metadata } = show('1.30', write('1.23', { size: 2, nested: { old: 'x' } }))
   assert.deepEqual(fields, { size: 2, policy: 'Always', gated: 'on', nested: { old: 'x' } })
   assert.deepEqual(header.fields, { policy: 'Always' })
@@ -75,19 +75,19 @@ test('defaults that are newer than the object are filled in', () => {
   assert.equal(metadata.resourceVersion, '7')
 })
 
-test('a default behind a disabled gate is not filled in', () => {
+test('a default whose feature gate is disabled is not filled in', () => {
   const { fields } = show('1.30', write('1.23', { size: 2 }), new Set())
   assert.deepEqual(fields, { size: 2, policy: 'Always' })
 })
 
-test('fields of later versions and removed fields are hidden', () => {
+test('fields added in later versions and removed fields are hidden', () => {
   const newest = write('1.36', { size: 3, policy: 'Never', nested: { late: 'l', old: 'o' }, fresh: {} })
   assert.deepEqual(show('1.23', newest).fields, { size: 3, nested: { old: 'o' } })
   const oldest = write('1.23', { size: 3, legacy: 'x' })
   assert.deepEqual(show('1.36', oldest).fields, { size: 3, policy: 'Always', gated: 'on' })
 })
 
-test('conversion is repeatable', () => {
+test('converting an object twice yields the same result', () => {
   const once = otherVersionReader(() => typeAt('1.30'), '1.30').convert(key, write('1.23', { size: 2 }), undefined)
   const { fields, header } = read(once)
   assert.deepEqual(show('1.30', Buffer.from(once)).fields, fields)

@@ -144,7 +144,7 @@ test('an admission plugin is notified of a rejection, an unchanged object and a 
   assert.deepEqual(outcomes, ['failed', 'failed', 'failed', 'unknown'])
 })
 
-test('an update is retried until it succeeds, but conflicts if the client specified a resourceVersion', async () => {
+test('an update is retried until it succeeds, but a conflict is returned if the client specified a resourceVersion', async () => {
   const key = keyOf(maps, 'default', 'rule')
   // Another server writes the object just before this one.
   const others = (times: number) => ({

@@ -18,7 +18,7 @@ async function applyBy(client: Client, manager: string, path: string, object: ob
   return body
 }
 
-test('an apply that changes only field ownership does not set the time of the manager', async () => {
+test('an apply that changes only field ownership does not update the timestamp of the manager', async () => {
   const path = '/api/v1/namespaces/default/configmaps/a'
   const object = { apiVersion: 'v1', kind: 'ConfigMap', data: { k: '1' } }
   for (const [client, hasTime] of [
@@ -32,7 +32,7 @@ test('an apply that changes only field ownership does not set the time of the ma
   }
 })
 
-test('an apply that only moves list elements changes the object', async () => {
+test('an apply that only reorders list elements changes the object', async () => {
   const path = '/api/v1/namespaces/default/podtemplates/a'
   const object = (...names: string[]) => ({
     apiVersion: 'v1',
@@ -88,7 +88,7 @@ test('only the series and the metadata of an event can change through the events
   assert.ok(causesOf(core.body).includes('reportingComponent'))
 })
 
-test('the limits of a priority level have bounds', async () => {
+test('the limits of a priority level must be within bounds', async () => {
   const path = '/apis/flowcontrol.apiserver.orch.io/v1/prioritylevelconfigurations'
   const faults = async (limited: object, more: object = {}) => {
     const spec = { type: 'Limited', limited: { limitResponse: { type: 'Reject' }, ...limited }, ...more }
@@ -107,7 +107,7 @@ const clients = [
   [older, false],
 ] as const
 
-test('a deleted object has the version of its deletion since 1.26', async () => {
+test('since 1.26, a deleted object is returned with the resourceVersion of its deletion', async () => {
   for (const [client, isNewer] of clients) {
     const object = { metadata: { name: 'gone' }, provisioner: 'example.com/p' }
     const created = (await client.post('/apis/storage.orch.io/v1/storageclasses', object)).body
@@ -116,7 +116,7 @@ test('a deleted object has the version of its deletion since 1.26', async () => 
   }
 })
 
-test('an update of a value renews the time of its manager since 1.25', async () => {
+test('since 1.25, updating a value updates the timestamp of its manager', async () => {
   const path = '/api/v1/namespaces/default/configmaps'
   const old = '2020-01-01T00:00:00Z'
   for (const [client, isNewer] of clients) {
@@ -129,7 +129,7 @@ test('an update of a value renews the time of its manager since 1.25', async () 
   }
 })
 
-test('an apply that only sends a null creation time is not stored since 1.24', async () => {
+test('since 1.24, an apply that differs only in a null creationTimestamp is not stored', async () => {
   const path = '/api/v1/namespaces/default/configmaps/untimed'
   const object = { apiVersion: 'v1', kind: 'ConfigMap', data: { k: '1' } }
   const first = await applyBy(admin, 'm', path, { ...object, metadata: { name: 'untimed' } })
@@ -141,7 +141,7 @@ test('an apply that only sends a null creation time is not stored since 1.24', a
   assert.equal(again.metadata.resourceVersion, edited.metadata.resourceVersion)
 })
 
-test('a manager of the scale has no time', async () => {
+test('managers of the scale subresource have no timestamp', async () => {
   const path = '/apis/apps/v1/namespaces/default/replicasets'
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
   const spec = { selector: { matchLabels: { a: 'b' } }, template }
@@ -159,7 +159,7 @@ test('a manager of the scale has no time', async () => {
   assert.deepEqual(await write('apply-patch+yaml', '?fieldManager=m&force=true', scale), ['Apply', undefined])
 })
 
-test('only a dry run accepts the resourceVersion of an object to create, and returns it', async () => {
+test('a create may specify a resourceVersion only in a dry run, which returns it', async () => {
   const maps = '/api/v1/namespaces/default/configmaps'
   const object = { metadata: { name: 'versioned', resourceVersion: '5' } }
   const { status, body } = await admin.post(`${maps}?dryRun=All`, object)
@@ -167,7 +167,7 @@ test('only a dry run accepts the resourceVersion of an object to create, and ret
   assert.equal((await admin.post(maps, object)).status, 400)
 })
 
-test('a key pair that no TLS server could use causes a warning since 1.27', async () => {
+test('since 1.27, a key pair that no TLS server can use causes a warning', async () => {
   const path = '/api/v1/namespaces/default/secrets'
   const secret = (stringData: object) => ({ metadata: { generateName: 't-' }, type: 'orch.io/tls', stringData })
   const certificate = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
@@ -182,21 +182,21 @@ test('a key pair that no TLS server could use causes a warning since 1.27', asyn
   }
 })
 
-test('a deletion does not check fieldValidation', async () => {
+test('a deletion ignores fieldValidation', async () => {
   const path = '/api/v1/namespaces/default/configmaps'
   await admin.post(path, { metadata: { name: 'x' } })
   const { status } = await admin.send(`${path}/x?fieldValidation=Loud`, { method: 'DELETE' })
   assert.equal(status, 200)
 })
 
-test('the objects of a repeated key are merged for built-in kinds', async () => {
+test('the objects under a duplicate key are merged for built-in kinds', async () => {
   const path = '/api/v1/namespaces/default/configmaps'
   const raw = '{"metadata":{"name":"twice"},"data":{"k":"1"},"data":{"l":"2"}}'
   const { body: created } = await admin.send(path, { method: 'POST', raw })
   assert.deepEqual(created.data, { k: '1', l: '2' })
 })
 
-test('the two topology annotations of a service must agree since 1.27', async () => {
+test('since 1.27, the two topology annotations of a Service must be equal', async () => {
   const key = 'service.orch.io/topology'
   const annotations = { [`${key}-mode`]: 'Auto', [`${key}-aware-hints`]: 'auto' }
   const service = { metadata: { generateName: 's-', annotations }, spec: { clusterIP: 'None', ports: [{ port: 80 }] } }
@@ -206,14 +206,14 @@ test('the two topology annotations of a service must agree since 1.27', async ()
   }
 })
 
-test('a level of v1 may have no shares of its own since 1.30', async () => {
+test('since 1.30, a v1 priority level may have zero shares', async () => {
   const path = '/apis/flowcontrol.apiserver.orch.io/v1/prioritylevelconfigurations'
   const limited = { nominalConcurrencyShares: 0, limitResponse: { type: 'Reject' } }
   const { status, body } = await admin.post(path, { metadata: { name: 'none' }, spec: { type: 'Limited', limited } })
   assert.deepEqual([status, body.spec?.limited.nominalConcurrencyShares], [201, 0])
 })
 
-test('an extra space before a bearer token causes a warning since 1.24', async () => {
+test('since 1.24, an extra space before a bearer token causes a warning', async () => {
   const headers = { authorization: 'Bearer  token' }
   for (const [client, isNewer] of clients) {
     const { status, headers: sent } = await client.send('/api/v1/nodes', { headers })

@@ -99,7 +99,7 @@ test('a request with several Origin headers is rejected if any of them is foreig
   assert.equal(await post('Sec-Fetch-Site: same-origin', 'Sec-Fetch-Site: cross-site'), 403)
 })
 
-test("the server's own origin is the host name in the request", async () => {
+test("the server's own origin is derived from the Host header", async () => {
   const post = async (host: string, origin: string) => {
     const head = [`POST ${configMaps} HTTP/1.1`, `Host: ${host}`, `Origin: ${origin}`, 'Content-Length: 2']
     const socket = await openSocket(server, 'http/1.1')
@@ -113,7 +113,7 @@ test("the server's own origin is the host name in the request", async () => {
   assert.equal(await post('', 'https://'), 403)
 })
 
-test("over HTTP/2, the server's own origin is the authority of the request", async () => {
+test("over HTTP/2, the server's own origin is derived from :authority", async () => {
   const head = { ':method': 'POST', ':path': configMaps, authorization: 'Bearer admin-token' }
   const post = async (headers: Headers) =>
     (await sendHttp2(server, { ...head, 'content-type': 'application/json', ...headers }, ['{}'])).status

@@ -8,7 +8,7 @@ import { corkInStage, readInStage } from '../../../src/apiserver/transport/http1
 /** Longer than the time limit of a stage. */
 const slowReadMs = 6
 
-test('connections that arrive while a stage is interrupted are read after earlier connections', async () => {
+test('connections that become readable while a stage is interrupted are read after earlier connections', async () => {
   const read: string[] = []
   const add = (name: string, followUp?: string) =>
     readInStage({

@@ -31,7 +31,7 @@ test('a deleted or changed flow control object is restored', async (t) => {
     }
 })
 
-test('a server of a later version updates and deletes flow control objects', async (t) => {
+test('a server with a later version updates and deletes flow control objects', async (t) => {
   const server = await serve(t, [])
   await server.stop()
   await server.restart(['--emulated-version=1.36'])

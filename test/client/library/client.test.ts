@@ -207,7 +207,7 @@ test('a watch resumes after a disconnect without repeating events', async (t) =>
   assert.ok(broken.length >= 3 && broken.every((error) => error instanceof TransportError))
 })
 
-test('an expired list throws a 410 with a token for the remaining objects, and a 403 is thrown immediately', async (t) => {
+test('an expired list throws a 410 with a continue token for the remaining objects, and a 403 is thrown immediately', async (t) => {
   const short = await serve(t, ['--history-duration=1s'])
   const there = await connect({ ...short.credentials() })
   t.after(async () => there.close())

@@ -37,7 +37,7 @@ const forbidden = new StatusError({
   message: 'things is forbidden: cannot list things',
 })
 
-test('the first pass ends when each initial key was processed once', async (t) => {
+test('the first pass ends when each initial key has been processed once', async (t) => {
   const { running, seen } = start(t, { sources: [atStart('a', 'b'), atStart('b', 'c')] })
   await running.firstPass
   assert.deepEqual(seen, ['a', 'b', 'c'])
@@ -125,7 +125,7 @@ test('a timer source enqueues its key immediately and then periodically until th
   assert.equal(seen.length, 3)
 })
 
-test('waiting for a key means waiting for an attempt that began after the change', async (t) => {
+test('waiting for a key waits for an attempt that began after the change', async (t) => {
   const steps: PromiseWithResolvers<'done'>[] = []
   const { running } = start(t, {
     reconcile: () => {

@@ -91,7 +91,7 @@ for (const [words, expected] of [
     )
   })
 
-test('without a cluster, loops that need one run only if a flag names them', () => {
+test('without a cluster, loops that require a cluster run only if a flag names them', () => {
   const chosen = (words: readonly string[]) => selectLoops(loops, words, { cluster: false }).map(({ name }) => name)
   assert.deepEqual(chosen(['*']), ['apple', 'berry'])
   assert.deepEqual(chosen(['*', 'date']), ['apple', 'berry', 'date'])

@@ -118,7 +118,7 @@ test('without a metrics API, a condition reports the reason and the replica limi
   await untilStatus('gone', (each) => reasonOf(each, 'AbleToScale') === 'FailedGetScale')
 })
 
-test('a target is scaled by the resource usage of its pods', async () => {
+test('a target is scaled based on the resource usage of its pods', async () => {
   server.run(['horizontalpodautoscaling'], { through: measuring(() => '100m') })
   await makeTarget('busy', 2)
   await makeAutoscaler('busy')
@@ -129,7 +129,7 @@ test('a target is scaled by the resource usage of its pods', async () => {
   assert.equal(reasonOf(status!, 'AbleToScale'), 'SucceededRescale')
 })
 
-test('a target is scaled by Pods, Object and External metrics', async () => {
+test('a target is scaled based on Pods, Object and External metrics', async () => {
   const asked: string[] = []
   const ofPods = ['pods-0', 'pods-1'].map((name) => ({ describedObject: { kind: 'Pod', name }, value: '20' }))
   const answers = {

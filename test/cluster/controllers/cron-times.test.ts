@@ -71,7 +71,7 @@ test('the latest past run is computed without iterating over all runs', () => {
   assert.equal(minutely.count(since, { now, limit: 101 }), 101)
 })
 
-test('a CronJob runs in its time zone, and never in an unknown one', () => {
+test('a CronJob runs in its time zone, and never runs if the time zone is unknown', () => {
   const at = Date.parse('2030-01-01T00:00:00Z')
   const reasons: (string | undefined)[] = []
   const recorder = { record: (_: unknown, { reason }: Happening) => void reasons.push(reason) }

@@ -72,7 +72,7 @@ async function untilOwners(claim: string, owners: string): Promise<readonly Owne
   return metadata.ownerReferences ?? []
 }
 
-test('ordinals begin at their start, and a new start replaces the pods outside the range', async () => {
+test('ordinals begin at the configured start, and changing it replaces the pods outside the new range', async () => {
   void makeAllReady(server.client, readying.signal)
   server.run(['statefulset'])
   await makeSet('from', { replicas: 2, ordinals: { start: 5 } })
@@ -83,7 +83,7 @@ test('ordinals begin at their start, and a new start replaces the pods outside t
   await untilNames('from', 'from-6', 'from-7')
 })
 
-test('the retention policy decides whether the set or a removed pod owns the claims', async () => {
+test('the retention policy determines whether claims are owned by the StatefulSet or by the removed pod', async () => {
   void makeAllReady(server.client, readying.signal)
   server.run(['statefulset'])
   const persistentVolumeClaimRetentionPolicy = { whenDeleted: 'Delete', whenScaled: 'Delete' }
@@ -117,7 +117,7 @@ test('the retention policy decides whether the set or a removed pod owns the cla
   await untilNames('kept', 'kept-0', 'kept-1')
 })
 
-test('an update replaces as many pods at a time as may be unavailable', async () => {
+test('an update replaces up to maxUnavailable pods at a time', async () => {
   server.run(['statefulset'])
   const updateStrategy = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '50%' } }
   await makeSet('wide', { replicas: 5, podManagementPolicy: 'Parallel', updateStrategy })
@@ -138,7 +138,7 @@ test('an update replaces as many pods at a time as may be unavailable', async ()
   await until(renewed, (pods) => pods.length === 3)
 })
 
-test('ReplicaSets and Deployments count the pods that are terminating', async () => {
+test('ReplicaSets and Deployments count terminating pods', async () => {
   void makeAllReady(server.client, readying.signal)
   server.run(['deployment', 'replicaset'])
   const metadata = { labels: { app: 'slow' }, finalizers: ['example.com/slow'] }
@@ -200,7 +200,7 @@ async function makeScaled(app: string, behavior: object): Promise<void> {
   await server.client.create(kinds.HorizontalPodAutoscaler, { metadata: { name: app, namespace }, spec: scaling })
 }
 
-test('a target is scaled by the usage of one container, unless the deviation is tolerated', async () => {
+test('a target is scaled by the resource usage of one container unless the deviation is within the tolerance', async () => {
   server.run(['horizontalpodautoscaling'], { through: measuring('90m') })
   await makeScaled('strict', {})
   await makeScaled('tolerant', { scaleUp: { tolerance: '0.9' } })
@@ -239,7 +239,7 @@ test('a pod is scheduled only after its last scheduling gate is removed', async 
   await untilNode('gated')
 })
 
-test('EndpointSlices have hints for the zone and the node that should use a ready endpoint', async () => {
+test('EndpointSlices contain zone and node hints for ready endpoints', async () => {
   server.run(['endpointslice'])
   const labels = { 'topology.orch.io/zone': 'west' }
   await server.client.create(kinds.Node, { metadata: { name: 'near', labels } })

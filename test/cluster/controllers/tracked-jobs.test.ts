@@ -93,7 +93,7 @@ async function terminate({ metadata: { name = '' } }: Pod): Promise<void> {
   await ignoreNotFound(server.client.delete(kinds.Pod, { namespace, name }, { gracePeriodSeconds: 0 }))
 }
 
-test('a succeeded pod counts even if somebody deletes it before the Job has ended', async () => {
+test('a succeeded pod counts even if it is deleted before the Job finishes', async () => {
   await makeJob('counted', { completions: 2, parallelism: 1 })
   const [first] = await untilActive('counted', 1)
   assert.deepEqual(first!.metadata.finalizers, [finalizer])
@@ -110,7 +110,7 @@ test('a succeeded pod counts even if somebody deletes it before the Job has ende
   )
 })
 
-test('a Job that is deleted releases its pods, also if they are orphaned', async () => {
+test('deleting a Job removes the tracking finalizer from its pods, even if they are orphaned', async () => {
   for (const propagationPolicy of ['Background', 'Orphan'] as const) {
     await makeJob('deleted', { completions: 1 })
     const [pod] = await untilActive('deleted', 1)
@@ -128,7 +128,7 @@ test('a Job that is deleted releases its pods, also if they are orphaned', async
   }
 })
 
-test('rules of a failure policy ignore, count or end the Job by exit code and pod condition', async () => {
+test('failure policy rules match exit codes and pod conditions to ignore or count a failure or to fail the Job', async () => {
   const rules = [
     { action: 'FailJob', onExitCodes: { operator: 'In', values: [42] } },
     { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget' }] },
@@ -153,7 +153,7 @@ test('rules of a failure policy ignore, count or end the Job by exit code and po
   assert.equal(job.status?.failed, 2)
 })
 
-test('a success policy ends the Job once its leader has succeeded, and the other pods are deleted', async () => {
+test('a success policy completes the Job once its leader succeeds, and the other pods are deleted', async () => {
   const successPolicy = { rules: [{ succeededIndexes: '1-2' }, { succeededIndexes: '0,2', succeededCount: 1 }] }
   await makeJob('led', indexed(3, { successPolicy }))
   const pods = await untilActive('led', 3)
@@ -168,7 +168,7 @@ test('a success policy ends the Job once its leader has succeeded, and the other
   assert.deepEqual([job.status?.completedIndexes, job.status?.failed], ['0,1', undefined])
 })
 
-test('each index has its own backoff limit, and the Job fails once all indexes have ended', async () => {
+test('each index has its own backoff limit, and the Job fails once all indexes have finished', async () => {
   await makeJob('by-index', indexed(2, { backoffLimitPerIndex: 1 }))
   const pods = await untilActive('by-index', 2)
   await fail(pods.find((pod) => indexOf(pod) === 1)!)
@@ -188,7 +188,7 @@ test('each index has its own backoff limit, and the Job fails once all indexes h
   assert.deepEqual([job.status?.completedIndexes, job.status?.failedIndexes, job.status?.failed], ['0', '1', 2])
 })
 
-test('a rule fails one index at once, and too many failed indexes fail the Job', async () => {
+test('a rule can fail one index immediately, and too many failed indexes fail the Job', async () => {
   const rules = [{ action: 'FailIndex', onExitCodes: { operator: 'In', values: [7] } }]
   await makeJob('few', indexed(3, { backoffLimitPerIndex: 4, maxFailedIndexes: 1, podFailurePolicy: { rules } }))
   const pods = await untilActive('few', 3)
@@ -202,7 +202,7 @@ test('a rule fails one index at once, and too many failed indexes fail the Job',
   assert.deepEqual([job.status?.failedIndexes, job.status?.terminating], ['0,2', 0])
 })
 
-test('the replacement of a terminating pod waits for its end only with the policy Failed', async () => {
+test('with podReplacementPolicy Failed, a terminating pod is replaced only after it has terminated', async () => {
   for (const podReplacementPolicy of ['Failed', 'TerminatingOrFailed']) {
     const name = podReplacementPolicy.toLowerCase()
     await makeJob(name, { podReplacementPolicy })
@@ -219,7 +219,7 @@ test('the replacement of a terminating pod waits for its end only with the polic
   }
 })
 
-test('a Job reports its ready pods, and suspending it neither counts nor keeps its pods', async () => {
+test('a Job reports its ready pods, and suspending it deletes them without counting failures', async () => {
   await makeJob('paused', { parallelism: 2, completions: 2 })
   const [pod] = await untilActive('paused', 2)
   const patch = { merge: { status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } } }
@@ -253,7 +253,7 @@ test('failures are retried after ten seconds, and the failed count never decreas
   assert.deepEqual((await untilJob('foreign', () => true)).status, {})
 })
 
-test('a manager that is killed at any write counts each pod once', async () => {
+test('each pod is counted once even if the manager is killed at any write', async () => {
   await server.end()
   for (const [i, death] of deaths(long ? 8 : 3).entries()) {
     const name = `killed-${i}`

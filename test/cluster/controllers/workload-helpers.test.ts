@@ -13,7 +13,7 @@ import { contentHash } from '../../../src/cluster/controllers/workloads/template
 
 const now = Date.parse('2030-01-01T00:00:00Z')
 
-test('an expectation stays open until each write is observed, fails or expires after five minutes', () => {
+test('an expectation stays open until every write is observed or has failed, or for five minutes', () => {
   let time = 0
   const expectations = new Expectations({ now: () => time, monotonic: () => time })
   expectations.expectCreations('a', 2)
@@ -70,7 +70,7 @@ function pod(
   } as Pod
 }
 
-test('pods are deleted in the order of progress, deletion cost, crowding and age', () => {
+test('pods are deleted in order of progress, deletion cost, crowding and age', () => {
   const pods = [
     pod('old', { ageMs: 1e9 }),
     pod('young', { ageMs: 1000 }),

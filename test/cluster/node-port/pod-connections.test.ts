@@ -230,7 +230,7 @@ test('a log over WebSocket is sent as bytes or base64 text after an empty messag
   for (const facts of [other, missing]) assert.deepEqual(facts[0], { error: true })
 })
 
-test('a watch over WebSocket sends each event as a text message and ends with a close frame', async () => {
+test('a WebSocket watch sends each event as a text message and ends with a close frame', async () => {
   const maps = '/api/v1/namespaces/default/configmaps'
   const big = 'x'.repeat(100_000)
   for (const name of ['ws-1', 'ws-2'])

@@ -110,12 +110,12 @@ test('the server prefers the tunnel among the offered protocols, and closes afte
   assert.equal(tunnel.closeCode, 1002)
 })
 
-test('a tunnel to a missing pod, or without permission, is rejected as an ordinary response', async () => {
+test('a tunnel to a missing or forbidden pod is rejected with an ordinary HTTP response', async () => {
   assert.equal((await open(tunneled, '/api/v1/namespaces/default/pods/none/portforward')).status, 404)
   assert.equal((await open(tunneled, path, 'alice-token')).status, 403)
 })
 
-test('without the feature gate, the server does not unpack tunnels', async (t) => {
+test('if the feature gate is disabled, the server does not unpack tunnels', async (t) => {
   const older = await reachedNode(t, ['--feature-gates=PortForwardWebsockets=false'], '1.34')
   await older.addPod('web')
   const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-protocol': tunneled }

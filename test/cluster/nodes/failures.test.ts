@@ -66,7 +66,7 @@ function lastExit(pod: Pod): string {
 }
 
 for (const [failure, shows, event] of podPresets)
-  test(`a running pod shows ${failure} while a rule selects it, and recovers afterwards`, async () => {
+  test(`a running pod exhibits ${failure} while a rule selects it, and recovers afterwards`, async () => {
     await makePod(failure)
     await untilPod(failure, isReady)
     await makeRule(failure, { failure, namespaces: [namespace], names: [failure] })

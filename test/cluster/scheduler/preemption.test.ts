@@ -160,7 +160,7 @@ for (const { name, pod: parts = {}, cluster, budgets, wanted } of rows)
     assert.deepEqual(choose(cluster, urgent, budgets), wanted)
   })
 
-test('no further preemption happens while victims are terminating', () => {
+test('no further pods are preempted while victims are terminating', () => {
   const going = holder('a1', 'a', 10, { cpu: '2', isTerminating: true })
   const cluster = { nodes: two, pods: [going, holder('b1', 'b', 10, { cpu: '2' })] }
   assert.equal(choose(cluster, pod('urgent', { priority: 100, cpu: '1' }), [], 'a'), undefined)

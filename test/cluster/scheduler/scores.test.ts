@@ -172,6 +172,6 @@ for (const [all, percentage, expected] of [
   [6000, 0, 300],
   [6000, 100, 6000],
 ] as const)
-  test(`of ${all} nodes at ${percentage}%, the scheduler looks for ${expected} feasible nodes`, () => {
+  test(`with ${all} nodes and ${percentage}%, the scheduler looks for ${expected} feasible nodes`, () => {
     assert.equal(nodesToFind(all, percentage), expected)
   })

@@ -72,7 +72,7 @@ test('at startup the cache reads one page of objects of a large kind and all obj
   assert.ok(store.listedKeys < objects, `${store.listedKeys} keys`)
 })
 
-test('a cache that is not loaded rejects reads of unknown objects', async (t) => {
+test('a cache that has not loaded yet rejects reads of unknown objects', async (t) => {
   const { widgets } = await started(t)
   assert.throws(() => widgets.get(keyOf(7)), unknown)
   assert.throws(() => widgets.page(undefined), unknown)
@@ -106,7 +106,7 @@ test('if an object changes while it is fetched, the fetch does not restore the o
   assert.equal(widgets.get(keyOf(8)), undefined)
 })
 
-test('the loaded cache has every object once, with the changes made meanwhile', async (t) => {
+test('the loaded cache contains every object once, including changes made while it was loading', async (t) => {
   const { store, caches, widgets } = await started(t)
   await caches.fetch(widgets, keyOf(1))
   await write(store, 1, 1)
@@ -125,7 +125,7 @@ test('the loaded cache has every object once, with the changes made meanwhile', 
   assert.equal(widgets.get(`${prefix}none`), undefined)
 })
 
-test('a name that is too long for the store belongs to no object, and few absent objects are remembered', async (t) => {
+test('a name too long for the store is reported as not found, and only a few absent names are cached', async (t) => {
   const { caches, widgets } = await started(t)
   const long = `${prefix}${'n'.repeat(100_000)}`
   await caches.fetch(widgets, long)

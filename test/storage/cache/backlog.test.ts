@@ -163,7 +163,7 @@ test('events that no longer fit into the event buffers are all reported, with ab
   assert.ok(store.told <= 3 * changes, `${store.told} changes were read for ${changes}`)
 })
 
-test('a watch from a revision that is already compacted does not prevent other watches from resuming', async (t) => {
+test('a watch from a compacted revision does not prevent other watches from resuming', async (t) => {
   const store = new CountingStore()
   for (let i = 0; i < 10; i++) await put(store, configMaps, 'first', i)
   const known = await store.revision()

@@ -94,7 +94,7 @@ test('archived values are encrypted in the file like current values and can be r
   assert.ok(!readFileSync(join(directory, 'data.mdb')).includes(canary))
 })
 
-test('after a delete without a log record, the journal starts anew at that revision, also after a server restart', async (t) => {
+test('if a delete has no log record, the journal restarts at that revision, also after a server restart', async (t) => {
   const { directory: device, unmount } = mountSmallDevice(4)
   t.after(unmount)
   const directory = join(device, 'data')

@@ -291,7 +291,7 @@ describe("the embedded store's thread", () => {
     assert.deepEqual({ status, stdout, stderr }, { status: 3, stdout: 'loaded\n', stderr: '' })
   })
 
-  test('the store thread rejects a value over the limit and accepts the next one', () =>
+  test('the store thread rejects a value that exceeds the limit and accepts the next value', () =>
     inDirectory((directory) =>
       withStore(directory, async (store) => {
         const value = Buffer.alloc(8 * 1024 * 1024 + 1)
@@ -351,7 +351,7 @@ describe("the embedded store's thread", () => {
 })
 
 describe('time-based history retention', () => {
-  test('history is kept for historyMs and then compacted, and a restart keeps it for the same time again', () =>
+  test('history is compacted after historyMs, and a restart begins a new retention period', () =>
     inDirectory(async (directory) => {
       const clock = new HandClock()
       const store = await LmdbStore.open({ directory, historyMs: 1000, clock })

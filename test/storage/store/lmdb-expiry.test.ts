@@ -80,7 +80,7 @@ describe('key lifetimes in the embedded store', { timeout: 300_000 }, () => {
       assert.equal(await lifetimesLeft(directory), 0)
     }))
 
-  test('keys that expire together are deleted in steps, each once, with commits in between', () =>
+  test('keys that expire together are deleted in steps, each key once, with other commits in between', () =>
     inDirectory(async (directory) => {
       const clock = clockAt(start)
       const keys = Array.from({ length: 2500 }, (_, i) => `k/${String(i).padStart(5, '0')}`)
@@ -122,7 +122,7 @@ describe('key lifetimes in the embedded store', { timeout: 300_000 }, () => {
       })
     }))
 
-  test('a replaced lifetime neither deletes the key nor leaves a record', () =>
+  test('a replaced expiry neither deletes the key nor leaves a record', () =>
     inDirectory(async (directory) => {
       const clock = clockAt(start)
       await withStore(directory, clock, async (store) => {
@@ -139,7 +139,7 @@ describe('key lifetimes in the embedded store', { timeout: 300_000 }, () => {
       assert.equal(await lifetimesLeft(directory), 0)
     }))
 
-  test('keys can expire in a directory from an older program without lifetimes', () =>
+  test('keys can expire in a data directory from an older program that did not support expiry', () =>
     inDirectory(async (directory) => {
       const clock = clockAt(start)
       const old = await withStore(directory, clock, (store) => put(store, 'old', '1', 0))

@@ -29,7 +29,7 @@ before(() => {
   writeFileSync(join(directory, 'tree/inner/c.yml'), map('tree-c'))
 })
 
-test('-f DIRECTORY reads files in order, and recursively with -R', async () => {
+test('-f DIRECTORY reads files in order, and -R includes subdirectories', async () => {
   assert.equal((await run('apply -f tree')).stdout, 'configmap/tree-a created\nconfigmap/tree-b created\n')
   const deep = await run('apply -R -f tree')
   assert.equal(deep.stdout, 'configmap/tree-a unchanged\nconfigmap/tree-b unchanged\nconfigmap/tree-c created\n')

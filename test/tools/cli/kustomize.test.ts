@@ -244,7 +244,7 @@ configMapGenerator:
   assert.equal(byKind(ran, 'Service').metadata.name, 'c-web')
 })
 
-test('references stay separate in two bases with equal names', async () => {
+test('references in two bases with the same object names stay separate', async () => {
   const part = (name: string) => ({
     [`${name}/kustomization.yaml`]: `namePrefix: ${name}-\nresources: [web.yaml]\nconfigMapGenerator: [{name: conf, literals: [a=${name}]}]\n`,
     [`${name}/web.yaml`]: web,

@@ -336,7 +336,7 @@ test('orchctl process: a write error is reported in one line', async () => {
   assert.deepEqual([code, stderr], [1, 'error: cannot write the output: ENOSPC\n'])
 })
 
-test('orchctl names the server that it uses if another server was started in the same directory', async (t) => {
+test('orchctl prints which server it uses if another server was started in the same directory', async (t) => {
   const place = mkdtempSync(join(tmpdir(), 'orch-cli-'))
   t.after(() => rmSync(place, { recursive: true, force: true }))
   const home = join(place, 'home')

@@ -91,7 +91,7 @@ describe('console files', () => {
     assert.equal(files[1]?.brotli, files[0].brotli)
     assert.equal((await readConsoleFile(name))?.brotli, files[0].brotli)
   })
-  test('other paths below /console/ are not found, and the console can be disabled', async () => {
+  test('unknown paths below /console/ are not found, and the console can be disabled', async () => {
     const statuses = async (client: HttpClient, method: string, paths: readonly string[]) =>
       await Promise.all(paths.map(async (path) => (await client.send(path, { method })).status))
     const odd = ['/console/../orch.cjs', '/console/%2e%2e/orch.cjs', '/console/a/b.js', '/console/main.js', '/consoles']
@@ -270,7 +270,7 @@ describe('the console in a browser', () => {
     assert.equal(body.status.conditions[0].type, 'Approved')
   })
 
-  test('names and texts with markup and control characters are shown literally', async () => {
+  test('markup and control characters in names and texts are shown literally', async () => {
     const hostile = '<img src=x onerror="globalThis.broken=1">\u202e\u0007\u001b[31m'
     const annotations = { note: hostile, long: 'x'.repeat(200_000) }
     assert.equal(
@@ -346,7 +346,7 @@ describe('the console in a browser', () => {
     assert.match(first!, /^\d+[smh]/)
   })
 
-  test('a page 400 pixels wide shows the status and the age of each Pod', async () => {
+  test('a page that is 400 pixels wide shows the status and age of each Pod', async () => {
     await goTo(page, '#/list/core/v1/pods?namespace=default')
     await page
       .getByRole('link', { name: /^stuck-/ })

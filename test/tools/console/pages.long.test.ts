@@ -317,7 +317,7 @@ describe('signing in to the console', { timeout }, () => {
 })
 
 describe('events during a console session', { timeout }, () => {
-  test('when credentials expire, the page says so and continues after another sign-in', async () => {
+  test('when credentials expire, the page reports it and continues after another sign-in', async () => {
     await create(`${inDefault}/serviceaccounts`, { metadata: { name: 'guest' } })
     const { status } = await create(`${inDefault}/serviceaccounts/guest/token`, {})
     const other = await browser.open(`${server.url}/console/`)

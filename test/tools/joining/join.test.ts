@@ -51,7 +51,7 @@ test('nodes and users can join a cluster', async (t) => {
   const joinAs = (name: string, ...flags: string[]) =>
     orch('join', `--server=${url}`, `--node-name=${name}`, `--kubeconfig=${out(name)}`, ...flags)
 
-  await t.test('cluster-info is readable without credentials, and nothing else in its namespace is', async () => {
+  await t.test('without credentials, only cluster-info is readable in its namespace', async () => {
     const { token: _, ...bare } = server.credentials()
     const transport = new HttpTransport(bare)
     const stranger = new Client(transport.send)
@@ -103,7 +103,7 @@ test('nodes and users can join a cluster', async (t) => {
     assert.equal(joined.code, 0, joined.stderr)
   })
 
-  await t.test('without a CA hash only the token is verified, and a message reports this', async () => {
+  await t.test('if no CA hash is specified, only the token is verified and a message says so', async () => {
     const { code, stderr } = await joinAs('n2', `--token=${token}`)
     assert.equal(code, 0, stderr)
     assert.match(stderr, /--ca-cert-hash is not set/)

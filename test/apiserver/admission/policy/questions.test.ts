@@ -9,7 +9,7 @@ import { allow, type Question } from '../../../../src/apiserver/authz/authorizer
 
 const user = { name: 'u', uid: '', groups: [], extra: new Map() }
 
-test('the selectors of a check reach the authorizer', () => {
+test('the selectors of an authorization check are passed to the authorizer', () => {
   const questions: Question[] = []
   const ask = askerFor(user, (question) => {
     questions.push(question)
@@ -56,7 +56,7 @@ async function parameters(ref: object, name: string) {
   return { names: found.outcome === 'parameters' ? found.objects.map((each) => each?.metadata.name) : found.why, keys }
 }
 
-test('a write depends on its parameters, except on the object that it writes', async () => {
+test('a write depends on the policy parameters unless a parameter is the written object', async () => {
   assert.deepEqual(await parameters({ name: 'one' }, 'x'), { names: ['one'], keys: ['one'] })
   assert.deepEqual(await parameters({ name: 'three' }, 'x'), { names: ['three'], keys: ['three'] })
   const ref = { selector: { matchLabels: { role: 'p' } } }

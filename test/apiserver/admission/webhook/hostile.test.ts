@@ -53,7 +53,7 @@ test('a webhook that closes the connection after reading the review is not calle
 const maxMs = 15_000
 
 for (const path of failing)
-  test(`${path}: the failure policy applies before the timeout`, async () => {
+  test(`${path}: the failure policy is applied before the timeout`, async () => {
     const refused = await create(`/${path}`, { failurePolicy: 'Fail' })
     assert.equal(refused.answer.status, 500, refused.answer.text)
     assert.match(refused.answer.body.message, /failed calling webhook/)

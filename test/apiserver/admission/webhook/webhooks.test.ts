@@ -207,7 +207,7 @@ test('webhooks are called for every kind of write, with the operation that is pe
   })
 })
 
-test('matchPolicy Equivalent: a webhook for one version gets requests in another version, converted', async () => {
+test('matchPolicy Equivalent: a webhook for one version also gets requests in other versions, converted to its version', async () => {
   const rules = [{ operations: ['CREATE'], apiGroups: ['batch'], apiVersions: ['v1'], resources: ['cronjobs'] }]
   const container = { name: 'c', image: 'i' }
   const template = { spec: { restartPolicy: 'Never', containers: [container] } }
@@ -367,7 +367,7 @@ test('a webhook configuration that could lock out its owners causes warnings', a
   assert.deepEqual([answer.status, answer.headers.warning], [201, undefined])
 })
 
-test('a preview lists the objects that a webhook matches and the caller may list', async () => {
+test('a preview lists only the matching objects that the caller may list', async () => {
   const hook = webhook(webhooks, '/allow', { objectSelector: { matchLabels: { previewed: 'yes' } } })
   await client.post(maps, { metadata: { name: 'seen', labels: { previewed: 'yes' } } })
   await client.post('/api/v1/namespaces/free/configmaps', {

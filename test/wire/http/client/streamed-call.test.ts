@@ -80,7 +80,7 @@ test('a body arrives unchanged, with and without a length, and the connection is
   assert.equal(echo.sockets.length, 1)
 })
 
-test('a body that is shorter or longer than announced, or incomplete, ends the request', async () => {
+test('a body that is incomplete, or shorter or longer than announced, fails the request', async () => {
   const requests: IncomingMessage[] = []
   const server = await http((request) => void requests.push(request.resume()))
   const broken = { ...bodyOf(pieces), isWhole: () => false }
@@ -210,7 +210,7 @@ test('a switched connection is handed over with the data that followed the respo
   assert.equal(String(await buffer(switched!.socket)), 'second')
 })
 
-test('a connection that switches protocols without being asked to is closed', async () => {
+test('a connection that switches protocols without a request to do so is closed', async () => {
   let isClosed = false
   const server = await raw((socket) => {
     socket.on('close', () => {
@@ -256,7 +256,7 @@ async function hanging() {
   return { sockets, poolOf }
 }
 
-test('a connection that is still opening is closed when its call or its pool ends', async () => {
+test('a connection that is still being opened is closed when its call or its pool ends', async () => {
   const { sockets, poolOf } = await hanging()
   const stop = new AbortController()
   const ended = poolOf({})
