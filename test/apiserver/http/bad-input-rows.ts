@@ -45,7 +45,7 @@ export const apiServers: Rows = {
     here: ['scope'],
     coveredBy: [
       ['apiserver/http/access-matrix.long.test.ts', 'combinations of users and requests are authorized correctly with'],
-      ['apiserver/authz/matrix.test.ts', "the server's decision on"],
+      ['apiserver/authz/matrix.test.ts', 'authorization decisions for'],
     ],
   },
   'CVE-2022-3162: dots in a namespace or name that reach the store': {
