@@ -1,6 +1,6 @@
 /**
- * Admission metrics: the duration of each control and of each phase, by operation and outcome. Controls and chains are
- * wrapped and do not know that they are measured.
+ * Admission metrics: the duration of each control and of each phase, by operation and outcome. The wrapped controls and
+ * chains contain no measurement code.
  */
 
 import { type Distribution, Histogram, type Metric } from '../../base/telemetry/metrics.ts'

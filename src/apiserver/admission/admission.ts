@@ -53,7 +53,9 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
   readonly dryRun: boolean
   /** Returns the client's options without their type. Undefined for CONNECT. */
   readonly options: (() => JsonObject) | undefined
-  /** Start of admission for this write attempt on the monotonic clock. If undefined, each phase starts its own time. */
+  /**
+   * Monotonic time at which admission of this write attempt started. If undefined, each phase measures its own time.
+   */
   readonly began?: number | undefined
   /** Deadline of the request on the machine's monotonic clock; undefined if there is none. */
   readonly deadline?: number | undefined
@@ -71,8 +73,8 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
    */
   readonly dependOn?: ((state: Dependency) => void) | undefined
   /**
-   * Adds keys that the commit takes and releases atomically, depending on whether it stores or removes the object. For
-   * controls that keep account of objects. Absent if nothing is stored.
+   * Adds keys that the commit creates if it stores the object and deletes if it removes the object. Used by controls
+   * that keep account of objects. Absent if nothing is stored.
    */
   readonly commitWith?: ((ending: Ending, reservations: KeyReservations) => void) | undefined
   /**
@@ -125,7 +127,7 @@ export interface Control<T = ApiObject | undefined> {
    * have not seen the change. Its rejections use the webhook's wording.
    */
   readonly asksOthers?: boolean
-  /** Whether it currently has nothing to do for any request and can be skipped. */
+  /** Whether the control can be skipped because it currently affects no request. */
   readonly isIdle?: () => boolean
   /**
    * Whether it keeps account of existing objects. It then also sees deletions by the server itself, which skip all
@@ -172,9 +174,7 @@ export function chain(controls: readonly Control[], vendor: Vendor): Admission {
   }
 }
 
-/**
- * Runs each mutating control in turn and records its changes. `byOthers` tells whether a webhook changed the object.
- */
+/** Runs each mutating control in turn and records its changes. `byOthers` is true if a webhook changed the object. */
 async function mutateOnce(controls: readonly Control[], request: AdmissionRequest, changes: ControlChange[]) {
   let current = request
   let byOthers = false

@@ -1,7 +1,7 @@
 /**
- * Explains admission to users: which control changed which fields, and which rejected the write, even if the message
- * does not tell. Fields are named as in errors, such as `spec.tolerations[1]`. New values are named as a whole. The
- * explanation is sent in headers, so its length is limited: further entries are only counted.
+ * Explains admission to users: which control changed which fields, and which rejected the write, even if the error
+ * message does not. Fields are named as in errors, such as `spec.tolerations[1]`. For a new value, only its root path
+ * is reported. The explanation is sent in headers, so its length is limited: further entries are only counted.
  */
 
 import { isObject, type Json } from '../../api/json/json.ts'
@@ -25,7 +25,7 @@ export interface Look {
   readonly said?: string
 }
 
-/** Filled while the controls run. If a write has several attempts or objects, the last one counts. */
+/** Filled while the controls run. If a write has several attempts or objects, describes the last one. */
 export class AdmissionExplanation {
   #changes: readonly ControlChange[] | undefined
   #looks: Look[] = []
@@ -66,7 +66,7 @@ export function describeChanges(changes: readonly ControlChange[]): string {
   )
 }
 
-/** Joins as many entries as fit and the number of the rest. */
+/** Joins as many entries as fit, followed by the number of omitted entries. */
 function bounded(entries: readonly string[]): string {
   const told: string[] = []
   let length = 0

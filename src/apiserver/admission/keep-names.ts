@@ -1,4 +1,7 @@
-/** Metadata that webhooks and policies cannot change: the namespace, a generated name and broken managedFields. */
+/**
+ * Protects metadata from webhooks and policies: keeps the namespace and a generated name, and restores invalid
+ * managedFields.
+ */
 import { sameJson } from '../../api/json/json.ts'
 import { readManagers } from '../../api/merge/managed-fields.ts'
 import { ApiError } from '../../api/model/api-error.ts'

@@ -1,4 +1,4 @@
-/** Merges two lists of tolerations. Drops tolerations that another one covers. */
+/** Merges two lists of tolerations. Drops tolerations that are covered by another toleration. */
 
 import { sameJson } from '../../api/json/json.ts'
 import type { Toleration } from '../../api/kinds/core/types/scheduling.ts'

@@ -22,10 +22,7 @@ export interface OwnWrites {
     name: ObjectName,
     next: (object: ApiObject) => Promise<StatusChange>,
   ): Promise<void>
-  /**
-   * Returns the keys with this prefix that commits have created and not yet deleted, at most as many as one commit can
-   * delete.
-   */
+  /** Returns existing keys with this prefix, at most as many as one commit can delete. */
   reservedKeys(prefix: string): Promise<readonly ReservedKey[]>
   /** Deletes a key if it exists. */
   release(key: string): Promise<void>

@@ -1,5 +1,5 @@
 /**
- * Tracks which webhooks or policies run again in the second round of admission: those that may run again, and that have
+ * Tracks which webhooks or policies run again in the second round of admission: those that allow reinvocation and have
  * not seen the current object.
  */
 import { sameJson } from '../../api/json/json.ts'
@@ -7,12 +7,12 @@ import { type ApiObject, asJson } from '../../api/model/object.ts'
 
 /** `T` identifies a webhook, or a policy with its binding and parameters. */
 export class Rounds<T> {
-  /** Those that ran and have seen the current object. */
+  /** Webhooks or policies that have already seen the current object. */
   #current = new Set<T>()
   readonly #outdated = new Set<T>()
   #result: ApiObject | undefined
 
-  /** Begins the second round. If other controls changed the object, all are outdated. */
+  /** Begins the second round. If other controls changed the object, none has seen the current object. */
   begin(object: ApiObject | undefined): void {
     if (object === this.#result || object === undefined || this.#result === undefined) return
     if (!sameJson(asJson(object), asJson(this.#result))) this.changed()
@@ -22,7 +22,7 @@ export class Rounds<T> {
     return this.#outdated.has(member)
   }
 
-  /** Records that this one ran and may run again. */
+  /** Records that a webhook or policy ran and may run again. */
   ran(member: T): void {
     this.#current.add(member)
   }
@@ -31,7 +31,7 @@ export class Rounds<T> {
     this.#result = object
   }
 
-  /** Records a change that earlier ones have not seen. */
+  /** Records a change that earlier webhooks or policies have not seen. */
   changed(): void {
     for (const member of this.#current) this.#outdated.add(member)
     this.#current = new Set()

@@ -14,7 +14,8 @@ type PodSpec = NonNullable<Pod['spec']>
 const prefix = 'kube-api-access-'
 
 /**
- * Returns the changed fields of the pod spec. A volume whose name has the default prefix is taken for the token volume.
+ * Returns the changed fields of the pod spec. A volume whose name has the default prefix is assumed to be the token
+ * volume.
  */
 export function mountToken(spec: PodSpec, vendor: Vendor): Partial<PodSpec> {
   const { volumes = [], initContainers = [], containers = [] } = spec

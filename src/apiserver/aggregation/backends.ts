@@ -103,7 +103,7 @@ export class Backends implements AggregatedVersions {
     )
   }
 
-  /** Returns the resource types of a version. A backend that was never reached has none. */
+  /** Returns the resource types of a version. A backend that was never reached has no resource types. */
   discovered(group: string, version: string): VersionContent {
     const backend = this.find(group, version)
     return (backend && this.#discovered.get(backend)) ?? undiscovered

@@ -58,7 +58,7 @@ function errorOf(backend: Backend, { fault, message }: CallError): ApiError {
 }
 
 function unavailable({ name }: Backend, why: string): ApiError {
-  // Sends no Retry-After: clients would wait and then repeat a request that may have succeeded.
+  // Sends no Retry-After header because clients would then repeat a request that may have succeeded.
   return new ApiError(503, 'ServiceUnavailable', `cannot reach the backend of the APIService "${name}": ${why}`)
 }
 

@@ -59,7 +59,7 @@ export function beginningOf(apiVersion: string, level: Level): string {
   return `{"kind":"Event","apiVersion":"${apiVersion}","level":"${level}","auditID":`
 }
 
-/** What is known about a request before its response. */
+/** The properties of a request that are known before its response. */
 export interface RequestFacts {
   /** Result of `beginningOf`. */
   readonly beginning: string

@@ -22,7 +22,7 @@ const nothingSent: SentNames = { name: '', namespace: '', uid: '', resourceVersi
 
 /** Interface for request handlers to add annotations. */
 export interface AuditNotes {
-  /** Adds an annotation. If the key exists, the first value wins, as in kube-apiserver. */
+  /** Adds an annotation. If the key already exists, keeps the first value, as kube-apiserver does. */
   annotate(key: string, value: string): void
   /**
    * Adds an annotation that repeats parts of the body. Ignored unless the level records bodies and the resource holds

@@ -110,7 +110,7 @@ export class RotatingFile {
     this.#tidying = this.#tidying.then(() => this.#tidy(aside)).catch(this.#onError)
   }
 
-  /** Returns the file name with the current time, or with the next free millisecond if that name is taken. */
+  /** Returns a file name with the current time, or with the next free millisecond if that name exists. */
   async #freeName(): Promise<string> {
     const { folder, stem, extension } = partsOf(this.#path)
     const existingNames = new Set((await readdir(folder)).map((name) => name.replace(/\.gz$/, '')))
@@ -143,7 +143,7 @@ function partsOf(path: string) {
   return { folder: dirname(path), stem: basename(path, extension), extension }
 }
 
-/** Returns the rotation time from a file name. Undefined for other files. */
+/** Returns the rotation time from a file name; undefined for other files. */
 function timeIn(name: string, stem: string, extension: string): number | undefined {
   if (!name.startsWith(`${stem}-`)) return undefined
   const rest = name.slice(stem.length + 1).replace(/\.gz$/, '')

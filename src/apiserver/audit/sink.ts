@@ -25,7 +25,7 @@ export interface SinkFaults {
   lost(events: number, error: unknown): void
 }
 
-/** Limits on the length of an event and of a batch. */
+/** Maximum lengths of an event and of a batch. */
 export interface Truncation {
   readonly isEnabled: boolean
   readonly maxEvent: number

@@ -1,4 +1,4 @@
-/** Requests without credentials: which of them the server accepts as the anonymous user. */
+/** Anonymous access: decides which requests without credentials the server accepts as the anonymous user. */
 import type { User } from '../../api/model/user.ts'
 import { type AuthenticationOutcome, type Authenticator, none } from './authenticator.ts'
 import { hasExtraSpace } from './bearer.ts'
@@ -14,7 +14,7 @@ const anonymousUser: User = {
 export interface AnonymousParts {
   /** Returns whether a request without credentials is accepted at this path. */
   readonly isAllowedAt: (path: string) => boolean
-  /** Whether a client whose token is not recognized because of an extra space gets a warning. */
+  /** Whether the server warns clients whose token is not recognized because of an extra space. */
   readonly warnsOfSpaces: boolean
 }
 

@@ -1,8 +1,8 @@
 /**
  * Authenticating proxy: a proxy that authenticates with a client certificate and names the user in headers.
  *
- * The headers are trusted only if the proxy's certificate is signed by a CA for proxies and has an allowed name. From
- * any other client they are ignored. Header names are compared case-insensitively but otherwise exactly:
+ * The headers are trusted only if the proxy's certificate is signed by a CA for proxies and has an allowed name.
+ * Headers from other clients are ignored. Header names are compared case-insensitively but otherwise exactly:
  * `X_Remote_User` is a different header.
  */
 import type { X509Certificate } from 'node:crypto'
@@ -31,7 +31,7 @@ export interface ProxyParts {
   /** Whether API servers call node agents with this certificate. Such a certificate cannot be a proxy's. */
   readonly isNodeClient: (certificate: X509Certificate) => boolean
   readonly severalNames: MultipleCommonNames
-  /** Allowed common names of proxies. Empty allows any. */
+  /** Allowed common names of proxies. If empty, any name is allowed. */
   readonly allowedNames: readonly string[]
   readonly headers: ProxyHeaders
   readonly clock: Clock

@@ -1,6 +1,6 @@
 /**
  * Authentication: every strategy is a function from a request's credentials to an outcome. Strategies are tried in
- * order, and the first that recognizes the user wins. Invalid credentials never result in an anonymous user.
+ * order until one recognizes the user. Invalid credentials never result in an anonymous user.
  */
 import type { X509Certificate } from 'node:crypto'
 import { authenticated, type User } from '../../api/model/user.ts'
@@ -17,7 +17,7 @@ export interface ShownCertificate {
 
 /** Headers of a request, with names in lower case. */
 export interface SentHeaders {
-  /** Returns the only value of a header; undefined if it is absent. Throws if it was sent twice. */
+  /** Returns the value of a header; undefined if it is absent. Throws if the header was sent twice. */
   one(name: string): string | undefined
   all(name: string): readonly string[]
   withPrefix(prefix: string): readonly { readonly name: string; readonly value: string }[]
@@ -48,8 +48,8 @@ export interface KnownUser {
   readonly result: 'user'
   readonly user: User
   /**
-   * The requested audiences for which the token is valid. Absent if the token names none and is thus valid for this
-   * server.
+   * The requested audiences for which the token is valid. Absent if the token names no audience and is thus valid for
+   * this server.
    */
   readonly audiences?: readonly string[]
   /** A warning for the user about the credentials. */
@@ -59,7 +59,7 @@ export interface KnownUser {
 /** A user, a rejection or no opinion. */
 export type AuthenticationOutcome =
   | KnownUser
-  /** The credentials are of this strategy's type and invalid. */
+  /** The credentials are of this strategy's type but invalid. */
   | { readonly result: 'refused'; readonly why?: string }
   /** No credentials of this strategy's type. */
   | { readonly result: 'none' }

@@ -57,7 +57,7 @@ export function bootstrapTokens({ vendor, lookup, clock, namespace }: BootstrapT
   }
 }
 
-/** A dummy with the same field lengths as a valid Secret. No token can have its id or secret. */
+/** A dummy with the same field lengths as a valid Secret. No token can match its id or secret. */
 const nobodys: Secret = {
   apiVersion: 'v1',
   kind: 'Secret',

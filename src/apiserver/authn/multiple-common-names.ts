@@ -1,6 +1,6 @@
 /**
  * Rejects certificates with several common names, because programs disagree on which one counts. Each certificate is
- * logged once by fingerprint. The number of remembered fingerprints is bounded, and the oldest are forgotten first.
+ * logged once by fingerprint. The number of remembered fingerprints is bounded, and the oldest are evicted first.
  */
 import type { X509Certificate } from 'node:crypto'
 import { BoundedMap } from '../../base/collections/bounded-map.ts'

@@ -12,10 +12,13 @@ import { nodeClientName } from '../../api/model/user.ts'
 import { type AuthenticationOutcome, type Authenticator, refused } from './authenticator.ts'
 import { subjectOf } from './client-certificate.ts'
 
-/** The second is the name used by other tools and by earlier versions of this server. */
+/** The second name is used by other tools and by earlier versions of this server. */
 const reservedNames = [nodeClientName, 'kube-apiserver-kubelet-client']
 
-/** Returns a test for these certificates. `configuredCertificate` returns the current PEM of the flag, if any. */
+/**
+ * Returns a function that recognizes these certificates. `configuredCertificate` returns the current PEM of the flag,
+ * if any.
+ */
 export function nodeClientCertificates(
   configuredCertificate: () => string | undefined,
 ): (certificate: X509Certificate) => boolean {

@@ -1,8 +1,8 @@
 /**
  * Bounds the staleness of cached data used for authentication. If several servers share a store, another server may
- * delete an object. At most half a second later, no authentication succeeds because of it, even if the connection to
- * the store hangs. Within that time the store is not contacted, whatever the number of requests. Rejections never rely
- * on stale data, because a missing object may already exist in the store.
+ * delete an object. At most half a second later, no authentication relies on that object anymore, even if the
+ * connection to the store hangs. Within that half second, the store is not contacted, regardless of the number of
+ * requests. Rejections never rely on stale data, because a missing object may already exist in the store.
  */
 
 import type { Lookup } from '../../api/model/lookup.ts'

@@ -14,7 +14,7 @@ import { bearerToken } from './bearer.ts'
 /** Users by token hash: see `readTokens`. */
 export type TokenUsers = ReadonlyMap<string, User>
 
-/** `current` returns the tokens in effect: a new map if the file has changed. */
+/** `current` returns the tokens in effect: returns a new map if the file has changed. */
 export function staticTokens(current: () => TokenUsers): Authenticator {
   const outcomesByConnection = new WeakMap<object, CachedOutcome>()
   return ({ authorization, connection }) => {

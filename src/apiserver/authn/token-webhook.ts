@@ -21,7 +21,7 @@ export interface TokenWebhookParts {
   readonly clock: Clock
   /** Version of TokenReview. */
   readonly version: 'v1' | 'v1beta1'
-  /** How long a response is cached, whatever the result. */
+  /** How long a response is cached, regardless of the result. */
   readonly ttlMs: number
   /** Audiences of tokens in requests: this server's. */
   readonly audiences: readonly string[]
@@ -48,7 +48,7 @@ export function tokenWebhook(parts: TokenWebhookParts): Authenticator {
         return { value: await review(parts, { token, audiences, trace }), ttlMs: parts.ttlMs }
       } catch (error) {
         parts.onFailure(error)
-        // A local limit does not make the token invalid. The client must retry.
+        // A local limit does not make the token invalid, so the client must retry.
         if (error instanceof NoFreeConnection)
           throw tooManyRequests('too many calls to the token webhook are in progress')
         return { value: unchecked, ttlMs: 0 }

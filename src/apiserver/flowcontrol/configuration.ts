@@ -72,7 +72,7 @@ export class FlowConfiguration {
   #seats = 0
   #classifier: Classifier<Schema> | undefined
 
-  /** Create it before the caches are loaded. */
+  /** Must be created before the caches are loaded. */
   constructor(lookup: Lookup, { seats, version, metrics, clock }: FlowConfigurationOptions) {
     this.#clock = clock
     this.#hasLending = isAtLeast(version, '1.26')

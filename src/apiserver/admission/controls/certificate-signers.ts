@@ -59,7 +59,7 @@ export function clusterTrustBundleAttest({ authorizer }: Parts): Control<Cluster
   }
 }
 
-/** Returns the signer's fields as text for comparison. */
+/** Returns the signer-related fields as text for comparison. */
 function signs(object: CertificateSigningRequest | undefined): string {
   const { certificate = '', conditions = [] } = object?.status ?? {}
   return JSON.stringify([certificate, conditions])
@@ -68,7 +68,7 @@ function signs(object: CertificateSigningRequest | undefined): string {
 interface SignerAction {
   readonly verb: 'approve' | 'sign' | 'attest'
   readonly signerName: string
-  /** The objects that the user writes, for the error. */
+  /** Name of the written objects, for the error message. */
   readonly what: string
 }
 

@@ -1,6 +1,6 @@
 /**
  * DefaultStorageClass and DefaultIngressClass: set the default class on a claim or Ingress that names none. If several
- * classes are marked as default, the newest one counts. Before Kubernetes 1.26, the object is rejected instead.
+ * classes are marked as default, the newest one is used. Before Kubernetes 1.26, the object is rejected instead.
  */
 import type { PersistentVolumeClaim } from '../../../api/kinds/core/persistent-volume-claim.ts'
 import { persistentVolumeClaim as persistentVolumeClaims } from '../../../api/kinds/core/persistent-volume-claim.ts'
@@ -73,10 +73,10 @@ export function defaultIngressClass({ vendor, lookup, emulation }: Parts): Contr
 interface Search extends Pick<Parts, 'lookup' | 'emulation'> {
   /** Type of the classes. */
   readonly type: StoredType<ApiObject>
-  /** Annotations that mark a class as default. One suffices. */
+  /** Annotations that mark a class as default. Any one of them suffices. */
   readonly marks: readonly string[]
   readonly request: AdmissionRequest
-  /** Error text after the number of default classes, if there are several and the version rejects that. */
+  /** Error text after the number of default classes, for versions that reject several default classes. */
   readonly several: string
 }
 

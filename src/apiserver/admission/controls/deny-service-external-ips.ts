@@ -1,6 +1,6 @@
 /**
  * DenyServiceExternalIPs: rejects new external IPs of Services, because they could redirect traffic for any address.
- * Existing ones may stay or be removed.
+ * Existing external IPs may be kept or removed.
  */
 
 import { service as services } from '../../../api/kinds/core/service.ts'

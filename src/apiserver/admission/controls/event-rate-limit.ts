@@ -98,7 +98,7 @@ function metersOf(limits: readonly Limit[], { clock, sharedRates }: Parts) {
     burst,
     keys: cacheSize === 0 ? defaultSize : cacheSize,
   }))
-  // The monotonic clock of a thread starts with the thread. This clock is common to all threads.
+  // Each thread has its own monotonic clock, which starts with the thread. This clock is shared by all threads.
   const now = sharedRates === undefined ? () => BigInt(Math.round(1e6 * clock.monotonic())) : process.hrtime.bigint
   const meters = openRateBuckets(sharedRates ?? newBucketMemory(), rates, now)
   return limits.map((limit, i) => ({ limit, meter: meters[i]! }))

@@ -1,6 +1,6 @@
 /**
- * LimitPodHardAntiAffinityTopology: allows required pod anti-affinity only per node. A larger topology, such as a zone,
- * would let one pod reserve it entirely.
+ * LimitPodHardAntiAffinityTopology: allows required pod anti-affinity only per node. With a larger topology, such as a
+ * zone, one pod could block the entire zone.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { pod as pods } from '../../../api/kinds/core/pod.ts'

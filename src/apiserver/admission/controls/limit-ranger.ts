@@ -70,8 +70,8 @@ function isLarge(request: LimitedRequest): boolean {
 }
 
 /**
- * Maximum number of LimitRanges that a write depends on. In namespaces with more, changes to the others may go
- * unnoticed.
+ * Maximum number of LimitRanges that a write depends on. In namespaces with more LimitRanges, changes to the remaining
+ * ones may go unnoticed.
  */
 const maxRestedOn = 20
 
@@ -173,7 +173,7 @@ function without(defaults: ResourceList, given: ResourceList = {}): string[] {
 /** Maximum number of violations in a rejection. */
 const maxReportedBreaches = 20
 
-/** Throws for the first violated range, with its violations. */
+/** Throws if a LimitRange is violated. The error lists the violations of the first such LimitRange. */
 function* judge(
   request: LimitedRequest,
   ranges: readonly StoredObject<LimitRange>[],

@@ -1,7 +1,7 @@
 /**
  * NamespaceAutoProvision: creates a missing namespace when an object is created in it. The namespace remains even if
- * the object is rejected later. Dry runs and objects that are not stored create none. The namespace itself passes
- * admission as a write by the server, and its rejection rejects the object.
+ * the object is rejected later. Dry runs and requests that store nothing do not create a namespace. Creating the
+ * namespace passes admission as a write by the server. If it is rejected, the object is rejected too.
  */
 import { namespace as namespaces } from '../../../api/kinds/core/namespace.ts'
 import { ApiError } from '../../../api/model/api-error.ts'

@@ -35,7 +35,7 @@ interface Parts {
 /** The restrictions for objects of one type. */
 interface Restriction<T = ApiObject | undefined> {
   readonly type: StoredType<Exclude<T, undefined>>
-  /** Throws to reject. `node` is the name of the agent's node. Called only for objects of this type. */
+  /** Throws to reject the request. `node` is the name of the agent's node. Called only for objects of this type. */
   assert(request: AdmissionRequest<T>, node: string, parts: Parts): void | Promise<void>
 }
 
@@ -131,7 +131,9 @@ function assertPodStatus(request: AdmissionRequest<Pod | undefined>, node: strin
     throw refusal(request, `node "${node}" cannot update resource claim statuses`)
 }
 
-/** The ResourceClaims that were generated for a pod. They grant its node read access to the claims. */
+/**
+ * The ResourceClaims generated for a pod, as listed in its status. They grant the pod's node read access to the claims.
+ */
 function claimStatuses(pod: Pod | undefined): unknown {
   const { resourceClaimStatuses = [], extendedResourceClaimStatus = null } = pod?.status ?? {}
   return [resourceClaimStatuses, extendedResourceClaimStatus]

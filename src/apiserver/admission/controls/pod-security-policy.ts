@@ -1,7 +1,8 @@
 /**
  * PodSecurityPolicy: admits a pod if a policy that its author or service account may `use` allows it. The policy may
- * set defaults. A policy that changes nothing is preferred, then the first by name. An annotation of the pod records
- * it. Updates are only validated, against any policy. The rules are in `pod-security-policy/`.
+ * set defaults. Policies that change nothing are preferred, then the first policy by name is used. An annotation of the
+ * pod records the policy. Updates are only validated, and any policy may allow them. The rules are in
+ * `pod-security-policy/`.
  */
 
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -55,7 +56,7 @@ interface Choice {
   readonly pod: JudgedPod
 }
 
-/** Returns the policy that admits the pod. Throws if none does, after a check against the latest state. */
+/** Returns the policy that admits the pod. If none does, checks the latest state and then throws. */
 async function choose(parts: Parts, request: AdmissionRequest<Pod>, may: 'may change' | 'must fit'): Promise<Choice> {
   const [choice] = await tryAll(parts, request, may)
   if (choice !== undefined) return choice

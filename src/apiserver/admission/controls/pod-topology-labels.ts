@@ -38,7 +38,7 @@ function nodeNameOf({ object, subresource }: AdmissionRequest<Assigned>): string
   return kind === 'Node' ? name : ''
 }
 
-/** A missing node is no error, because clients may name a node that does not exist yet. */
+/** A missing node is not an error because clients may name a node that does not exist yet. */
 function withTopology(
   { object, vendor, dependOn }: AdmissionRequest<Assigned>,
   node: StoredObject<Node> | undefined,

@@ -5,7 +5,7 @@
  * A write that uses more is charged before the commit and refunded if the commit fails. A write that uses less is
  * refunded after the commit. Pending refunds are stored as debts (`quota/debts.ts`), so that a crash loses nothing. The
  * enforced limits are in the status of the quota, which the loop in `cluster/controllers/resource-quota.ts` writes.
- * Until then, a quota limits nothing.
+ * Before the loop has written it, a quota limits nothing.
  */
 
 import type { ResourceQuota } from '../../../api/kinds/core/resource-quota.ts'
@@ -65,7 +65,7 @@ function quotasOf(lookup: Lookup, request: AdmissionRequest): StoredObject<Resou
   return lookup.list(resourceQuotas, { namespace, whole: !isEnding && isCharged(subresource) })
 }
 
-/** Whether a write is charged in advance: one of the object itself, or a resize of a pod. */
+/** Whether a write is charged in advance: a write of the object itself or a pod resize. */
 function isCharged(subresource: string): boolean {
   return subresource === '' || subresource === 'resize'
 }
@@ -76,7 +76,7 @@ function mayMatter(request: AdmissionRequest): boolean {
   if (namespace === '' || (onOutcome === undefined && !dryRun) || !isCounted(type, vendor)) return false
   if (operation !== 'UPDATE') return subresource === ''
   if (subresource === 'resize') return isPods(type)
-  // A terminated pod uses nothing anymore. A terminating object may be removed by this write.
+  // A terminated pod no longer uses resources. A terminating object may be removed by this write.
   if (subresource !== '' && !(subresource === 'status' && isPods(type))) return false
   return usageVaries(type, vendor) || object?.metadata.deletionTimestamp !== undefined
 }
@@ -167,12 +167,12 @@ async function charge({ request, ledger }: Accounting, plans: readonly Plan[], {
     const { key } = outcome.debt
     charges.push(outcome.debt)
     request.commitWith!('stored', { releases: [key] })
-    // The charge may have been refunded meanwhile. The write is then decided again.
+    // The charge may have been refunded in the meantime. In that case, the write is evaluated again.
     if (charges.length <= maxCharges) request.dependOn!({ key, revision: 'present' })
   }
 }
 
-/** Checks the write against the cached quotas. Before rejecting it, checks against the latest state. */
+/** Checks the write against the cached quotas, and against the latest state before rejecting it. */
 async function judge(accounting: Accounting, knownQuotas: readonly StoredObject<ResourceQuota>[]): Promise<Plan[]> {
   const { lookup, request } = accounting
   try {
@@ -232,7 +232,7 @@ function assertFits({ request, vendor }: Accounting, { quota, name, increase }: 
   if (refused !== undefined) throw refusal(request, refused)
 }
 
-/** If these are limited, every container must specify them. */
+/** Resources that every container must specify if a quota limits them. */
 const mustBeStated = ['cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory']
 
 function missingIn({ operation, type, object }: AdmissionRequest, quota: StoredObject, vendor: Vendor): string[] {
@@ -262,7 +262,7 @@ function assertCovered(
   if (why !== undefined) throw refusal(request, why)
 }
 
-/** Whether the quota has limits that are not yet in its status. The write must not overtake them. */
+/** Whether the quota has limits that are not yet in its status. The write must wait until they are. */
 function isUnsettled(quota: StoredObject, { request, after }: Accounting): boolean {
   const { hard: wanted = {} } = specOf(quota)
   const { hard = {} } = statusOf(quota)
@@ -281,8 +281,8 @@ async function settle({ ledger, log }: Accounting, debts: Debts, outcome: WriteO
 }
 
 /**
- * A recount of usage includes all open debts, so they are void. A concurrent write whose charge was not counted is
- * decided again.
+ * A recount of usage includes all open debts, which makes them void. A concurrent write whose charge was not counted is
+ * evaluated again.
  */
 async function voidDebts({ ownWrites }: Parts, request: AdmissionRequest): Promise<void> {
   const [before, after] = [request.oldObject, request.object].map((quota) => asQuota(quota).status?.used ?? {})

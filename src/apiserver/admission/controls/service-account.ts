@@ -128,7 +128,7 @@ function useAccount(request: AdmissionRequest<Pod>, storedAccount: StoredObject<
   if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true)
     Object.assign(spec, mountToken(spec, request.vendor))
   const object = { ...request.object, spec }
-  // Runs before pod validation, so that a forbidden pod is reported as such.
+  // Runs before pod validation, so that a forbidden pod is reported as forbidden rather than invalid.
   judge({ ...request, object }, storedAccount)
   return object
 }

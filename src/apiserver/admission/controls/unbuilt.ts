@@ -1,10 +1,10 @@
 /**
- * Admission controls of later Kubernetes versions that this server does not build. Kubernetes enables all of them by
- * default. Here they never run, and the server does not start if a flag enables one of them.
+ * Admission controls of later Kubernetes versions that this server does not implement. Kubernetes enables all of them
+ * by default. This server never runs them and does not start if a flag enables one of them.
  */
 import type { ControlName } from './all.ts'
 
-/** The controls that are not built, with the versions that have them. */
+/** The unimplemented controls, with the versions that have them. */
 export const unbuiltControls: readonly ControlName[] = [
   { name: 'NodeDeclaredFeatureValidator', byDefault: true, since: '1.35' },
   { name: 'PodGroupProtection', byDefault: true, since: '1.36' },

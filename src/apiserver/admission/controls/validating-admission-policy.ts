@@ -1,7 +1,7 @@
 /**
- * ValidatingAdmissionPolicy: evaluates the stored policies whose rules and bindings match a request. A violation
- * rejects the request, adds a warning or an audit annotation, as the binding says. Policies do not apply to policies,
- * so that a broken one can be repaired.
+ * ValidatingAdmissionPolicy: evaluates the stored policies whose rules and bindings match a request. Depending on the
+ * binding, a violation rejects the request, adds a warning or adds an audit annotation. Policies do not apply to
+ * policies, so that a broken policy can be repaired.
  */
 
 import { ApiError } from '../../../api/model/api-error.ts'
@@ -141,7 +141,7 @@ const codes: { readonly [reason: string]: number } = { Forbidden: 403, Invalid: 
 function denial(request: AdmissionRequest, { policy, binding, message, reason }: Reported): ApiError {
   const why = `ValidatingAdmissionPolicy '${policy}' with binding '${binding}' denied request: ${message}`
   const { message: text, details } = refusal(request, why)
-  // The request to delete a collection names no object. Only the message names the object that was to be deleted.
+  // A request to delete a collection names no object. Only the message names the object whose deletion was denied.
   const named = request.ofCollection ? { ...details, name: 'Unknown' } : details
   return new ApiError(codes[reason] ?? 422, reason, text, { ...named, causes: [{ message: why }] })
 }

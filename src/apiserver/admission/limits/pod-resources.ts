@@ -1,4 +1,4 @@
-/** The total resources of a pod, as LimitRanges see them. */
+/** Computes the total resources of a pod for LimitRange checks. */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { ResourceList } from '../../../api/kinds/core/types/resource-list.ts'
 import type { Quantity } from '../../../api/model/quantity.ts'

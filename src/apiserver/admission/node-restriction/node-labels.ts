@@ -1,7 +1,7 @@
 /**
  * Labels of its Node that a node agent may set. Labels outside the vendor's domains are unrestricted. In the vendor's
- * domains, an agent may set the labels that describe the machine and those of two dedicated domains. All others,
- * including `node-restriction`, are reserved for administrators to isolate workloads.
+ * domains, an agent may set the labels that describe the machine and labels in two dedicated domains. All other labels,
+ * including those under `node-restriction`, are reserved for administrators to isolate workloads.
  */
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 

@@ -27,7 +27,9 @@ interface Requested {
   readonly audiences: readonly string[]
 }
 
-/** The verb, with the audience in place of a resource type and the account as the name. */
+/**
+ * Attributes of the permission check: the verb, the audience in place of a resource type, and the account as the name.
+ */
 const verb = 'request-serviceaccounts-token-audience'
 
 /** Throws unless the node may request a token with these audiences. */
@@ -51,7 +53,7 @@ async function usesAudience(lookup: Lookup, pod: Pod, audience: string): Promise
   return false
 }
 
-/** The audiences of the tokens that a volume needs. An empty one means the default audiences of the server. */
+/** The audiences of the tokens that a volume needs. An empty audience means the server's default audiences. */
 function audiencesOf(lookup: Lookup, pod: Pod, volume: Volume): string[] {
   const tokens = (volume.projected?.sources ?? []).flatMap(({ serviceAccountToken }) => serviceAccountToken ?? [])
   const name = driverOf(lookup, pod, volume)

@@ -15,7 +15,7 @@ export interface Policy {
   readonly annotations: Annotations
   readonly spec: PolicySpec
   readonly vendor: Vendor
-  /** Profiles allowed by annotations; undefined if the annotation is absent. */
+  /** Profiles that the annotation of the policy allows; undefined if the annotation is absent. */
   readonly allowed: { readonly seccomp: Profiles; readonly appArmor: Profiles }
 }
 

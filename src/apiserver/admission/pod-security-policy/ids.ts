@@ -1,6 +1,6 @@
 /**
  * User and group ids that a policy allows. `MustRunAs` requires an id from its ranges and defaults to the first one.
- * `MayRunAs` only checks ids that are set. `MustRunAsNonRoot` forbids root. `RunAsAny` allows everything.
+ * `MayRunAs` checks only ids that are set. `MustRunAsNonRoot` forbids root. `RunAsAny` allows everything.
  */
 import { child, type FieldError, type FieldPath, invalid, required } from '../../../api/model/field-error.ts'
 

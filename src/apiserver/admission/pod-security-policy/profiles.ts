@@ -1,6 +1,6 @@
 /**
- * Seccomp, AppArmor and SELinux profiles that a policy allows, and its defaults. Annotations of the policy set those of
- * seccomp and AppArmor.
+ * Seccomp, AppArmor and SELinux profiles that a policy allows, and its defaults. Seccomp and AppArmor profiles are
+ * specified in annotations of the policy.
  */
 import type { Container } from '../../../api/kinds/core/types/container.ts'
 import type { SeccompProfile, SecurityContext } from '../../../api/kinds/core/types/security-context.ts'

@@ -9,7 +9,7 @@ import type { Level } from './policy.ts'
 
 export interface CheckedPod {
   readonly vendor: Vendor
-  /** The minor version of the server. Later releases have the rules of this one. Unset means the newest release. */
+  /** The minor version of the server. Later releases use the rules of this version. Unset means the newest release. */
   readonly newestRelease?: number
   readonly annotations: { readonly [key: string]: string }
   readonly spec: PodSpec
@@ -18,7 +18,7 @@ export interface CheckedPod {
 export interface Violation {
   /** Short reason, such as `host namespaces`. */
   readonly reason: string
-  /** Location and value, such as `hostNetwork=true`. '' if the reason says it all. */
+  /** Location and value, such as `hostNetwork=true`. '' if the reason is sufficient. */
   readonly detail: string
 }
 
@@ -38,12 +38,12 @@ export function isWindows({ spec }: CheckedPod): boolean {
   return spec.os?.name === 'windows'
 }
 
-/** Whether the users of the pod, such as root, have no rights on the node. */
+/** Whether the pod runs in a user namespace, in which its users, such as root, have no privileges on the node. */
 export function hasOwnUsers({ spec }: CheckedPod): boolean {
   return spec.hostUsers === false
 }
 
-/** Returns a rule that does not apply to some pods. */
+/** Wraps a rule so that it skips some pods. */
 export function unless(isExempt: (pod: CheckedPod) => boolean, rule: Rule): Rule {
   return (pod) => (isExempt(pod) ? undefined : rule(pod))
 }

@@ -1,4 +1,4 @@
-/** Returns the violations of a pod against a level of a release. */
+/** Evaluates a pod against a level of a release and returns the violations. */
 import type { CheckedPod, Rule, Violation } from './check.ts'
 import { allChecks } from './checks/all.ts'
 import { type LevelVersion, levels, releaseOf } from './policy.ts'

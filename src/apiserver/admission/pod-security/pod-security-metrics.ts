@@ -5,7 +5,7 @@ import { Counter } from '../../../base/telemetry/metrics.ts'
 import type { AdmissionRequest } from '../admission.ts'
 import { type LevelVersion, type Mode, releaseOf } from './policy.ts'
 
-/** The latest release with known rules. Later releases are counted together. */
+/** The latest release with known rules. All later releases share one series. */
 const newest = 23
 
 export class PodSecurityMetrics {

@@ -20,7 +20,7 @@ import type { CompiledMutation } from './compiled-mutations.ts'
 /** The result of a mutation is invalid or does not fit the object. The failure policy of its policy applies. */
 export class MutationError extends Error {}
 
-/** Returns the changed JSON of the object, in the version of the form. Throws MutationError. */
+/** Returns the changed JSON of the object, in the version of `form`. Throws MutationError. */
 export function* applyMutationSliced(
   { patchType }: CompiledMutation,
   value: Value,

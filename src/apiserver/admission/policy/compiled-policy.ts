@@ -1,6 +1,6 @@
 /**
- * A policy with its compiled expressions. An expression that does not compile, for example because it uses a function
- * of a later version, fails when it is evaluated.
+ * Compiles the expressions of a policy. An expression that does not compile, for example because it uses a function of
+ * a later version, fails when it is evaluated.
  */
 import type { FindStruct } from '../../../api/cel/checker.ts'
 import type { Compiled } from '../../../api/cel/program.ts'
@@ -20,7 +20,7 @@ export interface PolicySpec {
   failurePolicy?: string | undefined
 }
 
-/** An expression and its program, or the reason why it has none. */
+/** An expression and its program, or the reason why it does not compile. */
 export interface Expression {
   readonly source: string
   readonly compiled: Compiled
@@ -61,7 +61,7 @@ export function* compilePolicy(
   const validations: CompiledValidation[] = []
   for (const { expression = '', message = '', messageExpression = '', reason = 'Invalid' } of spec.validations ?? []) {
     const made = yield* compiler.compile(expression, 'bool')
-    // Messages must not ask the authorizer.
+    // Message expressions must not query the authorizer.
     const messageMade =
       messageExpression === '' ? undefined : yield* compiler.compile(messageExpression, 'string', { authorizer: false })
     validations.push({ ...made, message, messageExpression: messageMade, reason })
@@ -72,7 +72,7 @@ export function* compilePolicy(
   return { conditions, variables, validations, annotations }
 }
 
-/** Compiles the expressions of one policy. Each can use the variables before it. */
+/** Compiles the expressions of one policy. Each expression can use the variables declared before it. */
 export class PolicyCompiler {
   readonly #params: boolean
   readonly #compiling: Compiling
@@ -107,7 +107,7 @@ export class PolicyCompiler {
   }
 }
 
-/** Compiles match conditions. Those of policies can use the parameters, those of webhooks cannot. */
+/** Compiles match conditions. Conditions of policies can use the parameters; conditions of webhooks cannot. */
 export function* compileConditions(
   conditions: readonly MatchCondition[] = [],
   compiling: Compiling,

@@ -8,7 +8,7 @@ export type ConditionsOutcome =
   | { readonly outcome: 'unmet'; readonly condition: string }
   | { readonly outcome: 'failed'; readonly why: string }
 
-/** A false condition takes precedence over one that fails. */
+/** A false condition takes precedence over a condition that fails. */
 export async function evaluateConditions(
   conditions: readonly NamedExpression[],
   evaluation: Evaluation,

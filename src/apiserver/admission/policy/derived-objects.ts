@@ -1,7 +1,10 @@
 /** Values derived from all objects of a kind. After a change, only the changed objects are read again. */
 import type { Lookup, ObjectName, StoredType } from '../../../api/model/lookup.ts'
 
-/** Returns the value of an object; undefined if it has none. `before` is the value of its previous state. */
+/**
+ * Returns the value derived from an object; undefined if there is none. `before` is the value derived from its previous
+ * state.
+ */
 type Derive<O, T> = (name: string, object: O, before: T | undefined) => T | undefined
 
 export class DerivedObjects<O, T> {
@@ -13,7 +16,7 @@ export class DerivedObjects<O, T> {
   readonly #values = new Map<string, T>()
   #changed: Map<string, ObjectName> | 'all' = 'all'
 
-  /** Create it before the caches are loaded. */
+  /** Must be created before the caches are loaded. */
   constructor(lookup: Lookup, type: StoredType<O>, derive: Derive<O, T>) {
     this.#lookup = lookup
     this.#type = type

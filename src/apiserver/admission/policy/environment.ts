@@ -83,7 +83,7 @@ const authorizers: readonly (readonly [string, DeclaredType])[] = [
 /** The declared types by name, for converting values. */
 export const declared = { object: dynamicType, request, namespaceObject }
 
-/** What an expression of a policy may use in addition to the request. */
+/** Data that policy expressions may use in addition to the request. */
 export interface Uses {
   readonly params: boolean
   readonly authorizer: boolean

@@ -1,6 +1,6 @@
 /**
- * Evaluates the expressions of a policy for one request and one parameter object. Questions to the authorizer that
- * need a lookup are answered between two attempts at an expression.
+ * Evaluates the expressions of a policy for one request and one parameter object. Authorizer queries that need a lookup
+ * are answered between two attempts to evaluate an expression.
  */
 import { Budget, BudgetExceeded } from '../../../api/cel/budget.ts'
 import {
@@ -23,7 +23,7 @@ import type { Expression, NamedExpression } from './compiled-policy.ts'
 import { declared } from './environment.ts'
 import type { ErrorType } from './policy-metrics.ts'
 
-/** Cost limits, as in Kubernetes: of one expression, and of all expressions of a policy. */
+/** Cost limits of one expression and of all expressions of a policy, as in Kubernetes. */
 const maxExpressionCost = 1_000_000
 const maxPolicyCost = 10_000_000
 
@@ -42,7 +42,7 @@ export interface Evaluated {
 /** A value, or the error of an evaluation. */
 export type Outcome = { readonly value: Value } | { readonly error: string; readonly errorType: ErrorType }
 
-/** Maximum number of questions that one expression can ask. */
+/** Maximum number of authorizer queries by one expression. */
 const maxQuestions = 20
 
 interface EvaluationParts {
@@ -116,7 +116,10 @@ function failureOf({ compiled }: Expression, error: unknown): Outcome {
   return { error: error.message, errorType: compiled.outcome === 'invalid' ? 'compile_error' : 'invalid_error' }
 }
 
-/** The variables of a policy. Each is evaluated on first use, at the expense of the expression that uses it. */
+/**
+ * The variables of a policy. Each variable is evaluated on first use, and its cost is charged to the expression that
+ * uses it.
+ */
 class LazyVariables extends CelMap {
   budget = new Budget(0)
   readonly #expressions: ReadonlyMap<string, NamedExpression>
@@ -164,7 +167,7 @@ function once<T>(make: () => T): () => T {
   }
 }
 
-/** Creates the function that expressions ask. Each question is asked once per request. */
+/** Creates the function with which expressions query the authorizer. Each query is sent once per request. */
 export function askerFor(user: User, authorizer: Authorizer): AskAuthorizer {
   const answers = new Map<string, AuthorizerAnswer>()
   return (attributes) => {

@@ -35,7 +35,7 @@ const policyPlurals = [validatingFamily, mutatingFamily].flatMap(({ policies, bi
   bindings.plural,
 ])
 
-/** Resources to which no policy applies, by group. Otherwise a wrong policy could not be repaired. */
+/** Resources to which no policy applies, by group. Otherwise a broken policy could not be repaired. */
 const exemptResources = new Map<string, readonly string[]>([
   ['admissionregistration', policyPlurals],
   ['authentication', ['selfsubjectreviews', 'tokenreviews']],

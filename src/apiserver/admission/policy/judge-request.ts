@@ -28,14 +28,14 @@ export interface Judgement {
   readonly decisions: readonly Decision[]
   /** Values of the audit annotations by key. */
   readonly annotations: readonly (readonly [string, string])[]
-  /** The outcome of each evaluation that match conditions ended. */
+  /** The outcome of each evaluation that was ended by match conditions. */
   readonly conditions: readonly ('unmet' | 'failed')[]
 }
 
 interface JudgedRequest {
   readonly data: Evaluated
   readonly parameters: Parameters
-  /** Shared by all policies that judge the request. */
+  /** Shared by all policies that are evaluated for the request. */
   readonly timeSlice: TimeSlice
 }
 
@@ -110,7 +110,7 @@ class Judging implements Judgement {
 
 const maxMessage = 5 * 1024
 
-/** A message expression that fails or returns an unusable text falls back to the message or the expression. */
+/** If a message expression fails or returns an unusable text, the message or the expression is used instead. */
 async function messageOf(validation: CompiledValidation, evaluation: Evaluation): Promise<string> {
   const { message, messageExpression, source } = validation
   const fallback = message.trim() === '' ? `failed expression: ${source.trim()}` : message.trim()

@@ -1,6 +1,6 @@
 /**
- * Applies the mutating policies of a request one after the other. Each mutation sees the changes of those before it.
- * The request is rejected after all of them if one failed whose failure policy is Fail.
+ * Applies the mutating policies of a request in order. Each mutation sees the earlier changes. After all policies have
+ * run, the request is rejected if a policy with failure policy Fail has failed.
  */
 import type { Value } from '../../../api/cel/values.ts'
 import { type JsonObject, sameJson } from '../../../api/json/json.ts'
@@ -91,7 +91,7 @@ class Mutating {
     }
   }
 
-  /** Throws the first failure, with all of them as causes. */
+  /** Throws the first failure, with all failures as causes. */
   throwFailures(): void {
     const [first] = this.#failures
     if (first === undefined) return
@@ -163,7 +163,10 @@ class Mutating {
     }
   }
 
-  /** Returns the changed object: decoded and defaulted as if a client had sent it. The same object if it is unchanged. */
+  /**
+   * Returns the changed object: decoded and defaulted as if a client had sent it. Returns the same object if nothing
+   * changed.
+   */
   async #changed(
     { form }: Invocation<MutatingPolicy>,
     mutation: CompiledMutation,

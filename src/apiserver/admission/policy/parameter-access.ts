@@ -21,7 +21,7 @@ export interface ParameterAccessParts {
   readonly findParameterType: FindParameterType
 }
 
-/** A control without a name in flags: it always runs. */
+/** A control that always runs and that no flag can name. */
 export function refuseUnreadableParameters(parts: ParameterAccessParts): Control {
   return {
     name: 'PolicyParameterAccess',

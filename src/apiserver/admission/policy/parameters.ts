@@ -16,7 +16,10 @@ export interface ParameterType {
 /** Returns the type of a kind; undefined if it is not served or not stored. */
 export type FindParameterType = (apiVersion: string, kind: string) => ParameterType | undefined
 
-/** The parameters of one evaluation each, or the reason why there are none. `[undefined]` is one without parameters. */
+/**
+ * The parameter objects, one per evaluation, or the reason why there are none. `[undefined]` is a single evaluation
+ * without parameters.
+ */
 export type Parameters =
   | { readonly outcome: 'parameters'; readonly objects: readonly (ApiObject | undefined)[] }
   | { readonly outcome: 'misconfigured'; readonly why: string }
@@ -81,7 +84,7 @@ interface Search {
   readonly ref: ParamRef
 }
 
-/** An object that the cache lacks may have been created just now. */
+/** An object that is missing from the cache may have just been created. */
 async function search(
   lookup: Lookup,
   { type, namespace, ref: { name = '', selector } }: Search,

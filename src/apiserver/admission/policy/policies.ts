@@ -1,6 +1,7 @@
 /**
- * The stored policies of one family, validating or mutating, with their bindings. Each is compiled once per change. The
- * policies whose rules match a type of request are cached, so that unrelated policies cost a request nothing.
+ * The stored policies of one family, validating or mutating, with their bindings. Each policy is compiled once per
+ * change. The policies whose rules match a type of request are cached, so that unrelated policies add no cost to a
+ * request.
  */
 import type { MatchResources } from '../../../api/kinds/admissionregistration/types/match-resources.ts'
 import type { ParamRef } from '../../../api/kinds/admissionregistration/types/policy-parts.ts'
@@ -73,7 +74,7 @@ export class Policies<S extends PolicySpec, C extends CommonExpressions> {
   #bound: readonly Policy<S, C>[] = []
   #candidates = new WeakMap<ObjectForms, Map<string, readonly Policy<S, C>[]>>()
 
-  /** Create it before the caches are loaded. */
+  /** Must be created before the caches are loaded. */
   constructor(family: PolicyFamily<S, C>, { lookup, loadPatterns }: PolicyStoreParts) {
     this.#family = family
     this.#loadPatterns = loadPatterns

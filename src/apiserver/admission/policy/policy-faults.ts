@@ -1,6 +1,6 @@
 /**
- * Adds the check of CEL expressions to the kinds of policies and webhook configurations. New expressions must compile
- * and have the right type.
+ * Adds validation of CEL expressions to the policy and webhook configuration kinds. New expressions must compile and
+ * have the right type.
  */
 import type { Compiled } from '../../../api/cel/program.ts'
 import type { ReadPattern } from '../../../api/cel/regex.ts'
@@ -35,7 +35,7 @@ const compilers = new Map<string, CompileAll>([
   ['mutatingwebhookconfigurations', compileWebhooks],
 ])
 
-/** Returns the kind with the check of its expressions; the kind itself if it has none. */
+/** Returns the kind with validation of its expressions, or the kind itself if it has no expressions. */
 export function withExpressionRules(kind: Kind, loadPatterns: LoadPatterns): Kind {
   const compileAll = kind.group === 'admissionregistration' ? compilers.get(kind.plural) : undefined
   if (compileAll === undefined) return kind
@@ -53,7 +53,7 @@ export function withExpressionRules(kind: Kind, loadPatterns: LoadPatterns): Kin
   return { ...kind, rules: { ...kind.rules, judge } }
 }
 
-/** An empty expression is reported by the kind. */
+/** The validation of the kind reports empty expressions. */
 function isFaulty({ source, compiled }: PlacedExpression): boolean {
   return compiled.outcome === 'invalid' && source.trim() !== ''
 }

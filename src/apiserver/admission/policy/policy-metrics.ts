@@ -5,7 +5,7 @@ import type { AdmissionOperation } from '../admission.ts'
 /** Why an expression could not be evaluated. */
 export type ErrorType = 'compile_error' | 'invalid_error' | 'out_of_budget' | 'no_error'
 
-/** The outcome of a validation: what its binding does about a violation, or `allow`. */
+/** The outcome of a validation: the action of the binding for a violation, or `allow`. */
 export type EnforcementAction = 'allow' | 'deny' | 'warn' | 'audit'
 
 interface Checked {

@@ -15,7 +15,7 @@ export interface DataParts {
   readonly authorizer: Authorizer
 }
 
-/** Returns the data without parameters. The object has the version of the form. */
+/** Returns the data without parameters. The object is in the version of `form`. */
 export async function requestData(
   request: AdmissionRequest,
   form: ObjectForm,
@@ -49,7 +49,7 @@ function requestJson(request: AdmissionRequest, form: ObjectForm): JsonObject {
   return request.drawnFrom === undefined ? head : { ...head, name: request.name }
 }
 
-/** Namespaces themselves are in no namespace. */
+/** Namespaces are cluster-scoped. */
 function namespaceJson({ namespace: name, type }: AdmissionRequest, lookup: Lookup): JsonObject | null {
   if (name === '' || (type.group === '' && type.plural === 'namespaces')) return null
   const found = lookup.getCached(namespaces, { namespace: '', name })

@@ -30,7 +30,7 @@ export class QuotaActivity {
   readonly #isAlone: () => boolean
   readonly #places = new Map<string, Place>()
 
-  /** `isAlone` tells whether no other server or worker writes to the store. */
+  /** `isAlone` returns whether no other server or worker writes to the store. */
   constructor(bounds = defaultBounds, isAlone: () => boolean = () => true) {
     this.#bounds = bounds
     this.#isAlone = isAlone
@@ -53,9 +53,9 @@ export class QuotaActivity {
   }
 
   /**
-   * Calls `run` while no write is active in the namespace. Returns undefined if that was not possible. `isStill` tells
-   * whether no write has begun since, because a long run may outlast the time for which new writes wait. While other
-   * workers write, it is not possible.
+   * Calls `run` while no write is active in the namespace. Returns undefined if that was not possible. `isStill`
+   * returns whether no write has begun since, because `run` may take longer than new writes wait. Always returns
+   * undefined while other workers may write.
    */
   async whileStill<T>(namespace: string, run: (isStill: () => boolean) => Promise<T>): Promise<T | undefined> {
     const place = this.#namespaceActivity(namespace)

@@ -1,7 +1,7 @@
 /**
- * Pending changes of quotas ("debts"), stored as keys that contain the change. The commit that makes a debt due also
- * creates it, and the commit that settles it deletes it. A server may therefore crash at any time: at every revision,
- * the recorded usage of a quota plus its debts equals the actual usage of its objects.
+ * Pending changes of quotas ("debts"). Each is stored as a key whose value contains the change. The commit that makes a
+ * debt due also creates it, and the commit that settles it deletes it. A server may therefore crash at any time: at
+ * every revision, the recorded usage of a quota plus its debts equals the actual usage of its objects.
  *
  * - A charge creates a debt for its refund. The commit that stores the object deletes the debt.
  * - A commit that reduces or removes an object's usage creates a debt for the refund.
@@ -23,7 +23,7 @@ export const debtsPrefix = 'quota-debts/'
 export interface Debt {
   readonly key: string
   readonly quota: ObjectName
-  /** Uid of the quota. A debt does not apply to a new quota of the same name. */
+  /** Uid of the quota. A debt does not apply to a new quota with the same name. */
   readonly uid: string
   readonly change: Amounts
 }

@@ -4,8 +4,8 @@
  *
  * While one change of a quota is being committed, further changes wait and are committed together: fifty clients cost a
  * few commits, not fifty. The number of waiting changes is bounded by the number of active requests. Charges and
- * refunds are committed separately so that they never cancel out: every charge creates a new version of the quota, by
- * which `cluster/controllers/resource-quota.ts` detects an active write.
+ * refunds are committed separately so that they never cancel out: every charge creates a new version of the quota, and
+ * `cluster/controllers/resource-quota.ts` uses that to detect active writes.
  */
 import type { ResourceQuota } from '../../../api/kinds/core/resource-quota.ts'
 import { resourceQuota as resourceQuotas } from '../../../api/kinds/core/resource-quota.ts'
@@ -17,7 +17,10 @@ import type { OwnWrites, StatusChange } from '../own-writes.ts'
 import { type Debt, debtsOf, newDebtKey, recordOf } from './debts.ts'
 import { charged, knownOf, type QuotaStatus, whyNot } from './judgement.ts'
 
-/** A successful charge creates a debt, which the commit of the object must cancel. Without a quota there is no debt. */
+/**
+ * A successful charge creates a debt, which the commit of the object must cancel. If the quota does not exist, there is
+ * no debt.
+ */
 export type Charge = { readonly refused: string } | { readonly debt: Debt | undefined }
 
 interface Entry {
@@ -66,7 +69,7 @@ export class Ledger {
   async #work(key: string, quota: ObjectName, first: readonly Entry[]): Promise<void> {
     for (let batch = first; batch.length > 0; batch = this.#waiting.get(key)!.splice(0, maxTogether)) {
       if (!this.#waiting.has(key)) this.#waiting.set(key, [])
-      // Refunds come first because they make room.
+      // Applies refunds first because they make room for charges.
       await this.#store(
         quota,
         batch.filter(({ charge }) => charge === undefined),
@@ -94,7 +97,7 @@ export class Ledger {
     }
   }
 
-  /** Drops debts that another server has settled meanwhile. */
+  /** Drops debts that another server has settled in the meantime. */
   async #due(quota: ObjectName, batch: readonly Entry[]): Promise<readonly Entry[]> {
     if (batch.every(({ debt }) => debt === undefined)) return batch
     const there = new Set((await this.#writes.reservedKeys(debtsOf(quota))).map(({ key }) => key))

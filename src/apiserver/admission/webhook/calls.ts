@@ -39,7 +39,7 @@ export interface Question extends Candidate {
   readonly allCalls: number
 }
 
-/** `isLate` tells whether the webhook's timeout has passed, which includes applying its patch. */
+/** `isLate` returns whether the webhook's timeout, which includes applying the patch, has passed. */
 export type VerdictHandler<T> = (verdict: Verdict, isLate: () => boolean) => T | Promise<T>
 
 /** Start, timeout and duration of a call in milliseconds. */
@@ -49,7 +49,7 @@ interface SpentTime {
   readonly elapsedMs: number
 }
 
-/** Failures that do not tell whether the webhook is reachable. */
+/** Failures that are inconclusive about whether the webhook is reachable. */
 const inconclusiveFaults: ReadonlySet<CallFault> = new Set(['aborted', 'limit', 'cut'])
 
 export class WebhookCalls {
@@ -97,7 +97,8 @@ export class WebhookCalls {
         error: timeout('the request ended during an admission webhook call'),
         cause: 'calling_webhook_error',
       }
-    // A local limit says nothing about the webhook, which might have denied the request. An open breaker does.
+    // A local limit says nothing about the webhook, which might have denied the request. An open breaker, in contrast,
+    // means that the webhook is failing.
     if (error.fault === 'limit' && !webhook.breaker.state.open)
       return { error: notAsked(webhook, error.message), cause: 'apiserver_internal_error' }
     if (webhook.ignoresFailures) return undefined
@@ -182,7 +183,7 @@ export class WebhookCalls {
   }
 }
 
-/** Whose calls may fail together: those of a namespace or, outside of namespaces, of a user. */
+/** The tenant whose calls may fail together: a namespace or, for cluster-scoped objects, a user. */
 function tenantOf({ namespace, user }: AdmissionRequest): string {
   return namespace === '' ? `user ${user.name}` : `namespace ${namespace}`
 }

@@ -47,7 +47,7 @@ export class WebhookConfigurations {
   #candidates = new WeakMap<ObjectForms, Map<string, readonly Candidate[]>>()
   #isOutdated = true
 
-  /** Create it before the caches are loaded. */
+  /** Must be created before the caches are loaded. */
   constructor(phase: Phase, lookup: Lookup, clock: Clock) {
     this.phase = phase
     this.#lookup = lookup

@@ -83,7 +83,7 @@ async function askInTurn(parts: WebhookControlParts, round: Round): Promise<ApiO
 
 interface Mutation {
   readonly webhook: Webhook
-  /** Index among the webhooks called in this round. */
+  /** Position among the webhooks called in this round. */
   readonly index: number
   /** Undefined if nothing changed. */
   readonly patch: Buffer | undefined

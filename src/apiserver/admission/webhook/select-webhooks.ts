@@ -60,7 +60,10 @@ async function matchesNamespace(
   return namespaceSelector.matches(await namespaceLabels(request, place, lookup))
 }
 
-/** Returns the namespace of a request. A Namespace object is in itself. '' if there is none. */
+/**
+ * Returns the namespace of a request. A Namespace object counts as being in that namespace. Returns '' for other
+ * cluster-scoped objects.
+ */
 export function namespaceOf(request: AdmissionRequest): string {
   if (!isNamespace(request)) return request.namespace
   return request.drawnFrom === undefined ? request.name : ''
@@ -70,11 +73,11 @@ function isNamespace({ type }: AdmissionRequest): boolean {
   return type.plural === 'namespaces' && type.group === ''
 }
 
-/** A Namespace that is being written has its new labels. Otherwise the current labels apply. */
+/** For a Namespace that is being written, its new labels apply. Otherwise the current labels apply. */
 function namespaceLabels(request: AdmissionRequest, place: string, lookup: Lookup): Labels | Promise<Labels> {
   const { object, subresource } = request
   if (isNamespace(request) && subresource === '' && object !== undefined) return object.metadata.labels ?? {}
-  // The write depends on these labels, unless it writes the namespace itself.
+  // The write depends on these labels unless it writes the namespace itself.
   const looking = isNamespace(request) ? { ...request, namespace: place, dependOn: undefined } : request
   return decideByNamespace(lookup, looking, ({ metadata }) => metadata.labels ?? {})
 }

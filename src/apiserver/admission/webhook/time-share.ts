@@ -23,7 +23,7 @@ export interface Remaining {
   readonly allCalls: number
 }
 
-/** A share is at least one second or, with very many webhooks, an equal part of the time. */
+/** A share is at least one second, or an equal part of the remaining time if there are very many webhooks. */
 export function timeFor(
   { timeoutMs, ignoresFailures }: Webhook,
   { limitMs, leftMs, calls, allCalls }: Remaining,

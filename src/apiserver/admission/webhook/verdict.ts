@@ -1,6 +1,6 @@
 /**
- * Reads the AdmissionReview response of a webhook. Its size is limited before parsing. In v1 it is validated strictly;
- * v1beta1 requires neither uid nor type. Invalid responses throw CallError.
+ * Reads the AdmissionReview response of a webhook. Its size is limited before parsing. v1 responses are validated
+ * strictly; v1beta1 requires neither uid nor type. Invalid responses throw CallError.
  */
 
 import { parseSliced } from '../../../api/codec/json.ts'

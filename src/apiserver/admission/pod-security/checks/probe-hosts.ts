@@ -1,4 +1,7 @@
-/** Probes and lifecycle handlers must not connect to other hosts than the pod, in whose name the node would act. */
+/**
+ * Probes and lifecycle handlers must not connect to hosts other than the pod, because the node would connect on the
+ * pod's behalf.
+ */
 import type { Container } from '../../../../api/kinds/core/types/container.ts'
 import { type Check, containersOf, distinct, nameList, quotedList } from '../check.ts'
 

@@ -1,4 +1,7 @@
-/** The pod or all containers must set the seccomp profile RuntimeDefault or Localhost, and none may set another one. */
+/**
+ * The pod or all containers must set the seccomp profile RuntimeDefault or Localhost, and no container may set a
+ * different profile.
+ */
 import {
   type Check,
   type CheckedPod,
