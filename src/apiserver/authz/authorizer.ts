@@ -49,7 +49,9 @@ export interface Decision {
 export type Authorizer = (question: Question) => Decision | Promise<Decision>
 
 const nothing = () => ''
+/** Allows the request without a reason. */
 export const allow: Decision = { verdict: 'allow', reason: nothing }
+/** Leaves the decision to the other authorizers. */
 export const noOpinion: Decision = { verdict: 'no opinion', reason: nothing }
 const forbidden: Decision = { verdict: 'no opinion', reason: () => 'everything is forbidden' }
 

@@ -21,6 +21,7 @@ import { requestData } from '../policy/request-data.ts'
 import { refusal } from '../refusal.ts'
 import { everyOperation } from '../webhook/mutating-webhooks.ts'
 
+/** Creates the control. It compiles the policies of the lookup on first use. */
 export function validatingAdmissionPolicy(parts: PolicyControlParts): Control {
   const policies = new Policies(validatingFamily, parts)
   const isDisabled = !isAvailable({ gate: 'ValidatingAdmissionPolicy' }, parts.emulation)

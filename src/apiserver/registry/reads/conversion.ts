@@ -25,10 +25,11 @@ import {
   jsonEvents,
 } from '../../../storage/cache/event.ts'
 import type { Resource } from '../catalogue/resource.ts'
+import type { Served } from '../catalogue/served.ts'
 import { readObject, readStored, readStoredSliced } from './read-stored.ts'
 
 /** Converts a stored object to this version. */
-export function fromStored({ kind, apiVersion, vendor, context }: Resource, object: ApiObject): ApiObject {
+export function fromStored({ kind, apiVersion, vendor, context }: Served, object: ApiObject): ApiObject {
   if (kind.conversion === undefined) return object
   return { ...kind.conversion.fromStored(object, vendor, emulationOf(context).version), apiVersion }
 }

@@ -17,7 +17,14 @@ export const formsOf = memoizeByObject(
   (through: Resource): ObjectForms => (through.shows === undefined ? versionForms(through) : viewForms(through)),
 )
 
-function versionForms(through: Resource): ObjectForms {
+/** One version of a kind, with or without a store. */
+export interface Version extends Served {
+  /** The storage version, if this is another version of the same kind. */
+  readonly stored: Version | undefined
+}
+
+/** Returns the representations for a write through one of several versions. */
+export function versionForms(through: Version & { readonly versions: readonly Version[] }): ObjectForms {
   const others = through.versions.filter((version) => version.apiVersion !== through.apiVersion)
   return {
     requested: through.kind.evolution ? customForm(through, through) : formOf(through),
@@ -26,7 +33,7 @@ function versionForms(through: Resource): ObjectForms {
   }
 }
 
-function formOf(version: Resource): ObjectForm {
+function formOf(version: Version): ObjectForm {
   return {
     ...namesOf(version),
     show: (object) => slicedValue(fromStored(version, object)),
@@ -38,7 +45,7 @@ function formOf(version: Resource): ObjectForm {
 }
 
 /** For custom kinds, admission controls see the version of the request. */
-function customForm(version: Resource, through: Resource): ObjectForm {
+function customForm(version: Version, through: Version): ObjectForm {
   return {
     ...namesOf(version),
     *show(object) {
@@ -52,7 +59,7 @@ function customForm(version: Resource, through: Resource): ObjectForm {
   }
 }
 
-function* inVersion({ apiVersion, kind }: Resource, object: JsonObject): Sliced<JsonObject> {
+function* inVersion({ apiVersion, kind }: Version, object: JsonObject): Sliced<JsonObject> {
   return object.apiVersion === apiVersion ? object : yield* kind.evolution!.convert(object)
 }
 
@@ -74,7 +81,13 @@ function isSame({ group, kind }: Kind): (other: Resource) => boolean {
   return (other) => other.kind.group === group && other.kind.kind === kind
 }
 
-function namesOf({ kind, vendor, group, plural, shows }: Resource): Pick<ObjectForm, 'kind' | 'resource' | 'schema'> {
+function namesOf({
+  kind,
+  vendor,
+  group,
+  plural,
+  shows,
+}: Version & Pick<Partial<Resource>, 'shows'>): Pick<ObjectForm, 'kind' | 'resource' | 'schema'> {
   return {
     kind: { group: groupName(vendor, kind.group), version: kind.version, kind: kind.kind },
     resource: { group, version: shows ?? kind.version, resource: plural },

@@ -52,6 +52,17 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
     load: async () => (await import('./explain-admission.ts')).explainAdmissionCommand,
   },
   {
+    name: 'policy',
+    summary: 'test admission policies',
+    commands: [
+      {
+        name: 'test',
+        summary: 'evaluate policies in files without a server',
+        load: async () => (await import('./policy/test.ts')).policyTestCommand,
+      },
+    ],
+  },
+  {
     name: 'create',
     summary: 'create objects from files or flags',
     load: async () => (await import('./create/create.ts')).createCommand,

@@ -67,6 +67,13 @@ export async function manifestsIn({ name, text }: Source): Promise<Manifest[]> {
   })
 }
 
+/** Returns an object that is part of another document. */
+export function manifestOf(value: Json, origin: Origin): Manifest {
+  const [manifest, ...more] = objectsIn(value, origin)
+  if (manifest === undefined || more.length > 0) throw new UsageError(`${placeName(origin)}: a list is not an object`)
+  return manifest
+}
+
 function objectsIn(value: Json, origin: Origin): Manifest[] {
   if (!isObject(value)) throw new UsageError(`${placeName(origin)}: the document is not an object`)
   for (const field of ['apiVersion', 'kind']) requireText(value, field, origin)

@@ -6,6 +6,7 @@ import { creating } from './create.ts'
 import { deleting } from './delete.ts'
 import { nodes } from './nodes.ts'
 import { pods } from './pods.ts'
+import { policies } from './policy.ts'
 import { reading } from './read.ts'
 import { rolling } from './rollout.ts'
 import type { Part } from './row.ts'
@@ -18,6 +19,7 @@ export const parts: readonly Part[] = [
   nodes,
   pods,
   reading,
+  policies,
   configuring,
   deleting,
 ]

@@ -1,0 +1,99 @@
+/** Evaluates the ValidatingAdmissionPolicies of files for requests, as the admission plugin of a server does. */
+import { ApiError } from '../../../../api/model/api-error.ts'
+import { authenticatedUsers, type User } from '../../../../api/model/user.ts'
+import { newestVersion } from '../../../../api/versions/emulated-version.ts'
+import { defaultGatesOf } from '../../../../api/versions/feature-gates.ts'
+import type { AdmissionRequest } from '../../../../apiserver/admission/admission.ts'
+import { AdmissionMetrics } from '../../../../apiserver/admission/admission-metrics.ts'
+import { validatingAdmissionPolicy } from '../../../../apiserver/admission/controls/validating-admission-policy.ts'
+import { type Authorizer, allow, noOpinion, type Question } from '../../../../apiserver/authz/authorizer.ts'
+import { loadRulePatterns } from '../../../../apiserver/custom/schema/patterns.ts'
+import { versionForms } from '../../../../apiserver/registry/reads/object-forms.ts'
+import { admittedType } from '../../../../apiserver/registry/writes/admission-request.ts'
+import { systemClock } from '../../../../base/time/clock.ts'
+import { OfflineLookup } from './offline-lookup.ts'
+import { type OfflineObject, type OfflineTypes, storedTypeOf } from './offline-types.ts'
+import type { AllowedCheck, CaseUser, PolicyCase } from './test-file.ts'
+
+export interface EvaluationResult {
+  /** Message of the rejection; undefined if the request is allowed. */
+  readonly denial: string | undefined
+  readonly warnings: readonly string[]
+}
+
+export class PolicyEvaluator {
+  readonly #types: OfflineTypes
+  readonly #lookup: OfflineLookup
+  readonly #control: ReturnType<typeof validatingAdmissionPolicy>
+  #allowedChecks: readonly AllowedCheck[] = []
+
+  constructor(types: OfflineTypes, objects: readonly OfflineObject[]) {
+    this.#types = types
+    this.#lookup = new OfflineLookup(types.vendor, objects)
+    const authorizer: Authorizer = (question) =>
+      this.#allowedChecks.some((check) => isCovered(question, check)) ? allow : noOpinion
+    this.#control = validatingAdmissionPolicy({
+      emulation: { version: newestVersion, gates: defaultGatesOf(newestVersion) },
+      lookup: this.#lookup,
+      authorizer,
+      findParameterType: (apiVersion, kind) => {
+        const type = types.find(apiVersion, kind)
+        return type && { stored: storedTypeOf(type), group: type.group, namespaced: type.kind.scope === 'Namespaced' }
+      },
+      loadPatterns: loadRulePatterns,
+      metrics: new AdmissionMetrics(systemClock),
+    })
+  }
+
+  /** Await the result before the next call, because the policies are shared. */
+  async evaluate(test: PolicyCase): Promise<EvaluationResult> {
+    this.#lookup.namespaceLabels = test.namespaceLabels
+    this.#allowedChecks = test.allowedChecks
+    const warnings: string[] = []
+    const request = await this.#requestOf(test, (text) => warnings.push(text))
+    try {
+      await this.#control.validate!(request)
+      return { denial: undefined, warnings }
+    } catch (error) {
+      if (error instanceof ApiError) return { denial: error.message, warnings }
+      throw error
+    }
+  }
+
+  async #requestOf(test: PolicyCase, warn: (text: string) => void): Promise<AdmissionRequest> {
+    const { operation } = test
+    const created = test.object && (await this.#types.complete(test.object))
+    const existing = test.oldObject && (await this.#types.complete(test.oldObject))
+    const { type, object } = (created ?? existing)!
+    const { name = '', generateName = '', namespace = '' } = object.metadata
+    return {
+      operation,
+      vendor: this.#types.vendor,
+      type: admittedType(type.stored ?? type),
+      requested: admittedType(type),
+      forms: versionForms(type),
+      subresource: '',
+      namespace,
+      name: name || generateName,
+      user: userOf(test.user),
+      dryRun: false,
+      options: () => ({}),
+      warn,
+      object: created?.object,
+      oldObject: existing?.object,
+    }
+  }
+}
+
+function userOf({ username = 'policy-test', uid = '', groups = [authenticatedUsers], extra = {} }: CaseUser): User {
+  return { name: username, uid, groups, extra: new Map(Object.entries(extra)) }
+}
+
+/** Whether the case allows what the policy asks. */
+function isCovered({ attributes }: Question, { path, resource, ...wanted }: AllowedCheck): boolean {
+  if (!attributes.resource)
+    return path === attributes.path && (wanted.verb === undefined || wanted.verb === attributes.verb)
+  if (path !== undefined) return false
+  const asked: { readonly [name: string]: unknown } = { ...attributes, resource: attributes.plural }
+  return Object.entries({ ...wanted, resource }).every(([name, value]) => value === undefined || asked[name] === value)
+}
