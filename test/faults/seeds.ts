@@ -14,7 +14,7 @@ export interface Seed {
 
 const simulation = { test: 'test/faults/simulation.test.ts', expected: 'simulated runs with different seeds' }
 const images = { test: 'test/faults/crash-images.test.ts', expected: 'contain every acknowledged commit' }
-const access = { test: 'test/apiserver/authz/matrix.test.ts', expected: 'matches the RBAC model' }
+const access = { test: 'test/apiserver/authz/matrix.test.ts', expected: 'match the RBAC model' }
 const workers = { test: 'test/storage/store/worker-store.long.test.ts' }
 const etcdWorkers = { test: 'test/storage/store/etcd-workers.long.test.ts' }
 const identity = { test: 'test/apiserver/http/identity.test.ts' }

@@ -220,7 +220,7 @@ export const identity: Rows = {
   'the signature of cluster-info': {
     coveredBy: [
       ['tools/joining/cluster-info.test.ts', 'rejected: '],
-      ['tools/joining/cluster-info.test.ts', 'a man in the middle learns no token'],
+      ['tools/joining/cluster-info.test.ts', 'a man in the middle is rejected'],
     ],
   },
   'JWT: other algorithms': {
@@ -416,7 +416,7 @@ export const runtime: Rows = {
   'a trailing line feed after a matching string': { here: ['javascript'] },
   'CVE-2026-111497: compressed bodies': {
     here: ['javascript'],
-    coveredBy: [['apiserver/admission/webhook/hostile.test.ts', ': the failure policy applies before the timeout']],
+    coveredBy: [['apiserver/admission/webhook/hostile.test.ts', ': the failure policy is applied before the timeout']],
   },
   'CVE-2026-21637, CVE-2025-59465, CVE-2026-21714, CVE-2025-23085: exceptions below HTTP': {
     coveredBy: [
@@ -479,7 +479,7 @@ export const requests: Rows = {
         'storage/store/etcd.test.ts',
         'many Secrets of the maximum size are stored and watched, and larger values throw ValueTooLarge',
       ],
-      ['storage/store/lmdb-directory.test.ts', 'rejects a value over the limit and accepts the next one'],
+      ['storage/store/lmdb-directory.test.ts', 'rejects a value that exceeds the limit and accepts the next value'],
     ],
   },
   'notations of paths': {
