@@ -13,7 +13,7 @@ export interface Access {
   readonly authorizer: Authorizer
   /** Permissions granted by roles and bindings, even if RBAC is not enabled. */
   readonly policy: Policy
-  /** Returns the user's rules in a namespace, as far as they can be listed. */
+  /** Returns those of the user's rules in a namespace that can be listed. */
   rulesOf(user: User, namespace: string): Promise<ToldRules>
 }
 
@@ -21,7 +21,7 @@ export interface Access {
 export interface ToldRules {
   /** One list per role. Lists are immutable, so results derived from them may be cached. */
   readonly rules: readonly (readonly PolicyRule[])[]
-  /** Whether there may be further rules. */
+  /** Whether the list may be incomplete. */
   readonly incomplete: boolean
   /** Errors and reasons for incompleteness, one sentence each. */
   readonly notes: readonly string[]
@@ -33,7 +33,7 @@ export interface Mode {
   readonly rulesOf: (user: User, namespace: string) => ToldRules | Promise<ToldRules>
 }
 
-/** The rules that allow everything. */
+/** Rules that allow everything. */
 export const everything: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
   { verbs: ['*'], nonResourceURLs: ['*'] },

@@ -97,8 +97,8 @@ function reasonToAllow(decision: Decision | Promise<Decision>): string {
 }
 
 /**
- * Combines authorizers: the first verdict counts, and without any the request is denied. Stays synchronous as long as
- * the authorizers do.
+ * Combines authorizers: the first verdict applies, and if there is none, the request is denied. Stays synchronous as
+ * long as the authorizers do.
  */
 export function union(authorizers: readonly Authorizer[]): Authorizer {
   const ask = (question: Question, from: number, heard: readonly Decision[]): Decision | Promise<Decision> => {

@@ -35,7 +35,7 @@ export class DerivedIndex {
   /** Increases with every processed change. */
   generation = 0
 
-  /** Kinds that are not stored here have no objects. */
+  /** Kinds that this server does not store have no objects. */
   constructor(lookup: Lookup, sources: readonly Source[]) {
     this.#lookup = lookup
     for (const source of sources) this.#follow(source)
@@ -91,8 +91,8 @@ export class DerivedIndex {
   }
 
   /**
-   * Changes that arrive meanwhile are recorded and processed afterwards. If the cache is reloaded, the work starts
-   * again.
+   * Changes that arrive in the meantime are recorded and processed afterwards. If the cache is reloaded, the work
+   * starts again.
    */
   async #takeWhole(source: Source, timeSlice: TimeSlice): Promise<void> {
     this.#whole.delete(source)

@@ -1,6 +1,6 @@
 /**
- * The selectors of a request, for authorizers that decide by them (`AuthorizeWithSelectors`). A selector that cannot be
- * parsed restricts nothing here: the request fails later, when the selector is used.
+ * The selectors of a request, for authorizers that consider selectors (`AuthorizeWithSelectors`). A selector that
+ * cannot be parsed restricts nothing here; the request fails later when the selector is used.
  */
 import type { Question as ReviewQuestion } from '../../api/kinds/authorization/review.ts'
 import { ApiError } from '../../api/model/api-error.ts'
@@ -94,7 +94,7 @@ function readLabels({ rawSelector = '', requirements = [] }: NonNullable<Attribu
   })
 }
 
-/** Drops the requirements that cannot be read. */
+/** Drops requirements that cannot be parsed. */
 function readable<T, R>(all: readonly T[], read: (one: T) => R | undefined): Parsed<R> {
   const requirements = all.map(read).filter((each) => each !== undefined)
   return { requirements, isComplete: requirements.length === all.length }

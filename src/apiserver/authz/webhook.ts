@@ -1,7 +1,8 @@
 /**
  * The Webhook mode: asks a remote service with a SubjectAccessReview and caches the responses for a while. Concurrent
- * identical queries share one call. If the service fails or times out, it has no opinion, or denies the request if the
- * failure policy says so. If this server has no free connection for the call, the request is rejected with 429.
+ * identical queries share one call. If the service fails or times out, the mode has no opinion or denies the request,
+ * depending on the failure policy. If this server has no free connection for the call, the request is rejected with
+ * 429.
  */
 
 import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
@@ -108,14 +109,14 @@ function specOf(
       ? { resourceAttributes: { ...resourceOf(attributes), ...(sendsSelectors ? selectorsOf(attributes) : {}) } }
       : { nonResourceAttributes: { path: attributes.path, verb: attributes.verb } }),
     user: name,
-    // v1beta1 uses another name.
+    // v1beta1 uses another field name.
     [version === 'v1' ? 'groups' : 'group']: [...groups],
     ...(extra.size === 0 ? {} : { extra: Object.fromEntries([...extra].map(([key, values]) => [key, [...values]])) }),
     ...(uid === '' ? {} : { uid }),
   }
 }
 
-/** Returns the selectors as requirements. Label requirements that compare numbers have no such form. */
+/** Returns the selectors as requirements. Label requirements that compare numbers cannot be represented. */
 function selectorsOf({ selectors }: ResourceAttributes): JsonObject {
   if (selectors === undefined) return {}
   const { fields, labels } = selectors()

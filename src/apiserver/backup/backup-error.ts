@@ -1,4 +1,4 @@
-/** A backup, restore or migration is impossible. The message states the reason and the remedy. */
+/** Thrown if a backup, restore or migration is impossible. The message states the reason and the remedy. */
 export class BackupError extends Error {
   override readonly name = 'BackupError'
 }

@@ -11,7 +11,7 @@ import { typeOfKey } from './format.ts'
 export interface Fault {
   readonly entry: Entry
   readonly why: string
-  /** Whether the entry is damaged and may be set aside. Other faults need a decision by the operator. */
+  /** Whether the entry is damaged and may be quarantined. Other faults require a decision by the operator. */
   readonly damaged: boolean
 }
 
@@ -21,7 +21,7 @@ export interface CheckReport {
   readonly bytes: number
   readonly objects: number
   readonly faults: readonly Fault[]
-  /** Number of faults beyond the listed ones. */
+  /** Number of further faults that are not listed. */
   readonly more: number
 }
 

@@ -28,7 +28,7 @@ export interface BackupHeader {
   readonly created: string
   /** Version of the program that wrote the backup. */
   readonly program: string
-  /** Kubernetes version of the store. Unset in backups of programs that emulated only 1.23. */
+  /** Kubernetes version of the store. Unset in backups by versions of this program that emulated only 1.23. */
   readonly kubernetesVersion?: string
 }
 
@@ -49,7 +49,7 @@ const headBytes = 5
 const checkBytes = 4
 /** Larger than any entry of any store. */
 const maxFrameBytes = 64 * 1024 * 1024
-/** Approximate size of the chunks that the writer yields. */
+/** Approximate size of the chunks that the writer produces. */
 const chunkBytes = 256 * 1024
 
 /** Writes a backup in chunks. Returns a summary of the contents. */

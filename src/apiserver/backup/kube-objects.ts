@@ -64,7 +64,10 @@ export class KubeObjects {
   /** Keyed by the storage path, such as `shop.example.com/carts`. */
   readonly #defined: ReadonlyMap<string, Defined>
 
-  /** Reads the API versions of all Kubernetes versions, because a newer server keeps what an older one stored. */
+  /**
+   * Reads the API versions of all Kubernetes versions, because a newer server keeps objects that an older server
+   * stored.
+   */
   constructor({ vendor, version }: MigrationTarget, defined: readonly Defined[]) {
     this.#vendor = vendor
     this.#version = version

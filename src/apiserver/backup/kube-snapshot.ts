@@ -54,7 +54,7 @@ export class KubeSnapshot implements Snapshot {
     }
   }
 
-  /** A store without a record is at the oldest version. */
+  /** A store without a version record has the oldest version. */
   #versionRecord(): Entry[] {
     if (this.#version === oldestVersion) return []
     return [{ key: emulatedVersionKey, revision: 1, value: Buffer.from(this.#version) }]
@@ -86,7 +86,8 @@ export class KubeSnapshot implements Snapshot {
 const ownRecord = 'a server-internal record, which orch manages itself'
 
 /**
- * Skips allocation records, which follow from the objects, and leases of API servers, which the running servers write.
+ * Skips allocation records, which can be derived from the objects, and leases of API servers, which running servers
+ * recreate.
  */
 function isOwnRecord(place: string): boolean {
   return ['ranges/', 'masterleases/', 'peerserverleases/'].some((prefix) => place.startsWith(prefix))

@@ -14,12 +14,12 @@ export interface Progress {
 export interface LoadOptions {
   /** Returns the lifetime of an entry; undefined means it never expires. */
   readonly lifetimeOf: (key: string) => number | undefined
-  /** Stores an entry outside the main store. Returns whether it was stored there. */
+  /** Stores an entry outside the main store. Returns whether the entry belongs there. */
   readonly keepsElsewhere?: (entry: Entry) => Promise<boolean>
   readonly onProgress: (progress: Progress) => void
 }
 
-/** Loads all entries unless the source throws. The caller finishes the store once everything else is done. */
+/** Loads all entries unless the source throws. The caller finalizes the store once everything else is done. */
 export async function loadPages(
   loading: StoreLoader,
   pages: AsyncIterable<readonly Entry[]>,

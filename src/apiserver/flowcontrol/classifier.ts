@@ -5,7 +5,7 @@
 import type { User } from '../../api/model/user.ts'
 import { type CompiledRules, type FlowAttributes, matchesRules } from './flow-schema-rules.ts'
 
-/** The part of a schema that the classifier needs. The list order is the order of precedence. */
+/** The part of a FlowSchema that the classifier needs. Lists are in order of precedence. */
 export interface Classified {
   readonly rules: readonly CompiledRules[]
 }
@@ -19,7 +19,7 @@ interface Candidate<S> {
 export class Classifier<S extends Classified> {
   readonly #schemas: readonly S[]
   readonly #otherwise: S
-  /** Keyed by User object: the same object is reused across requests. */
+  /** Keyed by User object, because the same object is reused across requests. */
   readonly #byUser = new WeakMap<User, readonly Candidate<S>[]>()
 
   /** `schemas` are in order of precedence. `otherwise` applies if none of them matches. */

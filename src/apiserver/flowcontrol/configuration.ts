@@ -41,7 +41,7 @@ interface Level {
   readonly uid: string
   readonly pool: SeatPool | undefined
   readonly limits: PoolLimits
-  /** Undefined in versions without lending, and for exempt levels without seats of their own. */
+  /** Undefined in versions without lending, and for exempt levels that have no seats. */
   readonly lending: { readonly bounds: SeatBounds; readonly demand: SeatDemand } | undefined
 }
 
@@ -95,7 +95,7 @@ export class FlowConfiguration {
     return this.#classifier
   }
 
-  /** Lends seats between the levels, if the last time was long enough ago. */
+  /** Redistributes seats between the levels if the last redistribution was long enough ago. */
   adjustSeats(): void {
     if (!this.#hasLending || this.#clock.monotonic() - this.#adjustedAt < lendingPeriodMs) return
     this.#adjustedAt = this.#clock.monotonic()
@@ -173,7 +173,7 @@ function imagined(specs: ReadonlyMap<string, Json>): [string, ApiObject][] {
   return [...specs].map(([name, spec]) => [name, { apiVersion: '', kind: '', metadata: { name }, spec }])
 }
 
-/** A schema prepared without its level. */
+/** A compiled schema that is not yet linked to its priority level. */
 interface ReadySchema extends Omit<Schema, 'levelUid' | 'pool' | 'exemptDemand' | 'series'> {
   readonly level: string
   readonly precedence: number
@@ -230,7 +230,7 @@ class Followed<T extends ApiObject, M> {
     this.#lookup = lookup
     this.#type = type
     this.#make = make
-    // A server that does not serve this type has no objects.
+    // A server that does not serve this type has no objects of it.
     this.#reset = lookup.follow(type, {
       changed: ({ name }) => this.#changed.add(name),
       reset: () => {

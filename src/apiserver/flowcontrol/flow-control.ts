@@ -4,7 +4,7 @@
  * synchronously. Otherwise it waits in a queue of its flow for at most a quarter of the request timeout and is then
  * rejected with 429.
  *
- * A waiting request holds only its headers in memory. Its body is read after it has got its seats.
+ * A waiting request holds only its headers in memory. Its body is read only after the request has obtained its seats.
  */
 
 import { type ApiError, tooManyRequests } from '../../api/model/api-error.ts'
@@ -16,7 +16,7 @@ import { type FlowAttributes, namespaceOf } from './flow-schema-rules.ts'
 import type { Demand, FairQueue, Refusal, SeatPool, Waiter } from './seat-pool.ts'
 import { hashFlow } from './shuffle-shard.ts'
 
-/** The seats that a request occupies until it releases them. */
+/** The seats that a request occupies until they are released. */
 export interface Occupancy {
   /** Releases the seats. Further calls have no effect. */
   release(): void
@@ -175,8 +175,8 @@ interface PendingParts {
 }
 
 /**
- * A waiting request. It leaves the queue when it gets seats, when its time runs out or when its client disconnects.
- * Most requests wait only until the next event-loop tick, so they share one timer and have no abort signal.
+ * A waiting request. It leaves the queue when it gets seats, times out or its client disconnects. Most requests wait
+ * only until the next event-loop tick, so they share one timer and have no abort signal.
  */
 class Pending implements Waiter {
   readonly seats: number
@@ -218,7 +218,7 @@ class Pending implements Waiter {
     this.#resolve(new Seated(this.#schema, { seats: this.seats, clock: this.#clock, queue: this.queue }))
   }
 
-  /** Leaves the queue if the client disconnected or if the request arrived at or before `came`. */
+  /** Leaves the queue if the client disconnected or if the request arrived no later than `came`. */
   leaveIfOver(came: number): void {
     if (this.#client.disconnected) this.#leave('cancelled')
     else if (this.#began <= came) this.#leave('time-out')

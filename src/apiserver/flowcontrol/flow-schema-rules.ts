@@ -115,7 +115,7 @@ function matchesPath({ verbs, paths, prefixes }: PathRule, { verb, path }: PathA
   return has(verbs, verb) && (has(paths, path) || prefixes.some((prefix) => path.startsWith(prefix)))
 }
 
-/** Returns a test for whether a user is one of the subjects. */
+/** Returns a function that tests whether a user matches one of the subjects. */
 function subjectTest(subjects: Subjects): (user: User) => boolean {
   const subjectsOfKind = (kind: string) => subjects.filter((each) => each.kind === kind)
   const users = namesOf([
@@ -135,8 +135,8 @@ function subjectTest(subjects: Subjects): (user: User) => boolean {
 }
 
 /**
- * `*` means all service accounts of a namespace and is matched by prefix. It must not be taken for the wildcard of all
- * users.
+ * `*` means all service accounts of a namespace and is matched by prefix. It must not be confused with the wildcard for
+ * all users.
  */
 function accountName(namespace: string, name: string): string {
   return name === '*' ? '' : serviceAccountName(namespace, name)

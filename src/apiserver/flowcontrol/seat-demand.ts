@@ -1,6 +1,6 @@
 /**
- * The demand for seats at one priority level: the seats in use and those that requests wait for. Lending decides by the
- * demand of the last period, weighted by time, and by a smoothed demand that follows a rise at once and a fall slowly.
+ * The demand for seats at one priority level: the seats in use and those that requests wait for. Lending considers the
+ * time-weighted demand of the last period and a smoothed demand that rises immediately and falls slowly.
  */
 import type { Clock } from '../../base/time/clock.ts'
 

@@ -9,12 +9,12 @@ import type { DemandOfPeriod } from './seat-demand.ts'
 /** Interval of the distribution. */
 export const lendingPeriodMs = 10_000
 
-/** The seats of a level by its configuration. */
+/** The seats of a level according to its configuration. */
 export interface SeatBounds {
   readonly nominal: number
   /** Seats that the level does not lend. */
   readonly lower: number
-  /** Seats that the level can have with everything that it may borrow. */
+  /** Maximum number of seats of the level, including borrowed seats. */
   readonly upper: number
 }
 

@@ -65,7 +65,7 @@ export type { FairQueue }
 export class SeatPool implements Waiting {
   readonly #tickBudget: TickBudget
   #limits: PoolLimits
-  /** Deals the queues as currently configured. Created when a request first waits. */
+  /** Assigns flows to queues as currently configured. Created when a request first waits. */
   #dealer: Dealer | undefined
   #inUse = 0
   #waiting = 0
@@ -74,7 +74,7 @@ export class SeatPool implements Waiting {
   /** Queues that have waiting or running requests, or that used more than their share. */
   readonly #queues = new Map<number, FairQueue>()
 
-  /** Learns of all seats that requests occupy or wait for. */
+  /** Records all seats that requests occupy or wait for. */
   readonly #demand: SeatDemand | undefined
 
   constructor(limits: PoolLimits, tickBudget: TickBudget, demand?: SeatDemand) {
@@ -129,9 +129,7 @@ export class SeatPool implements Waiting {
     return queue.waiters.size < queuing.queueLengthLimit || this.#waitsForTurn(queuing) ? queue : 'queue-full'
   }
 
-  /**
-   * Whether waiting requests lack only a larger tick budget, not seats. They then do not count as filling the queues.
-   */
+  /** Whether requests wait only for tick budget, not for seats. Such requests do not count as filling the queues. */
   #waitsForTurn({ queueLengthLimit }: Queuing): boolean {
     return this.#waiting < this.#limits.seats - this.#inUse + queueLengthLimit
   }
@@ -159,7 +157,7 @@ export class SeatPool implements Waiting {
     queue.waitingSeats -= seats
     this.#waiting--
     this.#demand?.add(-seats)
-    // The removed request may have been the one that needed more seats than were free.
+    // The removed request may have blocked others because it needed more seats than were free.
     this.#dispatch()
     this.#forgetIfIdle()
     return true
@@ -233,7 +231,9 @@ export class SeatPool implements Waiting {
     waiter.begin()
   }
 
-  /** Returns the queue with the earliest due time. Among equals, the queue that was created first wins. */
+  /**
+   * Returns the queue with the earliest due time. If several queues have the same due time, returns the oldest queue.
+   */
   #next(): FairQueue {
     let best: FairQueue | undefined
     for (const queue of this.#queues.values())

@@ -54,7 +54,7 @@ export function dealHand(flow: bigint, deckSize: number, handSize: number): numb
   return hand
 }
 
-/** Returns the card at this position among those not yet in the hand. */
+/** Returns the card at this position among the cards that are not yet in the hand. */
 function undrawnAt(place: number, hand: readonly number[]): number {
   let card = place
   for (const drawn of hand.toSorted((a, b) => a - b)) if (drawn <= card) card++

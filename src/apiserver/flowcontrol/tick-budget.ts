@@ -28,7 +28,7 @@ export class TickBudget {
   take(work: number): boolean {
     if (!this.#isUnderWay) this.#begin()
     if (this.#remainingWork <= 0) return false
-    // The last request may exceed the budget, so that no request is too large for a tick.
+    // The last request may exceed the budget; otherwise a large request could never start.
     this.#remainingWork -= work
     return true
   }

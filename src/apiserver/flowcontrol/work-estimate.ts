@@ -1,8 +1,8 @@
 /**
  * Estimates the cost of a request. Every request needs one seat, except a list, which needs one per hundred objects
  * that it must read, at most ten. As in kube-apiserver 1.23, a list of the latest state counts its objects twice: for
- * reading and for writing them. The work counts against the budget of an event-loop tick (`tick-budget.ts`): a write costs as
- * much as three reads.
+ * reading and for writing them. This cost is charged to the budget of an event-loop tick (`tick-budget.ts`): a write
+ * costs as much as three reads.
  */
 
 const objectsPerSeat = 100
@@ -27,7 +27,7 @@ function lookedAt(stored: number, query: URLSearchParams): number {
   const selects = (query.get('labelSelector') ?? '') !== '' || (query.get('fieldSelector') ?? '') !== ''
   if (selects && asksForOne(query)) return 1
   if (mayBeOld(query)) return stored
-  // A sorted page is chosen from all objects.
+  // To return a sorted page, the server reads all objects.
   return selects || (query.get('sort') ?? '') !== '' ? stored + limit : 2 * limit
 }
 

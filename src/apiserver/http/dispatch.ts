@@ -46,7 +46,10 @@ export interface Routes {
   readonly minWatchMs: number
   /** Whether lists support the parameters that only this server has. */
   readonly extensions: boolean
-  /** Returns a promise if an unserved type may be about to appear. The promise resolves when the type may be served. */
+  /**
+   * Returns a promise if a type that is not served may become available soon. The promise resolves when it may be
+   * available.
+   */
   readonly waitForType?: ((type: ResourceInfo) => Promise<void> | undefined) | undefined
   /** Forwards requests for API groups that another server serves. Returns false for all other requests. */
   readonly proxyToBackend: (exchange: Exchange, info: RequestInfo) => false | Promise<void>
@@ -137,7 +140,7 @@ function whenReadable(resource: Resource, verb: Verb, { namespace, name }: Resou
 /** Maximum number of attempts for a request whose CustomResourceDefinition keeps changing. */
 const maxAttempts = 5
 
-/** Whether the request failed against a definition that has changed since. */
+/** Whether the request failed because of a definition that has changed in the meantime. */
 async function isOutdated(exchange: Exchange, served: ServedType | undefined, error: unknown): Promise<boolean> {
   if (exchange.answered || exchange.disconnected || !(error instanceof ApiError)) return false
   if (error instanceof TypeChanged) return true
@@ -181,7 +184,7 @@ function warnOfDeprecation(exchange: Exchange, { kind, apiVersion, vendor }: Ser
   exchange.warn(deprecationOf(kind.deprecated, { kind, apiVersion, vendor }))
 }
 
-/** The path's scope does not fit the kind. Custom kinds answer as for an unknown path. */
+/** The path's scope does not fit the kind. Custom kinds respond as for an unknown path. */
 function unplaced(exchange: Exchange, { kind }: ServedType): void {
   if (kind.origin === 'built-in') throw noSuchPath()
   sendPageNotFound(exchange)

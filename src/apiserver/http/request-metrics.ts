@@ -141,7 +141,7 @@ export class RequestMetrics {
     }
   }
 
-  /** Set once per type: the metric reports use, not frequency. */
+  /** Set once per type, because the metric reports whether it is used, not how often. */
   #countDeprecated({ served, info }: Exchange): void {
     if (served?.kind.deprecated === undefined || !info?.resource) return
     const { group, plural, kind } = served

@@ -52,7 +52,9 @@ export function usernameIn(claims: JsonObject, claim: string): string {
   return name
 }
 
-/** Accepts a list of strings or a single string. Empty if the claim is absent or null. Throws BadClaims. */
+/**
+ * Accepts a list of strings or a single string. Returns an empty list if the claim is absent or null. Throws BadClaims.
+ */
 export function groupsIn(claims: JsonObject, groupsClaim: string): string[] {
   const groups = groupsClaim === '' ? undefined : own(claims, groupsClaim)
   if (groups === undefined || groups === null) return []
@@ -90,7 +92,7 @@ function isTime(value: Json | undefined): value is number {
   return typeof value === 'number' && value >= 0 && value <= lastSecond
 }
 
-/** Whether the token's audience contains this client. */
+/** Whether the token's audiences include this client. */
 export function isFor(claims: JsonObject, client: string): boolean {
   const audience = own(claims, 'aud')
   return audience === client || (Array.isArray(audience) && audience.includes(client))

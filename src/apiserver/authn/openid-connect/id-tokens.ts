@@ -55,7 +55,7 @@ export class TokenIssuer {
 
   authenticate(token: string): AuthenticationOutcome | Promise<AuthenticationOutcome> {
     const { keys } = this.#parts.provider
-    // With new keys, the results may change.
+    // New keys may change the results.
     if (keys !== this.#cachedKeys) this.#outcomeCache = new TtlCache(this.#parts.clock)
     this.#cachedKeys = keys
     return this.#outcomeCache.get(hash('sha256', token, 'base64'), () => judge(this.#parts, token))

@@ -1,7 +1,7 @@
 /**
  * Claims of service account tokens. Bound tokens are requested through `serviceaccounts/token`, expire, and may be
- * bound to a pod or Secret. Legacy tokens are stored in a Secret and valid as long as it exists. This file writes and
- * reads claims; other files check whether they still apply.
+ * bound to a pod or Secret. Legacy tokens are stored in a Secret and are valid as long as that Secret exists. This file
+ * writes and reads claims; other files check whether the claims still apply.
  */
 import type { Json, JsonObject } from '../../../api/json/json.ts'
 import { defined, isObject } from '../../../api/json/json.ts'
@@ -13,8 +13,8 @@ import { legacyTokenIssuer, type Vendor } from '../../../api/model/vendor.ts'
 export interface Holder {
   readonly name: string
   /**
-   * Undefined for the Secret of a legacy token, which is identified by the token that it contains, and for the node of
-   * a pod if that Node does not exist.
+   * Undefined for the Secret of a legacy token, which is identified by the token that it contains. Also undefined for
+   * the node of a pod if the Node does not exist.
    */
   readonly uid: string | undefined
 }

@@ -44,7 +44,7 @@ export function isSigning(key: VerifyingKey | SigningKey): key is SigningKey {
   return 'privateKey' in key
 }
 
-/** `signing` signs; all keys verify. */
+/** `signing` signs new tokens; all keys verify tokens. */
 export function tokenKeys(signing: SigningKey, others: readonly VerifyingKey[]): TokenKeys {
   const all = new Map([signing, ...others].map((key) => [key.id, key]))
   return { signing, verifying: [...all.values()] }

@@ -22,7 +22,7 @@ export interface SignedToken {
 export interface SignatureOptions {
   readonly vendor: Vendor
   readonly keys: readonly VerifyingKey[]
-  /** Issuers of bound tokens. The first signs, the others were used before. */
+  /** Issuers of bound tokens. The first issuer signs new tokens; the others were used before. */
   readonly issuers: readonly string[]
 }
 

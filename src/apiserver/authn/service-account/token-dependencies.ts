@@ -1,9 +1,8 @@
 /**
  * Checks that the objects that a token depends on still exist: its account and the pod, Secret or node that it is bound
- * to. The node of a pod does not count.
- * Objects are compared by uid, so that a recreated object does not count; a legacy token is compared with the content
- * of its Secret. A terminating object counts as deleted, except for a pod, which needs its token until its grace period
- * ends.
+ * to. The node of a pod is not checked. Objects are compared by uid, so that a token is not valid for a recreated
+ * object; a legacy token is compared with the content of its Secret. A terminating object counts as deleted, except for
+ * a pod, which needs its token until its grace period ends.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 import { node as nodes } from '../../../api/kinds/core/node.ts'
@@ -20,7 +19,7 @@ import type { SignedToken } from './signatures.ts'
 export interface HolderOptions {
   readonly lookup: Lookup
   readonly clock: Clock
-  /** If false, legacy tokens are accepted without their account and Secret. */
+  /** If false, legacy tokens are accepted even if their account or Secret does not exist. */
   readonly lookupLegacy: boolean
 }
 
@@ -64,7 +63,7 @@ export class TokenDependencies {
       (secret === undefined || isThere(ofSecret, secret.uid)) &&
       (node === undefined || isThere(ofNode, node.uid)) &&
       (!legacy || holdsToken(ofSecret!, token.hash))
-    // The end of a pod's grace period does not change the pod, so the result is not cached.
+    // Nothing in the pod changes when its grace period ends, so the result is not cached.
     if (stands && !ofPod?.metadata.deletionTimestamp) this.#good.set(token, dependencies)
     return stands
   }

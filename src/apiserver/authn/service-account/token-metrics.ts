@@ -1,4 +1,7 @@
-/** Counts the use of legacy and stale service account tokens, so that operators know when they can be removed. */
+/**
+ * Counts the use of legacy and stale service account tokens, so that operators know when support for them can be
+ * disabled.
+ */
 import { Counter, type Metric } from '../../../base/telemetry/metrics.ts'
 import type { TokenClaims } from './claims.ts'
 

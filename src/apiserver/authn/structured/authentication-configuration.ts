@@ -219,7 +219,7 @@ function checkPrefixed(mapping: Infer<typeof prefixedClaim>, path: FieldPath): v
     throw fault(`${path}.prefix`, 'is required with claim; set it to "" for no prefix')
 }
 
-/** The keys of the vendor are reserved, because the server itself sets such attributes. */
+/** Keys in the vendor's domain are reserved because the server itself sets such attributes. */
 function checkExtraKey(key: string, path: FieldPath, { groupDomain, keyDomain }: Vendor): void {
   const [domain = '', ...rest] = key.split('/')
   const isPath = rest.length > 0 && rest.every((part) => /^[a-z0-9._~!$&'()*+,;=:@%-]+$/.test(part))
@@ -229,7 +229,7 @@ function checkExtraKey(key: string, path: FieldPath, { groupDomain, keyDomain }:
     throw fault(path, `must not use the reserved domain ${domain}`)
 }
 
-/** A user name from an address counts only if the token proves that the address was verified. */
+/** A user name derived from an email address is accepted only if the token states that the address was verified. */
 function checkVerifiedEmail({ claimMappings = {}, claimValidationRules = [] }: JwtConfiguration, path: FieldPath) {
   const { username = {}, extra = [] } = claimMappings
   const expression = username.expression ?? ''

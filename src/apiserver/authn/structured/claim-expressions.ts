@@ -59,7 +59,7 @@ export function compileCondition(expression: ExpressionSource, compiling: Compil
   return (value) => evaluate(value) === true
 }
 
-/** Compiles an expression that returns one text. Throws ConfigurationFault. */
+/** Compiles an expression that returns a string. Throws ConfigurationFault. */
 export function compileText(expression: ExpressionSource, compiling: Compiling): Expression<string> {
   const evaluate = compile(expression, ['string', 'dyn'], compiling)
   return (value) => {
@@ -69,7 +69,7 @@ export function compileText(expression: ExpressionSource, compiling: Compiling):
   }
 }
 
-/** Compiles an expression that returns a text, a list of texts or null. Empty texts are dropped. */
+/** Compiles an expression that returns a string, a list of strings or null. Empty strings are dropped. */
 export function compileTexts(expression: ExpressionSource, compiling: Compiling): Expression<string[]> {
   const evaluate = compile(expression, ['string', 'list', 'null_type', 'dyn'], compiling)
   return (value) => {

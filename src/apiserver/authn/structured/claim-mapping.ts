@@ -1,4 +1,4 @@
-/** Maps the claims of a token to a user, as an issuer of the AuthenticationConfiguration says. */
+/** Maps the claims of a token to a user, as configured for its issuer in the AuthenticationConfiguration. */
 import { type JsonObject, own } from '../../../api/json/json.ts'
 import type { FieldPath } from '../../../api/model/field-error.ts'
 import type { User } from '../../../api/model/user.ts'

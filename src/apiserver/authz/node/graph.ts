@@ -1,7 +1,7 @@
 /**
  * A graph of dependencies, maintained by watches: from the pods on a node to the Secrets, ConfigMaps, claims and
- * accounts that they reference, from claims to their volumes and the Secrets that those reference, and from attachments
- * and slices of devices to nodes. A query costs one or two lookups, whatever the number of pods.
+ * accounts that they reference, from claims to their volumes and the Secrets that the volumes reference, and from
+ * VolumeAttachments and ResourceSlices to nodes. A query costs one or two lookups, regardless of the number of pods.
  */
 
 import { persistentVolume as persistentVolumes } from '../../../api/kinds/core/persistent-volume.ts'
@@ -20,14 +20,14 @@ export class NodeGraph {
   readonly #index: DerivedIndex
   readonly #mirrorKey: string
   readonly #pods = new Map<string, PodNeeds>()
-  /** Number of pods of each node that need an object. */
+  /** Number of pods that need an object, per node. */
   readonly #needed = new Map<string, Map<string, number>>()
   readonly #volumes = new Map<string, VolumeNeeds>()
   /** Volumes that reference a Secret. */
   readonly #volumesOf = new Map<string, Set<string>>()
   /** Node of each attachment. */
   readonly #attachments = new Map<string, string>()
-  /** Node of each slice of devices. */
+  /** Node of each ResourceSlice. */
   readonly #slices = new Map<string, string>()
 
   constructor(lookup: Lookup, vendor: Vendor) {

@@ -1,13 +1,14 @@
 /**
- * Access of node agents to Nodes and Pods (`AuthorizeNodeWithSelectors`): an agent reads only its own Node and the pods
- * on it, and lists pods only with a field selector on its node. The admission plugin NodeRestriction checks writes.
+ * Access of node agents to Nodes and Pods (`AuthorizeNodeWithSelectors`): an agent may read only its own Node and the
+ * pods on it, and may list pods only with a field selector for its node. The admission plugin NodeRestriction checks
+ * writes.
  */
 import { allow, type Decision, noOpinion, type ResourceAttributes } from '../authorizer.ts'
 
 /** Decides about a request of the agent of a node. */
 export type NodeJudge = (node: string, attributes: ResourceAttributes) => Decision | Promise<Decision>
 
-/** An authorizer without a verdict, for a reason. */
+/** Returns an authorizer that has no opinion, for this reason. */
 export function because(reason: string): Decision {
   return { verdict: 'no opinion', reason: () => reason }
 }

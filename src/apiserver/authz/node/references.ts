@@ -92,7 +92,7 @@ function containerNeeds({ env = [], envFrom = [] }: Container, need: Need): void
   }
 }
 
-/** The status names the claims that were generated for the pod. */
+/** The status lists the claims that were generated for the pod. */
 function claimNeeds({ resourceClaims = [] }: PodSpec, status: PodStatus, need: Need): void {
   const { resourceClaimStatuses = [], extendedResourceClaimStatus } = status
   const generated = new Set(resourceClaims.filter((each) => !each.resourceClaimName).map(({ name }) => name))

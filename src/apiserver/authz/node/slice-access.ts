@@ -1,6 +1,6 @@
 /**
- * Access of node agents to ResourceSlices: an agent manages the slices of its own node, and lists them only with a field
- * selector on that node. The admission plugin NodeRestriction checks which node a new slice names.
+ * Access of node agents to ResourceSlices: an agent may manage the slices of its own node, and may list them only with
+ * a field selector for that node. The admission plugin NodeRestriction checks which node a new slice names.
  */
 import { allow, noOpinion } from '../authorizer.ts'
 import { because, type NodeJudge, selectsNode } from './node-and-pod-access.ts'

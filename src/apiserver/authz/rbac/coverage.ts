@@ -3,8 +3,7 @@
  *
  * Every single permission of a rule (one verb on one resource of one group with one name) must be in one of the user's
  * rules. Their number is the product of the lists, so single permissions are checked only if no rule covers several at
- * once. The work is bounded and yields to other requests. If the bound is reached, the result is undecided: neither yes
- * nor no.
+ * once. The work is bounded and yields to other requests. If the bound is reached, the result is undecided.
  */
 import { HeldRules, hasWord, type Part } from './held-rules.ts'
 import { type PolicyRule, type Rule, ruleOf } from './rule.ts'
@@ -16,7 +15,7 @@ const stepsBetweenTurns = 2000
 export interface Coverage {
   /** The uncovered rules, up to the requested number. */
   readonly uncovered: readonly PolicyRule[]
-  /** Whether all rules were checked, or enough uncovered ones were found. */
+  /** Whether all rules were checked or enough uncovered rules were found. */
   readonly decided: boolean
 }
 
@@ -74,7 +73,7 @@ function* coversResources(userRules: HeldRules, rule: Rule, effort: Effort): Gen
   return yield* coversFrom(userRules, rule, { at: 0, effort })
 }
 
-/** All `userRules` rules contain the parts before `at`. Results after the effort is used up are ignored. */
+/** All `userRules` contain the parts before `at`. Once the work limit is reached, results are ignored. */
 function* coversFrom(
   userRules: HeldRules,
   rule: Rule,

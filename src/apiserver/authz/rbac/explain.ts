@@ -9,14 +9,14 @@ import { allows, type PolicyRule, type Rule } from './rule.ts'
 
 type Attributes = ResourceAttributes | PathAttributes
 
-/** A rule of a user, and the parts of a request that it does not allow. */
+/** A rule of a user, and the parts of a request that the rule does not allow. */
 export interface NearRule extends Grant {
   readonly lacks: readonly string[]
 }
 
 const maxNear = 10
 
-/** Returns the user's rules that allow all but the fewest parts of the request. */
+/** Returns the user's rules that come closest to allowing the request. */
 export function nearRules(policy: Policy, user: User, attributes: Attributes): NearRule[] {
   const near: NearRule[] = []
   policy.find(user, scopeOf(attributes), (rule, binding) => {
@@ -36,7 +36,10 @@ function scopeOf(attributes: Attributes): string {
   return attributes.resource ? attributes.namespace : ''
 }
 
-/** Returns the parts of the request that the rule does not allow; undefined if they have almost nothing in common. */
+/**
+ * Returns the parts of the request that the rule does not allow; undefined if rule and request have almost nothing in
+ * common.
+ */
 export function lacking(rule: Rule, attributes: Attributes): string[] | undefined {
   const parts = attributes.resource ? resourceParts : pathParts
   // Checks each part separately, with all other parts set to match everything.

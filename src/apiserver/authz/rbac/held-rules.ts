@@ -1,7 +1,7 @@
 /**
- * A user's rules, indexed for repeated queries by word: all rules that allow `pods`, of those all that allow it in the
- * group `apps`, and so on. Each result is computed once on first use and is again such a set. Many queries thus cost
- * little more than one pass over the rules.
+ * A user's rules, indexed for repeated queries by word: all rules that allow `pods`, then those of them that allow it
+ * in the group `apps`, and so on. Each result is computed on first use and is itself an indexed set. Many queries thus
+ * cost little more than one pass over the rules.
  *
  * The cost is reported to `spend` in steps of similar duration.
  */
@@ -30,7 +30,7 @@ export class HeldRules {
     this.#spend = spend
   }
 
-  /** Returns the rules whose list contains the word; for undefined, those with a wildcard. */
+  /** Returns the rules whose list contains the word, or, for undefined, the rules with a wildcard. */
   having(part: Part, word: string | undefined): HeldRules {
     const { byWord, every, answers } = this.#index(part)
     if (word === undefined) return every

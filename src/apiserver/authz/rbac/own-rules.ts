@@ -14,7 +14,7 @@ export interface OwnRules {
 }
 
 export interface OwnRulesExplanation {
-  /** Rules that lack the fewest parts of the action, closest first. */
+  /** Rules that come closest to allowing the action, closest first. */
   readonly nearRules: readonly { readonly rule: PolicyRule; readonly lacks: readonly string[] }[]
   readonly smallestRule: PolicyRule
 }
@@ -29,7 +29,7 @@ export function explainByOwnRules(
   const nearRules = (attributes.resource ? resourceRules : nonResourceRules)
     .flatMap((rule) => {
       const lacks = lacking(ruleOf(rule), attributes)
-      // A rule that lacks nothing applies in another namespace.
+      // A rule that allows every part of the action applies in another namespace.
       return lacks === undefined ? [] : [{ rule, lacks: lacks.length === 0 ? ['namespace'] : lacks }]
     })
     .sort((a, b) => a.lacks.length - b.lacks.length)

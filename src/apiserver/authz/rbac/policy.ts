@@ -1,6 +1,6 @@
 /**
  * Permissions granted by roles and bindings, in an index maintained by watches. Lookups are by user name and groups, so
- * that their cost depends on the user's own bindings and not on the total number.
+ * that their cost depends on the number of the user's bindings rather than the total number.
  *
  * A binding to a missing role grants nothing until the role is created.
  */

@@ -1,6 +1,6 @@
 /**
  * The file of `--authorization-config`: an AuthorizationConfiguration in the format of kube-apiserver. It lists the
- * authorizers in their order, among them any number of webhooks. Conditions are compiled by the caller.
+ * authorizers in order, including any number of webhooks. Conditions are compiled by the caller.
  */
 import { isAbsolute } from 'node:path'
 import type { Json } from '../../../api/json/json.ts'
@@ -46,7 +46,7 @@ const authorizer = s.object({
 })
 const fields = { authorizers: field(1, s.list(authorizer), { doc: 'Authorizers, in the order of their calls.' }) }
 
-/** Types that need no further configuration. Each may occur once. */
+/** Types that need no further configuration. Each type may occur once. */
 const plainTypes = ['Node', 'RBAC', 'ABAC', 'AlwaysAllow', 'AlwaysDeny'] as const
 const maxConditions = 64
 const maxTimeoutMs = 30_000

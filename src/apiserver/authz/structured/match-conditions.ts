@@ -64,10 +64,10 @@ export interface ConditionParts {
   readonly hasSelectors: boolean
 }
 
-/** Whether all conditions are met, one is not, or none is unmet but one failed. */
+/** The result: all conditions are met, a condition is unmet, or none is unmet but at least one failed. */
 export type ConditionOutcome = 'met' | 'unmet' | 'failed'
 
-/** Compiles conditions. `path` is that of the list. Throws ConfigurationFault. */
+/** Compiles conditions. `path` is the path of the list. Throws ConfigurationFault. */
 export function compileConditions(
   sources: readonly string[],
   path: FieldPath,

@@ -57,7 +57,7 @@ export class ConversionCache {
     const answer = this.#convert(wanted.map(({ json }) => json))
     for (const [i, { id }] of wanted.entries()) {
       const own = answer.then((converted) => converted[i]!)
-      // Waiters see the error. Without waiters it must not become an unhandled rejection.
+      // Waiting callers see the error. If nobody waits, it must not become an unhandled rejection.
       own.catch(() => {})
       this.#underWay.set(id, own)
     }

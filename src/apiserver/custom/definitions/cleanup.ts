@@ -22,14 +22,17 @@ export interface CleanupParts {
   /** The resource of CustomResourceDefinitions. */
   readonly resource: Resource
   readonly registry: RegistryParts
-  /** Object states that are already marked for deletion and only wait for finalizers. Kept between steps. */
+  /** Object states that are already marked for deletion and wait only for finalizers. Kept between steps. */
   readonly waiting: WeakSet<CachedObject>
   /** Throws if the store was restored after the definition was read. */
   readonly assertCurrent: () => void
   readonly signal: AbortSignal
 }
 
-/** Runs one step. Returns `later` while finalizers hold objects. `onEmpty` is called when the last of them is gone. */
+/**
+ * Runs one step. Returns `later` while finalizers block the deletion of objects. Calls `onEmpty` when the last object
+ * is gone.
+ */
 export async function cleanUp(
   parts: CleanupParts,
   definition: CustomResourceDefinition,
@@ -75,7 +78,7 @@ async function deleteAll(resource: Resource, parts: CleanupParts): Promise<void>
   }
 }
 
-/** Parses each object state only once. */
+/** Avoids parsing the same object state twice. */
 function isWaiting(object: CachedObject, waiting: WeakSet<CachedObject>): boolean {
   if (waiting.has(object)) return true
   if (!object.json.includes('"deletionTimestamp"')) return false

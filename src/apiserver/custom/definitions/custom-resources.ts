@@ -6,7 +6,8 @@
  *   terminating    rejects new objects, deletes the existing ones, then removes the finalizer
  *   deleted        stops serving the kinds and frees their memory
  *
- * Each step reads the current state and can be repeated at any time, so that restarts and other servers do no harm.
+ * Each step reads the current state and can be repeated at any time, so that restarts and concurrent servers are
+ * harmless.
  */
 
 import type { CustomResourceDefinition } from '../../../api/kinds/apiextensions/definition-fields.ts'
@@ -148,7 +149,7 @@ export class CustomResources {
     if (isUpToDate(definition, granted, this.#parts.registry.clock.now())) return
     // Serves the type before writing the status, so that a client that sees the condition Established can use it.
     if (grantsAll(granted)) await this.#served.serve(definition, granted.names)
-    // Another definition may have got the name first.
+    // Another definition may have reserved the name first.
     else if (!known.established) this.#served.remove(known.name)
     await writeStatus(this.#establishing, known, { granted, signal })
   }

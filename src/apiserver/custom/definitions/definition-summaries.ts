@@ -62,7 +62,7 @@ export class DefinitionSummaries {
   readonly #resource: Resource
   readonly #catalogue: Catalogue
   readonly #known = new Map<string, DefinitionSummary>()
-  /** Names of all definitions ever seen in the cache, by group. Undefined after a reset. */
+  /** Names of all definitions that have ever been in the cache, by group. Undefined after a reset. */
   #groups: Map<string, Set<string>> | undefined
 
   /** `resource` stores the definitions. */

@@ -114,7 +114,7 @@ export async function openKind(definition: CustomResourceDefinition, vendor: Ven
   return made.kind
 }
 
-/** Must not be called: deletions use the stored form. */
+/** Never called, because deletions use the stored form. */
 const refuseToConvert: Convert = () =>
   Promise.reject(new TypeError('conversion was requested for a deletion, which uses the stored version'))
 
@@ -146,7 +146,7 @@ function definitionOf(
   }
 }
 
-/** Names the best version to use instead, if a newer one is served. */
+/** Names the best replacement version, if a newer version is served. */
 function warningOf({ group, versions = [] }: DefinitionSpec, deprecated: string, kind: string): string {
   const [best] = versions
     .filter(({ name = '', served, deprecated: isOld }) => served && !isOld && compareVersions(name, deprecated) < 0)
@@ -156,7 +156,7 @@ function warningOf({ group, versions = [] }: DefinitionSpec, deprecated: string,
   return `${group}/${deprecated} ${kind} is deprecated${instead}`
 }
 
-/** Adds the rules that must parse the schemas to the kind of definitions. */
+/** Adds the validation rules that need parsed schemas to the CustomResourceDefinition kind. */
 export function withSchemaRules(kind: Kind): Kind {
   const judge: NonNullable<Kind['rules']['judge']> = (object, previous, context) =>
     schemaFaultsOf(object as CustomResourceDefinition, previous as CustomResourceDefinition | undefined, context)

@@ -3,7 +3,7 @@
  * built-in kind uses. Granted names are kept until the definition gives them up or is deleted.
  *
  * A status reports the granted names, but another program may have written it, or a server that did not yet have a
- * built-in kind of that name. Names from a status are therefore used only if they can have been granted
+ * built-in kind of that name. Names from a status are therefore used only if they could have been granted
  * (`credibleNames`).
  */
 import type { DefinitionCondition, DefinitionNames } from '../../../api/kinds/apiextensions/definition-fields.ts'
@@ -33,7 +33,7 @@ export function namesTaken(all: Iterable<DefinitionNames>): TakenNames {
 }
 
 /**
- * Filters the names in a status to the names that can have been granted: no names of built-in kinds, and the plural and
+ * Filters the names in a status to those that could have been granted: no names of built-in kinds, and the plural and
  * kind only as requested, because they cannot change once granted.
  */
 export function credibleNames(reported: DefinitionNames, requested: DefinitionNames, own: TakenNames): DefinitionNames {
@@ -57,7 +57,7 @@ export function grantsAll({ condition }: GrantedNames): boolean {
   return condition.status === 'True'
 }
 
-/** `current` are the names granted before. If several names conflict, the last conflict is reported. */
+/** `current` contains the previously granted names. If several names conflict, the last conflict is reported. */
 export function grantNames(requested: DefinitionNames, current: DefinitionNames, takenNames: TakenNames): GrantedNames {
   const names: DefinitionNames = { ...current }
   let conflict: Pick<DefinitionCondition, 'reason' | 'message'> | undefined

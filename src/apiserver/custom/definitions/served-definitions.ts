@@ -1,6 +1,6 @@
 /**
  * Keeps the catalogue in step with the definitions. Kinds are added when their cache is filled, replaced when the
- * definition changes and removed with it. Watches on a changed or removed kind end.
+ * definition changes and removed with the definition. Watches on a changed or removed kind end.
  */
 import type { CustomResourceDefinition, DefinitionNames } from '../../../api/kinds/apiextensions/definition-fields.ts'
 import { ApiError, noSuchPath, type ResourceRef } from '../../../api/model/api-error.ts'
@@ -46,7 +46,7 @@ export class ServedDefinitions {
     return this.#serving.get(name)?.servedAs === servedAs
   }
 
-  /** Serves the definition under these names once its objects can be read. Throws if its schema is invalid. */
+  /** Serves the definition under these names as soon as its objects can be read. Throws if its schema is invalid. */
   async serve(definition: CustomResourceDefinition, names: DefinitionNames): Promise<void> {
     const { name = '', uid } = definition.metadata
     const state = servedAs(definition, names)
@@ -98,7 +98,7 @@ export class ServedDefinitions {
     const { known, registry, settled } = this.#parts
     const refuse = write === 'create' ? whyNone : whyUnchanged
     if (refuse(known.get(definition.name), definition, type) !== undefined) {
-      // Another server may just be writing its status.
+      // Another server may be writing its status at this moment.
       await settled(definition.name)
       await waitForCaches(registry)
     }

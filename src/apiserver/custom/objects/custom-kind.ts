@@ -56,7 +56,7 @@ export interface CustomKindDefinition {
   readonly indexedFields?: readonly string[]
   /** Deprecation warning for users of this version. */
   readonly warning?: string | undefined
-  /** The storage version, if it is another one. */
+  /** The storage version, if it is a different version. */
   readonly storage?: Kind | undefined
   /** Readers of all versions, by `apiVersion`. Each version adds its own. */
   readonly versions?: Map<string, Evolution>
@@ -130,7 +130,7 @@ function makeKind(definition: CustomKindDefinition, read: ReadSchema, vendor: Ve
   }
 }
 
-/** An element that occurs twice is no error of a write if the stored object already has one. */
+/** A duplicate element is not an error if the stored object already has duplicates. */
 function isRepetition({ fault }: FieldError): boolean {
   return fault === 'FieldValueDuplicate'
 }

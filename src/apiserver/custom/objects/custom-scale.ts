@@ -14,7 +14,7 @@ export interface ScalePaths {
   readonly labelSelectorPath?: string
 }
 
-/** `prepareForUpdate` is that of the kind itself. */
+/** `prepareForUpdate` is the function of the kind itself. */
 export function customScale(
   paths: ScalePaths,
   kind: KindRef,
@@ -51,7 +51,7 @@ export function customScale(
         const replicas = spec?.replicas ?? 0
         if (replicas < 0) throw invalidObject(kind, object.metadata.name ?? '', [negative(specReplicasPath, replicas)])
         setAt(object, specReplicasPath, replicas)
-        // From the metadata, only the preconditions uid and resourceVersion apply.
+        // The only metadata used are the preconditions uid and resourceVersion.
         const { uid, resourceVersion } = metadata
         object.metadata = { ...object.metadata, ...defined({ uid }) }
         if (resourceVersion === undefined) delete object.metadata.resourceVersion

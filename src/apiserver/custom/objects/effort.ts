@@ -12,7 +12,7 @@ const uncounted = 500_000
 /** Maximum CPU time per object, in microseconds. */
 const maxMicroseconds = 50_000
 
-/** Whether this many more steps are allowed. Once false, it stays false. */
+/** Whether this many more steps are allowed. Once it returns false, it always returns false. */
 export function mayTake(effort: Effort, steps: number): boolean {
   if (effort.spent) return false
   effort.began ??= threadMicroseconds()

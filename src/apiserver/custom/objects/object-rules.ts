@@ -1,7 +1,6 @@
 /**
- * Validates rules of custom objects that concern more than one value: elements of sets and keyed lists are unique,
- * embedded objects are valid, and replica counts are numbers. Unlike schema errors, which name the list, these errors
- * name the element.
+ * Validates custom objects beyond single values: elements of sets and keyed lists must be unique, embedded objects
+ * valid, and replica counts numbers. Unlike schema errors, which name the list, these errors name the element.
  */
 
 import { goSyntax } from '../../../api/json/go-syntax.ts'
@@ -136,7 +135,7 @@ class Elements {
   readonly #schema: ListSchema
   readonly #path: FieldPath
   readonly #search: Search
-  /** Elements identified by a string, as nearly all are. Formatting them in Go syntax would take longer. */
+  /** Elements identified by a string, as nearly all elements are. Formatting them in Go syntax would take longer. */
   readonly #texts = new Set<string>()
   readonly #others = new Set<string>()
 
@@ -183,7 +182,10 @@ function keyIn(item: JsonObject, key: string, { items }: ListSchema): Json | und
 
 const maxReplicas = 2 ** 31 - 1
 
-/** Validates that the replica fields are numbers and the selector is a string. Otherwise the scale cannot be shown. */
+/**
+ * Validates that the replica fields are numbers and the selector is a string. Otherwise the Scale could not be
+ * returned.
+ */
 function scaleFaults(object: JsonObject, paths: ScalePaths): FieldError[] {
   const { specReplicasPath = '', statusReplicasPath = '', labelSelectorPath = '' } = paths
   return [

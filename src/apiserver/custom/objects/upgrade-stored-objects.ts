@@ -34,7 +34,7 @@ export interface Evolving {
   readonly id: string
   /** Changes whenever the schema or its interpretation changes (schema-id.ts). */
   readonly schemaId: string
-  /** Reader of the storage version, if it is another one. */
+  /** Reader of the storage version, if it is a different version. */
   readonly storage?: Evolution | undefined
   /** Readers of all versions by `apiVersion`. May be filled later. */
   readonly versions?: ReadonlyMap<string, Evolution> | undefined
@@ -64,7 +64,7 @@ export function evolutionOf(evolving: Evolving): Evolution {
   }
 }
 
-/** Returns the methods that differ if a webhook converts the versions. */
+/** Returns the methods that differ for a kind whose versions are converted by a webhook. */
 function remoteForms(
   version: Version,
 ): Pick<Evolution, 'remote' | 'readJson' | 'readJsonSliced' | 'prepare' | 'convert'> {
@@ -217,7 +217,7 @@ class Version {
   }
 }
 
-/** Validation rejects fields of a wrong type on write, but objects stored earlier must remain readable. */
+/** Validation rejects fields of the wrong type on write, but objects stored earlier must remain readable. */
 function* soundly(schema: ObjectSchema, object: ApiObject): Generator<void, ApiObject> {
   try {
     return asObject((yield* decodeSliced(schema, asJson(object))).value)

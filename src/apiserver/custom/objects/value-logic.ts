@@ -1,7 +1,7 @@
 /**
  * Validates allOf, anyOf, oneOf and not. If no alternative matches, the errors of the best one are reported in
- * addition, as in kube-apiserver 1.23: the alternative that validated the most parts of the value, the first among
- * equals.
+ * addition, as in kube-apiserver 1.23: the alternative that accepted the most parts of the value, or the first of
+ * several such alternatives.
  */
 
 import { isObject, type JsonObject, own } from '../../../api/json/json.ts'
@@ -28,7 +28,7 @@ interface Outcome {
 
 type Demand = (...about: About) => Outcome
 
-/** Errors of logic keywords belong to no field. Their text contains the path. */
+/** Errors of logic keywords are not attributed to a field. Their text contains the path. */
 function unmet(path: FieldPath, rule: string): FieldError {
   const text = `${JSON.stringify(path)} ${rule}`
   return { ...invalid(nowhere, '', text), once: text }
@@ -103,7 +103,7 @@ function logicOf(schema: JsonObject, tools: RuleTools): Demand | undefined {
 function negation(demand: Demand): Demand {
   return (...about) => {
     const holds = demand(...about).faults.length === 0
-    // A value rejected for excessive work has not been found to differ.
+    // A value that was rejected because of excessive work is not known to violate the schema.
     if (isSpent(about)) return spent(about)
     return holds ? failed(unmet(about[1], 'must not validate the schema (not)'), undefined) : nothing
   }

@@ -42,15 +42,15 @@ export interface RuleTools {
   readonly prefix: string
 }
 
-/** Kubernetes 1.25 and later report what is wrong with a value, and name the element of a list. */
+/** Kubernetes 1.25 and later report the kind of error and name the list element. */
 export function isPrecise(context: RuleContext): boolean {
   return isSince('1.25', context)
 }
 
-/** Path of errors that belong to no field, as in kube-apiserver. */
+/** Path of errors that are not attributed to a field, as in kube-apiserver. */
 export const nowhere: FieldPath = '<nil>'
 
-/** What a keyword demands of a value: in words, and the reason of its error in precise versions. */
+/** The requirement of a keyword: its wording, and the error reason in versions with precise reasons. */
 interface Demand {
   readonly rule: string
   readonly precise?: FieldFault
@@ -108,7 +108,7 @@ const hasAtMost = (text: string, limit: number) =>
 const hasAtLeast = (text: string, limit: number) =>
   text.length >= 2 * limit || (text.length >= limit && [...text].length >= limit)
 
-/** Rules that are independent of each other. */
+/** Combines rules that are independent of each other. */
 const keywords: { readonly [keyword: string]: MakeRule } = {
   enum: (wanted) => {
     const texts = new Set((wanted as Json[]).filter((item) => typeof item === 'string'))
@@ -149,7 +149,7 @@ const keywords: { readonly [keyword: string]: MakeRule } = {
   },
 }
 
-/** Kubernetes 1.35 and later check that a number has its format, and report it without a field. */
+/** Kubernetes 1.35 and later check that a number matches its format, and report the error without a field. */
 const checksNumbers = (context: RuleContext) => isSince('1.35', context)
 
 function wrongNumber(path: FieldPath, format: string): FieldError {

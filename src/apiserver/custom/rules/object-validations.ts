@@ -70,7 +70,7 @@ export function ruleJudge(text: Buffer, prefix: string): Judge | undefined {
   }
 }
 
-/** Errors because of which rules could not evaluate an object. */
+/** Errors that prevent rules from evaluating an object. */
 const preventsRules: ReadonlySet<FieldFault> = new Set([
   ...(['FieldValueNotSupported', 'FieldValueRequired', 'FieldValueTooLong', 'FieldValueTooMany'] as const),
   ...(['FieldValueTypeInvalid', 'FieldValueForbidden'] as const),
@@ -81,7 +81,7 @@ const notEvaluated =
 interface Validating {
   /** Determines how errors are reported. */
   readonly version: EmulatedVersion
-  /** Receives errors of unchanged values, which do not prevent a write. If unset, they do. */
+  /** Receives errors of unchanged values, which do not prevent a write. If unset, such errors prevent the write. */
   readonly forgive?: (text: string) => void
 }
 
@@ -174,7 +174,7 @@ function* judgeRules(node: RuleNode, judging: Judging, judged: ValueAtPath): Gen
       // Kubernetes 1.28 continues the path of the previous error.
       if (!isAtLeast(judging.version, '1.29')) base = where
       const fault = errorOf(rule, where === '' ? nowhere : where, { values, judging, shown })
-      // The error of a transition is never forgiven.
+      // Errors of transition rules are never tolerated.
       if (isForgiven && !isTransition(rule, program)) judging.forgive?.(`${fault.path}: ${fault.text}`)
       else judging.faults.push(fault)
     } else if (outcome !== undefined) report(outcome)
@@ -194,7 +194,7 @@ function isTransition(rule: Rule, { used }: Program): boolean {
   return used.has('oldSelf') && !rule.optionalOldSelf
 }
 
-/** Returns a value as errors show it: its type, and later the value, unless it has parts. */
+/** Returns a value as shown in errors: its type, or in later versions the value itself unless it has parts. */
 function showValue(type: string, value: Json, { version }: Validating): Json | undefined {
   if (!isAtLeast(version, '1.35')) return type
   return typeof value === 'object' ? undefined : value
@@ -226,7 +226,7 @@ function errorOf(
 
 const maxMessage = 5 * 1024
 
-/** Evaluates the message expression. Its failure is no error: the message or the rule is used instead. */
+/** Evaluates the message expression. If it fails, the message or the rule is used instead. */
 function messageOf(rule: CompiledRule, { values, judging }: Running): string {
   const { messageProgram } = rule
   if (messageProgram?.outcome !== 'program') return failure(rule)
@@ -242,7 +242,10 @@ function messageOf(rule: CompiledRule, { values, judging }: Running): string {
   }
 }
 
-/** Returns `broken` for a violated rule, the error text if it cannot be evaluated, and undefined if it holds. */
+/**
+ * Returns `broken` for a violated rule, the error text if it cannot be evaluated, and undefined if the value satisfies
+ * the rule.
+ */
 function runRule(program: Program, rule: Rule, { values, judging }: Running): string | undefined {
   const budget = new Budget(maxRuleCost)
   try {

@@ -111,7 +111,7 @@ function judge(node: RuleNode, judging: Judging, around: Around): void {
     if (faults.length === 0) judgeRule({ node, rule, place }, judging, around)
   }
   const below = { ...around, uncorrelated: around.uncorrelated ?? (correlation === 'none' ? path : undefined) }
-  // The fields of an atomic object have names and are matched in spite of it.
+  // The fields of an atomic object have names and can be matched nevertheless.
   for (const member of members.values()) judge(member, judging, around)
   const each = { ...below, occurrences: within(around, limit) }
   if (values) judge(values, judging, each)

@@ -1,5 +1,5 @@
 /**
- * The fields of one rule, and the errors in their form. A version of Kubernetes ignores the fields that later versions
+ * The fields of one rule, and the errors in their form. Each Kubernetes version ignores fields that later versions
  * introduced.
  */
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
@@ -23,7 +23,7 @@ export interface Rule {
   readonly message: string
   /** Expression of the message; takes precedence over `message`. */
   readonly messageExpression: string
-  /** Reason of the error; any text, because it has not been validated yet. */
+  /** Reason of the error. May be any text because it has not been validated yet. */
   readonly reason: string | undefined
   /** Path of the reported field below the value. */
   readonly fieldPath: string

@@ -1,6 +1,6 @@
 /**
- * The compiled rules of a schema as a tree that has only the nodes leading to rules. Used when a definition is
- * validated (rule-faults.ts) and when its objects are (object-validations.ts).
+ * The compiled rules of a schema as a tree that contains only nodes with rules at or below them. Used to validate
+ * definitions (rule-faults.ts) and their objects (object-validations.ts).
  */
 import type { DeclaredType } from '../../../api/cel/declared-type.ts'
 import { type Compiled, compileRule } from '../../../api/cel/program.ts'
@@ -45,7 +45,7 @@ export interface RuleNode {
 
 export interface RuleReader {
   readonly prefix: string
-  /** Determines the known fields of a rule. */
+  /** Determines which fields of a rule are known. */
   readonly emulation: Emulation
   /**
    * Returns the minor version of Kubernetes 1 whose functions an expression may use; undefined allows all functions.
@@ -157,5 +157,5 @@ export function hasRules(schema: JsonObject, prefix: string): boolean {
   return found
 }
 
-/** Caches the result, because it is needed at each level of a schema. */
+/** Caches the result because it is needed at each level of a schema. */
 const withRules = new WeakMap<JsonObject, boolean>()

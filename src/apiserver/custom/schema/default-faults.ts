@@ -1,6 +1,6 @@
 /**
- * Rejects schemas whose defaults are too large together with the defaults below them. For example, three nested lists
- * of 500 empty objects take a few kilobytes in a definition but add 125 million values to every object.
+ * Rejects schemas whose defaults, including nested defaults, are too large. For example, three nested lists of 500
+ * empty objects take a few kilobytes in a definition but add 125 million values to every object.
  */
 
 import type { Json } from '../../../api/json/json.ts'

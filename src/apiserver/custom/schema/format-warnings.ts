@@ -1,4 +1,4 @@
-/** Warns about string formats in schemas that this version does not know and therefore does not validate. */
+/** Warns about string formats that this version does not know and therefore does not validate. */
 import { isObject, type Json } from '../../../api/json/json.ts'
 import type { DefinitionVersion } from '../../../api/kinds/apiextensions/definition-fields.ts'
 import { isSince, type RuleContext } from '../../../api/schema/context.ts'
@@ -20,7 +20,7 @@ export function formatWarnings(versions: readonly DefinitionVersion[], context: 
     .map((format) => `unrecognized format ${JSON.stringify(shorten(format, maxShown))}`)
 }
 
-/** Returns the formats of a schema and of the schemas in it, in the order of the schema. */
+/** Returns the formats of a schema and of its nested schemas, in schema order. */
 function formatsIn(schema: Json | undefined): string[] {
   const formats: string[] = []
   const stack: (Json | undefined)[] = [schema]

@@ -55,12 +55,12 @@ const texts: { readonly [format: string]: (text: string) => boolean } = {
   k8slongname: (text) => checkDnsSubdomain(text).length === 0,
 }
 
-/** The first versions that validate a format, if not all do. */
+/** The first version that validates each format, if not all versions do. */
 const firstVersions: { readonly [format: string]: KubeVersion } = { k8sshortname: '1.35', k8slongname: '1.35' }
 
 /**
- * Returns the name of a validated format without dashes; undefined for a hint. Without a context, the format may be one
- * of any version.
+ * Returns the name of a validated format without dashes; undefined for a hint. Without a context, formats of all
+ * versions are accepted.
  */
 export function knownFormat(format: unknown, context?: RuleContext): string | undefined {
   const name = typeof format === 'string' ? format.replaceAll('-', '') : ''

@@ -1,6 +1,6 @@
 /**
- * Compiles the patterns in user schemas. Matching is linear in the text for any pattern, and too long texts are
- * rejected, so that no schema can block the server. The engine is loaded on first use.
+ * Compiles the patterns in user schemas. Matching is linear in the text for any pattern, and texts that are too long
+ * are rejected, so that no schema can block the server. The engine is loaded on first use.
  */
 import type { RE2JS } from 're2js'
 import type { Pattern, ReadPattern } from '../../../api/cel/regex.ts'

@@ -67,7 +67,7 @@ const extensions = [
 ]
 const logic = ['allOf', 'anyOf', 'oneOf']
 
-/** Whether a value is equivalent to an absent one. */
+/** Whether a value is equivalent to an absent value. */
 function saysNothing(value: Json | undefined): boolean {
   return value === undefined || value === null || value === false || value === '' || isEmptyList(value)
 }
@@ -139,7 +139,7 @@ function requiredIn2({ required, properties, additionalProperties }: JsonObject)
   })
 }
 
-/** Whether the types of an integer or string are written out, as since 1.24. */
+/** Whether the types of an int-or-string are written out, as in 1.24 and later. */
 function isEitherType(schema: JsonObject, { prefix, publishing: { version, emulated } }: Words): boolean {
   if (version !== 3 || !isAtLeast(emulated, '1.24')) return false
   return (

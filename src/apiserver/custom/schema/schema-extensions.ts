@@ -35,7 +35,7 @@ export function extensionFaults(schema: JsonObject, reader: ExtensionReader, pat
   ]
 }
 
-/** Returns an error if a keyword is used with another type than the one it needs, or without a type. */
+/** Returns an error if a keyword is used without a type or with the wrong type. */
 export function needType(
   { type }: JsonObject,
   path: FieldPath,

@@ -18,7 +18,7 @@ import { extensionFaults } from './schema-extensions.ts'
 import { addFaults, type Faults, logic, membersOf, partsOf, type SchemaReader } from './schema-parts.ts'
 import { structuralFaults } from './structural-faults.ts'
 
-/** Limits of a schema: far above what users write and far below what would do harm. */
+/** Limits of a schema: far larger than real schemas and far smaller than harmful ones. */
 const maxDepth = 64
 const maxNodes = 20_000
 

@@ -1,14 +1,14 @@
 /**
- * Identifies the form of a complete object in one version: only known fields and all defaults set. Stored objects carry
- * the id of the schema for which they were complete (`completeFor`), and readers with the same schema use them
- * unchanged. The id depends on the content of the schema, not on the uid or generation of the definition. It is
+ * Identifies the form of a complete object in one version: it has only known fields, and all defaults are set. Stored
+ * objects carry the id of the schema for which they were complete (`completeFor`), and readers with the same schema use
+ * them unchanged. The id depends on the content of the schema, not on the uid or generation of the definition. It is
  * therefore the same on all servers, after a restore, and after changes of a definition that do not affect its objects.
  */
 import { createHash } from 'node:crypto'
 
 /**
- * Increment it whenever decoding or defaulting produces a different result. Objects stored by older servers are then
- * upgraded on read. test/apiserver/custom/schema-id.test.ts detects such changes.
+ * Increment this number whenever decoding or defaulting produces a different result. Objects stored by older servers
+ * are then upgraded on read. test/apiserver/custom/schema-id.test.ts detects such changes.
  */
 const reading = 1
 

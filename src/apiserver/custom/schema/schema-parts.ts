@@ -9,7 +9,10 @@ export interface SchemaReader {
   readonly compile: CompilePattern
   /** Prefix of vendor extensions: `x-orch-`. */
   readonly prefix: string
-  /** Whether the schema is new. A schema that was accepted before is checked only for what its readers rely on. */
+  /**
+   * Whether the schema is new. For a schema that was accepted before, only the properties that its readers rely on are
+   * checked.
+   */
   readonly isNew: boolean
   /** Whether the status subresource is enabled. */
   readonly hasStatus: boolean

@@ -50,7 +50,7 @@ function typeFaults(schema: JsonObject, reader: StructureReader, path: FieldPath
   // Later versions ignore the type.
   if (intOrString && !isUnsaid && isNew && !isAtLeast(version, '1.25'))
     return [invalid(place, type, `must be empty if ${prefix}int-or-string is true`)]
-  // For an embedded resource, the missing type is reported there.
+  // For an embedded resource, the missing type is reported by its own validation.
   if (isUnsaid)
     return isFree || schema[`${prefix}embedded-resource`] === true ? [] : [required(place, 'must not be empty')]
   return isRoot && type !== 'object' ? [invalid(place, type, 'must be object at the root')] : []

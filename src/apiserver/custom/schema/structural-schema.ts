@@ -177,8 +177,8 @@ function nodeProperties(schema: JsonObject, reader: Reader): NodeProperties {
 }
 
 /**
- * Reads a node without a type. Values of any type are kept, and constraints on members or elements apply if there are
- * some.
+ * Reads a node without a type. Values of any type are kept, and constraints on members or elements apply to values that
+ * have them.
  */
 function* readUntyped(schema: JsonObject, reader: Reader, path: FieldPath): Generator<void, Schema> {
   if (isObject(schema.properties) || isObject(schema.additionalProperties))
@@ -232,7 +232,7 @@ function* readObject(schema: JsonObject, reader: Reader, path: FieldPath): Gener
   if (others === true) return { type: 'map', values: s.any({ granular: true, pruned: true }), ...atomic }
   if (isObject(others)) {
     const values = yield* readNode(others, reader, child(path, 'additionalProperties'))
-    // As in kube-apiserver, the default of map values is not validated itself; the resulting object is.
+    // As in kube-apiserver, the default of map values is not validated itself, but the resulting object is.
     return { type: 'map', values: withDefault(values, others.default), ...atomic }
   }
   const open = extension(schema, reader, 'preserve-unknown-fields') === true ? { open: true } : {}
@@ -250,7 +250,7 @@ const beginWhole: Surround = (members) => ({
   ...(members as JsonObject),
 })
 
-/** Returns the wrapper for a member. Of a whole object, only apiVersion, kind and metadata matter. */
+/** Returns the wrapper for a member. For a whole object, only apiVersion, kind and metadata matter. */
 function wholeAround({ whole }: Reader, name: string): Surround | undefined {
   if (whole === undefined) return undefined
   if (whole === beginWhole && !['apiVersion', 'kind', 'metadata'].includes(name)) return undefined

@@ -1,7 +1,7 @@
 /** The OpenAPI documents of aggregated servers, which are merged into this server's documents. */
 import type { JsonObject } from '../../../api/json/json.ts'
 
-/** Named paths and types from an aggregated server. */
+/** The paths and types of an aggregated server, by name. */
 export interface PublishedParts {
   readonly paths: readonly (readonly [name: string, value: JsonObject])[]
   readonly types: readonly (readonly [name: string, value: JsonObject])[]

@@ -31,7 +31,7 @@ interface Made {
 
 export class Documents {
   readonly #describe: () => Described
-  /** Documents by name: one for each group version, and three more. */
+  /** Documents by name: one for each group version, and three others. */
   readonly #documents = new Map<string, Made>()
   #maker: Promise<MakerV2> | undefined
 

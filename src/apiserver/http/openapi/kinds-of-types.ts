@@ -17,8 +17,10 @@ import {
 import type { Definitions } from '../../../api/schema/openapi.ts'
 import { type GroupVersion, homeOf } from './group-version.ts'
 
-/** Call this after all paths are written, because it marks only definitions that the document already contains. Types
- * that every group version has are marked with those in `sharing`. */
+/**
+ * Must be called after all paths are written, because it marks only definitions that the document already contains.
+ * Types that all group versions have in common are marked with the group versions in `sharing`.
+ */
 export function markKinds(
   definitions: Definitions,
   groupVersions: readonly GroupVersion[],

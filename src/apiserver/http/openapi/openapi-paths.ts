@@ -89,7 +89,7 @@ interface V3Request {
   /** Path of the group version, such as `apis/apps/v1`. Undefined for the index. */
   readonly place: string | undefined
   readonly hash: string | null
-  /** Whether the path of the index ends with a slash. */
+  /** Whether the index path ends with a slash. */
   readonly isSlashed?: boolean
 }
 

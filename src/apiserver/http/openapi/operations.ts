@@ -178,7 +178,10 @@ function acrossNamespaces(operation: Operations, type: Kind, { path, name, tag, 
 
 type Operations = ReturnType<typeof operationsOf>
 
-/** The operations on objects of a type. Each takes the id from its path, and is undefined if its verb is not served. */
+/**
+ * The operations on objects of a type. Each operation gets its id from its path, and is undefined if its verb is not
+ * served.
+ */
 function operationsOf(served: Served) {
   const { vendor, kind, verbs } = served
   const group = groupName(vendor, kind.group)
@@ -194,7 +197,7 @@ function operationsOf(served: Served) {
 type Draft = Omit<Operation, 'id' | 'kind' | 'produces'> & Partial<Operation>
 type Make = (verb: Verb, operation: Draft) => (id: string) => Operation | undefined
 
-/** How descriptions name one object and all objects, and the media types for requests and responses. */
+/** The phrases for one object and for all objects in descriptions, and the media types of requests and responses. */
 interface Words {
   readonly noun: string
   readonly all: string
