@@ -21,11 +21,11 @@ test('threads that share a bucket take no more tokens than its burst in total', 
       parentPort.postMessage(taken)
     })`
   const started = new Int32Array(new SharedArrayBuffer(4))
-  const taken = Array.from({ length: 3 }, () => {
+  const totals = Array.from({ length: 3 }, () => {
     const thread = new Worker(code, { eval: true, workerData: { memory, rate, started } })
     return new Promise<number>((resolve, reject) => thread.once('message', resolve).once('error', reject))
   })
-  const sum = (await Promise.all(taken)).reduce((all, each) => all + each, 0)
+  const sum = (await Promise.all(totals)).reduce((all, each) => all + each, 0)
   assert.equal(sum, 1000)
 })
 

@@ -40,16 +40,16 @@ for (const [seed, odd] of [
     const keys = [...model.keys()].sort(compareUtf8)
     assert.equal(map.size, keys.length)
     for (const prefix of ['', 'a/', 'b/', 'c/', 'd/', 'b/1']) {
-      const wanted = keys.filter((key) => key.startsWith(prefix))
+      const expectedKeys = keys.filter((key) => key.startsWith(prefix))
       assert.deepEqual(
         [...map.withPrefix(prefix)],
-        wanted.map((key) => model.get(key)),
+        expectedKeys.map((key) => model.get(key)),
       )
-      const after = wanted[Math.floor(wanted.length / 2)]
+      const after = expectedKeys[Math.floor(expectedKeys.length / 2)]
       if (after === undefined) continue
       assert.deepEqual(
         [...map.withPrefix(prefix, after)],
-        wanted.filter((key) => compareUtf8(key, after) > 0).map((key) => model.get(key)),
+        expectedKeys.filter((key) => compareUtf8(key, after) > 0).map((key) => model.get(key)),
       )
     }
     const low = keys[10]!
@@ -66,10 +66,10 @@ test('keys are sorted by their bytes, however many keys are added and in any ord
   const random = numbers(5)
   for (const length of [0, 1, 2, 5, 31, 32, 33, 200]) {
     const keys = Array.from({ length }, () => `${Math.floor(random() * 50)}${ends[Math.floor(random() * ends.length)]}`)
-    const wanted = keys.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
-    assert.deepEqual(sortUtf8([...keys]), wanted)
-    assert.deepEqual(sortUtf8([...wanted]), wanted)
-    assert.deepEqual(sortUtf8(wanted.toReversed()), wanted)
+    const expectedKeys = keys.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+    assert.deepEqual(sortUtf8([...keys]), expectedKeys)
+    assert.deepEqual(sortUtf8([...expectedKeys]), expectedKeys)
+    assert.deepEqual(sortUtf8(expectedKeys.toReversed()), expectedKeys)
   }
 })
 

@@ -72,14 +72,14 @@ test('indexes follow every change, whenever they are created', async (t) => {
   await reached([copy], 'plain')
   const late = copy.index(valuesOf)
   const names = (value: string) => {
-    const found = [early, late].map((index) =>
+    const namesByIndex = [early, late].map((index) =>
       index
         .get(value)
         .map(({ metadata }) => metadata.name)
         .sort(),
     )
-    assert.deepEqual(found[0], found[1])
-    return found[0]
+    assert.deepEqual(namesByIndex[0], namesByIndex[1])
+    return namesByIndex[0]
   }
   assert.deepEqual([names('red'), names('round'), names('blue')], [['a', 'b'], ['b'], []])
   await client.update(configMaps, configMap('a', { colour: 'blue' }))

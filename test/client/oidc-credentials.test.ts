@@ -88,23 +88,23 @@ test('an expired OIDC token is renewed, used and stored', async () => {
   const { code, stdout, stderr } = await whoami(path)
   assert.equal(code, 0, stderr)
   assert.match(stdout, /carol@example.com/)
-  const kept = keptIn(path)
-  const asked = refreshes()
+  const keptConfig = keptIn(path)
+  const refreshCount = refreshes()
   assert.equal((await whoami(path)).code, 0)
-  assert.equal(refreshes(), asked, 'the token that was kept is used')
-  assert.equal(keptIn(path)['id-token'], kept['id-token'])
+  assert.equal(refreshes(), refreshCount, 'the token that was kept is used')
+  assert.equal(keptIn(path)['id-token'], keptConfig['id-token'])
 })
 
 test('if several programs run concurrently, only one renews the OIDC token, and the others use the new token', async () => {
   const path = writeConfig('shared', await expired())
-  const asked = refreshes()
+  const refreshCount = refreshes()
   const ran = await Promise.all(Array.from({ length: 4 }, () => whoami(path)))
   assert.deepEqual(
     ran.map(({ code }) => code),
     [0, 0, 0, 0],
     ran.map(({ stderr }) => stderr).join(''),
   )
-  assert.equal(refreshes(), asked + 1)
+  assert.equal(refreshes(), refreshCount + 1)
 })
 
 test('a token that cannot be renewed is reported without secrets', async () => {

@@ -66,8 +66,8 @@ test('CORS headers are the same as in kube-apiserver and are sent only to allowe
   const client = server.client()
   const ask = async (method: string, origin: string, path = '/api/v1/namespaces') => {
     const { status, headers } = await client.send(path, { method, headers: { origin } })
-    const named = Object.entries(headers).filter(([name]) => name.startsWith('access-control-'))
-    return { status, ...Object.fromEntries(named) }
+    const corsHeaders = Object.entries(headers).filter(([name]) => name.startsWith('access-control-'))
+    return { status, ...Object.fromEntries(corsHeaders) }
   }
   const allowed = (origin: string) => ({
     'access-control-allow-origin': origin,

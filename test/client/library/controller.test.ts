@@ -34,10 +34,10 @@ test('the controller from the documentation copies, updates and deletes objects,
       { fieldManager: 't' },
     )
   const copied = async () => {
-    const found = await client.get(ConfigMap, copy).catch((error: unknown) => {
+    const copiedMap = await client.get(ConfigMap, copy).catch((error: unknown) => {
       if (!isNotFound(error)) throw error
     })
-    return found?.data?.colour ?? `none; ${output}`
+    return copiedMap?.data?.colour ?? `none; ${output}`
   }
   await write({ colour: 'red' })
   await until(copied, (colour) => colour === 'red')

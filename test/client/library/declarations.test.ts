@@ -95,10 +95,10 @@ if (long)
       declare(directory: string): Promise<void>
     }
     // Declarations are renamed into place, so they are created on the file system of the sources.
-    const made = join(root, `types.${process.pid}.test`)
-    t.after(() => rmSync(made, { recursive: true, force: true }))
-    await script.declare(made)
-    cpSync(made, join(directory, 'types'), { recursive: true })
+    const typesDirectory = join(root, `types.${process.pid}.test`)
+    t.after(() => rmSync(typesDirectory, { recursive: true, force: true }))
+    await script.declare(typesDirectory)
+    cpSync(typesDirectory, join(directory, 'types'), { recursive: true })
     writeFileSync(join(directory, 'package.json'), JSON.stringify({ type: 'module' }))
     writeFileSync(join(directory, 'crd.yaml'), crd)
     const generated = await orchctl(['generate', 'types', '-f', join(directory, 'crd.yaml')])
