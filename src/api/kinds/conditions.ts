@@ -14,7 +14,7 @@ export const conditionFields = {
     published: 'required',
     doc: 'Status of the condition: `True`, `False` or `Unknown`.',
   }),
-  lastTransitionTime: field(3, s.time(), { zeroValue: 'write', doc: 'Time the status last changed.' }),
+  lastTransitionTime: field(3, s.time(), { zeroValue: 'write', doc: 'Time when the status last changed.' }),
   reason: field(4, s.string(), { doc: 'Machine-readable reason for the last transition, in CamelCase.' }),
   message: field(5, s.string(), { doc: 'Human-readable details about the last transition.' }),
 }

@@ -344,7 +344,7 @@ export function defineKind<F extends Fields>(
 function schemaOf(name: string, doc: string, fields: Fields): ObjectSchema {
   const metadata = field(1, objectMeta, {
     zeroValue: 'write',
-    doc: 'Standard object metadata, such as name and labels.',
+    doc: 'Standard object metadata, such as the name and labels.',
   })
   return s.object({ ...typeMeta, metadata, ...fields }, { name, doc })
 }

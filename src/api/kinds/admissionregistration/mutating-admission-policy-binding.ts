@@ -9,9 +9,9 @@ import { checkPolicyName, paramRef } from './types/policy-parts.ts'
 
 const specFields = {
   policyName: field(1, s.string(), { doc: 'Name of the policy. Required.' }),
-  paramRef: field(2, paramRef, { doc: 'Parameters for the policy. Unset if the policy has none.' }),
+  paramRef: field(2, paramRef, { doc: 'Parameters for the policy. Leave unset if the policy takes no parameters.' }),
   matchResources: field(3, matchResources, {
-    doc: 'Requests to which the binding applies, among those that the policy matches. Defaults to all of them.',
+    doc: 'Further restricts the requests to which the binding applies. By default, the binding applies to all requests that the policy matches.',
   }),
 }
 
@@ -38,7 +38,7 @@ export const mutatingAdmissionPolicyBinding = defineKind({
     scope: 'Cluster',
   },
   since: '1.36',
-  doc: 'Applies a MutatingAdmissionPolicy to requests, with parameters.',
+  doc: 'Binds a MutatingAdmissionPolicy to the requests it applies to and supplies its parameters.',
   fields,
   rules: countsGeneration(({ spec }: MutatingAdmissionPolicyBinding) => spec),
   views: { columns: bindingColumns },

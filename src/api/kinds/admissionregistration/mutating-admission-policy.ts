@@ -26,15 +26,18 @@ const mutationFields = {
   patchType: field(2, s.string(), {
     zeroValue: 'write',
     published: 'required',
-    doc: 'How the mutation changes the object: ApplyConfiguration or JSONPatch.',
+    doc: 'How the mutation changes the object: `ApplyConfiguration` or `JSONPatch`.',
   }),
   applyConfiguration: field(
     3,
-    expression('ApplyConfiguration', 'An expression that returns a configuration, which is merged into the object.'),
-    { doc: 'Expression of the configuration, such as `Object{spec: Object.spec{replicas: 3}}`.' },
+    expression(
+      'ApplyConfiguration',
+      'A CEL expression whose result is merged into the object as an apply configuration.',
+    ),
+    { doc: 'CEL expression that returns the apply configuration, such as `Object{spec: Object.spec{replicas: 3}}`.' },
   ),
-  jsonPatch: field(4, expression('JSONPatch', 'An expression that returns the operations of a JSON patch.'), {
-    doc: "Expression of the operations, such as `[JSONPatch{op: 'remove', path: '/spec/replicas'}]`.",
+  jsonPatch: field(4, expression('JSONPatch', 'A CEL expression that returns the operations of a JSON patch.'), {
+    doc: "CEL expression that returns the patch operations, such as `[JSONPatch{op: 'remove', path: '/spec/replicas'}]`.",
   }),
 }
 
@@ -42,7 +45,7 @@ type Mutation = InferFields<typeof mutationFields>
 
 const mutation = s.object(mutationFields, {
   name: 'Mutation',
-  doc: 'A change of the object.',
+  doc: 'A change to the object.',
   check: checkMutation,
 })
 
@@ -65,24 +68,26 @@ function checkMutation(value: Mutation, path: FieldPath): FieldError[] {
 }
 
 const specFields = {
-  paramKind: field(1, paramKind, { doc: 'Kind of the parameters. Unset if the policy has none.' }),
+  paramKind: field(1, paramKind, {
+    doc: "Kind of the objects that hold the policy's parameters. Leave unset if the policy takes no parameters.",
+  }),
   matchConstraints: field(2, matchResources, { doc: 'Requests to which the policy applies. Required.' }),
   variables: field(3, s.list(variable), {
-    doc: 'Named expressions for use in the mutations of the policy.',
+    doc: "Named CEL expressions that the policy's mutations can use.",
   }),
   mutations: field(4, s.list(mutation), {
-    doc: 'Changes of the object, in order. Each sees the changes of those before it. At least one.',
+    doc: 'Mutations to apply to the object, in order. Each mutation sees the result of the previous one. At least one mutation is required.',
   }),
   failurePolicy: field(5, s.oneOf('Fail', 'Ignore'), {
     zeroValue: 'keep',
     default: 'Fail',
-    doc: 'Handling of failures: Fail rejects the request, Ignore skips the mutation. Defaults to Fail.',
+    doc: 'What to do if the policy cannot be evaluated: `Fail` rejects the request, `Ignore` skips the mutation. Defaults to `Fail`.',
   }),
   matchConditions: field(6, s.list(matchCondition, byName), {
-    doc: 'Further CEL conditions that a request must meet for the policy to apply. At most 64.',
+    doc: 'Additional CEL conditions that a request must meet for the policy to apply. At most 64 conditions.',
   }),
   reinvocationPolicy: field(7, s.string(), {
-    doc: 'Whether the policy applies again after later changes to the object: Never or IfNeeded. Required.',
+    doc: 'Whether the policy may be applied again if the object changes after the policy has run: `Never` or `IfNeeded`. Required.',
   }),
 }
 
@@ -128,7 +133,7 @@ export const mutatingAdmissionPolicy = defineKind({
     scope: 'Cluster',
   },
   since: '1.36',
-  doc: 'CEL expressions that change objects before they are stored. A policy takes effect through its bindings.',
+  doc: 'CEL expressions that change objects before they are stored. A policy takes effect only through bindings.',
   fields,
   rules: countsGeneration(({ spec }: MutatingAdmissionPolicy) => spec),
   views: {
@@ -142,8 +147,11 @@ export const mutatingAdmissionPolicy = defineKind({
         ),
         type: 'integer',
       },
-      column('ParamKind', 'Kind of the parameters.', ({ spec }: MutatingAdmissionPolicy) =>
-        spec?.paramKind === undefined ? '<unset>' : `${spec.paramKind.apiVersion}/${spec.paramKind.kind}`,
+      column(
+        'ParamKind',
+        "Kind of the objects that hold the policy's parameters.",
+        ({ spec }: MutatingAdmissionPolicy) =>
+          spec?.paramKind === undefined ? '<unset>' : `${spec.paramKind.apiVersion}/${spec.paramKind.kind}`,
       ),
       ageColumn,
     ],

@@ -15,7 +15,7 @@ export const mutatingWebhookOf = (version: WebhookVersion) =>
       reinvocationPolicy: field(10, s.oneOf('IfNeeded', 'Never'), {
         zeroValue: 'keep',
         default: 'Never',
-        doc: 'Whether to call the webhook again after later changes to the object: Never (default) or IfNeeded.',
+        doc: 'Whether to call the webhook again if the object changes after the first call: `Never` (the default) or `IfNeeded`.',
       }),
     },
     {
@@ -27,7 +27,7 @@ export const mutatingWebhookOf = (version: WebhookVersion) =>
 
 const fieldsOf = (version: WebhookVersion) => ({
   webhooks: field(2, s.list(mutatingWebhookOf(version), byName), {
-    doc: 'Mutating webhooks. The server calls the webhooks that match a request one after the other.',
+    doc: 'Mutating webhooks to call. Webhooks that match the same request are called one after the other.',
   }),
 })
 

@@ -19,13 +19,13 @@ import { checkPolicyName, paramRef } from './types/policy-parts.ts'
 
 const specFields = {
   policyName: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the policy.' }),
-  paramRef: field(2, paramRef, { doc: 'Parameters for the policy. Unset if the policy has none.' }),
+  paramRef: field(2, paramRef, { doc: 'Parameters for the policy. Leave unset if the policy takes no parameters.' }),
   matchResources: field(3, matchResources, {
-    doc: 'Requests to which the binding applies, among those that the policy matches. Defaults to all of them.',
+    doc: 'Further restricts the requests to which the binding applies. By default, the binding applies to all requests that the policy matches.',
   }),
   validationActions: field(4, s.list(s.string(), { list: 'set' }), {
     published: 'required',
-    doc: 'Actions for a violation: Deny rejects the request, Warn adds a warning, Audit an audit annotation.',
+    doc: 'What to do about a violation: `Deny` rejects the request, `Warn` returns a warning to the client, and `Audit` adds an audit annotation.',
   }),
 }
 
@@ -67,7 +67,7 @@ export const validatingAdmissionPolicyBinding = defineKind({
     scope: 'Cluster',
   },
   since: '1.30',
-  doc: 'Applies a ValidatingAdmissionPolicy to requests, with parameters and actions.',
+  doc: 'Binds a ValidatingAdmissionPolicy to the requests it applies to, and specifies its parameters and how it is enforced.',
   fields,
   rules: countsGeneration(({ spec }: ValidatingAdmissionPolicyBinding) => spec),
   views: {

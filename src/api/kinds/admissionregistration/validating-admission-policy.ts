@@ -29,13 +29,13 @@ const validationFields = {
     zeroValue: 'write',
     doc: 'CEL expression that must evaluate to true for the request to be admitted.',
   }),
-  message: field(2, s.string(), { doc: 'Message for a request that violates the expression.' }),
+  message: field(2, s.string(), { doc: 'Message to return if the request violates the expression.' }),
   reason: field(3, s.string(), {
     zeroValue: 'keep',
-    doc: 'Reason of the rejection, which determines the HTTP status code. Defaults to Invalid.',
+    doc: 'Machine-readable reason for the rejection, which also determines the HTTP status code. Defaults to `Invalid`.',
   }),
   messageExpression: field(4, s.string(), {
-    doc: 'CEL expression that returns the message. Takes precedence over message.',
+    doc: 'CEL expression that returns the message for a violation. Takes precedence over `message`.',
   }),
 }
 
@@ -43,7 +43,7 @@ type Validation = InferFields<typeof validationFields>
 
 const validation = s.object(validationFields, {
   name: 'Validation',
-  doc: 'An expression that requests must satisfy.',
+  doc: 'A CEL expression that must be true for a request to be admitted.',
   check: checkValidation,
 })
 
@@ -75,14 +75,14 @@ const auditAnnotation = s.object(
   {
     key: field(1, s.string(), {
       zeroValue: 'write',
-      doc: 'Key of the annotation. The audit event shows it after the name of the policy and a slash.',
+      doc: 'Key of the annotation. In the audit event, the key is prefixed with the name of the policy and a slash.',
     }),
     valueExpression: field(2, s.string(), {
       zeroValue: 'write',
-      doc: 'CEL expression that returns the value, or null for no annotation.',
+      doc: "CEL expression that returns the annotation's value, or null to omit the annotation.",
     }),
   },
-  { name: 'AuditAnnotation', doc: 'An annotation for audit events.' },
+  { name: 'AuditAnnotation', doc: 'An annotation to add to audit events.' },
 )
 
 const maxAnnotations = 20
@@ -115,24 +115,26 @@ function checkAnnotations(annotations: readonly AnnotationField[], policy: strin
 }
 
 const specFields = {
-  paramKind: field(1, paramKind, { doc: 'Kind of the parameters. Unset if the policy has none.' }),
+  paramKind: field(1, paramKind, {
+    doc: "Kind of the objects that hold the policy's parameters. Leave unset if the policy takes no parameters.",
+  }),
   matchConstraints: field(2, matchResources, { doc: 'Requests to which the policy applies. Required.' }),
   validations: field(3, s.list(validation), {
-    doc: 'Expressions that requests must satisfy. Required without auditAnnotations.',
+    doc: 'CEL expressions that requests must satisfy. Required if `auditAnnotations` is empty.',
   }),
   failurePolicy: field(4, s.oneOf('Fail', 'Ignore'), {
     zeroValue: 'keep',
     default: 'Fail',
-    doc: 'Handling of evaluation errors: Fail rejects the request, Ignore admits it. Defaults to Fail.',
+    doc: 'What to do if an expression cannot be evaluated: `Fail` rejects the request, `Ignore` admits it. Defaults to `Fail`.',
   }),
   auditAnnotations: field(5, s.list(auditAnnotation), {
-    doc: 'Annotations for audit events. Required without validations.',
+    doc: 'Annotations to add to audit events. Required if `validations` is empty.',
   }),
   matchConditions: field(6, s.list(matchCondition, byName), {
-    doc: 'Further CEL conditions that a request must meet for the policy to apply. At most 64.',
+    doc: 'Additional CEL conditions that a request must meet for the policy to apply. At most 64 conditions.',
   }),
   variables: field(7, s.list(variable, byName), {
-    doc: 'Named expressions for use in the expressions of the policy, except in match conditions.',
+    doc: "Named CEL expressions that the policy's other expressions can use, except its match conditions.",
   }),
 }
 
@@ -153,13 +155,13 @@ const spec = s.object(specFields, {
 })
 
 const warningFields = {
-  fieldRef: field(2, s.string(), { zeroValue: 'write', doc: 'Path of the expression.' }),
-  warning: field(3, s.string(), { zeroValue: 'write', doc: 'Result of type checking.' }),
+  fieldRef: field(2, s.string(), { zeroValue: 'write', doc: 'Path of the checked expression in the policy.' }),
+  warning: field(3, s.string(), { zeroValue: 'write', doc: 'Type errors found in the expression.' }),
 }
 
 const expressionWarning = s.object(warningFields, {
   name: 'ExpressionWarning',
-  doc: 'A warning about one expression.',
+  doc: 'A type-checking warning about one expression.',
   check: ({ fieldRef = '', warning = '' }, path) => [
     ...(fieldRef === '' ? [required(child(path, 'fieldRef'))] : []),
     ...(warning === '' ? [required(child(path, 'warning'))] : []),
@@ -167,13 +169,22 @@ const expressionWarning = s.object(warningFields, {
 })
 
 const typeChecking = s.object(
-  { expressionWarnings: field(1, s.list(expressionWarning), { doc: 'Type errors of each expression.' }) },
-  { name: 'TypeChecking', doc: 'Results of checking the expressions against the types that the policy matches.' },
+  {
+    expressionWarnings: field(1, s.list(expressionWarning), {
+      doc: 'Warnings about expressions that contain type errors.',
+    }),
+  },
+  {
+    name: 'TypeChecking',
+    doc: "Results of checking the policy's expressions against the types of the objects that it matches.",
+  },
 )
 
 const statusFields = {
-  observedGeneration: field(1, s.int64(), { doc: 'Generation that the controller has processed.' }),
-  typeChecking: field(2, typeChecking, { doc: 'Results of type checking. Set once all expressions are checked.' }),
+  observedGeneration: field(1, s.int64(), { doc: 'Most recent generation that the controller has processed.' }),
+  typeChecking: field(2, typeChecking, {
+    doc: 'Results of type checking. Set once all expressions have been checked.',
+  }),
   conditions: field(3, replacedConditions, { doc: 'Conditions of the policy.' }),
 }
 
@@ -185,7 +196,10 @@ const status = s.object(statusFields, {
 
 const fields = {
   spec: field(2, spec, { zeroValue: 'write', doc: 'Specification of the policy.' }),
-  status: field(3, status, { zeroValue: 'write', doc: 'Observed status, including type warnings.' }),
+  status: field(3, status, {
+    zeroValue: 'write',
+    doc: 'Observed status of the policy, including type-checking warnings.',
+  }),
 }
 
 export type ValidatingAdmissionPolicy = ObjectOf<typeof fields>
@@ -202,7 +216,7 @@ export const validatingAdmissionPolicy = defineKind({
     scope: 'Cluster',
   },
   since: '1.30',
-  doc: 'CEL expressions that can reject requests. A policy takes effect through its bindings.',
+  doc: 'CEL expressions that can reject requests. A policy takes effect only through bindings.',
   fields,
   rules: specAndStatus<ValidatingAdmissionPolicy>({
     generation: ({ spec }) => spec,
@@ -221,8 +235,11 @@ export const validatingAdmissionPolicy = defineKind({
         ),
         type: 'integer',
       },
-      column('ParamKind', 'Kind of the parameters.', ({ spec }: ValidatingAdmissionPolicy) =>
-        spec?.paramKind === undefined ? '<unset>' : `${spec.paramKind.apiVersion}/${spec.paramKind.kind}`,
+      column(
+        'ParamKind',
+        "Kind of the objects that hold the policy's parameters.",
+        ({ spec }: ValidatingAdmissionPolicy) =>
+          spec?.paramKind === undefined ? '<unset>' : `${spec.paramKind.apiVersion}/${spec.paramKind.kind}`,
       ),
       ageColumn,
     ],

@@ -16,7 +16,7 @@ const webhookOf = (version: WebhookVersion) =>
 
 const fieldsOf = (version: WebhookVersion) => ({
   webhooks: field(2, s.list(webhookOf(version), byName), {
-    doc: 'Validating webhooks. The server calls all webhooks that match a request in parallel.',
+    doc: 'Validating webhooks to call. Webhooks that match the same request are called in parallel.',
   }),
 })
 
@@ -31,7 +31,7 @@ export const validatingWebhookConfiguration = defineKind({
     categories: ['api-extensions'],
     scope: 'Cluster',
   },
-  doc: 'A set of admission webhooks that can reject requests but not change objects.',
+  doc: 'A set of admission webhooks that can reject requests but cannot change objects.',
   fields: fieldsOf('v1'),
   rules: configurationRules,
   lifecycle: { needsVersion: true, plainFinalizers: true },

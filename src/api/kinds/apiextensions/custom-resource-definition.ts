@@ -50,7 +50,7 @@ export const customResourceDefinition = defineKind({
     categories: ['api-extensions'],
     scope: 'Cluster',
   },
-  doc: 'A resource type that extends the API, with its names, versions and schemas.',
+  doc: 'Defines a resource type that extends the API, including its names, versions and schemas.',
   fields,
   rules: specAndStatus<CustomResourceDefinition>({
     fillDefaults,

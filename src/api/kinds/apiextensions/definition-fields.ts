@@ -9,26 +9,28 @@ import { jsonSchemaProps } from './json-schema-props.ts'
 
 const printerColumn = s.object(
   {
-    name: field(1, s.string(), { zeroValue: 'write', published: 'required', doc: 'Heading of the column.' }),
+    name: field(1, s.string(), { zeroValue: 'write', published: 'required', doc: 'Column heading.' }),
     type: field(2, s.string(), {
       zeroValue: 'write',
       published: 'required',
-      doc: 'Type of the cells: boolean, date, integer, number or string.',
+      doc: "Type of the column's values: `boolean`, `date`, `integer`, `number` or `string`.",
     }),
-    format: field(3, s.string(), { doc: 'OpenAPI format of the cells, such as int64, double or date-time.' }),
+    format: field(3, s.string(), {
+      doc: "OpenAPI format of the column's values, such as `int64`, `double` or `date-time`.",
+    }),
     description: field(4, s.string(), { doc: 'Human-readable description of the column.' }),
     priority: field(5, s.int32(), {
-      doc: 'Priority of the column. Columns with a priority above 0 appear only in wide output.',
+      doc: 'Priority of the column. Columns with a priority above 0 are shown only in wide output.',
     }),
     jsonPath: field(6, s.string(), {
       zeroValue: 'write',
       published: 'required',
-      doc: 'JSON path of the cell value within an object. Starts with a dot, such as `.spec.size`.',
+      doc: "JSON path of the column's value within an object, starting with a dot, such as `.spec.size`.",
     }),
   },
   {
     name: 'CustomResourceColumnDefinition',
-    doc: 'A column to show when objects of the custom resource are printed as a table.',
+    doc: 'A column to show when custom resource objects are printed as a table.',
   },
 )
 
@@ -37,15 +39,15 @@ const scaleSubresource = s.object(
     specReplicasPath: field(1, s.string(), {
       zeroValue: 'write',
       published: 'required',
-      doc: 'JSON path of the desired number of replicas, below `.spec`.',
+      doc: 'JSON path of the desired number of replicas. Must be under `.spec`.',
     }),
     statusReplicasPath: field(2, s.string(), {
       zeroValue: 'write',
       published: 'required',
-      doc: 'JSON path of the observed number of replicas, below `.status`.',
+      doc: 'JSON path of the observed number of replicas. Must be under `.status`.',
     }),
     labelSelectorPath: field(3, s.string(), {
-      doc: 'JSON path of the pod label selector in string form, below `.spec` or `.status`.',
+      doc: 'JSON path of a string that contains the label selector for the pods. Must be under `.spec` or `.status`.',
       zeroValue: 'keep',
     }),
   },
@@ -60,12 +62,12 @@ const subresources = s.object(
         {},
         {
           name: 'CustomResourceSubresourceStatus',
-          doc: 'Settings for the status subresource. This object has no fields: its presence enables the subresource.',
+          doc: 'Settings for the status subresource. The object has no fields. Its presence enables the subresource.',
         },
       ),
-      { doc: 'Enables the status subresource if set. Writes to the main resource then leave the status unchanged.' },
+      { doc: 'If set, enables the status subresource. Writes to the main resource then leave the status unchanged.' },
     ),
-    scale: field(2, scaleSubresource, { doc: 'Enables the scale subresource if set.' }),
+    scale: field(2, scaleSubresource, { doc: 'If set, enables the scale subresource.' }),
   },
   { name: 'CustomResourceSubresources', doc: 'Subresources that a custom resource supports.' },
 )
@@ -73,7 +75,7 @@ const subresources = s.object(
 const validation = s.object(
   {
     openAPIV3Schema: field(1, jsonSchemaProps, {
-      doc: 'OpenAPI v3 schema for defaulting, pruning and validating objects of this version.',
+      doc: 'OpenAPI v3 schema for validating, defaulting and pruning objects of this version.',
     }),
   },
   { name: 'CustomResourceValidation', doc: 'Validation schema for a custom resource.' },
@@ -111,17 +113,17 @@ const version = s.object(
     }),
     deprecationWarning: field(8, s.string(), {
       zeroValue: 'keep',
-      doc: 'Text of the deprecation warning, 1 to 256 printable characters. Only allowed if the version is deprecated.',
+      doc: 'Deprecation warning to return instead of the default one. Must consist of 1 to 256 printable characters, and is allowed only if the version is deprecated.',
     }),
-    schema: field(4, validation, { doc: 'Schema for objects in this version. Required.' }),
+    schema: field(4, validation, { doc: 'Schema of objects in this version. Required.' }),
     subresources: field(5, subresources, { doc: 'Subresources of this version.' }),
     additionalPrinterColumns: field(6, s.list(printerColumn), {
-      doc: "Table columns that this version returns. Defaults to the object's age.",
+      doc: "Table columns to return for this version. By default, the table shows the object's age.",
     }),
     selectableFields: field(9, s.list(selectableField), {
       since: '1.30',
       gate: 'CustomResourceFieldSelectors',
-      doc: 'Fields that field selectors can use, at most 8.',
+      doc: 'Fields that field selectors can use. At most 8 fields.',
     }),
   },
   { name: 'CustomResourceDefinitionVersion', doc: 'One version of a custom resource.' },
@@ -136,7 +138,7 @@ const nameFields = {
   singular: field(2, s.string(), {
     doc: 'Singular name in lower case, for command-line tools. Defaults to the lowercased kind.',
   }),
-  shortNames: field(3, s.list(s.string()), { doc: 'Short names for command-line tools, at most 500.' }),
+  shortNames: field(3, s.list(s.string()), { doc: 'Short names for use in command-line tools. At most 500 names.' }),
   kind: field(4, s.string(), {
     zeroValue: 'write',
     published: 'required',
@@ -146,7 +148,7 @@ const nameFields = {
     doc: 'Value of the `kind` field in lists. Defaults to the kind with the suffix `List`.',
   }),
   categories: field(6, s.list(s.string()), {
-    doc: 'Categories that the resource belongs to, such as `all`. A category selects several resources at once.',
+    doc: 'Categories that include the resource, such as `all`. Clients can use a category to select several resources at once.',
   }),
 }
 
@@ -156,7 +158,7 @@ const serviceReference = s.object(
   {
     namespace: field(1, s.string(), { zeroValue: 'write', published: 'required', doc: 'Namespace of the Service.' }),
     name: field(2, s.string(), { zeroValue: 'write', published: 'required', doc: 'Name of the Service.' }),
-    path: field(3, s.string(), { zeroValue: 'keep', doc: 'URL path to call on the Service.' }),
+    path: field(3, s.string(), { zeroValue: 'keep', doc: 'URL path to request from the Service.' }),
     port: field(4, s.int32(), { zeroValue: 'keep', doc: 'Port of the Service, from 1 to 65535. Defaults to 443.' }),
   },
   { name: 'ServiceReference', doc: 'Reference to the Service that runs a conversion webhook.' },
@@ -166,13 +168,13 @@ const webhookClientConfig = s.object(
   {
     url: field(3, s.string(), {
       zeroValue: 'keep',
-      doc: 'HTTPS URL of the webhook. Exactly one of `url` and `service` is required.',
+      doc: 'HTTPS URL of the webhook. Exactly one of `url` and `service` must be set.',
     }),
     service: field(1, serviceReference, {
-      doc: 'Service that runs the webhook. Exactly one of `url` and `service` is required.',
+      doc: 'Service that runs the webhook. Exactly one of `url` and `service` must be set.',
     }),
     caBundle: field(2, s.bytes(), {
-      doc: "PEM-encoded CA bundle that verifies the webhook's certificate. Defaults to the system trust roots.",
+      doc: "PEM bundle of CA certificates for verifying the webhook's certificate. Defaults to the system's trusted CAs.",
     }),
   },
   { name: 'WebhookClientConfig', doc: 'Address of a conversion webhook: either a URL or a Service.' },
@@ -180,11 +182,13 @@ const webhookClientConfig = s.object(
 
 const webhookConversion = s.object(
   {
-    clientConfig: field(2, webhookClientConfig, { doc: 'Address and CA bundle of the conversion webhook.' }),
+    clientConfig: field(2, webhookClientConfig, {
+      doc: 'Address of the conversion webhook, and the CA bundle for verifying its certificate.',
+    }),
     conversionReviewVersions: field(3, s.list(s.string()), {
       zeroValue: 'write',
       published: 'required',
-      doc: 'ConversionReview versions that the webhook accepts. The server uses the first version that it supports.',
+      doc: 'ConversionReview versions that the webhook accepts, in order of preference. The server uses the first version that it supports.',
     }),
   },
   { name: 'WebhookConversion', doc: 'A webhook that converts objects between versions.' },
@@ -195,10 +199,10 @@ const conversion = s.object(
     strategy: field(1, s.string(), {
       zeroValue: 'write',
       published: 'required',
-      doc: 'Conversion strategy. None changes only the apiVersion, Webhook calls a webhook. Defaults to None.',
+      doc: 'How to convert objects between versions: `None` changes only the `apiVersion`, `Webhook` calls a webhook. Defaults to `None`.',
     }),
     webhook: field(2, webhookConversion, {
-      doc: 'Conversion webhook. Required by the Webhook strategy and not allowed otherwise.',
+      doc: 'Conversion webhook. Required if the strategy is `Webhook`, forbidden otherwise.',
     }),
   },
   { name: 'CustomResourceConversion', doc: 'Settings for converting objects between versions.' },
@@ -209,24 +213,24 @@ const spec = s.object(
     group: field(1, s.string(), {
       zeroValue: 'write',
       published: 'required',
-      doc: 'API group of the custom resource, a domain name with at least one dot.',
+      doc: 'API group of the custom resource. Must be a domain name with at least one dot.',
     }),
     names: field(3, names, { zeroValue: 'write', published: 'required', doc: 'Names of the custom resource.' }),
     scope: field(4, s.string(), {
       zeroValue: 'write',
       published: 'required',
-      doc: 'Scope of the custom resource: Namespaced or Cluster.',
+      doc: 'Scope of the custom resource: `Namespaced` or `Cluster`.',
     }),
     versions: field(7, s.list(version), {
       zeroValue: 'write',
       published: 'required',
-      doc: 'Versions of the custom resource, at most 50. Exactly one of them is the storage version.',
+      doc: 'Versions of the custom resource. At most 50 versions, exactly one of which is the storage version.',
     }),
     conversion: field(9, conversion, {
-      doc: 'Settings for converting objects between versions. The default strategy is None.',
+      doc: 'Settings for converting objects between versions. By default, the strategy is `None`.',
     }),
     preserveUnknownFields: field(10, s.boolean(), {
-      doc: 'Deprecated setting that must be false. Fields that the schema does not specify are pruned.',
+      doc: 'Deprecated. Must be false, so that fields missing from the schema are pruned.',
     }),
   },
   { name: 'CustomResourceDefinitionSpec', doc: 'Specification of a custom resource.' },
@@ -249,13 +253,13 @@ const condition = s.object(
       doc: 'Time when the status of the condition last changed.',
     }),
     reason: field(4, s.string(), {
-      doc: "Machine-readable reason for the condition's last change, one word in CamelCase.",
+      doc: "Machine-readable reason for the condition's last change, as one CamelCase word.",
     }),
     message: field(5, s.string(), { doc: 'Human-readable details about the last change of the condition.' }),
     observedGeneration: field(6, s.int64(), {
       since: '1.35',
       gate: 'CRDObservedGenerationTracking',
-      doc: 'Generation of the definition on which the condition is based.',
+      doc: 'Generation of the CustomResourceDefinition that the condition was derived from.',
     }),
   },
   { name: 'CustomResourceDefinitionCondition', doc: 'A condition of a CustomResourceDefinition.' },
@@ -270,17 +274,17 @@ const status = s.object(
     }),
     acceptedNames: field(2, names, {
       zeroValue: 'write',
-      doc: 'Names that the server has accepted. Discovery uses these names, which may differ from those in the spec.',
+      doc: 'Names that the server accepted and uses in discovery. They may differ from the names in the spec.',
     }),
     storedVersions: field(3, s.list(s.string()), {
       zeroValue: 'write',
       published: 'optional',
-      doc: 'Versions that objects were ever stored in. Remove a version only after you have migrated its objects.',
+      doc: 'Versions in which objects have ever been stored. Migrate all objects away from a version before removing it from this list.',
     }),
     observedGeneration: field(4, s.int64(), {
       since: '1.35',
       gate: 'CRDObservedGenerationTracking',
-      doc: 'Generation of the definition that the server last processed.',
+      doc: 'Most recent generation of the CustomResourceDefinition that the server has processed.',
     }),
   },
   { name: 'CustomResourceDefinitionStatus', doc: 'Observed status of a CustomResourceDefinition.' },

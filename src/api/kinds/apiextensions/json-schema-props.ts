@@ -8,7 +8,7 @@ import type { Vendor } from '../../model/vendor.ts'
 import { field, type ObjectSchema, s } from '../../schema/schema.ts'
 import { mergedBy } from '../list-keys.ts'
 
-const doc = 'Schema with OpenAPI v3 keywords.'
+const doc = 'A schema that uses OpenAPI v3 keywords.'
 
 export const jsonSchemaProps = s.any({
   name: 'JSONSchemaProps',
@@ -59,10 +59,10 @@ const ruleFields = s.object(
       zeroValue: 'write',
       doc: 'CEL expression that must evaluate to true for the value to be valid.',
     }),
-    message: field(2, s.string(), { doc: 'Error message for a value that violates the rule.' }),
+    message: field(2, s.string(), { doc: 'Error message to return if a value violates the rule.' }),
     messageExpression: field(3, s.string(), {
       since: '1.27',
-      doc: 'CEL expression that returns the error message. Takes precedence over message.',
+      doc: 'CEL expression that returns the error message. Takes precedence over `message`.',
     }),
     reason: field(4, s.string(), {
       zeroValue: 'keep',
@@ -71,13 +71,13 @@ const ruleFields = s.object(
     }),
     fieldPath: field(5, s.string(), {
       since: '1.28',
-      doc: 'Path of the field that the error reports, relative to the value, such as `.spec.color`.',
+      doc: 'Path of the field to report in the error, relative to the validated value, such as `.spec.color`.',
     }),
     optionalOldSelf: field(6, s.boolean(), {
       zeroValue: 'keep',
       since: '1.29',
       gate: 'CRDValidationRatcheting',
-      doc: 'Whether a transition rule also runs without an old value. `oldSelf` is then an optional value.',
+      doc: 'Whether a transition rule also runs when there is no old value. If so, `oldSelf` is a CEL optional.',
     }),
   },
   { name: 'ValidationRule', doc: 'A validation rule written in CEL.' },
@@ -98,13 +98,13 @@ const validationRule = s.any({
 const numbers = {
   maximum: field(9, s.number(), { zeroValue: 'keep', doc: 'Maximum value of a number.' }),
   exclusiveMaximum: field(10, s.boolean(), {
-    doc: 'Whether a number must be less than `maximum` instead of at most `maximum`.',
+    doc: 'Whether `maximum` is exclusive, so that the value must be less than `maximum`.',
   }),
   minimum: field(11, s.number(), { zeroValue: 'keep', doc: 'Minimum value of a number.' }),
   exclusiveMinimum: field(12, s.boolean(), {
-    doc: 'Whether a number must be greater than `minimum` instead of at least `minimum`.',
+    doc: 'Whether `minimum` is exclusive, so that the value must be greater than `minimum`.',
   }),
-  multipleOf: field(19, s.number(), { zeroValue: 'keep', doc: 'Number that a numeric value must be a multiple of.' }),
+  multipleOf: field(19, s.number(), { zeroValue: 'keep', doc: 'Number of which the value must be a multiple.' }),
 }
 
 const counts = {
@@ -123,38 +123,42 @@ const plain = {
   description: field(4, s.string(), { doc: 'Description of the value.' }),
   type: field(5, s.string(), { doc: 'Type of the value: object, array, string, integer, number or boolean.' }),
   format: field(6, s.string(), {
-    doc: 'Format of a string or number, such as date-time or int64. Only known string formats are checked.',
+    doc: 'Format of a string or number, such as `date-time` or `int64`. Unknown formats are ignored.',
   }),
   title: field(7, s.string(), { doc: 'Title of the value.' }),
-  default: field(8, json, { zeroValue: 'keep', doc: 'Default for a value that is not set.' }),
+  default: field(8, json, { zeroValue: 'keep', doc: 'Default value to use if the value is not set.' }),
   pattern: field(15, s.string(), { doc: 'Regular expression that a string must match.' }),
   uniqueItems: field(18, s.boolean(), {
-    doc: 'Whether the items of an array must be unique. Must not be true: use a list type of `set` instead.',
+    doc: 'Whether the items of an array must be unique. Must not be true. Use the list type `set` instead.',
   }),
   enum: field(20, s.list(json), { doc: 'Allowed values.' }),
-  required: field(23, s.list(s.string()), { doc: 'Names of the required properties of an object.' }),
-  items: field(24, orArray, { zeroValue: 'keep', doc: 'Schema for array items.' }),
+  required: field(23, s.list(s.string()), { doc: 'Names of the properties that an object must have.' }),
+  items: field(24, orArray, { zeroValue: 'keep', doc: 'Schema that all items of an array must match.' }),
   additionalProperties: field(30, orBool, {
     zeroValue: 'keep',
-    doc: 'Schema for object properties that are not listed in `properties`.',
+    doc: 'Schema for properties that are not listed in `properties`.',
   }),
-  dependencies: field(32, s.map(orStrings), { doc: 'Properties that require other properties. Not supported.' }),
+  dependencies: field(32, s.map(orStrings), {
+    doc: 'Properties that require the presence of other properties. Not supported.',
+  }),
   additionalItems: field(33, orBool, { zeroValue: 'keep', doc: 'Schema for additional array items. Not supported.' }),
   externalDocs: field(35, externalDocumentation, { doc: 'External documentation for the value.' }),
   example: field(36, json, { zeroValue: 'keep', doc: 'Example of a value.' }),
-  nullable: field(37, s.boolean(), { doc: 'Whether null is a valid value.' }),
+  nullable: field(37, s.boolean(), { doc: 'Whether the value may be null.' }),
 }
 
 const nested = {
-  allOf: field(25, s.list(jsonSchemaProps), { doc: 'Schemas that must all match the value.' }),
-  oneOf: field(26, s.list(jsonSchemaProps), { doc: 'Alternative schemas. Exactly one of them must match the value.' }),
-  anyOf: field(27, s.list(jsonSchemaProps), { doc: 'Alternative schemas. At least one of them must match the value.' }),
-  not: field(28, jsonSchemaProps, { zeroValue: 'keep', doc: 'Schema that must not match the value.' }),
-  properties: field(29, s.map(jsonSchemaProps), { doc: 'Schemas for object properties, by property name.' }),
-  patternProperties: field(31, s.map(jsonSchemaProps), {
-    doc: 'Schemas for properties, by regular expression. Not supported.',
+  allOf: field(25, s.list(jsonSchemaProps), { doc: 'Schemas that the value must match. All of them must match.' }),
+  oneOf: field(26, s.list(jsonSchemaProps), { doc: 'Alternative schemas, exactly one of which the value must match.' }),
+  anyOf: field(27, s.list(jsonSchemaProps), {
+    doc: 'Alternative schemas, at least one of which the value must match.',
   }),
-  definitions: field(34, s.map(jsonSchemaProps), { doc: 'Schemas for use in references. Not supported.' }),
+  not: field(28, jsonSchemaProps, { zeroValue: 'keep', doc: 'Schema that the value must not match.' }),
+  properties: field(29, s.map(jsonSchemaProps), { doc: "Schemas of the object's properties, keyed by property name." }),
+  patternProperties: field(31, s.map(jsonSchemaProps), {
+    doc: "Schemas of the object's properties, keyed by a regular expression for the property name. Not supported.",
+  }),
+  definitions: field(34, s.map(jsonSchemaProps), { doc: 'Schemas that references can use. Not supported.' }),
 }
 
 /** Returns the fields of a schema. The caller memoizes the result per vendor because other caches are keyed by it. */
@@ -162,22 +166,22 @@ function schemaFor({ extensionPrefix }: Vendor): ObjectSchema {
   const extensions = {
     'preserve-unknown-fields': field(38, s.boolean(), {
       zeroValue: 'keep',
-      doc: 'Whether to keep fields that the schema does not specify. By default, they are pruned.',
+      doc: 'Whether to keep fields that the schema does not specify. By default, such fields are pruned.',
     }),
     'embedded-resource': field(39, s.boolean(), {
-      doc: 'Whether the value is a complete API object with apiVersion, kind and metadata.',
+      doc: 'Whether the value is a complete API object with `apiVersion`, `kind` and `metadata`.',
     }),
-    'int-or-string': field(40, s.boolean(), { doc: 'Whether the value is either an integer or a string.' }),
+    'int-or-string': field(40, s.boolean(), { doc: 'Whether the value can be either an integer or a string.' }),
     'list-map-keys': field(41, s.list(s.string()), {
-      doc: 'Names of the properties that together identify an item in a list with type `map`.',
+      doc: 'Names of the properties that together identify an item in a list of type `map`.',
     }),
     'list-type': field(42, s.string(), {
       zeroValue: 'keep',
-      doc: 'Merge strategy for a list: atomic, set or map. Defaults to atomic.',
+      doc: 'How server-side apply merges a list: `atomic`, `set` or `map`. Defaults to `atomic`.',
     }),
     'map-type': field(43, s.string(), {
       zeroValue: 'keep',
-      doc: 'Merge strategy for an object: granular or atomic. Defaults to granular.',
+      doc: 'How server-side apply merges an object: `granular` or `atomic`. Defaults to `granular`.',
     }),
     validations: field(44, s.list(validationRule, mergedBy('rule')), {
       doc: 'CEL rules that the value must satisfy.',

@@ -29,29 +29,29 @@ const service = s.object(serviceFields, { name: 'ServiceReference', doc: 'Refere
 
 const specFields = {
   service: field(1, service, {
-    doc: 'Service that serves the API version. If unset, this server serves the version itself.',
+    doc: 'Service that serves the API version. If unset, this server serves the API version itself.',
   }),
   group: field(2, s.string(), { doc: 'Name of the API group. Empty for the core group.' }),
   version: field(3, s.string(), { doc: 'API version, such as v1.' }),
   insecureSkipTLSVerify: field(4, s.boolean(), {
-    doc: "Whether to skip verification of the Service's certificate (insecure). Must be false if caBundle is set.",
+    doc: "Whether to skip verification of the Service's certificate, which is insecure. Must be false if `caBundle` is set.",
   }),
   caBundle: field(5, s.bytes({ atomic: true }), {
-    doc: "PEM-encoded CA bundle that verifies the Service's certificate. Defaults to the system trust roots.",
+    doc: "PEM bundle of CA certificates for verifying the Service's certificate. Defaults to the system's trusted CAs.",
   }),
   groupPriorityMinimum: field(7, s.int32(), {
     zeroValue: 'write',
-    doc: 'Priority of the API group, from 1 to 20000. Clients prefer groups with higher priorities.',
+    doc: 'Priority of the API group, from 1 to 20000. Clients prefer groups with higher values.',
   }),
   versionPriority: field(8, s.int32(), {
     zeroValue: 'write',
-    doc: 'Priority of the version within its API group, from 1 to 1000. Clients prefer higher priorities.',
+    doc: 'Priority of the version within its API group, from 1 to 1000. Clients prefer versions with higher values.',
   }),
 }
 
 const spec = s.object(specFields, {
   name: 'APIServiceSpec',
-  doc: 'Specification of an APIService: the API group and version, its backend and its priority.',
+  doc: 'Specification of an APIService: the API group and version, the backend that serves them, and their priorities.',
   check: checkSpec,
 })
 
@@ -65,7 +65,10 @@ const status = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zeroValue: 'write', doc: 'API group and version, its backend and its priority.' }),
+  spec: field(2, spec, {
+    zeroValue: 'write',
+    doc: 'API group and version, the backend that serves them, and their priorities.',
+  }),
   status: field(3, status, { zeroValue: 'write', doc: 'Observed status of the APIService, set by the server.' }),
 }
 
@@ -82,7 +85,7 @@ export const apiService = defineKind({
     scope: 'Cluster',
     nameFormat: checkPathSegment,
   },
-  doc: 'Registration of the server that serves one version of an API group.',
+  doc: 'Registers the server that handles requests for one version of an API group.',
   fields,
   rules: specAndStatus<APIService>({
     newStatus: ({ spec }, { now }) => (spec?.service === undefined ? { conditions: [local(now)] } : {}),
@@ -96,10 +99,12 @@ export const apiService = defineKind({
   views: {
     columns: [
       nameColumn,
-      column('Service', 'Service that serves the API version, or Local for this server.', ({ spec }: APIService) =>
-        servedBy(spec),
+      column(
+        'Service',
+        'Service that serves the API version, or `Local` if this server serves it.',
+        ({ spec }: APIService) => servedBy(spec),
       ),
-      column('Available', 'Whether the backend is available, with the reason if it is not.', availability),
+      column('Available', 'Whether the backend is available, and the reason if it is not.', availability),
       ageColumn,
     ],
     subresources: { status: statusAlone },

@@ -22,12 +22,12 @@ const rawExtension = s.any({
 const fields = {
   data: field(2, rawExtension, {
     zeroValue: 'keep',
-    doc: 'Serialized state, in a format that the controller defines. Immutable.',
+    doc: 'Serialized state in a format defined by the controller. Immutable.',
   }),
   revision: field(3, s.int64(), {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Revision number of the state. Later states have higher numbers.',
+    doc: 'Revision number. Later revisions have higher numbers.',
   }),
 }
 
@@ -41,7 +41,7 @@ export const controllerRevision = defineKind({
     plural: 'controllerrevisions',
     scope: 'Namespaced',
   },
-  doc: "A snapshot of a workload's state, to which its controller can roll back.",
+  doc: "A snapshot of a workload's state to which its controller can roll back.",
   fields,
   rules: {
     validate: ({ data, revision }) => [
@@ -58,7 +58,7 @@ export const controllerRevision = defineKind({
     columns: [
       nameColumn,
       column('Controller', 'Controller that owns the revision.', controllerOf),
-      column('Revision', 'Revision number of the state.', ({ revision }: ControllerRevision) => revision ?? 0),
+      column('Revision', 'Revision number.', ({ revision }: ControllerRevision) => revision ?? 0),
       ageColumn,
     ],
   },

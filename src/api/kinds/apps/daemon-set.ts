@@ -29,29 +29,29 @@ import { readInt64 } from './annotated-number.ts'
 const rollingUpdateFields = {
   maxUnavailable: field(1, s.intOrString(), {
     zeroValue: 'keep',
-    doc: 'Maximum number or percentage of nodes without an available daemon pod during an update. Defaults to 1.',
+    doc: 'Maximum number or percentage of nodes that may lack an available daemon pod during an update. Defaults to 1.',
   }),
   maxSurge: field(2, s.intOrString(), {
     zeroValue: 'keep',
-    doc: 'Maximum number or percentage of nodes that run an old and a new daemon pod during an update. Defaults to 0.',
+    doc: 'Maximum number or percentage of nodes that may run both an old and a new daemon pod during an update. Defaults to 0.',
   }),
 }
 
 const rollingUpdate = s.object(rollingUpdateFields, {
   name: 'RollingUpdateDaemonSet',
-  doc: 'Limits on the nodes that a rolling update affects at a time. Exactly one of the two limits is nonzero.',
+  doc: 'Limits how many nodes a rolling update affects at a time. Exactly one of `maxUnavailable` and `maxSurge` must be nonzero.',
 })
 
 const strategyFields = {
   type: field(1, s.string({ listed: ['OnDelete', 'RollingUpdate'] }), {
-    doc: 'Update strategy: RollingUpdate or OnDelete. Defaults to RollingUpdate.',
+    doc: 'How to replace old pods: `RollingUpdate` replaces them automatically, `OnDelete` when they are deleted. Defaults to `RollingUpdate`.',
   }),
-  rollingUpdate: field(2, rollingUpdate, { doc: 'Settings for rolling updates. Ignored for OnDelete.' }),
+  rollingUpdate: field(2, rollingUpdate, { doc: 'Settings for rolling updates. Ignored if the type is `OnDelete`.' }),
 }
 
 const strategy = s.object(strategyFields, {
   name: 'DaemonSetUpdateStrategy',
-  doc: 'Strategy for replacing old pods: automatically (RollingUpdate) or when a user deletes them (OnDelete).',
+  doc: 'How to replace old pods: automatically (`RollingUpdate`), or only when a user deletes them (`OnDelete`).',
   fill: fillStrategy,
   check: checkStrategy,
 })
@@ -64,14 +64,14 @@ const specFields = {
   template: field(2, podTemplateSpec, {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Template for the daemon pods. Its node selector, affinity and tolerations decide which nodes are eligible.',
+    doc: 'Template for the daemon pods. Its node selector, affinity and tolerations determine which nodes are eligible.',
   }),
   updateStrategy: field(3, strategy, {
     zeroValue: 'write',
-    doc: 'Strategy for replacing pods when the template changes.',
+    doc: 'How to replace the daemon pods after their template changes.',
   }),
   minReadySeconds: field(4, s.int32(), {
-    doc: 'Seconds that a new pod must be ready without crashing before it counts as available. Defaults to 0.',
+    doc: 'Number of seconds that a new pod must be ready without a container crashing before the pod counts as available. Defaults to 0.',
   }),
   revisionHistoryLimit: field(6, s.int32(), {
     zeroValue: 'keep',
@@ -86,20 +86,20 @@ const number = (tag: number, doc: string) => field(tag, s.int32(), { zeroValue: 
 
 const statusFields = {
   currentNumberScheduled: number(1, 'Number of eligible nodes that run a daemon pod.'),
-  numberMisscheduled: number(2, 'Number of nodes that run a daemon pod although they are not eligible.'),
-  desiredNumberScheduled: number(3, 'Number of eligible nodes, which should all run a daemon pod.'),
-  numberReady: number(4, 'Number of eligible nodes whose daemon pod is ready.'),
+  numberMisscheduled: number(2, 'Number of nodes that run a daemon pod but are not eligible to run one.'),
+  desiredNumberScheduled: number(3, 'Number of nodes that should run a daemon pod.'),
+  numberReady: number(4, 'Number of eligible nodes that have a ready daemon pod.'),
   observedGeneration: field(5, s.int64(), { doc: 'Most recent generation that the controller has observed.' }),
   updatedNumberScheduled: field(6, s.int32(), {
-    doc: 'Number of eligible nodes whose daemon pod matches the current template.',
+    doc: 'Number of eligible nodes that run a daemon pod from the current template.',
   }),
   numberAvailable: field(7, s.int32(), {
-    doc: 'Number of eligible nodes whose daemon pod has been ready for at least minReadySeconds.',
+    doc: 'Number of eligible nodes whose daemon pod has been ready for at least `minReadySeconds`.',
   }),
-  numberUnavailable: field(8, s.int32(), { doc: 'Number of eligible nodes without an available daemon pod.' }),
+  numberUnavailable: field(8, s.int32(), { doc: 'Number of eligible nodes that lack an available daemon pod.' }),
   collisionCount: field(9, s.int32(), {
     zeroValue: 'keep',
-    doc: 'Number of hash collisions in the names of new ControllerRevisions. Never decreases.',
+    doc: 'Number of times that the name of a new ControllerRevision collided with an existing name. Never decreases.',
   }),
   conditions: field(10, conditionsOf('DaemonSetCondition', 'DaemonSet'), {
     doc: 'Current conditions of the DaemonSet, one per type.',
@@ -158,15 +158,19 @@ export const daemonSet = defineKind({
     rowsWithout: [generationKey],
     columns: [
       nameColumn,
-      countColumn('Desired', 'Number of eligible nodes.', countOf('desiredNumberScheduled')),
+      countColumn('Desired', 'Number of nodes that should run a daemon pod.', countOf('desiredNumberScheduled')),
       countColumn('Current', 'Number of eligible nodes that run a daemon pod.', countOf('currentNumberScheduled')),
-      countColumn('Ready', 'Number of eligible nodes whose daemon pod is ready.', countOf('numberReady')),
+      countColumn('Ready', 'Number of eligible nodes that have a ready daemon pod.', countOf('numberReady')),
       countColumn(
         'Up-to-date',
-        'Number of eligible nodes whose daemon pod matches the current template.',
+        'Number of eligible nodes that run a daemon pod from the current template.',
         countOf('updatedNumberScheduled'),
       ),
-      countColumn('Available', 'Number of eligible nodes whose daemon pod is available.', countOf('numberAvailable')),
+      countColumn(
+        'Available',
+        'Number of eligible nodes that have an available daemon pod.',
+        countOf('numberAvailable'),
+      ),
       column('Node Selector', 'Labels that a node must have to run a daemon pod.', ({ spec }: DaemonSet) => {
         return selectorText({ matchLabels: spec?.template?.spec?.nodeSelector ?? {} }) || '<none>'
       }),

@@ -39,31 +39,31 @@ const rollingUpdateFields = {
   maxUnavailable: field(1, s.intOrString(), {
     zeroValue: 'keep',
     default: '25%',
-    doc: 'Maximum number or percentage of unavailable pods during an update. Percentages round down. Defaults to 25%.',
+    doc: 'Maximum number or percentage of pods that may be unavailable during an update. Percentages are rounded down. Defaults to 25%.',
   }),
   maxSurge: field(2, s.intOrString(), {
     zeroValue: 'keep',
     default: '25%',
-    doc: 'Maximum number or percentage of extra pods during an update. Percentages round up. Defaults to 25%.',
+    doc: 'Maximum number or percentage of pods that an update may create above the desired number. Percentages are rounded up. Defaults to 25%.',
   }),
 }
 
 const rollingUpdate = s.object(rollingUpdateFields, {
   name: 'RollingUpdateDeployment',
-  doc: 'Limits on the pods that a rolling update replaces at a time.',
+  doc: 'Limits how many pods a rolling update replaces at a time.',
   check: checkRollingUpdate,
 })
 
 const strategyFields = {
   type: field(1, s.string({ listed: ['Recreate', 'RollingUpdate'] }), {
-    doc: 'Update strategy: RollingUpdate or Recreate. Defaults to RollingUpdate.',
+    doc: 'How to replace old pods: `RollingUpdate` replaces them gradually, `Recreate` deletes them all before creating new pods. Defaults to `RollingUpdate`.',
   }),
-  rollingUpdate: field(2, rollingUpdate, { doc: 'Settings for rolling updates. Not allowed for Recreate.' }),
+  rollingUpdate: field(2, rollingUpdate, { doc: 'Settings for rolling updates. Forbidden if the type is `Recreate`.' }),
 }
 
 const strategy = s.object(strategyFields, {
   name: 'DeploymentStrategy',
-  doc: 'Strategy for replacing old pods with new pods.',
+  doc: 'How to replace old pods with new ones.',
   fill: (value) => {
     value.type ||= 'RollingUpdate'
     if (value.type === 'RollingUpdate') value.rollingUpdate ??= {}
@@ -86,10 +86,10 @@ const specFields = {
   strategy: field(4, strategy, {
     zeroValue: 'write',
     patch: 'retainKeys',
-    doc: 'Strategy for replacing old pods with new pods.',
+    doc: 'How to replace old pods with new ones.',
   }),
   minReadySeconds: field(5, s.int32(), {
-    doc: 'Seconds that a new pod must be ready without crashing before it counts as available. Defaults to 0.',
+    doc: 'Number of seconds that a new pod must be ready without a container crashing before the pod counts as available. Defaults to 0.',
   }),
   revisionHistoryLimit: field(6, s.int32(), {
     zeroValue: 'keep',
@@ -97,12 +97,12 @@ const specFields = {
     doc: 'Number of old ReplicaSets to keep for rollback. Defaults to 10.',
   }),
   paused: field(7, s.boolean(), {
-    doc: 'Whether the rollout is paused. Template changes take effect after it is resumed.',
+    doc: 'Whether the rollout is paused. Changes to the template are not rolled out until it is resumed.',
   }),
   progressDeadlineSeconds: field(9, s.int32(), {
     zeroValue: 'keep',
     default: 600,
-    doc: 'Seconds without progress before a rollout counts as failed. Defaults to 600, must exceed minReadySeconds.',
+    doc: 'Number of seconds without progress after which a rollout is considered failed. Must be greater than `minReadySeconds`. Defaults to 600.',
   }),
 }
 
@@ -131,21 +131,23 @@ const condition = s.object(
 
 const statusFields = {
   observedGeneration: field(1, s.int64(), { doc: 'Most recent generation that the controller has observed.' }),
-  replicas: field(2, s.int32(), { doc: 'Number of non-terminated pods in the Deployment.' }),
+  replicas: field(2, s.int32(), { doc: "Number of the Deployment's pods that have not terminated." }),
   updatedReplicas: field(3, s.int32(), { doc: 'Number of pods that match the current template.' }),
   readyReplicas: field(7, s.int32(), { doc: 'Number of ready pods.' }),
-  availableReplicas: field(4, s.int32(), { doc: 'Number of pods that have been ready for at least minReadySeconds.' }),
-  unavailableReplicas: field(5, s.int32(), { doc: 'Number of pods that are missing or not yet available.' }),
+  availableReplicas: field(4, s.int32(), {
+    doc: 'Number of pods that have been ready for at least `minReadySeconds`.',
+  }),
+  unavailableReplicas: field(5, s.int32(), { doc: 'Number of desired pods that are missing or not yet available.' }),
   conditions: field(6, s.list(condition, byType), { doc: 'Current conditions of the Deployment, one per type.' }),
   collisionCount: field(8, s.int32(), {
     zeroValue: 'keep',
-    doc: 'Number of hash collisions in the names of new ReplicaSets. Never decreases.',
+    doc: 'Number of times that the name of a new ReplicaSet collided with an existing name. Never decreases.',
   }),
   terminatingReplicas: field(9, s.int32(), {
     zeroValue: 'keep',
     since: '1.33',
     gate: 'DeploymentReplicaSetTerminatingReplicas',
-    doc: 'Number of terminating pods in the Deployment.',
+    doc: "Number of the Deployment's pods that are terminating.",
   }),
 }
 
@@ -186,13 +188,13 @@ export const deployment = defineKind({
     categories: ['all'],
     scope: 'Namespaced',
   },
-  doc: 'A workload of identical pods that are replaced gradually when their template changes.',
+  doc: 'A workload of identical pods that are replaced gradually when the pod template changes.',
   fields,
   rules,
   views: {
     columns: [
       nameColumn,
-      column('Ready', 'Number of ready and desired pods.', ({ spec, status }: Deployment) => {
+      column('Ready', 'Number of ready pods and desired number of pods.', ({ spec, status }: Deployment) => {
         return `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`
       }),
       column('Up-to-date', 'Number of pods that match the current template.', ({ status }: Deployment) => {

@@ -29,7 +29,7 @@ import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 const specFields = {
   replicas: field(1, s.int32(), { zeroValue: 'keep', default: 1, doc: 'Desired number of pods. Defaults to 1.' }),
   minReadySeconds: field(4, s.int32(), {
-    doc: 'Seconds that a new pod must be ready without crashing before it counts as available. Defaults to 0.',
+    doc: 'Number of seconds that a new pod must be ready without a container crashing before the pod counts as available. Defaults to 0.',
   }),
   selector: field(2, labelSelector, {
     required: true,
@@ -37,7 +37,7 @@ const specFields = {
   }),
   template: field(3, podTemplateSpec, {
     zeroValue: 'write',
-    doc: 'Template for the pods that the ReplicaSet creates. A change does not affect existing pods.',
+    doc: 'Template for the pods that the ReplicaSet creates. Changes do not affect existing pods.',
   }),
 }
 
@@ -53,9 +53,11 @@ const statusFields = {
     published: 'required',
     doc: 'Number of pods in the ReplicaSet.',
   }),
-  fullyLabeledReplicas: field(2, s.int32(), { doc: 'Number of pods that have all labels of the template.' }),
+  fullyLabeledReplicas: field(2, s.int32(), { doc: 'Number of pods that have all the labels of the template.' }),
   readyReplicas: field(4, s.int32(), { doc: 'Number of ready pods.' }),
-  availableReplicas: field(5, s.int32(), { doc: 'Number of pods that have been ready for at least minReadySeconds.' }),
+  availableReplicas: field(5, s.int32(), {
+    doc: 'Number of pods that have been ready for at least `minReadySeconds`.',
+  }),
   observedGeneration: field(3, s.int64(), { doc: 'Most recent generation that the controller has observed.' }),
   conditions: field(6, conditionsOf('ReplicaSetCondition', 'ReplicaSet'), {
     doc: 'Current conditions of the ReplicaSet, one per type.',
@@ -64,7 +66,7 @@ const statusFields = {
     zeroValue: 'keep',
     since: '1.33',
     gate: 'DeploymentReplicaSetTerminatingReplicas',
-    doc: 'Number of terminating pods in the ReplicaSet.',
+    doc: "Number of the ReplicaSet's pods that are terminating.",
   }),
 }
 
@@ -101,13 +103,13 @@ export const replicaSet = defineKind({
     categories: ['all'],
     scope: 'Namespaced',
   },
-  doc: 'A workload that keeps a given number of identical pods running.',
+  doc: 'A workload that maintains a given number of identical pods.',
   fields,
   rules,
   views: {
     columns: [
       nameColumn,
-      countColumn('Desired', 'Number of desired pods.', ({ spec }: ReplicaSet) => spec?.replicas),
+      countColumn('Desired', 'Desired number of pods.', ({ spec }: ReplicaSet) => spec?.replicas),
       countColumn('Current', 'Number of existing pods.', ({ status }: ReplicaSet) => status?.replicas),
       countColumn('Ready', 'Number of ready pods.', ({ status }: ReplicaSet) => status?.readyReplicas),
       ageColumn,

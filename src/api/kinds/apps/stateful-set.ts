@@ -48,7 +48,7 @@ import { checkCompleteTemplate } from './types/stateful-template.ts'
 const rollingUpdateFields = {
   partition: field(1, s.int32(), {
     zeroValue: 'keep',
-    doc: 'Lowest ordinal of the pods to update. Pods with lower ordinals are not updated. Defaults to 0.',
+    doc: 'Lowest ordinal to update. Pods with lower ordinals are not updated. Defaults to 0.',
   }),
   maxUnavailable: field(2, s.intOrString(), {
     zeroValue: 'keep',
@@ -65,14 +65,14 @@ const rollingUpdate = s.object(rollingUpdateFields, {
 
 const strategyFields = {
   type: field(1, s.string({ listed: ['OnDelete', 'RollingUpdate'] }), {
-    doc: 'Update strategy: RollingUpdate or OnDelete. Defaults to RollingUpdate.',
+    doc: 'How to replace old pods: `RollingUpdate` replaces them automatically, `OnDelete` when they are deleted. Defaults to `RollingUpdate`.',
   }),
-  rollingUpdate: field(2, rollingUpdate, { doc: 'Settings for rolling updates. Not allowed for OnDelete.' }),
+  rollingUpdate: field(2, rollingUpdate, { doc: 'Settings for rolling updates. Forbidden if the type is `OnDelete`.' }),
 }
 
 const strategy = s.object(strategyFields, {
   name: 'StatefulSetUpdateStrategy',
-  doc: 'Strategy for replacing old pods: automatically (RollingUpdate) or when a user deletes them (OnDelete).',
+  doc: 'How to replace old pods: automatically (`RollingUpdate`), or only when a user deletes them (`OnDelete`).',
   fill: (value, context) => {
     if (!value.type) {
       value.type = 'RollingUpdate'
@@ -87,16 +87,16 @@ const strategy = s.object(strategyFields, {
 
 const retentionFields = {
   whenDeleted: field(1, s.string(), {
-    doc: 'Handling of claims when the StatefulSet is deleted: Retain (default) or Delete.',
+    doc: 'What to do with the PersistentVolumeClaims when the StatefulSet is deleted: `Retain` (the default) or `Delete`.',
   }),
   whenScaled: field(2, s.string(), {
-    doc: 'Handling of the claims of removed pods when the StatefulSet is scaled down: Retain (default) or Delete.',
+    doc: 'What to do with the PersistentVolumeClaims of removed pods when the StatefulSet is scaled down: `Retain` (the default) or `Delete`.',
   }),
 }
 
 const retentionPolicy = s.object(retentionFields, {
   name: 'StatefulSetPersistentVolumeClaimRetentionPolicy',
-  doc: 'Policy for PersistentVolumeClaims whose pods no longer exist.',
+  doc: 'What to do with PersistentVolumeClaims whose pods no longer exist.',
   fill: (value) => {
     value.whenDeleted ||= 'Retain'
     value.whenScaled ||= 'Retain'
@@ -114,7 +114,7 @@ const ordinals = s.object(
   },
   {
     name: 'StatefulSetOrdinals',
-    doc: 'Numbering of the pods in a StatefulSet.',
+    doc: 'How the pods of a StatefulSet are numbered.',
     check: ({ start }, path) => notNegative(start, child(path, 'start')),
   },
 )
@@ -128,40 +128,40 @@ const specFields = {
   template: field(3, unjudgedTemplateSpec, {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Template for the pods. Each pod also gets its own name and its own volume claims.',
+    doc: 'Template for the pods. Each pod additionally gets a unique name and its own volume claims.',
   }),
   volumeClaimTemplates: field(4, s.list(claimTemplate), {
-    doc: 'PersistentVolumeClaims to create for each pod. Volume mounts can refer to them by name. Immutable.',
+    doc: 'Templates for the PersistentVolumeClaims to create for each pod. Volume mounts refer to them by name. Immutable.',
   }),
   serviceName: field(5, s.string(), {
     optionalSince: '1.33',
     zeroValue: 'write',
-    doc: 'Name of the Service that gives the pods DNS names of the form pod.serviceName.namespace. Immutable.',
+    doc: 'Name of the Service that provides DNS names of the form `<pod>.<service>.<namespace>` for the pods. Immutable.',
   }),
   podManagementPolicy: field(6, s.string({ listed: ['OrderedReady', 'Parallel'] }), {
     default: 'OrderedReady',
-    doc: 'Order of creating and deleting pods: OrderedReady (one at a time, default) or Parallel. Immutable.',
+    doc: 'Whether pods are created and deleted one at a time (`OrderedReady`, the default) or concurrently (`Parallel`). Immutable.',
   }),
   updateStrategy: field(7, strategy, {
     zeroValue: 'write',
-    doc: 'Strategy for replacing pods when the template changes.',
+    doc: 'How to replace the pods after their template changes.',
   }),
   revisionHistoryLimit: field(8, s.int32(), {
     zeroValue: 'keep',
     default: 10,
-    doc: 'Number of old ControllerRevisions to keep for rollback. Defaults to 10. Immutable.',
+    doc: 'Number of old ControllerRevisions to keep for rollback. Defaults to 10. Immutable before version 1.33.',
   }),
   minReadySeconds: field(9, s.int32(), {
-    doc: 'Seconds that a new pod must be ready without crashing before it counts as available. Defaults to 0.',
+    doc: 'Number of seconds that a new pod must be ready without a container crashing before the pod counts as available. Defaults to 0.',
   }),
   persistentVolumeClaimRetentionPolicy: field(10, retentionPolicy, {
     gate: 'StatefulSetAutoDeletePVC',
-    doc: 'Policy for PersistentVolumeClaims whose pods no longer exist. Requires the StatefulSetAutoDeletePVC feature gate.',
+    doc: 'What to do with PersistentVolumeClaims whose pods no longer exist. Requires the StatefulSetAutoDeletePVC feature gate.',
   }),
   ordinals: field(11, ordinals, {
     since: '1.26',
     gate: 'StatefulSetStartOrdinal',
-    doc: 'Numbering of the pods. By default, ordinals start at 0.',
+    doc: 'How the pods are numbered. By default, ordinals start at 0.',
   }),
 }
 
@@ -183,15 +183,15 @@ const statusFields = {
     doc: 'Number of pods in the StatefulSet.',
   }),
   readyReplicas: field(3, s.int32(), { doc: 'Number of ready pods.' }),
-  currentReplicas: field(4, s.int32(), { doc: 'Number of pods created from currentRevision.' }),
-  updatedReplicas: field(5, s.int32(), { doc: 'Number of pods created from updateRevision.' }),
+  currentReplicas: field(4, s.int32(), { doc: 'Number of pods that run the revision in `currentRevision`.' }),
+  updatedReplicas: field(5, s.int32(), { doc: 'Number of pods that run the revision in `updateRevision`.' }),
   currentRevision: field(6, s.string(), {
-    doc: 'Name of the ControllerRevision for the pods that are not updated yet.',
+    doc: 'Name of the ControllerRevision of the pods that have not been updated yet.',
   }),
-  updateRevision: field(7, s.string(), { doc: 'Name of the ControllerRevision for the current template.' }),
+  updateRevision: field(7, s.string(), { doc: 'Name of the ControllerRevision of the current template.' }),
   collisionCount: field(9, s.int32(), {
     zeroValue: 'keep',
-    doc: 'Number of hash collisions in the names of new ControllerRevisions. Never decreases.',
+    doc: 'Number of times that the name of a new ControllerRevision collided with an existing name. Never decreases.',
   }),
   conditions: field(10, conditionsOf('StatefulSetCondition', 'StatefulSet'), {
     doc: 'Current conditions of the StatefulSet, one per type.',
@@ -199,7 +199,7 @@ const statusFields = {
   availableReplicas: field(11, s.int32(), {
     zeroValue: 'write',
     published: 'optional',
-    doc: 'Number of pods that have been ready for at least minReadySeconds.',
+    doc: 'Number of pods that have been ready for at least `minReadySeconds`.',
   }),
 }
 
@@ -240,13 +240,13 @@ export const statefulSet = defineKind({
     categories: ['all'],
     scope: 'Namespaced',
   },
-  doc: 'A workload of pods with stable identities. A replaced pod keeps its name and its volumes.',
+  doc: 'A workload of pods with stable identities. A replacement pod has the same name and volumes as the pod that it replaces.',
   fields,
   rules,
   views: {
     columns: [
       nameColumn,
-      column('Ready', 'Number of ready and desired pods.', ({ spec, status }: StatefulSet) => {
+      column('Ready', 'Number of ready pods and desired number of pods.', ({ spec, status }: StatefulSet) => {
         return `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`
       }),
       ageColumn,

@@ -26,7 +26,7 @@ export const selfSubjectReview = defineKind({
     scope: 'Cluster',
   },
   since: '1.28',
-  doc: 'Returns the identity of the requesting user after impersonation. The review is not stored.',
+  doc: 'Returns the identity of the requesting user, after any impersonation. The review is not stored.',
   fields,
   lifecycle: { virtual: true, nameless: true },
 })

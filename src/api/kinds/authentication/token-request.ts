@@ -13,25 +13,25 @@ const boundObjectReference = s.object(
     apiVersion: field(2, s.string(), { doc: 'API version of the object.' }),
     name: field(3, s.string(), { doc: 'Name of the object.' }),
     uid: field(4, s.string(), {
-      doc: 'UID of the object. If set, the request fails unless the existing object has this UID.',
+      doc: 'UID of the object. If set, the request fails unless the object has this UID.',
     }),
   },
-  { name: 'BoundObjectReference', doc: 'Reference to the object that a token is bound to.' },
+  { name: 'BoundObjectReference', doc: 'Reference to the object to which a token is bound.' },
 )
 
 const specFields = {
   audiences: field(1, s.list(s.string()), {
     published: 'required',
     zeroValue: 'write',
-    doc: 'Intended audiences of the token. Other recipients must reject the token. Defaults to the API server.',
+    doc: 'Intended audiences of the token. Recipients outside these audiences must reject the token. Defaults to the API server.',
   }),
   expirationSeconds: field(4, s.int64(), {
     zeroValue: 'keep',
     default: 3600,
-    doc: 'Requested lifetime of the token in seconds, at least 600. Defaults to 3600. The server may shorten it.',
+    doc: 'Requested lifetime of the token in seconds. Must be at least 600. Defaults to 3600. The server may issue a token with a shorter lifetime.',
   }),
   boundObjectRef: field(3, boundObjectReference, {
-    doc: 'Pod or Secret in the same namespace, or Node, to bind the token to. The token is invalid once that object is deleted.',
+    doc: 'Object to bind the token to: a Pod or Secret in the same namespace, or a Node. The token becomes invalid when the object is deleted.',
   }),
 }
 

@@ -10,17 +10,17 @@ const spec = s.object(
   {
     token: field(1, s.string(), { doc: 'Bearer token to authenticate.' }),
     audiences: field(2, s.list(s.string()), {
-      doc: 'Accepted audiences. The token must be intended for at least one of them. Defaults to the API server.',
+      doc: 'Audiences that the caller accepts. The token must be intended for at least one of them. Defaults to the API server.',
     }),
   },
-  { name: 'TokenReviewSpec', doc: 'Token to authenticate and the accepted audiences.' },
+  { name: 'TokenReviewSpec', doc: 'Token to authenticate, and the audiences that the caller accepts.' },
 )
 
 const status = s.object(
   {
     authenticated: field(1, s.boolean(), { doc: 'Whether the token is valid and belongs to a known user.' }),
-    user: field(2, userInfo, { zeroValue: 'write', doc: 'User that the token belongs to.' }),
-    audiences: field(4, s.list(s.string()), { doc: 'Accepted audiences that the token is intended for.' }),
+    user: field(2, userInfo, { zeroValue: 'write', doc: 'User to whom the token belongs.' }),
+    audiences: field(4, s.list(s.string()), { doc: 'Accepted audiences for which the token is intended.' }),
     error: field(3, s.string(), { doc: 'Reason why the token is invalid or could not be checked.' }),
   },
   { name: 'TokenReviewStatus', doc: 'Result of a TokenReview.' },
@@ -30,7 +30,7 @@ const fields = {
   spec: field(2, spec, {
     required: true,
     zeroValue: 'write',
-    doc: 'Token to authenticate and the accepted audiences.',
+    doc: 'Token to authenticate, and the audiences that the caller accepts.',
   }),
   status: field(3, status, { zeroValue: 'write', doc: 'Result of the review, set by the server.' }),
 }
@@ -45,7 +45,7 @@ export const tokenReview = defineKind({
     plural: 'tokenreviews',
     scope: 'Cluster',
   },
-  doc: 'A request to authenticate a token. The returned status identifies the user. The review is not stored.',
+  doc: 'Checks a token and returns the user to whom it belongs. The review is not stored.',
   fields,
   lifecycle: {
     virtual: true,

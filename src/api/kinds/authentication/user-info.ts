@@ -6,10 +6,12 @@ export const userInfo = s.object(
   {
     username: field(1, s.string(), { doc: 'Name that identifies the user.' }),
     uid: field(2, s.string(), {
-      doc: 'Unique ID of the user. Another user with the same name has a different UID.',
+      doc: 'Unique ID of the user. It distinguishes the user from other users who have had the same name.',
     }),
     groups: field(3, s.list(s.string()), { doc: 'Groups that the user belongs to.' }),
-    extra: field(4, s.map(s.list(s.string())), { doc: 'Additional attributes of the user from the authenticator.' }),
+    extra: field(4, s.map(s.list(s.string())), {
+      doc: 'Additional attributes of the user, provided by the authenticator.',
+    }),
   },
   { name: 'authentication.v1.UserInfo', doc: 'Identity of an authenticated user.' },
 )

@@ -9,43 +9,47 @@ import { fieldSelectorRequirement, labelSelectorRequirement } from '../meta/labe
 
 const fieldSelectorAttributes = s.object(
   {
-    rawSelector: field(1, s.string(), { doc: 'Field selector as text. Cannot be combined with requirements.' }),
+    rawSelector: field(1, s.string(), { doc: 'Field selector as a string. Mutually exclusive with `requirements`.' }),
     requirements: field(2, s.list(fieldSelectorRequirement), {
-      doc: 'Parsed requirements of the field selector. All of them must match.',
+      doc: 'Field selector as parsed requirements, all of which must match. Mutually exclusive with the string form.',
     }),
   },
-  { name: 'authorization.v1.FieldSelectorAttributes', doc: 'Field selector of the request to authorize.' },
+  { name: 'authorization.v1.FieldSelectorAttributes', doc: 'Field selector of a request.' },
 )
 
 const labelSelectorAttributes = s.object(
   {
-    rawSelector: field(1, s.string(), { doc: 'Label selector as text. Cannot be combined with requirements.' }),
+    rawSelector: field(1, s.string(), { doc: 'Label selector as a string. Mutually exclusive with `requirements`.' }),
     requirements: field(2, s.list(labelSelectorRequirement), {
-      doc: 'Parsed requirements of the label selector. All of them must match.',
+      doc: 'Label selector as parsed requirements, all of which must match. Mutually exclusive with the string form.',
     }),
   },
-  { name: 'authorization.v1.LabelSelectorAttributes', doc: 'Label selector of the request to authorize.' },
+  { name: 'authorization.v1.LabelSelectorAttributes', doc: 'Label selector of a request.' },
 )
 
 const resourceFields = {
   namespace: field(1, s.string(), {
-    doc: 'Namespace of the action. Empty for all namespaces and for cluster-scoped resources.',
+    doc: 'Namespace of the action. Empty for cluster-scoped resources and for actions in all namespaces.',
   }),
   verb: field(2, s.string(), { doc: 'Verb of the action, such as `get` or `list`. `*` means all verbs.' }),
   group: field(3, s.string(), { doc: 'API group of the resource. `*` means all groups.' }),
   version: field(4, s.string(), { doc: 'API version of the resource. `*` means all versions.' }),
-  resource: field(5, s.string(), { doc: 'Resource, such as `pods`. `*` means all resources.' }),
-  subresource: field(6, s.string(), { doc: 'Subresource, such as `log`. Empty for the resource itself.' }),
-  name: field(7, s.string(), { doc: 'Name of the object. Empty for all names, as in a list request.' }),
+  resource: field(5, s.string(), { doc: 'Plural name of the resource, such as `pods`. `*` means all resources.' }),
+  subresource: field(6, s.string(), {
+    doc: 'Subresource, such as `log`. Empty if the action is on the resource itself.',
+  }),
+  name: field(7, s.string(), {
+    doc: 'Name of the object. Empty if the action is not limited to one object, as in a list request.',
+  }),
   fieldSelector: field(8, fieldSelectorAttributes, {
     since: '1.31',
     gate: 'AuthorizeWithSelectors',
-    doc: 'Field selector that restricts the action. Only for list, watch and deletecollection.',
+    doc: 'Field selector that limits the action. Only for the verbs `list`, `watch` and `deletecollection`.',
   }),
   labelSelector: field(9, labelSelectorAttributes, {
     since: '1.31',
     gate: 'AuthorizeWithSelectors',
-    doc: 'Label selector that restricts the action. Only for list, watch and deletecollection.',
+    doc: 'Label selector that limits the action. Only for the verbs `list`, `watch` and `deletecollection`.',
   }),
 }
 
@@ -53,7 +57,7 @@ export type ResourceAttributes = InferFields<typeof resourceFields>
 
 const resourceAttributes = s.object(resourceFields, {
   name: 'authorization.v1.ResourceAttributes',
-  doc: 'Action to authorize on a resource.',
+  doc: 'An action on a resource.',
 })
 
 const pathFields = {
@@ -63,16 +67,16 @@ const pathFields = {
 
 const nonResourceAttributes = s.object(pathFields, {
   name: 'authorization.v1.NonResourceAttributes',
-  doc: 'Action to authorize on a URL path that is not a resource.',
+  doc: 'An action on a URL path that is not a resource.',
 })
 
 /** The action to authorize: exactly one of the two fields is set. */
 export const questionFields = {
   resourceAttributes: field(1, resourceAttributes, {
-    doc: 'Action on a resource. Exactly one of resourceAttributes and nonResourceAttributes is required.',
+    doc: 'Action on a resource. Exactly one of `resourceAttributes` and `nonResourceAttributes` must be set.',
   }),
   nonResourceAttributes: field(2, nonResourceAttributes, {
-    doc: 'Action on a URL path. Exactly one of resourceAttributes and nonResourceAttributes is required.',
+    doc: 'Action on a URL path. Exactly one of `resourceAttributes` and `nonResourceAttributes` must be set.',
   }),
 }
 
@@ -148,15 +152,17 @@ export function checkNoMetadata({ managedFields: _, creationTimestamp: _t, ...re
 
 export const subjectFields = {
   ...questionFields,
-  user: field(3, s.string(), { doc: 'Name of the user. At least one of user and groups is required.' }),
-  groups: field(4, s.list(s.string()), { doc: 'Groups that the user belongs to.' }),
-  extra: field(5, s.map(s.list(s.string())), { doc: 'Additional attributes of the user from the authenticator.' }),
+  user: field(3, s.string(), { doc: 'Name of the user. Required if `groups` is empty.' }),
+  groups: field(4, s.list(s.string()), { doc: 'Groups that the user belongs to. Required if `user` is empty.' }),
+  extra: field(5, s.map(s.list(s.string())), {
+    doc: 'Additional attributes of the user, provided by the authenticator.',
+  }),
   uid: field(6, s.string(), { doc: 'UID of the user.' }),
 }
 
 export const subjectSpec = s.object(subjectFields, {
   name: 'SubjectAccessReviewSpec',
-  doc: 'User and action to authorize.',
+  doc: 'User, and the action to check for that user.',
 })
 
 export type SubjectSpec = InferFields<typeof subjectFields>
@@ -178,11 +184,11 @@ const accessStatus = s.object(
       doc: 'Whether the action is allowed.',
     }),
     denied: field(4, s.boolean(), {
-      doc: 'Whether an authorizer explicitly denied the action, so that no other authorizer can allow it.',
+      doc: 'Whether an authorizer explicitly denied the action. No other authorizer can then allow it.',
     }),
     reason: field(2, s.string(), { doc: 'Reason for the decision, if known.' }),
     evaluationError: field(3, s.string(), {
-      doc: 'Error that occurred during authorization, if any. An error does not rule out a decision.',
+      doc: 'Error that occurred during authorization, if any. The decision may be valid despite the error.',
     }),
   },
   { name: 'SubjectAccessReviewStatus', doc: 'Authorization decision.' },

@@ -8,14 +8,14 @@ import { accessStatusField, checkNoMetadata, checkQuestion, questionFields } fro
 
 const spec = s.object(questionFields, {
   name: 'SelfSubjectAccessReviewSpec',
-  doc: 'Action to authorize for the requesting user.',
+  doc: 'Action to check for the requesting user.',
 })
 
 const fields = {
   spec: field(2, spec, {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Action to authorize for the requesting user.',
+    doc: 'Action to check for the requesting user.',
   }),
   status: accessStatusField,
 }
@@ -30,7 +30,7 @@ export const selfSubjectAccessReview = defineKind({
     plural: 'selfsubjectaccessreviews',
     scope: 'Cluster',
   },
-  doc: 'A check of whether the requesting user may perform an action. The review is not stored.',
+  doc: 'Checks whether the requesting user may perform an action. The review is not stored.',
   fields,
   rules: { validate: ({ metadata, spec = {} }) => [...checkQuestion(spec), ...checkNoMetadata(metadata)] },
   lifecycle: { virtual: true, nameless: true },

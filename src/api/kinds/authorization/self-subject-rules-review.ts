@@ -8,8 +8,8 @@ import { field, s } from '../../schema/schema.ts'
 const words = s.list(s.string())
 
 const spec = s.object(
-  { namespace: field(1, s.string(), { doc: 'Namespace to list the permissions for. Required.' }) },
-  { name: 'SelfSubjectRulesReviewSpec', doc: 'Namespace to list the permissions for.' },
+  { namespace: field(1, s.string(), { doc: 'Namespace for which to list the permissions. Required.' }) },
+  { name: 'SelfSubjectRulesReviewSpec', doc: 'Namespace for which to list the permissions.' },
 )
 
 export const resourceRuleType = s.object(
@@ -17,7 +17,9 @@ export const resourceRuleType = s.object(
     verbs: field(1, words, { zeroValue: 'write', published: 'required', doc: 'Allowed verbs. `*` means all verbs.' }),
     apiGroups: field(2, words, { doc: 'API groups of the resources. `*` means all groups.' }),
     resources: field(3, words, { doc: 'Resources that the rule covers. `*` means all resources.' }),
-    resourceNames: field(4, words, { doc: 'Names of the objects that the rule covers. Empty means all names.' }),
+    resourceNames: field(4, words, {
+      doc: 'Names of the objects that the rule covers. If empty, the rule covers all objects.',
+    }),
   },
   { name: 'ResourceRule', doc: 'A rule that allows verbs on resources.' },
 )
@@ -27,7 +29,7 @@ export const nonResourceRuleType = s.object(
     verbs: field(1, words, {
       zeroValue: 'write',
       published: 'required',
-      doc: 'Allowed verbs: HTTP methods in lower case. `*` means all verbs.',
+      doc: 'Allowed HTTP methods in lower case, such as `get`. `*` means all methods.',
     }),
     nonResourceURLs: field(2, words, { doc: 'URL paths that the rule covers. A trailing `*` matches any suffix.' }),
   },
@@ -49,15 +51,19 @@ const status = s.object(
     incomplete: field(3, s.boolean(), {
       zeroValue: 'write',
       published: 'required',
-      doc: 'Whether the lists of rules may be incomplete.',
+      doc: 'Whether the returned rules may be incomplete.',
     }),
-    evaluationError: field(4, s.string(), { doc: 'Reason why the lists of rules may be incomplete.' }),
+    evaluationError: field(4, s.string(), { doc: 'Reason why the returned rules may be incomplete.' }),
   },
   { name: 'SubjectRulesReviewStatus', doc: 'Permissions of the requesting user.' },
 )
 
 const fields = {
-  spec: field(2, spec, { zeroValue: 'write', published: 'required', doc: 'Namespace to list the permissions for.' }),
+  spec: field(2, spec, {
+    zeroValue: 'write',
+    published: 'required',
+    doc: 'Namespace for which to list the permissions.',
+  }),
   status: field(3, status, { zeroValue: 'write', doc: 'Permissions of the requesting user, set by the server.' }),
 }
 
@@ -71,7 +77,7 @@ export const selfSubjectRulesReview = defineKind({
     plural: 'selfsubjectrulesreviews',
     scope: 'Cluster',
   },
-  doc: 'Permissions of the requesting user in a namespace, for display only. The review is not stored.',
+  doc: 'Lists the permissions of the requesting user in a namespace, for display only. The review is not stored.',
   fields,
   lifecycle: { virtual: true },
 })

@@ -9,7 +9,11 @@ import { field } from '../../schema/schema.ts'
 import { accessStatusField, checkNoMetadata, checkSubjectSpec, subjectSpec } from './review.ts'
 
 const fields = {
-  spec: field(2, subjectSpec, { zeroValue: 'write', published: 'required', doc: 'User and action to authorize.' }),
+  spec: field(2, subjectSpec, {
+    zeroValue: 'write',
+    published: 'required',
+    doc: 'User, and the action to check for that user.',
+  }),
   status: accessStatusField,
 }
 
@@ -23,7 +27,7 @@ export const subjectAccessReview = defineKind({
     plural: 'subjectaccessreviews',
     scope: 'Cluster',
   },
-  doc: 'A check of whether a user may perform an action. The review is not stored.',
+  doc: 'Checks whether a user may perform an action. The review is not stored.',
   fields,
   rules: { validate: ({ metadata, spec }) => [...checkSubjectSpec(spec), ...checkNoMetadata(metadata)] },
   lifecycle: { virtual: true, nameless: true },
@@ -37,7 +41,7 @@ export const localSubjectAccessReview = defineKind({
     plural: 'localsubjectaccessreviews',
     scope: 'Namespaced',
   },
-  doc: 'A check of whether a user may perform an action in the namespace of the review. The review is not stored.',
+  doc: "Checks whether a user may perform an action in the review's namespace. The review is not stored.",
   fields,
   rules: { validate: (object) => [...checkSubjectSpec(object.spec), ...checkPlace(object)] },
   lifecycle: { virtual: true, nameless: true },

@@ -11,36 +11,36 @@ const policyTypes = ['Percent', 'Pods']
 const policyFields = {
   type: field(1, s.string(), {
     zeroValue: 'write',
-    doc: 'Unit of the value: Pods, or Percent of the current replicas.',
+    doc: 'How the value is interpreted: as a number of pods (`Pods`) or as a percentage of the current replicas (`Percent`).',
   }),
   value: field(2, s.int32(), {
     zeroValue: 'write',
-    doc: 'Maximum change in the number of replicas within the period. Must be greater than 0.',
+    doc: 'Maximum change to the number of replicas within the period. Must be greater than 0.',
   }),
   periodSeconds: field(3, s.int32(), { zeroValue: 'write', doc: 'Length of the period in seconds, from 1 to 1800.' }),
 }
 
 const policy = s.object(policyFields, {
   name: 'HPAScalingPolicy',
-  doc: 'A limit on the change in the number of replicas within a period.',
+  doc: 'Limits how much the number of replicas can change within a period.',
   check: checkPolicy,
 })
 
 const ruleFields = {
   stabilizationWindowSeconds: field(3, s.int32(), {
     zeroValue: 'keep',
-    doc: 'Seconds of past recommendations to consider, to prevent flapping. From 0 to 3600.',
+    doc: 'Number of seconds, from 0 to 3600, during which earlier recommendations are taken into account to prevent flapping.',
   }),
   selectPolicy: field(1, s.string(), {
     zeroValue: 'keep',
-    doc: 'Choice of policy: Max (largest change, default), Min (smallest change) or Disabled (no scaling).',
+    doc: 'Which policy applies: the one that allows the largest change (`Max`, the default), the one that allows the smallest change (`Min`), or none, so that scaling is disabled (`Disabled`).',
   }),
-  policies: field(2, s.list(policy), { zeroValue: 'keep', doc: 'Scaling policies, at least one.' }),
+  policies: field(2, s.list(policy), { zeroValue: 'keep', doc: 'Scaling policies. At least one policy is required.' }),
   tolerance: field(4, s.quantity(), {
     zeroValue: 'keep',
     since: '1.33',
     gate: 'HPAConfigurableTolerance',
-    doc: 'Relative difference between the metric and its target below which nothing is scaled. Unset means 0.1.',
+    doc: "Relative deviation of a metric from its target that does not cause scaling. If unset, the controller's tolerance applies, which is 0.1 by default.",
   }),
 }
 
@@ -52,10 +52,10 @@ const rules = s.object(ruleFields, {
 
 const behaviorFields = {
   scaleUp: field(1, rules, {
-    doc: 'Rules for scaling up. By default, adds up to 4 pods or 100 percent per 15 seconds, whichever is more.',
+    doc: 'Rules for scaling up. By default, up to 4 pods or 100 percent of the pods are added every 15 seconds, whichever is more.',
   }),
   scaleDown: field(2, rules, {
-    doc: 'Rules for scaling down. By default, removes up to 100 percent of the pods per 15 seconds.',
+    doc: 'Rules for scaling down. By default, up to 100 percent of the pods are removed every 15 seconds.',
   }),
 }
 
@@ -66,7 +66,7 @@ export type Behavior = InferFields<typeof behaviorFields>
 /** Fills in default rules only if a behavior is set. */
 export const behavior = s.object(behaviorFields, {
   name: 'HorizontalPodAutoscalerBehavior',
-  doc: 'Scaling rules for both directions.',
+  doc: 'Rules for scaling up and for scaling down.',
   fill: (value) => {
     value.scaleUp = { ...defaultScaleUp(), ...value.scaleUp }
     value.scaleDown = { ...defaultScaleDown(), ...value.scaleDown }

@@ -14,7 +14,7 @@ import { type ObjectReference, objectReference } from './object-reference.ts'
 
 const type = field(1, s.string(), {
   zeroValue: 'write',
-  doc: 'Type of the metric: Object, Pods, Resource, ContainerResource or External. Requires the field with the same name.',
+  doc: 'Type of the metric: `Object`, `Pods`, `Resource`, `ContainerResource` or `External`. The field for that type must be set.',
 })
 const name = field(1, s.string(), { zeroValue: 'write', doc: 'Name of the resource, such as cpu.' })
 const described = field(1, objectReference, {
@@ -24,20 +24,20 @@ const described = field(1, objectReference, {
 })
 const metricName = (tag: number) => field(tag, s.string(), { zeroValue: 'write', doc: 'Name of the metric.' })
 const narrowed = (tag: number) =>
-  field(tag, selector, { doc: 'Label selector that restricts the metric. The metrics API interprets it.' })
+  field(tag, selector, { doc: 'Label selector that narrows down the metric. The metrics API evaluates the selector.' })
 const container = field(4, s.string(), { zeroValue: 'write', doc: 'Name of the container in the pods.' })
 
 const targetOptions = { doc: 'Target value of the metric.' }
-const askedPerPod = { doc: 'Target average value of the metric per pod.' }
+const askedPerPod = { doc: 'Target value of the metric, averaged over the pods.' }
 const askedUse = field(2, s.int32(), {
   zeroValue: 'keep',
-  doc: "Target average usage of the resource, as a percentage of the pods' resource requests.",
+  doc: 'Target usage of the resource, averaged over the pods, as a percentage of their requests.',
 })
 const observedOptions = { zeroValue: 'write', doc: 'Last observed value of the metric.' } as const
-const seenPerPod = { doc: 'Last observed average value of the metric per pod.' }
+const seenPerPod = { doc: 'Last observed value of the metric, averaged over the pods.' }
 const seenUse = field(2, s.int32(), {
   zeroValue: 'keep',
-  doc: "Last observed average usage of the resource, as a percentage of the pods' resource requests.",
+  doc: 'Last observed usage of the resource, averaged over the pods, as a percentage of their requests.',
 })
 
 const objectSource = s.object(
@@ -50,7 +50,7 @@ const objectSource = s.object(
   },
   {
     name: 'ObjectMetricSource',
-    doc: 'Source of a metric that describes one object, such as the request rate of an Ingress.',
+    doc: 'A metric that describes one object, such as the request rate of an Ingress.',
   },
 )
 const podsSource = s.object(
@@ -59,7 +59,7 @@ const podsSource = s.object(
     targetAverageValue: field(2, s.quantity(), { ...askedPerPod, zeroValue: 'write' }),
     selector: narrowed(3),
   },
-  { name: 'PodsMetricSource', doc: 'Source of a metric that describes each pod and is averaged over all pods.' },
+  { name: 'PodsMetricSource', doc: 'A metric that describes each pod and is averaged over all pods.' },
 )
 const resourceFields = {
   name,
@@ -68,13 +68,13 @@ const resourceFields = {
 }
 const resourceSource = s.object(resourceFields, {
   name: 'ResourceMetricSource',
-  doc: 'Source of a metric for the resource usage of the pods.',
+  doc: "A metric for the pods' resource usage.",
 })
 const containerSource = s.object(
   { ...resourceFields, container },
   {
     name: 'ContainerResourceMetricSource',
-    doc: 'Source of a metric for the resource usage of one container in each pod.',
+    doc: 'A metric for the resource usage of one container in each pod.',
   },
 )
 const externalSource = s.object(
@@ -86,7 +86,7 @@ const externalSource = s.object(
   },
   {
     name: 'ExternalMetricSource',
-    doc: 'Source of a metric for something outside the cluster, such as a message queue.',
+    doc: 'A metric from outside the cluster, such as the length of a message queue.',
   },
 )
 
@@ -95,15 +95,15 @@ export const metricSpecV1 = s.object(
     type,
     object: field(2, objectSource, { doc: 'Metric that describes one object.' }),
     pods: field(3, podsSource, { doc: 'Metric that describes each pod and is averaged over all pods.' }),
-    resource: field(4, resourceSource, { doc: 'Metric for the resource usage of the pods.' }),
+    resource: field(4, resourceSource, { doc: "Metric for the pods' resource usage." }),
     containerResource: field(7, containerSource, {
       doc: 'Metric for the resource usage of one container in each pod. Not supported: the server drops this field.',
     }),
     external: field(5, externalSource, {
-      doc: 'Metric for something outside the cluster, such as the length of a message queue.',
+      doc: 'Metric from outside the cluster, such as the length of a message queue.',
     }),
   },
-  { name: 'MetricSpec', doc: 'A metric to scale by, with its target.' },
+  { name: 'MetricSpec', doc: 'A metric and the target to maintain for it.' },
 )
 
 const objectStatus = s.object(
@@ -140,7 +140,7 @@ const externalStatus = s.object(
     currentValue: field(3, s.quantity(), observedOptions),
     currentAverageValue: field(4, s.quantity(), seenPerPod),
   },
-  { name: 'ExternalMetricStatus', doc: 'Last observed value of a metric for something outside the cluster.' },
+  { name: 'ExternalMetricStatus', doc: 'Last observed value of a metric from outside the cluster.' },
 )
 
 export const metricStatusV1 = s.object(
@@ -150,7 +150,7 @@ export const metricStatusV1 = s.object(
     pods: field(3, podsStatus, { doc: 'Last observed value of a metric that describes each pod.' }),
     resource: field(4, resourceStatus, { doc: 'Last observed resource usage of the pods.' }),
     containerResource: field(7, containerStatus, { doc: 'Last observed resource usage of one container in each pod.' }),
-    external: field(5, externalStatus, { doc: 'Last observed value of a metric for something outside the cluster.' }),
+    external: field(5, externalStatus, { doc: 'Last observed value of a metric from outside the cluster.' }),
   },
   { name: 'MetricStatus', doc: 'Last observed value of one metric.' },
 )

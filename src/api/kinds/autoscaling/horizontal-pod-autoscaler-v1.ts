@@ -40,7 +40,7 @@ const spec = s.object(
     ...replicaFields,
     targetCPUUtilizationPercentage: field(4, s.int32(), {
       zeroValue: 'keep',
-      doc: "Target average CPU utilization, as a percentage of the pods' CPU requests. Defaults to 80.",
+      doc: 'Target CPU utilization, averaged over the pods, as a percentage of their CPU requests. Defaults to 80.',
     }),
   },
   { name: 'HorizontalPodAutoscalerSpec', doc: 'Specification of a HorizontalPodAutoscaler.' },
@@ -52,11 +52,11 @@ const status = s.object(
     currentReplicas: field(3, s.int32(), { zeroValue: 'write', doc: 'Observed number of replicas.' }),
     desiredReplicas: field(4, s.int32(), {
       zeroValue: 'write',
-      doc: 'Number of replicas that the autoscaler last computed.',
+      doc: 'Number of replicas that the autoscaler last computed as desired.',
     }),
     currentCPUUtilizationPercentage: field(5, s.int32(), {
       zeroValue: 'keep',
-      doc: "Observed average CPU utilization, as a percentage of the pods' CPU requests.",
+      doc: 'Observed CPU utilization, averaged over the pods, as a percentage of their CPU requests.',
     }),
   },
   { name: 'HorizontalPodAutoscalerStatus', doc: 'Observed status of a HorizontalPodAutoscaler.' },

@@ -34,7 +34,7 @@ const spec = s.object(
     }),
     ...replicaFields,
     metrics: field(4, s.list(metricSpecV1), {
-      doc: 'Metrics to scale by. The metric that requires the most replicas determines the number. Defaults to 80% CPU utilization.',
+      doc: 'Metrics to scale by. The metric that requires the most replicas determines the number of replicas. Defaults to a CPU utilization of 80%.',
     }),
   },
   {
@@ -50,7 +50,7 @@ const spec = s.object(
 const status = s.object(
   {
     ...olderStatusFields,
-    currentMetrics: field(5, s.list(metricStatusV1), { doc: 'Last observed value of each metric.' }),
+    currentMetrics: field(5, s.list(metricStatusV1), { doc: 'Last observed values of the metrics.' }),
     conditions: olderConditions,
   },
   { name: 'HorizontalPodAutoscalerStatus', doc: 'Observed status of a HorizontalPodAutoscaler.' },

@@ -19,7 +19,7 @@ export const olderStatusFields = {
   currentReplicas: field(3, s.int32(), { zeroValue: 'write', doc: 'Observed number of replicas.' }),
   desiredReplicas: field(4, s.int32(), {
     zeroValue: 'write',
-    doc: 'Number of replicas that the autoscaler last computed.',
+    doc: 'Number of replicas that the autoscaler last computed as desired.',
   }),
 }
 
@@ -29,7 +29,7 @@ export const olderConditions = field(6, s.list(condition), { doc: 'Current condi
 const status = s.object(
   {
     ...olderStatusFields,
-    currentMetrics: field(5, s.list(metricStatus), { doc: 'Last observed value of each metric.' }),
+    currentMetrics: field(5, s.list(metricStatus), { doc: 'Last observed values of the metrics.' }),
     conditions: olderConditions,
   },
   { name: 'HorizontalPodAutoscalerStatus', doc: 'Observed status of a HorizontalPodAutoscaler.' },

@@ -44,10 +44,10 @@ const specFields = {
   }),
   ...replicaFields,
   metrics: field(4, s.list(metricSpec), {
-    doc: 'Metrics to scale by. The metric that requires the most replicas determines the number. Defaults to 80% CPU utilization.',
+    doc: 'Metrics to scale by. The metric that requires the most replicas determines the number of replicas. Defaults to a CPU utilization of 80%.',
   }),
   behavior: field(5, behavior, {
-    doc: 'Scaling rules for both directions. If unset, the controller uses built-in rules.',
+    doc: 'Rules for scaling up and for scaling down. If unset, the controller uses its built-in rules.',
   }),
 }
 
@@ -70,7 +70,7 @@ export const condition = s.object(
       doc: 'Time when the status of the condition last changed.',
     }),
     reason: field(4, s.string(), {
-      doc: "Machine-readable reason for the condition's last change, one word in CamelCase.",
+      doc: "Machine-readable reason for the condition's last change, as one CamelCase word.",
     }),
     message: field(5, s.string(), { doc: 'Human-readable details about the last change of the condition.' }),
   },
@@ -92,9 +92,9 @@ const statusFields = {
   currentReplicas: field(3, s.int32(), { doc: 'Observed number of replicas.' }),
   desiredReplicas: field(4, s.int32(), {
     zeroValue: 'write',
-    doc: 'Number of replicas that the autoscaler last computed.',
+    doc: 'Number of replicas that the autoscaler last computed as desired.',
   }),
-  currentMetrics: field(5, s.list(metricStatus), { doc: 'Last observed value of each metric.' }),
+  currentMetrics: field(5, s.list(metricStatus), { doc: 'Last observed values of the metrics.' }),
   conditions: field(6, conditions, { doc: 'Current conditions of the autoscaler, one per type.' }),
 }
 
@@ -122,7 +122,7 @@ export const horizontalPodAutoscaler = defineKind({
     categories: ['all'],
     scope: 'Namespaced',
   },
-  doc: 'An autoscaler that adjusts the number of replicas of an object to keep metrics near their targets.',
+  doc: 'Adjusts the number of replicas of a workload to keep metrics near their targets.',
   fields,
   rules: specAndStatus<HorizontalPodAutoscaler>({
     // v2 has fields for the data that other versions carry in these annotations.
@@ -168,7 +168,7 @@ export const horizontalPodAutoscaler = defineKind({
 const storedAsV2Since = '1.26'
 
 function targetsColumn(describe: TargetText) {
-  return column('Targets', 'Current and target value of each metric.', ({ spec, status }: HorizontalPodAutoscaler) =>
+  return column('Targets', 'Current value and target of each metric.', ({ spec, status }: HorizontalPodAutoscaler) =>
     describeTargets(spec?.metrics ?? [], status?.currentMetrics ?? [], describe),
   )
 }

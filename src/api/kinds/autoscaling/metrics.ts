@@ -20,7 +20,7 @@ import { checkSegment, freeObjectReference, objectReference } from './object-ref
 const identifierFields = {
   name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the metric.' }),
   selector: field(2, freeLabelSelector, {
-    doc: 'Label selector that restricts the metric. The metrics API interprets it.',
+    doc: 'Label selector that narrows down the metric. The metrics API evaluates the selector.',
   }),
 }
 
@@ -37,10 +37,12 @@ const seenIdentifier = s.object(identifierFields, identifierNames)
 const targetFields = {
   type: field(1, s.string(), { zeroValue: 'write', doc: 'Type of the target: Utilization, Value or AverageValue.' }),
   value: field(2, s.quantity(), { doc: 'Target value of the metric. Must be positive.' }),
-  averageValue: field(3, s.quantity(), { doc: 'Target average value of the metric per pod. Must be positive.' }),
+  averageValue: field(3, s.quantity(), {
+    doc: 'Target value of the metric, averaged over the pods. Must be positive.',
+  }),
   averageUtilization: field(4, s.int32(), {
     zeroValue: 'keep',
-    doc: "Target average usage of a resource, as a percentage of the pods' resource requests. At least 1.",
+    doc: 'Target usage of a resource, averaged over the pods, as a percentage of their requests. Must be at least 1.',
   }),
 }
 
@@ -49,17 +51,17 @@ export type MetricIdentifier = InferFields<typeof identifierFields>
 
 const metricTarget = s.object(targetFields, {
   name: 'MetricTarget',
-  doc: 'Target of a metric.',
+  doc: 'The target for a metric.',
   check: checkTarget,
 })
 
 const metricValue = s.object(
   {
     value: field(1, s.quantity(), { doc: 'Last observed value of the metric.' }),
-    averageValue: field(2, s.quantity(), { doc: 'Last observed average value of the metric per pod.' }),
+    averageValue: field(2, s.quantity(), { doc: 'Last observed value of the metric, averaged over the pods.' }),
     averageUtilization: field(3, s.int32(), {
       zeroValue: 'keep',
-      doc: "Last observed average usage of the resource, as a percentage of the pods' resource requests.",
+      doc: 'Last observed usage of the resource, averaged over the pods, as a percentage of their requests.',
     }),
   },
   { name: 'MetricValueStatus', doc: 'Last observed value of a metric.' },
@@ -81,7 +83,7 @@ const objectSource = s.object(
   { describedObject, target, metric: field(3, identifier, { ...part, doc: 'Name and label selector of the metric.' }) },
   {
     name: 'ObjectMetricSource',
-    doc: 'Source of a metric that describes one object, such as the request rate of an Ingress.',
+    doc: 'A metric that describes one object, such as the request rate of an Ingress.',
     check: ({ target = {} }, path) => needOne(target, ['value', 'averageValue'], child(path, 'target')),
   },
 )
@@ -89,19 +91,19 @@ const podsSource = s.object(
   { metric, target },
   {
     name: 'PodsMetricSource',
-    doc: 'Source of a metric that describes each pod and is averaged over all pods.',
+    doc: 'A metric that describes each pod and is averaged over all pods.',
     check: checkPods,
   },
 )
 const resourceSource = s.object(
   { name, target },
-  { name: 'ResourceMetricSource', doc: 'Source of a metric for the resource usage of the pods.', check: checkResource },
+  { name: 'ResourceMetricSource', doc: "A metric for the pods' resource usage.", check: checkResource },
 )
 const containerSource = s.object(
   { name, target, container },
   {
     name: 'ContainerResourceMetricSource',
-    doc: 'Source of a metric for the resource usage of one container in each pod.',
+    doc: 'A metric for the resource usage of one container in each pod.',
     check: checkContainer,
   },
 )
@@ -109,27 +111,27 @@ const externalSource = s.object(
   { metric, target },
   {
     name: 'ExternalMetricSource',
-    doc: 'Source of a metric for something outside the cluster, such as a message queue.',
+    doc: 'A metric from outside the cluster, such as the length of a message queue.',
     check: checkExternal,
   },
 )
 
 const type = field(1, s.string(), {
   zeroValue: 'write',
-  doc: 'Type of the metric: Object, Pods, Resource, ContainerResource or External. Requires the field with the same name.',
+  doc: 'Type of the metric: `Object`, `Pods`, `Resource`, `ContainerResource` or `External`. The field for that type must be set.',
 })
 
 const specFields = {
   type,
   object: field(2, objectSource, { doc: 'Metric that describes one object.' }),
   pods: field(3, podsSource, { doc: 'Metric that describes each pod and is averaged over all pods.' }),
-  resource: field(4, resourceSource, { doc: 'Metric for the resource usage of the pods.' }),
+  resource: field(4, resourceSource, { doc: "Metric for the pods' resource usage." }),
   containerResource: field(7, containerSource, {
     gate: 'HPAContainerMetrics',
     doc: 'Metric for the resource usage of one container in each pod. Requires the HPAContainerMetrics feature gate.',
   }),
   external: field(5, externalSource, {
-    doc: 'Metric for something outside the cluster, such as the length of a message queue.',
+    doc: 'Metric from outside the cluster, such as the length of a message queue.',
   }),
 }
 
@@ -138,7 +140,7 @@ const judgingOrder = ['object', 'external', 'pods', 'resource', 'containerResour
 
 export const metricSpec = s.object(specFields, {
   name: 'MetricSpec',
-  doc: 'A metric to scale by, with its target.',
+  doc: 'A metric and the target to maintain for it.',
   leavesUnjudged: (spec) => judgingOrder.filter((source) => spec[source] !== undefined).slice(1),
   check: checkSpec,
 })
@@ -161,7 +163,7 @@ const containerStatus = s.object(
 )
 const externalStatus = s.object(
   { metric: seenMetric, current },
-  { name: 'ExternalMetricStatus', doc: 'Last observed value of a metric for something outside the cluster.' },
+  { name: 'ExternalMetricStatus', doc: 'Last observed value of a metric from outside the cluster.' },
 )
 
 const statusFields = {
@@ -170,7 +172,7 @@ const statusFields = {
   pods: field(3, podsStatus, { doc: 'Last observed value of a metric that describes each pod.' }),
   resource: field(4, resourceStatus, { doc: 'Last observed resource usage of the pods.' }),
   containerResource: field(7, containerStatus, { doc: 'Last observed resource usage of one container in each pod.' }),
-  external: field(5, externalStatus, { doc: 'Last observed value of a metric for something outside the cluster.' }),
+  external: field(5, externalStatus, { doc: 'Last observed value of a metric from outside the cluster.' }),
 }
 
 export const metricStatus = s.object(statusFields, { name: 'MetricStatus', doc: 'Last observed value of one metric.' })

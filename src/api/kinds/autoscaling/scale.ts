@@ -9,22 +9,22 @@ import { countColumn } from '../pod-templates.ts'
 
 const spec = s.object(
   { replicas: field(1, s.int32(), { doc: 'Desired number of replicas.' }) },
-  { name: 'ScaleSpec', doc: 'Desired scale of an object.' },
+  { name: 'ScaleSpec', doc: 'Desired scale of a workload.' },
 )
 
 const status = s.object(
   {
     replicas: field(1, s.int32(), { zeroValue: 'write', published: 'required', doc: 'Observed number of replicas.' }),
     selector: field(2, s.string(), {
-      doc: "Label selector for the object's pods, in the string form used in query parameters.",
+      doc: "Label selector for the workload's pods, in string form.",
     }),
   },
-  { name: 'ScaleStatus', doc: 'Observed scale of an object.' },
+  { name: 'ScaleStatus', doc: 'Observed scale of a workload.' },
 )
 
 const fields = {
-  spec: field(2, spec, { zeroValue: 'write', doc: 'Desired scale of the object.' }),
-  status: field(3, status, { zeroValue: 'write', doc: 'Observed scale of the object. Read-only.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Desired scale of the workload.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Observed scale of the workload. Read-only.' }),
 }
 
 export type Scale = ObjectOf<typeof fields>
@@ -37,7 +37,7 @@ export const scale = defineKind({
     plural: 'scales',
     scope: 'Namespaced',
   },
-  doc: 'Desired and observed number of replicas for an object.',
+  doc: 'Desired and observed number of replicas of a workload.',
   fields,
   lifecycle: {
     virtual: true,

@@ -33,7 +33,7 @@ const jobTemplate = s.object(
   {
     metadata: field(1, objectMeta, {
       zeroValue: 'write',
-      doc: 'Metadata for the Jobs. Only labels and annotations are used.',
+      doc: 'Metadata for the Jobs. Only labels and annotations take effect.',
     }),
     spec: field(2, templateSpec, { zeroValue: 'write', doc: 'Specification for the Jobs.' }),
   },
@@ -50,20 +50,20 @@ const specFields = {
   schedule: field(1, s.string(), {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Cron schedule: minute, hour, day of month, month and day of week, or a macro such as @daily.',
+    doc: 'Schedule in cron format, with fields for minute, hour, day of month, month and day of week, or a macro such as `@daily`.',
   }),
   startingDeadlineSeconds: field(2, s.int64(), {
     zeroValue: 'keep',
-    doc: 'Seconds after its scheduled time in which a delayed Job may still start. No limit if unset.',
+    doc: 'Number of seconds after its scheduled time within which a delayed Job may still be started. If unset, there is no limit.',
   }),
   concurrencyPolicy: field(3, s.string(), {
     default: 'Allow',
-    doc: 'Handling of overlapping Jobs: Allow both, Forbid the new one or Replace the old one. Defaults to Allow.',
+    doc: 'What to do if the previous Job is still running: run both (`Allow`), skip the new Job (`Forbid`) or replace the running Job (`Replace`). Defaults to `Allow`.',
   }),
   suspend: field(4, s.boolean(), {
     zeroValue: 'keep',
     default: false,
-    doc: 'Whether the schedule is suspended. Jobs that already run are not affected. Defaults to false.',
+    doc: 'Whether to suspend the schedule. Jobs that are already running are not affected. Defaults to false.',
   }),
   jobTemplate: field(5, jobTemplate, {
     zeroValue: 'write',
@@ -73,7 +73,7 @@ const specFields = {
   successfulJobsHistoryLimit: field(6, s.int32(), {
     zeroValue: 'keep',
     default: 3,
-    doc: 'Number of succeeded Jobs to keep. Defaults to 3.',
+    doc: 'Number of successful Jobs to keep. Defaults to 3.',
   }),
   failedJobsHistoryLimit: field(7, s.int32(), {
     zeroValue: 'keep',
@@ -84,7 +84,7 @@ const specFields = {
     zeroValue: 'keep',
     since: '1.24',
     gate: 'CronJobTimeZone',
-    doc: "Time zone for the schedule, such as `Europe/Berlin`. Unset means the controller's time zone.",
+    doc: "Time zone of the schedule, such as `Europe/Berlin`. If unset, the controller's time zone applies.",
   }),
 }
 
@@ -93,8 +93,8 @@ const spec = s.object(specFields, { name: 'CronJobSpec', doc: 'Specification of 
 const status = s.object(
   {
     active: field(1, s.list(objectReference), { doc: 'References to the running Jobs.' }),
-    lastScheduleTime: field(4, s.time(), { doc: 'Scheduled time of the most recently created Job.' }),
-    lastSuccessfulTime: field(5, s.time(), { doc: 'Time when a Job last completed successfully.' }),
+    lastScheduleTime: field(4, s.time(), { doc: 'Time for which the most recently created Job was scheduled.' }),
+    lastSuccessfulTime: field(5, s.time(), { doc: 'Time when the most recent successful Job completed.' }),
   },
   { name: 'CronJobStatus', doc: 'Observed status of a CronJob.' },
 )
@@ -123,7 +123,7 @@ export const cronJob = defineKind({
     categories: ['all'],
     scope: 'Namespaced',
   },
-  doc: 'A schedule on which Jobs are created from a template.',
+  doc: 'Creates Jobs from a template on a repeating schedule.',
   fields,
   rules: specAndStatus<CronJob>({
     generation: ({ spec }) => spec,
@@ -155,7 +155,7 @@ export const cronJob = defineKind({
       },
       suspendColumn,
       countColumn('Active', 'Number of running Jobs.', ({ status }: CronJob) => status?.active?.length),
-      column('Last Schedule', 'Time since the last scheduled Job.', ({ status }: CronJob, now) =>
+      column('Last Schedule', 'Time since a Job was last scheduled.', ({ status }: CronJob, now) =>
         status?.lastScheduleTime ? ago(status.lastScheduleTime, now) : '<none>',
       ),
       ageColumn,

@@ -41,7 +41,7 @@ export const job = defineKind({
     categories: ['all'],
     scope: 'Namespaced',
   },
-  doc: 'A workload that runs pods until enough of them have succeeded.',
+  doc: 'A workload that runs pods until a given number of them have succeeded.',
   fields,
   rules: specAndStatus<Job>({
     generation: ({ spec }) => spec,
@@ -78,11 +78,11 @@ export const job = defineKind({
     columns: [
       nameColumn,
       {
-        ...column('Status', 'Progress of the Job: its most important condition, or Running.', jobState),
+        ...column('Status', 'State of the Job: its most important condition, or `Running`.', jobState),
         since: '1.30',
       },
-      column('Completions', 'Number of succeeded pods and required completions.', completions),
-      column('Duration', 'Time since the start of the Job, or until its completion.', duration),
+      column('Completions', 'Number of successful pods and required number of completions.', completions),
+      column('Duration', 'How long the Job has been running, or how long it took to complete.', duration),
       ageColumn,
       ...containerColumns(({ spec }: Job) => spec?.template),
       selectorColumn(({ spec }: Job) => spec?.selector),

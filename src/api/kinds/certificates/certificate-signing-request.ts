@@ -39,18 +39,18 @@ const spec = s.object(
   {
     request: field(1, s.bytes({ atomic: true }), {
       zeroValue: 'write',
-      doc: 'PKCS #10 certificate request in PEM format, in a CERTIFICATE REQUEST block.',
+      doc: 'PKCS #10 certificate request in PEM format, in a `CERTIFICATE REQUEST` block.',
     }),
     signerName: field(7, s.string(), {
       zeroValue: 'write',
-      doc: 'Name of the signer: a domain name, a slash and a path.',
+      doc: 'Name of the signer, as a domain name followed by a slash and a path.',
     }),
     expirationSeconds: field(8, s.int32(), {
       zeroValue: 'keep',
-      doc: 'Requested validity of the certificate in seconds, at least 600. The signer may choose another value.',
+      doc: 'Requested validity period of the certificate in seconds. Must be at least 600. The signer may choose a different period.',
     }),
     usages: field(5, s.list(s.string()), {
-      doc: 'Requested key usages, such as `client auth`. At least one is required.',
+      doc: 'Requested key usages, such as `client auth`. At least one key usage is required.',
     }),
     username: field(2, s.string(), { doc: 'Name of the requesting user, set by the server.' }),
     uid: field(3, s.string(), { doc: 'UID of the requesting user, set by the server.' }),
@@ -61,7 +61,7 @@ const spec = s.object(
   },
   {
     name: 'CertificateSigningRequestSpec',
-    doc: 'Certificate request, requesting user and signer. Immutable.',
+    doc: 'Certificate request, its signer, and the user who requested the certificate. Immutable.',
   },
 )
 
@@ -70,14 +70,14 @@ const condition = s.object(
     type: field(1, s.string(), {
       required: true,
       zeroValue: 'write',
-      doc: 'Type of the condition, such as Approved, Denied or Failed. These three cannot be removed.',
+      doc: 'Type of the condition, such as Approved, Denied or Failed. Conditions of these three types cannot be removed.',
     }),
     status: field(6, s.string(), {
       required: true,
       zeroValue: 'write',
       doc: 'Status of the condition: True, False or Unknown. Must be True for Approved, Denied and Failed.',
     }),
-    reason: field(2, s.string(), { doc: 'Machine-readable reason for the condition, one word in CamelCase.' }),
+    reason: field(2, s.string(), { doc: 'Machine-readable reason for the condition, as one CamelCase word.' }),
     message: field(3, s.string(), { doc: 'Human-readable details about the condition.' }),
     lastUpdateTime: field(4, s.time(), { zeroValue: 'write', doc: 'Time when the condition was last updated.' }),
     lastTransitionTime: field(5, s.time(), {
@@ -95,15 +95,15 @@ const condition = s.object(
 const status = s.object(
   {
     conditions: field(1, s.list(condition, { list: 'map', keys: ['type'] }), {
-      doc: 'Conditions that the approver and the signer have set, one per type.',
+      doc: 'Conditions that the approver and the signer have set. At most one condition per type.',
     }),
     certificate: field(2, s.bytes({ atomic: true }), {
-      doc: 'Issued certificate in PEM format, followed by its issuers. The signer sets it once.',
+      doc: 'Issued certificate in PEM format, followed by its intermediate certificates. The signer sets this field once.',
     }),
   },
   {
     name: 'CertificateSigningRequestStatus',
-    doc: 'Status of a CertificateSigningRequest.',
+    doc: 'Status of a CertificateSigningRequest, including the issued certificate.',
     check: ({ conditions = [] }, path, context) => checkTypes(conditions, child(path, 'conditions'), context),
   },
 )
@@ -112,9 +112,9 @@ const fields = {
   spec: field(2, spec, {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Certificate request, requesting user and signer. Immutable.',
+    doc: 'Certificate request, its signer, and the user who requested the certificate. Immutable.',
   }),
-  status: field(3, status, { zeroValue: 'write', doc: 'Status of the request, and the issued certificate.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Status of the request, including the issued certificate.' }),
 }
 
 type Condition = Infer<typeof condition>
@@ -130,7 +130,7 @@ export const certificateSigningRequest = defineKind({
     scope: 'Cluster',
     nameFormat: () => [],
   },
-  doc: 'A request for a certificate. After an approver has approved the request, the signer issues the certificate.',
+  doc: 'A request for a certificate. The signer issues the certificate after the request has been approved.',
   fields,
   rules: {
     readOnly: ['spec', 'status'],
@@ -171,8 +171,8 @@ export const certificateSigningRequest = defineKind({
         'Name of the requesting user.',
         ({ spec }: CertificateSigningRequest) => spec?.username ?? '',
       ),
-      column('RequestedDuration', 'Requested validity of the certificate.', requestedDuration),
-      column('Condition', 'State of the request.', progressOf),
+      column('RequestedDuration', 'Requested validity period of the certificate.', requestedDuration),
+      column('Condition', 'Current state of the request.', progressOf),
     ],
     selectable: ({ spec }) => ({ 'spec.signerName': spec?.signerName ?? '' }),
     subresources: {

@@ -16,11 +16,11 @@ import { checkSignerName } from './signer-name.ts'
 const spec = s.object(
   {
     signerName: field(1, s.string(), {
-      doc: 'Name of the signer of the certificates. Empty if the bundle belongs to no signer. Immutable.',
+      doc: 'Name of the signer that issues the certificates. Empty if the bundle does not belong to a signer. Immutable.',
     }),
     trustBundle: field(2, s.string(), {
       zeroValue: 'write',
-      doc: 'Root certificates as CERTIFICATE blocks in PEM format, at most 1 MiB.',
+      doc: 'Root certificates as PEM-encoded `CERTIFICATE` blocks. At most 1 MiB in total.',
     }),
   },
   {
@@ -32,7 +32,11 @@ const spec = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zeroValue: 'write', published: 'required', doc: 'Signer and root certificates.' }),
+  spec: field(2, spec, {
+    zeroValue: 'write',
+    published: 'required',
+    doc: 'Root certificates, and the signer to which they belong.',
+  }),
 }
 
 export type ClusterTrustBundle = ObjectOf<typeof fields>

@@ -24,24 +24,24 @@ const specFields = {
   signerName: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the signer.' }),
   podName: field(2, s.string(), { zeroValue: 'write', doc: 'Name of the pod.' }),
   podUID: field(3, s.string(), { zeroValue: 'write', doc: 'UID of the pod.' }),
-  serviceAccountName: field(4, s.string(), { zeroValue: 'write', doc: 'Name of the service account of the pod.' }),
-  serviceAccountUID: field(5, s.string(), { zeroValue: 'write', doc: 'UID of the service account of the pod.' }),
-  nodeName: field(6, s.string(), { zeroValue: 'write', doc: 'Name of the node of the pod.' }),
-  nodeUID: field(7, s.string(), { zeroValue: 'write', doc: 'UID of the node of the pod.' }),
+  serviceAccountName: field(4, s.string(), { zeroValue: 'write', doc: "Name of the pod's service account." }),
+  serviceAccountUID: field(5, s.string(), { zeroValue: 'write', doc: "UID of the pod's service account." }),
+  nodeName: field(6, s.string(), { zeroValue: 'write', doc: 'Name of the node on which the pod runs.' }),
+  nodeUID: field(7, s.string(), { zeroValue: 'write', doc: 'UID of the node on which the pod runs.' }),
   maxExpirationSeconds: field(8, s.int32(), {
     zeroValue: 'keep',
     default: defaultSeconds,
-    doc: 'Maximum validity of the certificate in seconds, at least 3600. Defaults to 86400.',
+    doc: 'Maximum validity period of the certificate in seconds. Must be at least 3600. Defaults to 86400.',
   }),
-  pkixPublicKey: field(9, s.bytes(), { doc: 'Public key as a PKIX structure in DER format.' }),
-  proofOfPossession: field(10, s.bytes(), { doc: 'Signature of the pod UID with the private key.' }),
+  pkixPublicKey: field(9, s.bytes(), { doc: 'Public key for the certificate, as a DER-encoded PKIX structure.' }),
+  proofOfPossession: field(10, s.bytes(), { doc: "Proof of possession: the pod's UID, signed with the private key." }),
   unverifiedUserAnnotations: field(11, s.map(s.string()), {
-    doc: 'Annotations from the pod that signers may use after their own checks.',
+    doc: 'Annotations from the pod for the signer, which must validate them before it uses them.',
   }),
   stubPKCS10Request: field(12, s.bytes(), {
     zeroValue: 'write',
     since: '1.36',
-    doc: 'Empty PKCS #10 certificate request in DER format, signed with the private key.',
+    doc: 'Empty DER-encoded PKCS #10 certificate request, signed with the private key.',
   }),
 }
 
@@ -52,10 +52,12 @@ const spec = s.object(specFields, {
 
 const statusFields = {
   conditions: field(1, conditions, { doc: 'Outcome of the request: `Issued`, `Denied` or `Failed`.' }),
-  certificateChain: field(2, s.string(), { doc: 'Issued certificate and intermediate certificates in PEM format.' }),
-  notBefore: field(4, s.time(), { doc: 'Start of the validity of the certificate.' }),
-  beginRefreshAt: field(5, s.time(), { doc: 'Time from which the node agent should replace the certificate.' }),
-  notAfter: field(6, s.time(), { doc: 'End of the validity of the certificate.' }),
+  certificateChain: field(2, s.string(), {
+    doc: 'Issued certificate, followed by its intermediate certificates, in PEM format.',
+  }),
+  notBefore: field(4, s.time(), { doc: 'Time when the certificate becomes valid.' }),
+  beginRefreshAt: field(5, s.time(), { doc: 'Time at which the node agent should start to replace the certificate.' }),
+  notAfter: field(6, s.time(), { doc: 'Time when the certificate expires.' }),
 }
 
 const status = s.object(statusFields, {
@@ -64,8 +66,15 @@ const status = s.object(statusFields, {
 })
 
 const fields = {
-  spec: field(2, spec, { zeroValue: 'write', published: 'required', doc: 'Pod, key and signer. Immutable.' }),
-  status: field(3, status, { zeroValue: 'write', doc: 'Issued certificate, or reason for a refusal.' }),
+  spec: field(2, spec, {
+    zeroValue: 'write',
+    published: 'required',
+    doc: 'Pod for which the certificate is requested, its public key, and the signer. Immutable.',
+  }),
+  status: field(3, status, {
+    zeroValue: 'write',
+    doc: 'Issued certificate, or the reason why the request was refused.',
+  }),
 }
 
 export type PodCertificateRequest = ObjectOf<typeof fields>
@@ -87,7 +96,7 @@ export const podCertificateRequest = defineKind({
   gate: 'PodCertificateRequest',
   optIn: true,
   deprecated: { since: '1.38', removal: '1.41', warnsSince: '1.36' },
-  doc: "A node agent's request to a signer for a certificate of a pod.",
+  doc: 'A request by a node agent for a certificate that identifies a pod.',
   fields,
   rules: specAndStatus<PodCertificateRequest>({
     newStatus: () => ({}),
@@ -103,10 +112,14 @@ export const podCertificateRequest = defineKind({
       column('PodName', 'Name of the pod.', ({ spec }: PodCertificateRequest) => spec?.podName ?? ''),
       column(
         'ServiceAccountName',
-        'Name of the service account.',
+        "Name of the pod's service account.",
         ({ spec }: PodCertificateRequest) => spec?.serviceAccountName ?? '',
       ),
-      column('NodeName', 'Name of the node.', ({ spec }: PodCertificateRequest) => spec?.nodeName ?? ''),
+      column(
+        'NodeName',
+        'Name of the node on which the pod runs.',
+        ({ spec }: PodCertificateRequest) => spec?.nodeName ?? '',
+      ),
       column('SignerName', 'Name of the signer.', ({ spec }: PodCertificateRequest) => spec?.signerName ?? ''),
       column('State', 'Outcome of the request.', stateOf),
     ],

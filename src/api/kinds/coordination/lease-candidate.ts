@@ -8,14 +8,17 @@ import { immutableField } from '../immutable.ts'
 import { checkStrategy } from './strategy.ts'
 
 const specFields = {
-  leaseName: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the Lease. Immutable.' }),
-  pingTime: field(2, s.microTime(), { doc: 'Time when the server last asked the candidate to renew.' }),
-  renewTime: field(3, s.microTime(), { doc: 'Time when the candidate last renewed.' }),
+  leaseName: field(1, s.string(), {
+    zeroValue: 'write',
+    doc: 'Name of the Lease that the candidate can hold. Immutable.',
+  }),
+  pingTime: field(2, s.microTime(), { doc: 'Time when the server last asked the candidate to renew this object.' }),
+  renewTime: field(3, s.microTime(), { doc: 'Time when the candidate last renewed this object.' }),
   binaryVersion: field(4, s.string(), { zeroValue: 'write', doc: 'Semantic version of the candidate.' }),
   emulationVersion: field(5, s.string(), { doc: 'Semantic version that the candidate emulates.' }),
   strategy: field(6, s.string(), {
     zeroValue: 'write',
-    doc: 'Strategy of the election, such as `OldestEmulationVersion`.',
+    doc: 'How the leader is chosen among the candidates, such as `OldestEmulationVersion`.',
   }),
 }
 
@@ -26,7 +29,11 @@ const spec = s.object(specFields, {
 })
 
 const fields = {
-  spec: field(2, spec, { zeroValue: 'write', published: 'required', doc: 'Lease and versions of the candidate.' }),
+  spec: field(2, spec, {
+    zeroValue: 'write',
+    published: 'required',
+    doc: 'Lease for which the process is a candidate, and the versions of the process.',
+  }),
 }
 
 export type LeaseCandidate = ObjectOf<typeof fields>
@@ -43,7 +50,7 @@ export const leaseCandidate = defineKind({
   gate: 'CoordinatedLeaderElection',
   optIn: true,
   deprecated: { since: '1.36', removal: '1.39' },
-  doc: 'A process that can be elected to hold a Lease.',
+  doc: 'A process that is a candidate for holding a Lease.',
   fields,
   rules: {
     validateUpdate: ({ spec: next }, { spec: previous }) =>

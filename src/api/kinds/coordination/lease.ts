@@ -10,29 +10,29 @@ import { checkStrategy } from './strategy.ts'
 const specFields = {
   holderIdentity: field(1, s.string(), {
     zeroValue: 'keep',
-    doc: 'Identity of the current holder. Empty if the lease is free.',
+    doc: 'Identity of the current holder. Empty if nobody holds the lease.',
   }),
   leaseDurationSeconds: field(2, s.int32(), {
     zeroValue: 'keep',
-    doc: 'Seconds after renewTime when the lease expires and others may acquire it. Must be greater than 0.',
+    doc: 'Number of seconds after `renewTime` at which the lease expires and others may acquire it. Must be greater than 0.',
   }),
   acquireTime: field(3, s.microTime(), { doc: 'Time when the current holder acquired the lease.' }),
   renewTime: field(4, s.microTime(), { doc: 'Time when the current holder last renewed the lease.' }),
   leaseTransitions: field(5, s.int32(), {
     zeroValue: 'keep',
-    doc: 'Number of times that the lease has changed hands.',
+    doc: 'Number of times that the lease has changed holders.',
   }),
   strategy: field(6, s.string(), {
     zeroValue: 'keep',
     since: '1.31',
     gate: 'CoordinatedLeaderElection',
-    doc: 'Strategy for coordinated leader election, such as `OldestEmulationVersion`.',
+    doc: 'How the leader is chosen in coordinated leader election, such as `OldestEmulationVersion`.',
   }),
   preferredHolder: field(7, s.string(), {
     zeroValue: 'keep',
     since: '1.31',
     gate: 'CoordinatedLeaderElection',
-    doc: 'Candidate that should hold the lease next. Requires a strategy.',
+    doc: 'Candidate that should hold the lease next. Requires `strategy`.',
   }),
 }
 
@@ -42,7 +42,12 @@ const spec = s.object(specFields, {
   check: checkSpec,
 })
 
-const fields = { spec: field(2, spec, { zeroValue: 'write', doc: 'Holder of the lease, and its duration.' }) }
+const fields = {
+  spec: field(2, spec, {
+    zeroValue: 'write',
+    doc: 'Current holder of the lease, and the duration for which the lease is valid.',
+  }),
+}
 
 export type Lease = ObjectOf<typeof fields>
 
@@ -54,7 +59,7 @@ export const lease = defineKind({
     plural: 'leases',
     scope: 'Namespaced',
   },
-  doc: 'A lock that one holder owns for a limited time, for example the leader among several processes.',
+  doc: 'A lock that one holder owns for a limited time, for example to elect a leader among several processes.',
   fields,
   lifecycle: {
     createOnUpdate: true,

@@ -19,7 +19,7 @@ export type Binding = ObjectOf<typeof fields>
 
 export const binding = defineKind({
   names: { group: 'core', version: 'v1', kind: 'Binding', plural: 'bindings', scope: 'Namespaced' },
-  doc: 'Assigns a pod to a node. The Binding has the name of the pod.',
+  doc: 'Assigns a pod to a node. The Binding has the same name as the pod.',
   fields,
   rules: { validate: checkTarget },
   lifecycle: { virtual: true, verbs: ['create'] },

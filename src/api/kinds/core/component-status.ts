@@ -20,7 +20,7 @@ const condition = s.object(
       doc: 'Status of the condition: True, False or Unknown.',
     }),
     message: field(3, s.string(), { doc: "Human-readable message about the component's health." }),
-    error: field(4, s.string(), { doc: 'Error code or message from a failed health check.' }),
+    error: field(4, s.string(), { doc: 'Error code or message of a failed health check.' }),
   },
   { name: 'ComponentCondition', doc: 'A condition of a component.' },
 )
@@ -39,7 +39,7 @@ const columns: readonly Column<ComponentStatus>[] = [
     (component) => wellness[healthOf(component).status ?? ''] ?? 'Unknown',
   ),
   column('Message', 'Message from the health check.', (component) => healthOf(component).message ?? ''),
-  column('Error', 'Error from a failed health check.', (component) => healthOf(component).error ?? ''),
+  column('Error', 'Error from the health check, if it failed.', (component) => healthOf(component).error ?? ''),
 ]
 
 const wellness: { readonly [status: string]: string } = { True: 'Healthy', False: 'Unhealthy' }
@@ -57,7 +57,7 @@ export const componentStatus = defineKind({
     shortNames: ['cs'],
     scope: 'Cluster',
   },
-  doc: 'Health of a component that the server depends on. Deprecated since v1.19. Use the health endpoints instead.',
+  doc: 'Health of a component that the server depends on. Deprecated since v1.19: use the health endpoints instead.',
   fields,
   lifecycle: { verbs: ['get', 'list'], virtual: true },
   views: { columns },

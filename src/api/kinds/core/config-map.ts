@@ -11,13 +11,13 @@ const maxTotalBytes = 1024 * 1024
 const fields = {
   immutable: field(4, s.boolean(), {
     zeroValue: 'keep',
-    doc: 'If true, data and binaryData cannot change, and this field cannot be unset. Metadata can still change.',
+    doc: 'Whether the data is immutable. If true, `data`, `binaryData` and this field cannot change, but the metadata can.',
   }),
   data: field(2, s.map(s.string(), { key: checkConfigKey }), {
-    doc: 'UTF-8 text by key. Keys consist of letters, digits, `-`, `_` and `.`, and must not also occur in binaryData.',
+    doc: 'Configuration data as UTF-8 text, keyed by name. Keys consist of letters, digits, `-`, `_` and `.`, and must not also occur in `binaryData`.',
   }),
   binaryData: field(3, s.map(s.bytes(), { key: checkConfigKey }), {
-    doc: 'Base64-encoded bytes by key. Keys must not also occur in data.',
+    doc: 'Configuration data as Base64-encoded bytes, keyed by name. Keys must not also occur in `data`.',
   }),
 }
 
@@ -39,7 +39,7 @@ export const configMap = defineKind({
     validateUpdate: (next, previous) => (previous.immutable ? checkUnchanged(next, previous) : []),
   },
   views: {
-    columns: [nameColumn, column('Data', 'Number of keys in data and binaryData.', countKeys), ageColumn],
+    columns: [nameColumn, column('Data', 'Number of keys in `data` and `binaryData`.', countKeys), ageColumn],
   },
 })
 

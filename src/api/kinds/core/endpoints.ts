@@ -37,7 +37,7 @@ const address = s.object(addressFields, {
 
 const portFields = {
   name: field(1, s.string(), {
-    doc: 'Name of the port, which matches the port name in the Service. Required if there is more than one port.',
+    doc: 'Name of the port, which must match a port name in the Service. Required if there is more than one port.',
   }),
   port: field(2, s.int32(), { zeroValue: 'write', published: 'required', doc: 'Port number, from 1 to 65535.' }),
   protocol: field(3, s.string(), { default: 'TCP', doc: 'Transport protocol: TCP, UDP or SCTP. Defaults to TCP.' }),
@@ -51,7 +51,7 @@ type Port = InferFields<typeof portFields>
 
 const port = s.object(portFields, {
   name: 'core.v1.EndpointPort',
-  doc: 'A port of an endpoint.',
+  doc: 'A port on which endpoints are available.',
   atomic: true,
   check: checkPort,
 })
@@ -59,7 +59,7 @@ const port = s.object(portFields, {
 const subsetFields = {
   addresses: field(1, s.list(address), { doc: 'Addresses that are ready to receive traffic.' }),
   notReadyAddresses: field(2, s.list(address), { doc: 'Addresses that are not ready to receive traffic.' }),
-  ports: field(3, s.list(port), { doc: 'Ports available at each address.' }),
+  ports: field(3, s.list(port), { doc: 'Ports that are available at every address.' }),
 }
 
 type Subset = InferFields<typeof subsetFields>
@@ -72,7 +72,7 @@ const subset = s.object(subsetFields, {
 
 const fields = {
   subsets: field(2, s.list(subset), {
-    doc: 'All endpoints, grouped by their ports. Each address in a subset serves each port in the subset.',
+    doc: 'Groups of addresses and ports. Each address in a group serves each port in the same group.',
   }),
 }
 
@@ -93,7 +93,7 @@ export const endpoints = defineKind({
     shortNames: ['ep'],
     scope: 'Namespaced',
   },
-  doc: 'Addresses and ports of the pods behind the Service of the same name.',
+  doc: 'Addresses and ports of the pods behind the Service with the same name.',
   fields,
   rules: {
     validateCreate: (next, context) => strictIpFaults({ next: addressesOf(next) }, context),

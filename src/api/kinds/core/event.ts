@@ -26,55 +26,59 @@ export const eventSource = s.object(
 
 const series = s.object(
   {
-    count: field(1, s.int32(), { doc: 'Number of occurrences up to lastObservedTime.' }),
+    count: field(1, s.int32(), { doc: 'Number of occurrences so far, including the one at `lastObservedTime`.' }),
     lastObservedTime: field(2, s.microTime(), { zeroValue: 'write', doc: 'Time of the last observed occurrence.' }),
   },
-  { name: 'EventSeries', doc: 'Count and last time of a repeated event.' },
+  { name: 'EventSeries', doc: 'Number of occurrences of a repeated event, and the time of the last one.' },
 )
 
 const fields = {
   metadata: field(1, objectMeta, {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Standard object metadata, such as name and labels.',
+    doc: 'Standard object metadata, such as the name and labels.',
   }),
   involvedObject: field(2, objectReference, {
     zeroValue: 'write',
     published: 'required',
-    doc: 'The object that the event is about. Events about cluster-scoped objects belong in the default namespace.',
+    doc: 'Object that the event is about. If the object is cluster-scoped, the event must be in the default namespace.',
   }),
   reason: field(3, s.string(), { doc: 'Machine-readable reason for the event, in CamelCase.' }),
   message: field(4, s.string(), { doc: 'Human-readable description of the event.' }),
   source: field(5, eventSource, {
     zeroValue: 'write',
-    doc: 'Component that reports the event. Newer reporters set reportingComponent instead.',
+    doc: 'Component that reported the event. Newer components set `reportingComponent` instead.',
   }),
   firstTimestamp: field(6, s.time(), {
     zeroValue: 'write',
-    doc: 'Time of the first occurrence. Newer reporters set eventTime instead.',
+    doc: 'Time of the first occurrence. Newer components set `eventTime` instead.',
   }),
   lastTimestamp: field(7, s.time(), {
     zeroValue: 'write',
-    doc: 'Time of the last occurrence. Newer reporters set series instead.',
+    doc: 'Time of the last occurrence. Newer components set `series` instead.',
   }),
-  count: field(8, s.int32(), { doc: 'Number of occurrences. Newer reporters set series instead.' }),
-  type: field(9, s.string(), { doc: 'Type of the event: Normal or Warning. More types may be added in the future.' }),
+  count: field(8, s.int32(), { doc: 'Number of occurrences. Newer components set `series` instead.' }),
+  type: field(9, s.string(), {
+    doc: 'Type of the event: `Normal` or `Warning`. More types may be added in the future.',
+  }),
   eventTime: field(10, s.microTime(), {
     zeroValue: 'write',
-    doc: 'Time of the first occurrence. If set, reportingComponent, reportingInstance, action and reason are required.',
+    doc: 'Time of the first occurrence. If set, `reportingComponent`, `reportingInstance`, `action` and `reason` are required.',
   }),
-  series: field(11, series, { doc: 'Number of occurrences and time of the last one, for a repeated event.' }),
-  action: field(12, s.string(), { doc: 'Action that was taken or that failed. At most 128 bytes.' }),
-  related: field(13, objectReference, { doc: 'Second object that is involved in the event.' }),
+  series: field(11, series, {
+    doc: 'Number of occurrences and the time of the last one. Set only for repeated events.',
+  }),
+  action: field(12, s.string(), { doc: 'Action that was taken or attempted on the object. At most 128 bytes.' }),
+  related: field(13, objectReference, { doc: 'Second object involved in the event.' }),
   reportingComponent: field(14, s.string(), {
     zeroValue: 'write',
     published: 'optional',
-    doc: 'Name of the reporting controller as a qualified name, such as `example.com/scheduler`.',
+    doc: 'Qualified name of the controller that reported the event, such as `example.com/scheduler`.',
   }),
   reportingInstance: field(15, s.string(), {
     zeroValue: 'write',
     published: 'optional',
-    doc: 'Instance of the reporting controller, such as its pod name. At most 128 bytes.',
+    doc: 'Instance of the controller that reported the event, such as its pod name. At most 128 bytes.',
   }),
 }
 
@@ -90,7 +94,7 @@ export const event = defineKind({
     scope: 'Namespaced',
     nameFormat: () => [],
   },
-  doc: 'A report of something that happened to an object. Events may be missing, so programs should not rely on them.',
+  doc: 'A report of something that happened to an object. Delivery is not guaranteed, so programs should not rely on events.',
   fields,
   rules: {
     metadataLast: ({ through }) => through !== 'events/v1',
@@ -116,14 +120,14 @@ export const event = defineKind({
       column('Last Seen', 'Time since the last occurrence.', lastSeen),
       column('Type', 'Type of the event: Normal or Warning.', ({ type }: Event) => type ?? ''),
       column('Reason', 'Machine-readable reason for the event.', ({ reason }: Event) => reason ?? ''),
-      column('Object', 'The object that the event is about.', objectOf),
+      column('Object', 'Object that the event is about.', objectOf),
       column(
         'Subobject',
         'Part of the object that the event is about.',
         ({ involvedObject }: Event) => involvedObject?.fieldPath ?? '',
         1,
       ),
-      column('Source', 'Component that reports the event.', reporterOf, 1),
+      column('Source', 'Component that reported the event.', reporterOf, 1),
       column('Message', 'Human-readable description of the event.', ({ message = '' }: Event) => message.trim()),
       column('First Seen', 'Time since the first occurrence.', firstSeen, 1),
       column(

@@ -28,18 +28,18 @@ const itemFields = {
   type: field(1, s.string(), {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Type of object that the limits apply to: Container, Pod, PersistentVolumeClaim, or a qualified custom type.',
+    doc: 'Type of object that the limits apply to: `Container`, `Pod`, `PersistentVolumeClaim`, or the qualified name of a custom type.',
   }),
   max: field(2, resourceList, { doc: 'Maximum amount of each resource.' }),
   min: field(3, resourceList, { doc: 'Minimum amount of each resource.' }),
   default: field(4, resourceList, {
-    doc: 'Default limit for each resource, for containers that set no limit. Defaults to max.',
+    doc: 'Default resource limits for containers that do not set their own. Defaults to `max`.',
   }),
   defaultRequest: field(5, resourceList, {
-    doc: 'Default request for each resource, for containers that set no request. Defaults to the default limit, then to min.',
+    doc: 'Default resource requests for containers that do not set their own. Defaults to the default limit, then to `min`.',
   }),
   maxLimitRequestRatio: field(6, resourceList, {
-    doc: 'Maximum ratio of limit to request for each resource. Must be at least 1.',
+    doc: 'Maximum ratio of the limit to the request, for each resource. Must be at least 1.',
   }),
 }
 
@@ -47,7 +47,7 @@ type Item = InferFields<typeof itemFields>
 
 const item = s.object(itemFields, {
   name: 'LimitRangeItem',
-  doc: 'Resource bounds and defaults for one type of object.',
+  doc: 'Minimum, maximum and default amounts of resources for one type of object.',
   fill: fillBounds,
   check: (value, path, { vendor }) => checkItem(value, path, vendor),
 })
@@ -57,13 +57,18 @@ const spec = s.object(
     limits: field(1, s.list(item), {
       zeroValue: 'write',
       published: 'required',
-      doc: 'Resource bounds, at most one entry per type.',
+      doc: 'Minimum, maximum and default amounts of resources. At most one entry for each type of object.',
     }),
   },
   { name: 'LimitRangeSpec', doc: 'Specification of a LimitRange.', check: checkTypes },
 )
 
-const fields = { spec: field(2, spec, { zeroValue: 'write', doc: 'Resource bounds and defaults for the namespace.' }) }
+const fields = {
+  spec: field(2, spec, {
+    zeroValue: 'write',
+    doc: 'Minimum, maximum and default amounts of resources for objects in the namespace.',
+  }),
+}
 
 export type LimitRange = ObjectOf<typeof fields>
 
@@ -76,7 +81,7 @@ export const limitRange = defineKind({
     shortNames: ['limits'],
     scope: 'Namespaced',
   },
-  doc: 'Resource limits and defaults for the containers, pods and claims in a namespace.',
+  doc: 'Resource limits and defaults for the containers, pods and PersistentVolumeClaims in a namespace.',
   fields,
   rules: { prepareForCreate: ({ metadata }) => nameIt(metadata) },
   lifecycle: {

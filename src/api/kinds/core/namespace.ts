@@ -21,7 +21,7 @@ const condition = s.object(
     status: field(2, s.string(), { zeroValue: 'write', doc: 'Status of the condition: True, False or Unknown.' }),
     lastTransitionTime: field(4, s.time(), {
       zeroValue: 'write',
-      doc: 'Time the status of the condition last changed.',
+      doc: 'Time when the status of the condition last changed.',
     }),
     reason: field(5, s.string(), { doc: 'Machine-readable reason for the last transition, in CamelCase.' }),
     message: field(6, s.string(), { doc: 'Human-readable message about the last transition.' }),
@@ -32,7 +32,7 @@ const condition = s.object(
 const spec = s.object(
   {
     finalizers: field(1, s.list(s.string()), {
-      doc: 'Finalizers that block deletion of the namespace. Changed only through the finalize subresource.',
+      doc: 'Finalizers that block deletion of the namespace. They can be changed only through the finalize subresource.',
     }),
   },
   { name: 'NamespaceSpec', doc: 'Specification of a Namespace.' },
@@ -44,16 +44,16 @@ const status = s.object(
   {
     phase: field(1, s.string(), {
       default: 'Active',
-      doc: 'Lifecycle phase of the namespace: Active, or Terminating during deletion.',
+      doc: 'Lifecycle phase of the namespace: `Active`, or `Terminating` while it is being deleted.',
     }),
-    conditions: field(2, conditions, { doc: 'Conditions that report the progress of deletion.' }),
+    conditions: field(2, conditions, { doc: "Conditions that describe the progress of the namespace's deletion." }),
   },
   { name: 'NamespaceStatus', doc: 'Observed status of a Namespace.' },
 )
 
 const fields = {
   spec: field(2, spec, { zeroValue: 'write', doc: 'Finalizers that block deletion of the namespace.' }),
-  status: field(3, status, { zeroValue: 'write', doc: 'Observed status of the namespace. Set by the system.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Observed status of the namespace, set by the system.' }),
 }
 
 export type Namespace = ObjectOf<typeof fields>
@@ -68,7 +68,7 @@ export const namespace = defineKind({
     scope: 'Cluster',
     nameFormat: checkDnsLabel,
   },
-  doc: 'A scope for object names and access control. Deleting a namespace deletes all objects in it.',
+  doc: 'A scope for object names and access control. Deleting a namespace deletes all the objects in it.',
   fields,
   rules: specAndStatus<Namespace>({
     fillDefaults: (object, { vendor }) => labelWithName(object, vendor),

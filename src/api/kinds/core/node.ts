@@ -35,21 +35,23 @@ import { checkTaints, taint } from './types/taint.ts'
 
 const specFields = {
   podCIDR: field(1, s.string(), {
-    doc: 'Address range for pods on this node, in CIDR notation. Same as the first entry in podCIDRs.',
+    doc: 'IP address range for pods on this node, in CIDR notation. Must equal the first entry in `podCIDRs`.',
   }),
   podCIDRs: field(7, s.list(s.string(), { list: 'set', patch: 'merge' }), {
-    doc: 'Address ranges for pods on this node in CIDR notation, at most one per IP family. Immutable once set.',
+    doc: 'IP address ranges for pods on this node, in CIDR notation. At most one range per IP family. Immutable once set.',
   }),
   providerID: field(3, s.string(), {
-    doc: 'ID that the cloud provider assigned to the node, as `<provider>://<id>`. Immutable once set.',
+    doc: 'ID that the cloud provider assigned to the node, in the form `<provider>://<id>`. Immutable once set.',
   }),
   unschedulable: field(4, s.boolean(), {
-    doc: 'Whether the node is unschedulable: the scheduler places no new pods on it.',
+    doc: 'Whether the node is unschedulable. The scheduler does not place new pods on an unschedulable node.',
   }),
-  taints: field(5, s.list(taint), { doc: 'Taints that repel pods without a matching toleration.' }),
+  taints: field(5, s.list(taint), {
+    doc: 'Taints of the node. They repel pods that do not have a matching toleration.',
+  }),
   configSource: field(6, nodeConfigSource, {
     gate: 'DynamicKubeletConfig',
-    doc: 'Source of the node agent configuration. Requires the DynamicKubeletConfig feature gate, which was removed.',
+    doc: "Source of the node agent's configuration. Requires the DynamicKubeletConfig feature gate, which has been removed.",
   }),
   externalID: field(2, s.string(), { doc: 'External ID of the node. Deprecated and unused.' }),
 }
@@ -74,8 +76,12 @@ function kernelOf({ nodeInfo: { kernelVersion, architecture } = {} }: NodeStatus
 
 const columns: readonly Column<Node>[] = [
   nameColumn,
-  column('Status', 'Readiness of the node, and whether scheduling is disabled.', stateOf),
-  column('Roles', 'Roles of the node, taken from its labels.', (node, _, vendor) => rolesOf(node, vendor) || '<none>'),
+  column('Status', 'Whether the node is ready, and whether scheduling is disabled.', stateOf),
+  column(
+    'Roles',
+    'Roles of the node, derived from its labels.',
+    (node, _, vendor) => rolesOf(node, vendor) || '<none>',
+  ),
   ageColumn,
   column('Version', 'Version of the node agent (kubelet).', ({ status }) => status?.nodeInfo?.kubeletVersion ?? ''),
   column('Internal-IP', 'Internal IP address of the node.', (node) => addressOf(node, 'InternalIP'), 1),
@@ -88,7 +94,7 @@ const columns: readonly Column<Node>[] = [
   { ...info('Kernel-Version', 'Kernel version and architecture of the node.', kernelOf), since: '1.35' },
   info(
     'Container-Runtime',
-    'Container runtime of the node and its version.',
+    'Container runtime of the node, and its version.',
     ({ nodeInfo }) => nodeInfo?.containerRuntimeVersion,
   ),
 ]

@@ -34,7 +34,7 @@ const status = s.object(
     lastPhaseTransitionTime: field(4, s.time(), {
       since: '1.28',
       gate: 'PersistentVolumeLastPhaseTransitionTime',
-      doc: 'Time the phase last changed.',
+      doc: 'Time when the phase last changed.',
     }),
   },
   { name: 'PersistentVolumeStatus', doc: 'Observed status of a PersistentVolume.' },
@@ -53,7 +53,7 @@ const columns: readonly Column<PersistentVolume>[] = [
   column('Access Modes', 'Access modes that the volume supports.', ({ spec }) => abbreviateModes(spec?.accessModes)),
   column(
     'Reclaim Policy',
-    'Reclaim policy: what happens to the volume after its claim is deleted.',
+    'What happens to the volume after its claim is deleted.',
     ({ spec }) => spec?.persistentVolumeReclaimPolicy ?? '',
   ),
   column('Status', 'Lifecycle phase of the volume.', phaseOf),
@@ -81,7 +81,7 @@ export const persistentVolume = defineKind({
     shortNames: ['pv'],
     scope: 'Cluster',
   },
-  doc: 'A piece of storage in the cluster with a lifecycle independent of any pod. Pods use it through a claim.',
+  doc: 'A piece of storage in the cluster whose lifecycle is independent of any pod. Pods use it through a PersistentVolumeClaim.',
   fields,
   rules: specAndStatus<PersistentVolume>({
     fillDefaults: ({ spec }) => {

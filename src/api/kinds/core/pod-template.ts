@@ -19,7 +19,7 @@ export const podTemplate = defineKind({
     plural: 'podtemplates',
     scope: 'Namespaced',
   },
-  doc: 'A stored template for creating pods.',
+  doc: 'A stored template from which pods can be created.',
   fields,
   rules: countsGeneration(({ template }: PodTemplate) => template, {
     prepareForCreate: ({ template }, context) => resetGated({ spec: template?.spec }, 'template.spec', context),

@@ -25,10 +25,10 @@ const spec = s.object(
   {
     replicas: field(1, s.int32(), { zeroValue: 'keep', default: 1, doc: 'Desired number of pods. Defaults to 1.' }),
     minReadySeconds: field(4, s.int32(), {
-      doc: 'Seconds a pod must be ready, without a container crashing, before it counts as available. Defaults to 0.',
+      doc: 'Number of seconds that a new pod must be ready without a container crashing before the pod counts as available. Defaults to 0.',
     }),
     selector: field(2, s.map(s.string(), { atomic: true }), {
-      doc: 'Labels of the pods to manage. Defaults to the labels of the template.',
+      doc: 'Labels that identify the managed pods. Defaults to the labels of the template.',
     }),
     template: field(3, podTemplateSpec, { doc: 'Template for new pods.' }),
   },
@@ -40,10 +40,12 @@ const conditions = conditionsOf('ReplicationControllerCondition', 'ReplicationCo
 const status = s.object(
   {
     replicas: field(1, s.int32(), { zeroValue: 'write', published: 'required', doc: 'Number of existing pods.' }),
-    fullyLabeledReplicas: field(2, s.int32(), { doc: 'Number of existing pods that have all labels of the template.' }),
+    fullyLabeledReplicas: field(2, s.int32(), {
+      doc: 'Number of existing pods that have all the labels of the template.',
+    }),
     readyReplicas: field(4, s.int32(), { doc: 'Number of ready pods.' }),
     availableReplicas: field(5, s.int32(), {
-      doc: 'Number of pods that have been ready for at least minReadySeconds.',
+      doc: 'Number of pods that have been ready for at least `minReadySeconds`.',
     }),
     observedGeneration: field(3, s.int64(), { doc: 'Most recent generation observed by the controller.' }),
     conditions: field(6, conditions, { doc: 'Conditions of the ReplicationController.' }),
@@ -52,7 +54,7 @@ const status = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zeroValue: 'write', doc: 'Desired number of pods and their template.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Desired number of pods, and the template for them.' }),
   status: field(3, status, { zeroValue: 'write', doc: 'Observed status, set by the replication controller.' }),
 }
 
@@ -83,7 +85,7 @@ export const replicationController = defineKind({
     categories: ['all'],
     scope: 'Namespaced',
   },
-  doc: 'Keeps a specified number of identical pods running. A Deployment is recommended instead.',
+  doc: 'Maintains a given number of identical pods. Use a Deployment instead.',
   fields,
   rules,
   lifecycle: {
@@ -97,7 +99,7 @@ export const replicationController = defineKind({
       countColumn('Ready', 'Number of ready pods.', ({ status }: ReplicationController) => status?.readyReplicas),
       ageColumn,
       ...containerColumns(({ spec }: ReplicationController) => spec?.template),
-      column('Selector', 'Labels of the managed pods.', selectorOf, 1),
+      column('Selector', 'Labels that identify the managed pods.', selectorOf, 1),
     ],
     selectable: ({ status }) => ({ 'status.replicas': String(status?.replicas ?? 0) }),
     subresources: { status: statusKeepingLabels, scale: scaleOf(selectorOf, rules.prepareForUpdate) },

@@ -23,15 +23,15 @@ const requirementFields = {
   scopeName: field(1, s.string(), {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Name of the scope that the requirement applies to.',
+    doc: 'Name of the scope that the requirement is about.',
   }),
   operator: field(2, s.string(), {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Operator: In, NotIn, Exists or DoesNotExist. Scopes other than PriorityClass and VolumeAttributesClass support only Exists.',
+    doc: 'Operator: `In`, `NotIn`, `Exists` or `DoesNotExist`. Only the scopes PriorityClass and VolumeAttributesClass support operators other than `Exists`.',
   }),
   values: field(3, s.list(s.string()), {
-    doc: 'Names of PriorityClasses or VolumeAttributesClasses. Required for In and NotIn, and must be empty for Exists and DoesNotExist.',
+    doc: 'Names of PriorityClasses or VolumeAttributesClasses. Required for `In` and `NotIn`, must be empty for `Exists` and `DoesNotExist`.',
   }),
 }
 
@@ -45,18 +45,22 @@ const requirement = s.object(requirementFields, {
 const scopeSelector = s.object(
   {
     matchExpressions: field(1, s.list(requirement), {
-      doc: 'Scope requirements. A pod must meet all of them to be counted.',
+      doc: 'Scope requirements. The quota counts only objects that meet all of them.',
     }),
   },
-  { name: 'ScopeSelector', doc: 'Selects the pods that a quota counts, by scope requirements.', atomic: true },
+  { name: 'ScopeSelector', doc: 'Limits a quota to the objects that meet all scope requirements.', atomic: true },
 )
 
 const specFields = {
-  hard: field(1, resourceList, { doc: 'Maximum amount of each resource, such as `pods` or `requests.cpu`.' }),
-  scopes: field(2, s.list(s.string()), {
-    doc: 'Scopes that select the pods to count: Terminating, NotTerminating, BestEffort, NotBestEffort, PriorityClass or CrossNamespacePodAffinity. VolumeAttributesClass selects claims. An object must match all of them. Immutable.',
+  hard: field(1, resourceList, {
+    doc: 'Maximum total amount of each resource in the namespace, such as `pods` or `requests.cpu`.',
   }),
-  scopeSelector: field(3, scopeSelector, { doc: 'Further requirements that a pod must meet to be counted.' }),
+  scopes: field(2, s.list(s.string()), {
+    doc: 'Scopes that select the objects to count. `Terminating`, `NotTerminating`, `BestEffort`, `NotBestEffort`, `PriorityClass` and `CrossNamespacePodAffinity` select pods, `VolumeAttributesClass` selects claims. The quota counts only objects that match all scopes. Immutable.',
+  }),
+  scopeSelector: field(3, scopeSelector, {
+    doc: 'Additional scope requirements. The quota counts only objects that meet all of them.',
+  }),
 }
 
 type Spec = InferFields<typeof specFields>
@@ -74,7 +78,7 @@ const spec = s.object(specFields, {
 
 const status = s.object(
   {
-    hard: field(1, resourceList, { doc: 'Enforced limit for each resource.' }),
+    hard: field(1, resourceList, { doc: 'Enforced limit on each resource.' }),
     used: field(2, resourceList, { doc: 'Current usage of each resource in the namespace.' }),
   },
   {
@@ -92,10 +96,10 @@ const status = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zeroValue: 'write', doc: 'Desired limits.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Desired limits, and the objects to which they apply.' }),
   status: field(3, status, {
     zeroValue: 'write',
-    doc: 'Enforced limits and current usage. Set by the quota controller.',
+    doc: 'Enforced limits and current usage, set by the quota controller.',
   }),
 }
 
@@ -104,10 +108,10 @@ export type ResourceQuota = ObjectOf<typeof fields>
 const columns: readonly Column<ResourceQuota>[] = [
   nameColumn,
   { ...ageColumn, until: '1.33' },
-  column('Request', 'Usage and hard limit for each request and object count.', (quota) =>
+  column('Request', 'Usage and limit for each resource request and each object count.', (quota) =>
     usage(quota, (name) => !name.startsWith('limits')),
   ),
-  column('Limit', 'Usage and hard limit for each resource limit, such as limits.cpu.', (quota) =>
+  column('Limit', 'Usage and limit for each resource limit, such as `limits.cpu`.', (quota) =>
     usage(quota, (name) => name.startsWith('limits')),
   ),
   { ...ageColumn, since: '1.33' },
@@ -122,7 +126,7 @@ export const resourceQuota = defineKind({
     shortNames: ['quota'],
     scope: 'Namespaced',
   },
-  doc: 'Limits on the total resources and the number of objects in a namespace.',
+  doc: 'Limits the total amount of resources and the number of objects in a namespace.',
   fields,
   rules: specAndStatus<ResourceQuota>({
     newStatus: () => ({}),

@@ -17,17 +17,17 @@ const maxDataBytes = 1024 * 1024
 const fields = {
   immutable: field(5, s.boolean(), {
     zeroValue: 'keep',
-    doc: 'If true, the data cannot change, and this field cannot be unset. Metadata can still change.',
+    doc: 'Whether the data is immutable. If true, the data and this field cannot change, but the metadata can.',
   }),
   data: field(2, s.map(s.bytes(), { key: checkConfigKey }), {
-    doc: 'Base64-encoded bytes by key. Keys consist of letters, digits, `-`, `_` and `.`.',
+    doc: 'Confidential data as Base64-encoded bytes, keyed by name. Keys consist of letters, digits, `-`, `_` and `.`.',
   }),
   stringData: field(4, s.map(s.string()), {
-    doc: 'Plain text by key, for writes only. The server merges it into data, overwriting existing keys.',
+    doc: 'Confidential data as plain text, keyed by name. Write-only: the server merges the values into `data` and overwrites existing keys.',
   }),
   type: field(3, s.string(), {
     default: 'Opaque',
-    doc: 'Type of the Secret. Some types require certain keys. Immutable. Defaults to Opaque.',
+    doc: 'Type of the Secret. Some types require certain keys. Defaults to `Opaque`. Immutable.',
   }),
 }
 
@@ -41,7 +41,7 @@ export const secret = defineKind({
     plural: 'secrets',
     scope: 'Namespaced',
   },
-  doc: 'Confidential data such as passwords and keys, at most 1 MiB.',
+  doc: 'Confidential data, such as passwords and keys. At most 1 MiB.',
   fields,
   rules: {
     fillDefaults: foldStringData,
@@ -59,7 +59,7 @@ export const secret = defineKind({
     columns: [
       nameColumn,
       column('Type', 'Type of the Secret.', (object: Secret) => object.type ?? ''),
-      column('Data', 'Number of keys in data.', (object: Secret) => Object.keys(object.data ?? {}).length),
+      column('Data', 'Number of keys in `data`.', (object: Secret) => Object.keys(object.data ?? {}).length),
       ageColumn,
     ],
     selectable: (object) => ({ type: object.type ?? '' }),

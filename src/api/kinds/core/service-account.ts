@@ -15,14 +15,14 @@ const secrets = s.list(objectReference, byName)
 
 const fields = {
   secrets: field(2, secrets, {
-    doc: 'Secrets in the same namespace that pods with this account may use. The server stores only their names.',
+    doc: 'Secrets in the same namespace that pods using this service account may use. Only the names of the Secrets are stored.',
   }),
   imagePullSecrets: field(3, s.list(localObjectReference), {
-    doc: 'Secrets for pulling images, used by pods with this account that list no imagePullSecrets.',
+    doc: 'Secrets for pulling images, for pods that use this service account and do not set `imagePullSecrets`.',
   }),
   automountServiceAccountToken: field(4, s.boolean(), {
     zeroValue: 'keep',
-    doc: 'Whether to mount an API token into pods with this account. A pod can override the value. Unset means true.',
+    doc: 'Whether to mount an API token into pods that use this service account. A pod can override this setting. If unset, the token is mounted.',
   }),
 }
 
@@ -33,7 +33,7 @@ const columns: readonly Column<ServiceAccount>[] = [
   {
     ...column(
       'Secrets',
-      'Number of Secrets that pods with this account may use.',
+      'Number of Secrets that pods using this service account may use.',
       ({ secrets = [] }: ServiceAccount) => {
         return secrets.length
       },

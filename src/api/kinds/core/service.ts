@@ -23,7 +23,7 @@ const columns: readonly Column<Service>[] = [
     ({ spec }) => spec?.clusterIPs?.[0] ?? '<none>',
   ),
   column('External-IP', 'External addresses of the Service.', externalAddresses),
-  column('Port(s)', 'Ports of the Service and their node ports.', listedPorts),
+  column('Port(s)', 'Ports of the Service, and their node ports.', listedPorts),
   ageColumn,
   column('Selector', 'Label selector for the pods behind the Service.', listedSelector, 1),
 ]

@@ -12,7 +12,7 @@ import { type Endpoint, hints, nodeName, sharedFields } from './types/endpoint.t
 const endpointFields = {
   ...sharedFields,
   topology: field(5, s.map(s.string()), {
-    doc: 'Location of the endpoint, keyed by node labels such as zone and host name.',
+    doc: 'Location of the endpoint, keyed by node labels such as the zone and the host name.',
   }),
   nodeName,
   hints: field(7, hints, {
@@ -30,12 +30,12 @@ const fields = {
   endpoints: field(2, s.list(endpoint), {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Endpoints in the slice, at most 1000.',
+    doc: 'Endpoints in the slice. At most 1000 endpoints.',
   }),
   ports: field(3, s.list(portOf({})), {
     zeroValue: 'write',
     published: 'optional',
-    doc: 'Ports of every endpoint in the slice, each with a unique name.',
+    doc: 'Ports that every endpoint in the slice has. Each port has a unique name.',
   }),
 }
 

@@ -37,14 +37,14 @@ const portFields = {
   name: field(1, s.string(), {
     zeroValue: 'keep',
     default: '',
-    doc: 'Name of the port, unique within the slice. Empty by default.',
+    doc: 'Name of the port, unique within the slice. Defaults to an empty name.',
   }),
   protocol: field(2, s.oneOf('SCTP', 'TCP', 'UDP'), {
     zeroValue: 'keep',
     default: 'TCP',
     doc: 'Transport protocol: `TCP` (the default), `UDP` or `SCTP`.',
   }),
-  port: field(3, s.int32(), { zeroValue: 'keep', doc: 'Port number. Unset means all ports.' }),
+  port: field(3, s.int32(), { zeroValue: 'keep', doc: 'Port number. If unset, all ports are meant.' }),
   appProtocol: field(4, s.string(), {
     zeroValue: 'keep',
     doc: 'Application protocol of the port, such as `http` or `example.com/custom`.',
@@ -57,7 +57,7 @@ type Port = InferFields<typeof portFields>
 export const portOf = (options: { readonly atomic?: boolean }) =>
   s.object(portFields, {
     name: 'EndpointPort',
-    doc: 'A port of every endpoint in a slice.',
+    doc: 'A port that every endpoint in a slice has.',
     check: checkPort,
     ...options,
   })
@@ -73,12 +73,12 @@ const fields = {
   endpoints: field(2, s.list(endpoint), {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Endpoints in the slice, at most 1000.',
+    doc: 'Endpoints in the slice. At most 1000 endpoints.',
   }),
   ports: field(3, s.list(portOf({ atomic: true })), {
     zeroValue: 'write',
     published: 'optional',
-    doc: 'Ports of every endpoint in the slice, each with a unique name.',
+    doc: 'Ports that every endpoint in the slice has. Each port has a unique name.',
   }),
 }
 
@@ -87,8 +87,8 @@ export type EndpointSlice = ObjectOf<typeof fields>
 const maxShown = 3
 const columns: readonly Column<EndpointSlice>[] = [
   nameColumn,
-  column('AddressType', 'Address type.', ({ addressType }) => addressType ?? ''),
-  column('Ports', 'Ports of the endpoints.', ({ ports = [] }) => {
+  column('AddressType', 'Type of the addresses: `IPv4`, `IPv6` or `FQDN`.', ({ addressType }) => addressType ?? ''),
+  column('Ports', 'Ports that every endpoint in the slice has.', ({ ports = [] }) => {
     const shown = ports.map(({ port, name }) => (port === undefined ? (name ?? '*') : String(port)))
     return joinSome(shown, { max: maxShown }) || '<unset>'
   }),
@@ -107,7 +107,7 @@ export const endpointSlice = defineKind({
     plural: 'endpointslices',
     scope: 'Namespaced',
   },
-  doc: "A subset of a Service's endpoints, with the same address type and ports.",
+  doc: "A subset of a Service's endpoints. All endpoints in a slice have the same address type and ports.",
   fields,
   rules: countsGeneration(generationFields, {
     prepareForCreate: (object, context) => dropTopology(object, undefined, context),

@@ -13,7 +13,7 @@ const series = s.object(
     count: field(1, s.int32(), {
       zeroValue: 'write',
       required: true,
-      doc: 'Number of occurrences in the series up to lastObservedTime.',
+      doc: 'Number of occurrences in the series so far, including the one at `lastObservedTime`.',
     }),
     lastObservedTime: field(2, s.microTime(), {
       zeroValue: 'write',
@@ -21,7 +21,7 @@ const series = s.object(
       doc: 'Time of the last occurrence.',
     }),
   },
-  { name: 'EventSeries', doc: 'Statistics about an event that occurs repeatedly.' },
+  { name: 'EventSeries', doc: 'Number of occurrences of a repeated event, and the time of the last one.' },
 )
 
 const fields = {
@@ -30,23 +30,33 @@ const fields = {
     published: 'required',
     doc: 'Time of the first occurrence.',
   }),
-  series: field(3, series, { doc: 'Statistics about a repeated event. Unset if the event occurred once.' }),
+  series: field(3, series, {
+    doc: 'Number of occurrences and the time of the last one. Unset if the event occurred only once.',
+  }),
   reportingController: field(4, s.string(), {
-    doc: 'Name of the reporting controller as a qualified name, such as `example.com/scheduler`.',
+    doc: 'Qualified name of the controller that reported the event, such as `example.com/scheduler`.',
   }),
   reportingInstance: field(5, s.string(), {
-    doc: 'Instance of the reporting controller, such as the name of its pod.',
+    doc: 'Instance of the controller that reported the event, such as its pod name.',
   }),
-  action: field(6, s.string(), { doc: 'Action taken or attempted on the object, at most 128 bytes.' }),
-  reason: field(7, s.string(), { doc: 'Machine-readable reason for the action, at most 128 bytes.' }),
+  action: field(6, s.string(), { doc: 'Action that was taken or attempted on the object. At most 128 bytes.' }),
+  reason: field(7, s.string(), { doc: 'Machine-readable reason for the action. At most 128 bytes.' }),
   regarding: field(8, objectReference, { zeroValue: 'write', doc: 'Object that the event is about.' }),
-  related: field(9, objectReference, { doc: 'Another object involved in the event.' }),
-  note: field(10, s.string(), { doc: 'Human-readable description of the event, at most 1 kB.' }),
-  type: field(11, s.string(), { doc: 'Type of the event: `Normal` or `Warning`. Future versions may add types.' }),
-  deprecatedSource: field(12, eventSource, { zeroValue: 'write', doc: 'Source of the event in core/v1.' }),
-  deprecatedFirstTimestamp: field(13, s.time(), { zeroValue: 'write', doc: 'The firstTimestamp from core/v1.' }),
-  deprecatedLastTimestamp: field(14, s.time(), { zeroValue: 'write', doc: 'The lastTimestamp from core/v1.' }),
-  deprecatedCount: field(15, s.int32(), { doc: 'The count from core/v1.' }),
+  related: field(9, objectReference, { doc: 'Second object involved in the event.' }),
+  note: field(10, s.string(), { doc: 'Human-readable description of the event. At most 1 kB.' }),
+  type: field(11, s.string(), {
+    doc: 'Type of the event: `Normal` or `Warning`. More types may be added in the future.',
+  }),
+  deprecatedSource: field(12, eventSource, { zeroValue: 'write', doc: 'Value of the `source` field in core/v1.' }),
+  deprecatedFirstTimestamp: field(13, s.time(), {
+    zeroValue: 'write',
+    doc: 'Value of the `firstTimestamp` field in core/v1.',
+  }),
+  deprecatedLastTimestamp: field(14, s.time(), {
+    zeroValue: 'write',
+    doc: 'Value of the `lastTimestamp` field in core/v1.',
+  }),
+  deprecatedCount: field(15, s.int32(), { doc: 'Value of the `count` field in core/v1.' }),
 }
 
 export type Event = ObjectOf<typeof fields>

@@ -26,12 +26,12 @@ const distinguisher = s.object(
   {
     type: field(1, s.string(), {
       zeroValue: 'write',
-      doc: 'How requests are divided into flows: `ByUser` or `ByNamespace`.',
+      doc: 'How requests are divided into flows: by the requesting user (`ByUser`) or by the namespace of the request (`ByNamespace`).',
     }),
   },
   {
     name: 'FlowDistinguisherMethod',
-    doc: 'Method that divides the requests of a FlowSchema into flows.',
+    doc: 'Specifies how the requests of a FlowSchema are divided into flows.',
     check: ({ type = '' }, path) => (methods.includes(type) ? [] : [notSupported(child(path, 'type'), type, methods)]),
   },
 )
@@ -40,22 +40,22 @@ const specFields = {
   priorityLevelConfiguration: field(1, reference, {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Priority level for matching requests.',
+    doc: 'Priority level to which matching requests are assigned.',
   }),
   matchingPrecedence: field(2, s.int32(), {
-    doc: 'Precedence among matching FlowSchemas: the lowest number wins. From 1 to 10000; defaults to 1000.',
+    doc: 'Precedence among FlowSchemas that match the same request, from 1 to 10000. The lowest number takes precedence. Defaults to 1000.',
   }),
   distinguisherMethod: field(3, distinguisher, {
-    doc: 'Method that divides the matching requests into flows. If unset, all requests form one flow.',
+    doc: 'Specifies how matching requests are divided into flows. If unset, all matching requests form a single flow.',
   }),
   rules: field(4, s.list(policyRulesWithSubjects), {
-    doc: 'Rules that select requests. A request matches the schema if any rule matches.',
+    doc: 'Rules that select requests. A request matches the FlowSchema if it matches at least one rule.',
   }),
 }
 
 const spec = s.object(specFields, {
   name: 'FlowSchemaSpec',
-  doc: 'Specification of a FlowSchema: the matching requests and their priority level.',
+  doc: 'Specification of a FlowSchema: the requests that it matches and their priority level.',
   fill: (value) => {
     if (!value.matchingPrecedence) value.matchingPrecedence = 1000
   },
@@ -63,7 +63,7 @@ const spec = s.object(specFields, {
 })
 
 const fields = {
-  spec: field(2, spec, { zeroValue: 'write', doc: 'Requests that the schema matches and their priority level.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Requests that the FlowSchema matches, and their priority level.' }),
   status: field(3, conditionsStatus('FlowSchema'), { zeroValue: 'write', doc: 'Observed status of the FlowSchema.' }),
 }
 
@@ -73,23 +73,23 @@ const columns: readonly Column<FlowSchema>[] = [
   nameColumn,
   column(
     'PriorityLevel',
-    'Priority level for matching requests.',
+    'Priority level to which matching requests are assigned.',
     ({ spec }) => spec?.priorityLevelConfiguration?.name || '<none>',
   ),
   column(
     'MatchingPrecedence',
-    'Precedence among matching schemas: the lowest number wins.',
+    'Precedence among FlowSchemas that match the same request. The lowest number takes precedence.',
     ({ spec }) => spec?.matchingPrecedence ?? 0,
   ),
   column(
     'DistinguisherMethod',
-    'Method that divides the requests into flows.',
+    'How matching requests are divided into flows.',
     ({ spec }) => spec?.distinguisherMethod?.type ?? '<none>',
   ),
   ageColumn,
   column(
     'MissingPL',
-    'Whether the priority level is missing.',
+    'Whether the priority level does not exist.',
     ({ status }) => status?.conditions?.find(({ type }) => type === 'Dangling')?.status ?? '?',
   ),
 ]

@@ -21,7 +21,7 @@ const limited = s.object(
   {
     nominalConcurrencyShares: field(1, s.int32(), {
       zeroValue: 'keep',
-      doc: "Share of the server's concurrency, relative to the other priority levels. Defaults to 30.",
+      doc: "Share of the server's concurrency for this priority level, relative to the other priority levels. Defaults to 30.",
     }),
     ...sharedFields,
   },

@@ -31,9 +31,9 @@ const maxBits = 60
 const queuingFields = {
   queues: field(1, s.int32(), { doc: 'Number of queues, from 1 to 10000000. Defaults to 64.' }),
   handSize: field(2, s.int32(), {
-    doc: 'Number of queues that shuffle sharding assigns to each flow. Must not exceed `queues`; defaults to 8.',
+    doc: 'Number of queues that shuffle sharding assigns to each flow. Must not exceed `queues`. Defaults to 8.',
   }),
-  queueLengthLimit: field(3, s.int32(), { doc: 'Maximum number of waiting requests per queue. Defaults to 50.' }),
+  queueLengthLimit: field(3, s.int32(), { doc: 'Maximum number of requests that wait in each queue. Defaults to 50.' }),
 }
 
 const queuing = s.object(queuingFields, {
@@ -49,37 +49,37 @@ const queuing = s.object(queuingFields, {
 const responseFields = {
   type: field(1, s.string(), {
     zeroValue: 'write',
-    doc: 'What happens to requests over the limit: `Queue` or `Reject`.',
+    doc: 'What to do with requests that exceed the concurrency limit: `Queue` or `Reject`.',
   }),
   queuing: field(2, queuing, {
-    doc: 'Queue configuration. Required for type `Queue`, forbidden for `Reject`.',
+    doc: 'Queue configuration. Required if the type is `Queue`, forbidden if it is `Reject`.',
   }),
 }
 
 const limitResponse = s.object(responseFields, {
   name: 'LimitResponse',
-  doc: 'Handling of requests that exceed the concurrency limit.',
+  doc: 'What to do with requests that exceed the concurrency limit.',
 })
 
 export const limitedFields = {
   assuredConcurrencyShares: field(1, s.int32(), {
     zeroValue: 'keep',
-    doc: "Share of the server's concurrency, relative to the other priority levels. Must be positive; defaults to 30.",
+    doc: "Share of the server's concurrency for this priority level, relative to the other priority levels. Must be positive. Defaults to 30.",
   }),
   limitResponse: field(2, limitResponse, {
     zeroValue: 'write',
     published: 'optional',
-    doc: 'Handling of requests that exceed the concurrency limit.',
+    doc: 'What to do with requests that exceed the concurrency limit.',
   }),
   lendablePercent: field(3, s.int32(), {
     zeroValue: 'keep',
     since: '1.26',
-    doc: 'Percentage of the concurrency that other levels can borrow, from 0 to 100. Defaults to 0.',
+    doc: "Percentage of this level's concurrency that other levels can borrow, from 0 to 100. Defaults to 0.",
   }),
   borrowingLimitPercent: field(4, s.int32(), {
     zeroValue: 'keep',
     since: '1.26',
-    doc: 'Limit on the concurrency borrowed from other levels, as a percentage. Unset means no limit.',
+    doc: 'Maximum concurrency that this level can borrow from other levels, as a percentage of its own. If unset, there is no limit.',
   }),
 }
 
@@ -99,25 +99,27 @@ const exempt = s.object(
   {
     nominalConcurrencyShares: field(1, s.int32(), {
       zeroValue: 'keep',
-      doc: "Share of the server's concurrency that is reserved for the level. Defaults to 0.",
+      doc: "Share of the server's concurrency that is reserved for this level. Defaults to 0.",
     }),
     lendablePercent: field(2, s.int32(), {
       zeroValue: 'keep',
-      doc: 'Percentage of the concurrency that other levels can borrow, from 0 to 100. Defaults to 0.',
+      doc: "Percentage of this level's concurrency that other levels can borrow, from 0 to 100. Defaults to 0.",
     }),
   },
-  { name: 'ExemptPriorityLevelConfiguration', doc: 'Concurrency of an exempt priority level.' },
+  { name: 'ExemptPriorityLevelConfiguration', doc: 'Concurrency settings of an exempt priority level.' },
 )
 
 export const specFields = {
   type: field(1, s.string(), {
     zeroValue: 'write',
-    doc: '`Limited`, or `Exempt` for requests that are never queued or rejected.',
+    doc: 'Type of the priority level: `Limited`, or `Exempt` if its requests are never queued or rejected.',
   }),
-  limited: field(2, limited, { doc: 'Limits of the level. Required for type `Limited`, forbidden for `Exempt`.' }),
+  limited: field(2, limited, {
+    doc: 'Limits of the priority level. Required if the type is `Limited`, forbidden if it is `Exempt`.',
+  }),
   exempt: field(3, exempt, {
     since: '1.28',
-    doc: 'Concurrency of the level. Only allowed for type `Exempt`.',
+    doc: 'Concurrency settings of the priority level. Allowed only if the type is `Exempt`.',
   }),
 }
 
@@ -143,18 +145,18 @@ const queued = (name: string, doc: string, part: keyof typeof queuingFields) =>
 const shares = (name: string) =>
   column(
     name,
-    "Share of the server's concurrency.",
+    "Share of the server's concurrency for this priority level.",
     ({ spec }: PriorityLevelConfiguration) => spec?.limited?.assuredConcurrencyShares ?? '<none>',
   )
 
 const columns: readonly Column<PriorityLevelConfiguration>[] = [
   nameColumn,
-  column('Type', 'Whether the level is limited or exempt.', ({ spec }) => spec?.type ?? ''),
+  column('Type', 'Whether the priority level is limited or exempt.', ({ spec }) => spec?.type ?? ''),
   { ...shares('AssuredConcurrencyShares'), until: '1.26' },
   { ...shares('NominalConcurrencyShares'), since: '1.26' },
   queued('Queues', 'Number of queues.', 'queues'),
-  queued('HandSize', 'Number of queues per flow.', 'handSize'),
-  queued('QueueLengthLimit', 'Maximum number of waiting requests per queue.', 'queueLengthLimit'),
+  queued('HandSize', 'Number of queues that shuffle sharding assigns to each flow.', 'handSize'),
+  queued('QueueLengthLimit', 'Maximum number of requests that wait in each queue.', 'queueLengthLimit'),
   ageColumn,
 ]
 
@@ -166,7 +168,7 @@ export const priorityLevelConfiguration = defineKind({
     plural: 'prioritylevelconfigurations',
     scope: 'Cluster',
   },
-  doc: 'A priority level and its limits on concurrent requests.',
+  doc: 'A priority level with limits on concurrent requests.',
   fields,
   rules: specAndStatus<PriorityLevelConfiguration>({
     newStatus: () => ({}),

@@ -18,11 +18,11 @@ import { byType } from '../list-keys.ts'
 const fields = {
   type: field(1, s.string(), { zeroValue: 'write', doc: 'Type of the condition, as a qualified name.' }),
   status: field(2, s.string(), { zeroValue: 'write', doc: 'Status of the condition: `True`, `False` or `Unknown`.' }),
-  observedGeneration: field(3, s.int64(), { doc: 'Generation of the object on which the condition is based.' }),
+  observedGeneration: field(3, s.int64(), { doc: 'Generation of the object that the condition was derived from.' }),
   lastTransitionTime: field(4, s.time(), {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Time the status last changed.',
+    doc: 'Time when the status last changed.',
   }),
   reason: field(5, s.string(), {
     zeroValue: 'write',
@@ -30,7 +30,7 @@ const fields = {
   }),
   message: field(6, s.string(), {
     zeroValue: 'write',
-    doc: 'Human-readable details about the last transition, at most 32768 characters.',
+    doc: 'Human-readable details about the last transition. At most 32768 characters.',
   }),
 }
 

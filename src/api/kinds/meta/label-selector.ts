@@ -13,7 +13,7 @@ const requirementFields = {
 
 const requirementNames = {
   name: 'meta.v1.LabelSelectorRequirement',
-  doc: 'A requirement on one label value.',
+  doc: 'A requirement on the value of a label.',
 }
 
 /** A requirement without validation. */
@@ -28,17 +28,17 @@ export const fieldSelectorRequirement = s.object(
       doc: 'Values to compare with. Required for `In` and `NotIn`, forbidden for `Exists` and `DoesNotExist`.',
     }),
   },
-  { name: 'meta.v1.FieldSelectorRequirement', doc: 'A requirement on one field value.' },
+  { name: 'meta.v1.FieldSelectorRequirement', doc: 'A requirement on the value of a field.' },
 )
 
 const selectorNames = {
   name: 'meta.v1.LabelSelector',
-  doc: 'Selects objects by their labels. All requirements must be met; an empty selector matches all objects.',
+  doc: 'Selects objects by their labels. An object must meet all requirements. An empty selector matches all objects.',
   atomic: true,
 }
 
-const matchLabels = field(1, s.map(s.string()), { doc: 'Labels that an object must have, with these exact values.' })
-const expressionsDoc = { doc: 'Further requirements on labels. All of them must be met.' }
+const matchLabels = field(1, s.map(s.string()), { doc: 'Labels that an object must have, with exactly these values.' })
+const expressionsDoc = { doc: 'Additional requirements on labels, all of which an object must meet.' }
 
 /** A selector without validation. The controller that uses the selector interprets it. */
 export const freeLabelSelector = s.object(

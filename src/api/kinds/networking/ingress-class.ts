@@ -22,7 +22,7 @@ const maxControllerLength = 250
 const parametersFields = {
   apiGroup: field(1, s.string(), {
     zeroValue: 'keep',
-    doc: 'API group of the referenced object. Unset means the core group.',
+    doc: 'API group of the referenced object. If unset, the core group is meant.',
   }),
   kind: field(2, s.string(), { zeroValue: 'write', doc: 'Kind of the referenced object.' }),
   name: field(3, s.string(), { zeroValue: 'write', doc: 'Name of the referenced object.' }),
@@ -33,13 +33,13 @@ const parametersFields = {
   }),
   namespace: field(5, s.string(), {
     zeroValue: 'keep',
-    doc: 'Namespace of the referenced object. Required if scope is `Namespace`, forbidden if scope is `Cluster`.',
+    doc: 'Namespace of the referenced object. Required if `scope` is `Namespace`, forbidden if it is `Cluster`.',
   }),
 }
 
 const parameters = s.object(parametersFields, {
   name: 'IngressClassParametersReference',
-  doc: 'Reference to an object with additional configuration for an ingress controller.',
+  doc: 'Reference to an object with additional settings for an ingress controller.',
   check: (value, path) => [...checkTypedReference(value, path), ...checkNamespace(value, child(path, 'namespace'))],
 })
 
@@ -48,10 +48,10 @@ const spec = s.object(
     controller: field(1, s.string(), {
       required: true,
       published: 'optional',
-      doc: 'Domain-prefixed name of the controller, such as `example.com/ingress`. At most 250 characters. Immutable.',
+      doc: 'Name of the controller with a domain prefix, such as `example.com/ingress`. At most 250 characters. Immutable.',
     }),
     parameters: field(2, parameters, {
-      doc: 'Reference to an object with additional configuration for the controller.',
+      doc: 'Reference to an object with additional settings for the controller.',
     }),
   },
   {
@@ -85,7 +85,7 @@ export const ingressClass = defineKind({
     columns: [
       nameColumn,
       column('Controller', 'Controller that implements the class.', ({ spec }: IngressClass) => spec?.controller ?? ''),
-      column('Parameters', 'Object with additional configuration for the controller.', parametersOf),
+      column('Parameters', 'Object with additional settings for the controller.', parametersOf),
       ageColumn,
     ],
   },

@@ -34,7 +34,10 @@ const status = s.object(
 )
 
 const fields = {
-  spec: field(2, ingressSpec, { zeroValue: 'write', doc: 'Desired routing: rules, default backend and TLS settings.' }),
+  spec: field(2, ingressSpec, {
+    zeroValue: 'write',
+    doc: 'Desired routing, with rules, a default backend and TLS settings.',
+  }),
   status: field(3, status, { zeroValue: 'write', doc: 'Observed status, reported by the ingress controller.' }),
 }
 
@@ -42,8 +45,8 @@ export type Ingress = ObjectOf<typeof fields>
 
 const columns: readonly Column<Ingress>[] = [
   nameColumn,
-  column('Class', 'IngressClass that selects the controller.', ({ spec }) => spec?.ingressClassName ?? '<none>'),
-  column('Hosts', 'Hosts that the rules match.', hostsOf),
+  column('Class', 'Name of the IngressClass.', ({ spec }) => spec?.ingressClassName ?? '<none>'),
+  column('Hosts', 'Host names that the rules match.', hostsOf),
   column('Address', 'External addresses of the Ingress.', addressesOf),
   column('Ports', 'Ports on which the Ingress accepts traffic.', ({ spec }) => (spec?.tls?.length ? '80, 443' : '80')),
   ageColumn,

@@ -27,7 +27,9 @@ const spec = s.object(
   { name: 'IPAddressSpec', doc: 'Specification of an IPAddress.' },
 )
 
-const fields = { spec: field(2, spec, { zeroValue: 'write', published: 'required', doc: 'Owner of the address.' }) }
+const fields = {
+  spec: field(2, spec, { zeroValue: 'write', published: 'required', doc: 'Object that allocated the address.' }),
+}
 
 export type IPAddress = ObjectOf<typeof fields>
 
@@ -47,7 +49,7 @@ export const ipAddress = defineKind({
     nameFormat: checkCanonicalIp,
   },
   since: '1.33',
-  doc: 'An IP address that an object has allocated. The name is the address in its canonical form.',
+  doc: 'An IP address that an object has allocated. The name of the IPAddress is the address in canonical form.',
   fields,
   rules: {
     validate: checkParent,

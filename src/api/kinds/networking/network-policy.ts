@@ -28,10 +28,13 @@ const portFields = {
     default: 'TCP',
     doc: 'Transport protocol: `TCP` (the default), `UDP` or `SCTP`.',
   }),
-  port: field(2, s.intOrString(), { zeroValue: 'keep', doc: 'Port by number or by name. Unset means all ports.' }),
+  port: field(2, s.intOrString(), {
+    zeroValue: 'keep',
+    doc: 'Number or name of the port. If unset, all ports are allowed.',
+  }),
   endPort: field(3, s.int32(), {
     zeroValue: 'keep',
-    doc: 'Last port of a range that starts at `port`, which must then be a number. Must not be less than `port`.',
+    doc: 'Last port of a range that starts at `port`. Must not be less than `port`, which must be a number.',
   }),
 }
 
@@ -41,12 +44,14 @@ const port = s.object(portFields, {
   check: (value, path) => [...checkPort(value, child(path, 'port')), ...checkEndPort(value, child(path, 'endPort'))],
 })
 
-const ports = field(1, s.list(port), { doc: 'Ports that the rule allows. Empty means all ports.' })
+const ports = field(1, s.list(port), { doc: 'Ports that the rule allows. If empty, all ports are allowed.' })
 
 const ingressRule = s.object(
   {
     ports,
-    from: field(2, s.list(networkPolicyPeer), { doc: 'Allowed sources of the traffic. Empty means any source.' }),
+    from: field(2, s.list(networkPolicyPeer), {
+      doc: 'Sources from which the rule allows traffic. If empty, traffic is allowed from all sources.',
+    }),
   },
   { name: 'NetworkPolicyIngressRule', doc: 'A rule that allows incoming traffic.' },
 )
@@ -55,7 +60,7 @@ const egressRule = s.object(
   {
     ports,
     to: field(2, s.list(networkPolicyPeer), {
-      doc: 'Allowed destinations of the traffic. Empty means any destination.',
+      doc: 'Destinations to which the rule allows traffic. If empty, traffic is allowed to all destinations.',
     }),
   },
   { name: 'NetworkPolicyEgressRule', doc: 'A rule that allows outgoing traffic.' },
@@ -65,14 +70,16 @@ const specFields = {
   podSelector: field(1, labelSelector, {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Label selector for the pods to which the policy applies. An empty selector matches all pods in the namespace.',
+    doc: 'Label selector for the pods to which the policy applies. An empty selector selects all pods in the namespace.',
   }),
   ingress: field(2, s.list(ingressRule), {
-    doc: 'Rules for incoming traffic. Traffic is allowed if any rule matches.',
+    doc: 'Rules for incoming traffic. Traffic is allowed if at least one rule matches.',
   }),
-  egress: field(3, s.list(egressRule), { doc: 'Rules for outgoing traffic. Traffic is allowed if any rule matches.' }),
+  egress: field(3, s.list(egressRule), {
+    doc: 'Rules for outgoing traffic. Traffic is allowed if at least one rule matches.',
+  }),
   policyTypes: field(4, s.list(s.string()), {
-    doc: 'Restricted directions: `Ingress`, `Egress` or both. Defaults to `Ingress`, plus `Egress` with egress rules.',
+    doc: 'Directions of traffic that the policy restricts: `Ingress`, `Egress` or both. Defaults to `Ingress`, or to both if there are egress rules.',
   }),
 }
 
@@ -80,7 +87,7 @@ type Spec = InferFields<typeof specFields>
 
 const spec = s.object(specFields, {
   name: 'NetworkPolicySpec',
-  doc: 'Specification of a NetworkPolicy: the selected pods and their allowed traffic.',
+  doc: 'Specification of a NetworkPolicy: the pods that it selects and the traffic that it allows.',
   fill: (value) => {
     if ((value.policyTypes ?? []).length === 0)
       value.policyTypes = (value.egress ?? []).length === 0 ? ['Ingress'] : ['Ingress', 'Egress']
@@ -94,7 +101,7 @@ const status = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zeroValue: 'write', doc: 'Selected pods and the traffic they are allowed.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Pods that the policy selects, and the traffic that it allows.' }),
   status: field(3, status, {
     zeroValue: 'write',
     since: '1.24',
@@ -116,7 +123,7 @@ export const networkPolicy = defineKind({
     scope: 'Namespaced',
     faultGroup: { name: 'extensions', until: '1.29' },
   },
-  doc: 'Network traffic that the selected pods may send and receive.',
+  doc: 'Restricts the network traffic that the selected pods may send and receive.',
   fields,
   rules: countsGeneration(({ spec }: NetworkPolicy) => spec, {
     validateCreate: (next, context) => strictRangeFaults({ next: rangesOf(next) }, context),

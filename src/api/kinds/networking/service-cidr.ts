@@ -14,7 +14,7 @@ import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 const spec = s.object(
   {
     cidrs: field(1, s.list(s.string()), {
-      doc: 'IP ranges in CIDR notation, at most one per IP family. Immutable.',
+      doc: 'IP address ranges in CIDR notation. At most one range per IP family. Immutable.',
     }),
   },
   { name: 'ServiceCIDRSpec', doc: 'Specification of a ServiceCIDR.' },
@@ -26,8 +26,8 @@ const status = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zeroValue: 'write', doc: 'IP ranges.' }),
-  status: field(3, status, { zeroValue: 'write', doc: 'Observed status.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'IP address ranges.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Observed status of the ServiceCIDR.' }),
 }
 
 export type ServiceCIDR = ObjectOf<typeof fields>
@@ -35,7 +35,7 @@ export type ServiceCIDR = ObjectOf<typeof fields>
 export const serviceCidr = defineKind({
   names: { group: 'networking', version: 'v1', kind: 'ServiceCIDR', plural: 'servicecidrs', scope: 'Cluster' },
   since: '1.33',
-  doc: 'IP ranges from which Services get their cluster IPs.',
+  doc: 'IP address ranges from which Services get their cluster IPs.',
   fields,
   rules: specAndStatus<ServiceCIDR>({
     newStatus: () => ({}),
@@ -45,7 +45,9 @@ export const serviceCidr = defineKind({
   views: {
     columns: [
       nameColumn,
-      column('CIDRs', 'IP ranges.', ({ spec: { cidrs = [] } = {} }: ServiceCIDR) => cidrs.join(',')),
+      column('CIDRs', 'IP address ranges in CIDR notation.', ({ spec: { cidrs = [] } = {} }: ServiceCIDR) =>
+        cidrs.join(','),
+      ),
       ageColumn,
     ],
     subresources: { status: plainStatus },

@@ -19,12 +19,12 @@ import { immutableField } from '../immutable.ts'
 const overhead = s.object(
   {
     podFixed: field(1, resourceList, {
-      doc: 'Fixed resources that each pod consumes in addition to its containers, by resource name.',
+      doc: 'Amounts of resources that each pod consumes in addition to its containers, keyed by resource name.',
     }),
   },
   {
     name: 'Overhead',
-    doc: 'Resource overhead of running a pod.',
+    doc: 'Resources that a pod consumes in addition to its containers.',
     fill: ({ podFixed }) => roundResources(podFixed),
     check: ({ podFixed = {} }, path, { vendor }) => checkContainerResources({ limits: podFixed }, path, vendor),
   },
@@ -48,25 +48,27 @@ function stepDown(path: FieldPath, context: RuleContext): FieldPath {
 
 const schedulingFields = {
   nodeSelector: field(1, s.map(s.string(), { atomic: true }), {
-    doc: 'Labels of the nodes that support the runtime, added to the node selector of pods in this class.',
+    doc: 'Labels of the nodes that support the runtime. They are added to the node selector of pods in this class.',
   }),
   tolerations: field(2, s.list(toleration), { doc: 'Tolerations added to pods in this class.' }),
 }
 
 const scheduling = s.object(schedulingFields, {
   name: 'Scheduling',
-  doc: 'Constraints that place pods on nodes that support the runtime.',
+  doc: 'Restricts pods to nodes that support the runtime.',
   check: checkScheduling,
 })
 
 const fields = {
   handler: field(2, s.string(), {
     zeroValue: 'write',
-    doc: 'Name of the runtime handler in the node configuration, as a DNS label. Immutable.',
+    doc: "Name of the runtime handler in the node's configuration. Must be a DNS label. Immutable.",
   }),
-  overhead: field(3, overhead, { doc: 'Resource overhead of pods in this class.' }),
+  overhead: field(3, overhead, {
+    doc: 'Resources that each pod in this class consumes in addition to its containers.',
+  }),
   scheduling: field(4, scheduling, {
-    doc: 'Constraints that place pods on nodes that support the runtime. Unset means that all nodes support it.',
+    doc: 'Restricts pods to nodes that support the runtime. If unset, all nodes are assumed to support it.',
   }),
 }
 

@@ -14,30 +14,32 @@ const rule = s.object(
     verbs: field(1, words, { doc: 'Verbs that the rule permits.' }),
     apiGroups: field(2, words, { doc: 'API groups that the rule covers.' }),
     resources: field(3, words, { doc: 'Resources that the rule covers.' }),
-    resourceNames: field(4, words, { doc: 'Names of the objects that the rule covers. Empty means all objects.' }),
+    resourceNames: field(4, words, {
+      doc: 'Names of the objects that the rule covers. If empty, the rule covers all objects.',
+    }),
     nonResourceURLs: field(5, words, { doc: 'Non-resource URLs that the rule covers.' }),
   },
-  { name: 'ExplainedRule', doc: 'A rule in a role.' },
+  { name: 'ExplainedRule', doc: 'A rule of a role.' },
 )
 
 const nearRule = s.object(
   {
-    rule: field(1, rule, { doc: 'Rule that nearly permits the request.' }),
+    rule: field(1, rule, { doc: 'Rule that almost permits the request.' }),
     role: field(2, s.string(), { doc: 'Role that contains the rule, such as `ClusterRole/view`.' }),
     binding: field(3, s.string(), { doc: 'Binding that grants the role, such as `RoleBinding/default/readers`.' }),
     lacks: field(4, words, {
       doc: 'Parts of the request that the rule does not cover: `verb`, `apiGroup`, `resource`, `name` or `path`.',
     }),
   },
-  { name: 'NearRule', doc: 'A rule that the user has and that nearly permits the request.' },
+  { name: 'NearRule', doc: 'A rule that applies to the user and almost permits the request.' },
 )
 
 const status = s.object(
   {
-    allowed: field(1, s.boolean(), { zeroValue: 'write', doc: 'Whether the action is allowed.' }),
+    allowed: field(1, s.boolean(), { zeroValue: 'write', doc: 'Whether the user may perform the action.' }),
     reason: field(2, s.string(), { doc: 'Reason for the decision.' }),
     nearRules: field(3, s.list(nearRule), {
-      doc: 'Rules that come closest to permitting the action, if it is denied.',
+      doc: 'Rules that come closest to permitting the action. Set only if the action is denied.',
     }),
     smallestRule: field(4, rule, { doc: 'Minimal rule that would permit the action.' }),
   },
@@ -46,12 +48,12 @@ const status = s.object(
 
 const spec = s.object(subjectFields, {
   name: 'AccessExplanationSpec',
-  doc: 'User and action to explain. Defaults to the requesting user if no user or group is given.',
+  doc: 'User, and the action to explain. Defaults to the requesting user if neither a user nor a group is given.',
 })
 
 const fields = {
-  spec: field(2, spec, { zeroValue: 'write', doc: 'User and action to explain.' }),
-  status: field(3, status, { zeroValue: 'write', doc: 'Explanation, filled in by the server.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'User, and the action to explain.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Explanation of the decision, set by the server.' }),
 }
 
 export type AccessExplanation = ObjectOf<typeof fields>
@@ -64,7 +66,7 @@ export const accessExplanation = defineKind({
     plural: 'accessexplanations',
     scope: 'Cluster',
   },
-  doc: 'Explains why a user may or may not perform an action. The answer is in the status; nothing is stored.',
+  doc: 'Explains why a user may or may not perform an action. The result is returned in the status and is not stored.',
   fields,
   rules: { validate: (object) => checkQuestion(object.spec ?? {}) },
   lifecycle: { virtual: true },

@@ -11,21 +11,24 @@ const spec = s.object(
     position: field(1, s.int32(), { doc: 'Position of the plugin in the execution order.' }),
     byDefault: field(2, s.boolean(), { zeroValue: 'write', doc: 'Whether the plugin is enabled by default.' }),
   },
-  { name: 'AdmissionControlSpec', doc: 'Description of an admission plugin.' },
+  { name: 'AdmissionControlSpec', doc: 'Properties of an admission plugin.' },
 )
 
 const status = s.object(
   {
     enabled: field(1, s.boolean(), { zeroValue: 'write', doc: 'Whether the plugin is enabled on this server.' }),
     steps: field(2, s.list(s.string()), {
-      doc: 'Admission phases in which the enabled plugin takes part: `mutate`, `validate`.',
+      doc: 'Admission phases in which the plugin runs if it is enabled: `mutate`, `validate` or both.',
     }),
   },
   { name: 'AdmissionControlStatus', doc: 'State of an admission plugin on one server.' },
 )
 
 const fields = {
-  spec: field(2, spec, { zeroValue: 'write', doc: 'Position of the plugin and whether it is enabled by default.' }),
+  spec: field(2, spec, {
+    zeroValue: 'write',
+    doc: 'Position of the plugin in the execution order, and whether the plugin is enabled by default.',
+  }),
   status: field(3, status, { zeroValue: 'write', doc: 'State of the plugin on the responding server.' }),
 }
 
@@ -35,12 +38,14 @@ const columns: readonly Column<AdmissionControl>[] = [
   nameColumn,
   column('Enabled', 'Whether the plugin is enabled.', (object) => String(object.status?.enabled ?? false)),
   column('Default', 'Whether the plugin is enabled by default.', (object) => String(object.spec?.byDefault ?? false)),
-  column('Steps', 'Admission phases: mutate, validate or both.', (object) => (object.status?.steps ?? []).join(',')),
+  column('Steps', 'Admission phases in which the plugin runs: `mutate`, `validate` or both.', (object) =>
+    (object.status?.steps ?? []).join(','),
+  ),
 ]
 
 export const admissionControl = defineKind({
   names: { group: 'ops', version: 'v1', kind: 'AdmissionControl', plural: 'admissioncontrols', scope: 'Cluster' },
-  doc: 'A built-in admission plugin and whether it is enabled on the responding server.',
+  doc: 'A built-in admission plugin, and its state on the responding server.',
   fields,
   lifecycle: { virtual: true, verbs: ['get', 'list'] },
   views: { columns },

@@ -13,12 +13,15 @@ const status = s.object(
       doc: 'State of the circuit breaker: `Closed`, or `Open` after five consecutive failures.',
     }),
     consecutiveFailures: field(2, s.int32(), { zeroValue: 'write', doc: 'Number of consecutive failed calls.' }),
-    calls: field(3, s.int32(), { zeroValue: 'write', doc: 'Number of calls since the configuration last changed.' }),
+    calls: field(3, s.int32(), {
+      zeroValue: 'write',
+      doc: 'Number of calls since the configuration was last changed.',
+    }),
     lastError: field(4, s.string(), { doc: 'Error from the last failed call.' }),
     lastFailureTime: field(5, s.string(), { doc: 'Time of the last failed call.' }),
     lastLatencyMilliseconds: field(6, s.int32(), {
       zeroValue: 'keep',
-      doc: 'Latency of the last successful call, in milliseconds.',
+      doc: 'Latency of the last successful call in milliseconds.',
     }),
   },
   { name: 'AdmissionWebhookStatus', doc: 'State of a webhook on one server.' },
@@ -30,7 +33,9 @@ const spec = s.object(
     configuration: field(2, s.string(), { doc: 'Name of the webhook configuration.' }),
     webhook: field(3, s.string(), { doc: 'Name of the webhook in its configuration.' }),
     url: field(4, s.string(), { doc: 'URL that the server calls.' }),
-    failurePolicy: field(5, s.string(), { doc: 'Handling of failed calls: `Fail` or `Ignore`.' }),
+    failurePolicy: field(5, s.string(), {
+      doc: 'What the server does if a call fails: `Fail` rejects the request, `Ignore` admits it.',
+    }),
   },
   { name: 'AdmissionWebhookSpec', doc: 'Identity and address of a webhook.' },
 )
@@ -45,7 +50,11 @@ export type AdmissionWebhook = ObjectOf<typeof fields>
 const columns: readonly Column<AdmissionWebhook>[] = [
   nameColumn,
   column('Breaker', 'State of the circuit breaker.', (object) => object.status?.breaker ?? ''),
-  column('Policy', 'Webhook failure policy.', (object) => object.spec?.failurePolicy ?? ''),
+  column(
+    'Policy',
+    'What the server does if a call fails: `Fail` or `Ignore`.',
+    (object) => object.spec?.failurePolicy ?? '',
+  ),
   column('Last Error', 'Error from the last failed call.', (object) => object.status?.lastError ?? ''),
 ]
 

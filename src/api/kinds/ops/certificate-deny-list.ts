@@ -12,22 +12,22 @@ const maxCertificates = 10_000
 
 const certificateFields = {
   serialNumber: field(1, s.string(), {
-    doc: 'Serial number in hexadecimal, such as `4A:3F` or `4a3f`. Matches certificates from any issuer.',
+    doc: 'Serial number in hexadecimal, such as `4A:3F` or `4a3f`. Matches certificates with this number from any issuer.',
   }),
   fingerprint: field(2, s.string(), {
-    doc: 'SHA-256 fingerprint in hexadecimal. The fingerprint of an intermediate CA denies all certificates it issued.',
+    doc: 'SHA-256 fingerprint in hexadecimal. The fingerprint of an intermediate CA also denies all certificates that the CA issued.',
   }),
   reason: field(3, s.string(), { doc: 'Human-readable reason for the denial.' }),
 }
 
 const certificate = s.object(certificateFields, {
   name: 'DeniedCertificate',
-  doc: 'A denied certificate, identified by either serial number or fingerprint.',
+  doc: 'A denied certificate, identified by either its serial number or its fingerprint.',
   check: checkCertificate,
 })
 
 const specFields = {
-  certificates: field(1, s.list(certificate), { doc: 'Denied certificates, at most 10000 per list.' }),
+  certificates: field(1, s.list(certificate), { doc: 'Denied certificates. At most 10000 certificates per list.' }),
 }
 
 const spec = s.object(specFields, {
@@ -57,7 +57,7 @@ export const certificateDenyList = defineKind({
     plural: 'certificatedenylists',
     scope: 'Cluster',
   },
-  doc: 'Rejected client certificates. Servers apply the list within a second and close affected connections.',
+  doc: 'Client certificates that servers reject. Servers apply the list within a second and close affected connections.',
   fields,
   views: { columns },
 })

@@ -28,48 +28,52 @@ const nodeNames: readonly string[] = nodeFailures
 const specFields = {
   failure: field(1, s.string(), {
     zeroValue: 'write',
-    doc: 'Failure of the selected pods: `crash-loop`, `image-pull-error`, `oom`, `slow-start`, `slow-volumes` or `not-ready`; `none` exempts them from all failures. Failure of the selected nodes: `down`, `partition` or `disk-pressure`.',
+    doc: 'Failure to simulate. For pods: `crash-loop`, `image-pull-error`, `oom`, `slow-start`, `slow-volumes`, `not-ready`, or `none` to exempt the pods from all failures. For nodes: `down`, `partition` or `disk-pressure`.',
   }),
   namespaces: field(2, s.list(s.string()), {
-    doc: 'Namespaces of the selected pods, at most 1000. Defaults to all namespaces. Forbidden for failures of nodes.',
+    doc: 'Namespaces of the selected pods. At most 1000 namespaces. Defaults to all namespaces. Forbidden for node failures.',
   }),
   names: field(3, s.list(s.string()), {
-    doc: 'Names of the selected pods or nodes, at most 1000. Defaults to all names.',
+    doc: 'Names of the selected pods or nodes. At most 1000 names. By default, objects are selected regardless of their names.',
   }),
-  selector: field(4, labelSelector, { doc: 'Label selector for the pods or nodes. Defaults to all.' }),
+  selector: field(4, labelSelector, {
+    doc: 'Label selector for the pods or nodes. By default, objects are selected regardless of their labels.',
+  }),
   probabilityPercent: field(5, s.int32(), {
     zeroValue: 'keep',
     default: 100,
-    doc: 'Probability in percent, from 0 to 100, that the rule applies to a selected object. Defaults to 100.',
+    doc: 'Probability that the rule applies to a selected object, in percent from 0 to 100. Defaults to 100.',
   }),
   seed: field(6, s.int64(), {
-    doc: 'Seed of the random choice. Rules with the same seed choose the same names. Defaults to 0.',
+    doc: 'Seed for the random choice. Rules with the same seed choose the same names. Defaults to 0.',
   }),
   delaySeconds: field(7, s.int32(), {
-    doc: 'Delay in seconds, at most 86400: until the containers exit (`crash-loop`, `oom`; defaults to 2), start (`slow-start`; defaults to 30) or have their volumes (`slow-volumes`; defaults to 30).',
+    doc: 'Delay in seconds, at most 86400, until the containers exit (`crash-loop` and `oom`, 2 by default), until the containers start (`slow-start`, 30 by default), or until the volumes are available (`slow-volumes`, 30 by default).',
   }),
 }
 
 const spec = s.object(specFields, {
   name: 'SimulationRuleSpec',
-  doc: 'Specification of a SimulationRule: a failure, and the pods or nodes that it affects.',
+  doc: 'Specification of a SimulationRule: a failure, and the pods or nodes affected by it.',
   check: checkSpec,
 })
 
-const fields = { spec: field(2, spec, { zeroValue: 'write', doc: 'Failure and affected objects.' }) }
+const fields = {
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Failure to simulate, and the objects affected by it.' }),
+}
 
 export type SimulationRule = ObjectOf<typeof fields>
 
 const columns: readonly Column<SimulationRule>[] = [
   nameColumn,
   column('Failure', 'Simulated failure.', ({ spec: { failure = '' } = {} }) => failure),
-  column('Names', 'Names of the affected objects.', ({ spec: { names = [] } = {} }) =>
+  column('Names', 'Names of the affected pods or nodes.', ({ spec: { names = [] } = {} }) =>
     names.length > 3 ? `${names.slice(0, 3).join(',')},...` : names.join(',') || '<any>',
   ),
   {
     ...column(
       'Percent',
-      'Probability in percent.',
+      'Probability that the rule applies to a selected object, in percent.',
       ({ spec: { probabilityPercent = 100 } = {} }) => probabilityPercent,
     ),
     type: 'integer',
@@ -79,7 +83,7 @@ const columns: readonly Column<SimulationRule>[] = [
 
 export const simulationRule = defineKind({
   names: { group: 'ops', version: 'v1', kind: 'SimulationRule', plural: 'simulationrules', scope: 'Cluster' },
-  doc: 'A failure that simulated nodes and their pods show on demand.',
+  doc: 'A failure to simulate on simulated nodes or on the pods that run on them.',
   fields,
   views: { columns },
 })

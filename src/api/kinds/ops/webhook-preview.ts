@@ -8,14 +8,17 @@ import { mutatingWebhookOf } from '../admissionregistration/mutating-webhook-con
 
 const matchedType = s.object(
   {
-    group: field(1, s.string(), { zeroValue: 'write', doc: 'API group of the objects. Empty means the core group.' }),
+    group: field(1, s.string(), {
+      zeroValue: 'write',
+      doc: 'API group of the objects. If empty, the core group is meant.',
+    }),
     resource: field(2, s.string(), { doc: 'Plural name of the resource type.' }),
     count: field(3, s.int32(), {
       zeroValue: 'write',
       doc: 'Number of matching objects that the requesting user may list.',
     }),
     names: field(4, s.list(s.string()), {
-      doc: 'Matching objects as `name` or `namespace/name`. At most 100 are listed.',
+      doc: 'Matching objects, as `name` or `namespace/name`. At most 100 are listed.',
     }),
   },
   { name: 'PreviewedType', doc: 'Matching objects of one resource type.' },
@@ -24,16 +27,16 @@ const matchedType = s.object(
 const previewed = s.object(
   {
     name: field(1, s.string(), { doc: 'Name of the webhook.' }),
-    types: field(2, s.list(matchedType), { doc: 'Resource types with matching objects.' }),
+    types: field(2, s.list(matchedType), { doc: 'Resource types that have matching objects.' }),
   },
   { name: 'PreviewedWebhook', doc: 'Objects that one webhook would match.' },
 )
 
 const status = s.object(
   {
-    webhooks: field(1, s.list(previewed), { zeroValue: 'write', doc: 'Matching objects, one entry per webhook.' }),
+    webhooks: field(1, s.list(previewed), { zeroValue: 'write', doc: 'Matching objects for each webhook.' }),
     hiddenTypes: field(2, s.list(s.string()), {
-      doc: 'Resource types that the rules match but that the requesting user may not list.',
+      doc: 'Resource types that the webhook rules match but the requesting user may not list.',
     }),
   },
   { name: 'WebhookPreviewStatus', doc: 'Objects that a webhook configuration would match.' },
@@ -49,7 +52,7 @@ const spec = s.object(
 
 const fields = {
   spec: field(2, spec, { zeroValue: 'write', doc: 'Webhook configuration to preview.' }),
-  status: field(3, status, { zeroValue: 'write', doc: 'Matching objects, filled in by the server.' }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Matching objects, set by the server.' }),
 }
 
 export type WebhookPreview = ObjectOf<typeof fields>
@@ -62,7 +65,7 @@ export const webhookPreview = defineKind({
     plural: 'webhookpreviews',
     scope: 'Cluster',
   },
-  doc: 'Lists the objects that a webhook configuration would match. The answer is in the status; nothing is stored.',
+  doc: 'Lists the objects that a webhook configuration would match. The result is returned in the status and is not stored.',
   fields,
   lifecycle: { virtual: true },
 })

@@ -15,14 +15,14 @@ const subject = s.object(
     role: field(4, s.string(), { doc: 'Role that permits the action, such as `ClusterRole/view`.' }),
     binding: field(5, s.string(), { doc: 'Binding that grants the role, such as `RoleBinding/default/readers`.' }),
   },
-  { name: 'WhoCanSubject', doc: 'A subject that may perform the action, and the role that permits it.' },
+  { name: 'WhoCanSubject', doc: 'A subject that may perform the action, and the role that permits the action.' },
 )
 
 const status = s.object(
   {
     subjects: field(1, s.list(subject), {
       zeroValue: 'write',
-      doc: 'Subjects that may perform the action through roles and bindings.',
+      doc: 'Subjects that roles and bindings permit to perform the action.',
     }),
     incomplete: field(2, s.boolean(), { zeroValue: 'write', doc: 'Whether the list of subjects may be incomplete.' }),
     notes: field(3, s.list(s.string()), {
@@ -32,13 +32,13 @@ const status = s.object(
   { name: 'WhoCanStatus', doc: 'Subjects that may perform the action.' },
 )
 
-const spec = s.object(questionFields, { name: 'WhoCanSpec', doc: 'Action to look up.' })
+const spec = s.object(questionFields, { name: 'WhoCanSpec', doc: 'Action for which to list the permitted subjects.' })
 
 const fields = {
-  spec: field(2, spec, { zeroValue: 'write', doc: 'Action to look up.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Action for which to list the permitted subjects.' }),
   status: field(3, status, {
     zeroValue: 'write',
-    doc: 'Subjects that may perform the action, filled in by the server.',
+    doc: 'Subjects that may perform the action, set by the server.',
   }),
 }
 
@@ -46,7 +46,7 @@ export type WhoCan = ObjectOf<typeof fields>
 
 export const whoCan = defineKind({
   names: { group: 'ops', version: 'v1', kind: 'WhoCan', plural: 'whocans', scope: 'Cluster' },
-  doc: 'Lists who may perform an action, and why. The answer is in the status; nothing is stored.',
+  doc: 'Lists who may perform an action, and why. The result is returned in the status and is not stored.',
   fields,
   rules: { validate: (object) => checkQuestion(object.spec ?? {}) },
   lifecycle: { virtual: true },

@@ -9,7 +9,7 @@ export type Eviction = ObjectOf<typeof fields>
 
 export const eviction = defineKind({
   names: { group: 'policy', version: 'v1', kind: 'Eviction', plural: 'evictions', scope: 'Namespaced' },
-  doc: 'Requests the deletion of a pod, subject to its PodDisruptionBudgets.',
+  doc: 'Requests the deletion of a pod. The request is rejected if it would violate a PodDisruptionBudget.',
   fields,
   lifecycle: { virtual: true },
 })

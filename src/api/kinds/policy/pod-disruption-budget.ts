@@ -23,17 +23,17 @@ import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 
 const minAvailable = field(1, s.intOrString(), {
   zeroValue: 'keep',
-  doc: 'Minimum number or percentage of pods that must stay available. Mutually exclusive with maxUnavailable.',
+  doc: 'Minimum number or percentage of pods that must remain available. Mutually exclusive with `maxUnavailable`.',
 })
 const maxUnavailable = field(3, s.intOrString(), {
   zeroValue: 'keep',
-  doc: 'Maximum number or percentage of pods that may be unavailable. Mutually exclusive with minAvailable.',
+  doc: 'Maximum number or percentage of pods that may be unavailable. Mutually exclusive with `minAvailable`.',
 })
 
-const selector = { doc: 'Label selector for the pods that the budget covers. Unset selects no pods.' }
+const selector = { doc: 'Label selector for the pods that the budget covers. If unset, no pods are selected.' }
 const specNames = {
   name: 'PodDisruptionBudgetSpec',
-  doc: 'Specification of a PodDisruptionBudget: the covered pods and how many of them may be unavailable.',
+  doc: 'Specification of a PodDisruptionBudget: the pods that it covers, and how many of them may be unavailable.',
 }
 
 const specFields = {
@@ -44,7 +44,7 @@ const specFields = {
     zeroValue: 'keep',
     since: '1.26',
     gate: 'PDBUnhealthyPodEvictionPolicy',
-    doc: 'When pods that are not ready may be evicted: IfHealthyBudget (default) or AlwaysAllow.',
+    doc: 'When to allow the eviction of pods that are not ready: only if the budget is met (`IfHealthyBudget`, the default) or always (`AlwaysAllow`).',
   }),
 }
 
@@ -54,18 +54,18 @@ const specV1beta1 = s.object({ minAvailable, selector: field(2, labelSelector, s
 const count = (tag: number, doc: string) => field(tag, s.int32(), { zeroValue: 'write', published: 'required', doc })
 
 const statusFields = {
-  observedGeneration: field(1, s.int64(), { doc: 'Generation that the controller last observed.' }),
+  observedGeneration: field(1, s.int64(), { doc: 'Most recent generation that the controller has observed.' }),
   disruptedPods: field(2, s.map(s.time()), {
-    doc: 'Pods whose eviction was approved but that still exist, with the approval time.',
+    doc: 'Pods that still exist although their eviction has been approved, with the time of the approval.',
   }),
   disruptionsAllowed: count(3, 'Number of pods that may currently be evicted.'),
   currentHealthy: count(4, 'Number of healthy pods.'),
   desiredHealthy: count(5, 'Minimum number of healthy pods that the budget requires.'),
   expectedPods: count(
     6,
-    'Expected number of pods, from the scale of their controllers or the number of matching pods.',
+    'Expected number of pods, derived from the scale of their controllers or from the number of matching pods.',
   ),
-  conditions: field(7, conditions, { doc: 'Conditions of the budget, such as whether disruptions are allowed.' }),
+  conditions: field(7, conditions, { doc: 'Conditions of the budget, such as DisruptionAllowed.' }),
 }
 
 const status = s.object(statusFields, {
@@ -73,10 +73,13 @@ const status = s.object(statusFields, {
   doc: 'Observed status of a PodDisruptionBudget.',
 })
 
-const specDoc = { zeroValue: 'write', doc: 'Covered pods and how many of them may be unavailable.' } as const
+const specDoc = {
+  zeroValue: 'write',
+  doc: 'Pods that the budget covers, and how many of them may be unavailable.',
+} as const
 const statusField = field(3, status, {
   zeroValue: 'write',
-  doc: 'Observed status. The controller computes it, and each eviction decrements the number of allowed disruptions.',
+  doc: 'Observed status of the budget, set by the controller. Each eviction decrements the number of allowed disruptions.',
 })
 
 const fields = { spec: field(2, spec, specDoc), status: statusField }
@@ -95,7 +98,7 @@ export const podDisruptionBudget = defineKind({
     scope: 'Namespaced',
     nameFormat: checkPathSegment,
   },
-  doc: 'Limits how many pods of a set can be evicted concurrently.',
+  doc: 'Limits how many pods of a set can be evicted at the same time.',
   fields,
   rules: specAndStatus<PodDisruptionBudget>({
     fillDefaults: ({ spec }, { vendor }) => dropMark(spec, vendor),

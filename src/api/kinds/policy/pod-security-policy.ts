@@ -42,12 +42,17 @@ const seLinuxRules = ['MustRunAs', 'RunAsAny']
 
 const seLinux = s.object(
   {
-    rule: field(1, s.string(), { zeroValue: 'write', doc: 'Rule for SELinux labels: `MustRunAs` or `RunAsAny`.' }),
-    seLinuxOptions: field(2, seLinuxOptions, { doc: 'SELinux labels that pods must use, for rule `MustRunAs`.' }),
+    rule: field(1, s.string(), {
+      zeroValue: 'write',
+      doc: 'Whether pods must use the given SELinux options (`MustRunAs`) or may use any (`RunAsAny`).',
+    }),
+    seLinuxOptions: field(2, seLinuxOptions, {
+      doc: 'SELinux options that pods must use. Set if the rule is `MustRunAs`.',
+    }),
   },
   {
     name: 'SELinuxStrategyOptions',
-    doc: "Restriction on pods' SELinux labels.",
+    doc: 'Restricts the SELinux options of pods.',
     check: ({ rule = '' }, path) =>
       seLinuxRules.includes(rule) ? [] : [notSupported(child(path, 'rule'), rule, seLinuxRules)],
   },
@@ -57,34 +62,34 @@ const groups = ['MayRunAs', 'MustRunAs', 'RunAsAny']
 
 const runAsUser = idRule({
   name: 'RunAsUserStrategyOptions',
-  doc: "Restriction on containers' user IDs.",
+  doc: 'Restricts the user IDs of containers.',
   rules: ['MustRunAs', 'MustRunAsNonRoot', 'RunAsAny'],
   written: true,
 })
 const runAsGroup = idRule({
   name: 'RunAsGroupStrategyOptions',
-  doc: "Restriction on containers' primary group IDs.",
+  doc: 'Restricts the primary group IDs of containers.',
   rules: groups,
   written: true,
   strict: true,
 })
 const supplementalGroups = idRule({
   name: 'SupplementalGroupsStrategyOptions',
-  doc: "Restriction on pods' supplemental groups.",
+  doc: 'Restricts the supplemental groups of pods.',
   rules: groups,
 })
 const fsGroup = idRule({
   name: 'FSGroupStrategyOptions',
-  doc: "Restriction on pods' fsGroup.",
+  doc: 'Restricts the `fsGroup` of pods.',
   rules: groups,
 })
 
 const allowedHostPath = s.object(
   {
-    pathPrefix: field(1, s.string(), { doc: 'Path prefix that host paths must have.' }),
-    readOnly: field(2, s.boolean(), { doc: 'Whether the host paths may only be mounted read-only.' }),
+    pathPrefix: field(1, s.string(), { doc: 'Prefix with which allowed host paths must start.' }),
+    readOnly: field(2, s.boolean(), { doc: 'Whether the host paths may be mounted only as read-only.' }),
   },
-  { name: 'AllowedHostPath', doc: 'Host paths that pods may mount.' },
+  { name: 'AllowedHostPath', doc: 'A prefix of the host paths that pods may mount.' },
 )
 const allowedFlexVolume = s.object(
   { driver: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the FlexVolume driver.' }) },
@@ -103,17 +108,17 @@ const runtimeClassFields = {
   allowedRuntimeClassNames: field(1, texts, {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Names of the RuntimeClasses that pods may use. `*` allows all and must be the only entry.',
+    doc: 'Names of the RuntimeClasses that pods may use. `*` allows all names and must be the only entry.',
   }),
   defaultRuntimeClassName: field(2, s.string(), {
     zeroValue: 'keep',
-    doc: 'Name of the RuntimeClass for pods that specify none. Must be an allowed name.',
+    doc: 'Name of the RuntimeClass for pods that do not specify one. Must be one of the allowed names.',
   }),
 }
 
 const runtimeClass = s.object(runtimeClassFields, {
   name: 'RuntimeClassStrategyOptions',
-  doc: "Restriction on pods' RuntimeClasses.",
+  doc: 'Restricts the RuntimeClasses of pods.',
   check: checkRuntimeClass,
 })
 
@@ -132,22 +137,22 @@ const specFields = {
   hostPorts: field(7, s.list(hostPortRange), { doc: 'Ranges of host ports that pods may use.' }),
   hostPID: field(8, s.boolean(), { doc: 'Whether pods may share the process namespace of the host.' }),
   hostIPC: field(9, s.boolean(), { doc: 'Whether pods may share the IPC namespace of the host.' }),
-  seLinux: field(10, seLinux, { ...part, doc: "Restriction on pods' SELinux labels." }),
-  runAsUser: field(11, runAsUser, { ...part, doc: "Restriction on containers' user IDs." }),
+  seLinux: field(10, seLinux, { ...part, doc: 'Restricts the SELinux options of pods.' }),
+  runAsUser: field(11, runAsUser, { ...part, doc: 'Restricts the user IDs of containers.' }),
   runAsGroup: field(22, runAsGroup, {
-    doc: "Restriction on containers' primary group IDs. Unset allows all groups.",
+    doc: 'Restricts the primary group IDs of containers. If unset, all groups are allowed.',
   }),
   supplementalGroups: field(12, supplementalGroups, {
     ...part,
-    doc: "Restriction on pods' supplemental groups.",
+    doc: 'Restricts the supplemental groups of pods.',
   }),
-  fsGroup: field(13, fsGroup, { ...part, doc: "Restriction on pods' fsGroup." }),
+  fsGroup: field(13, fsGroup, { ...part, doc: 'Restricts the `fsGroup` of pods.' }),
   readOnlyRootFilesystem: field(14, s.boolean(), {
     doc: 'Whether containers must run with a read-only root filesystem.',
   }),
   defaultAllowPrivilegeEscalation: field(15, s.boolean(), {
     zeroValue: 'keep',
-    doc: 'Default for allowPrivilegeEscalation in containers that do not set it.',
+    doc: 'Value of `allowPrivilegeEscalation` for containers that do not set it.',
   }),
   allowPrivilegeEscalation: field(16, s.boolean(), {
     zeroValue: 'keep',
@@ -155,23 +160,25 @@ const specFields = {
     doc: 'Whether containers may allow privilege escalation. Defaults to true.',
   }),
   allowedHostPaths: field(17, s.list(allowedHostPath), {
-    doc: 'Host paths that pods may mount. Empty allows all host paths.',
+    doc: 'Host paths that pods may mount. If empty, all host paths are allowed.',
   }),
   allowedFlexVolumes: field(18, s.list(allowedFlexVolume), {
-    doc: 'FlexVolume drivers that pods may use. Empty allows all drivers.',
+    doc: 'FlexVolume drivers that pods may use. If empty, all drivers are allowed.',
   }),
   allowedCSIDrivers: field(23, s.list(allowedCsiDriver), {
-    doc: 'CSI drivers that pods may use for inline volumes. Empty allows all drivers.',
+    doc: 'CSI drivers that pods may use for inline volumes. If empty, all drivers are allowed.',
   }),
   allowedUnsafeSysctls: field(19, texts, {
-    doc: 'Unsafe sysctls that pods may set: names, or prefixes followed by `*`.',
+    doc: 'Unsafe sysctls that pods may set, as names or as prefixes followed by `*`.',
   }),
-  forbiddenSysctls: field(20, texts, { doc: 'Sysctls that pods must not set: names, or prefixes followed by `*`.' }),
+  forbiddenSysctls: field(20, texts, {
+    doc: 'Sysctls that pods must not set, as names or as prefixes followed by `*`.',
+  }),
   allowedProcMountTypes: field(21, texts, {
-    doc: 'Types of /proc mounts that containers may use. Unsupported: the server drops this field.',
+    doc: 'Types of `/proc` mounts that containers may use. Not supported: the server drops this field.',
   }),
   runtimeClass: field(24, runtimeClass, {
-    doc: "Restriction on pods' RuntimeClasses. Unset allows all classes.",
+    doc: 'Restricts the RuntimeClasses of pods. If unset, all RuntimeClasses are allowed.',
   }),
 }
 
@@ -216,13 +223,25 @@ export const podSecurityPolicy = defineKind({
       specColumn('Caps', 'Linux capabilities that containers may request.', ({ allowedCapabilities: all = [] }) =>
         all.join(','),
       ),
-      specColumn('SELinux', 'Rule for SELinux labels.', ({ seLinux: { rule = '' } = {} }) => rule),
-      specColumn('RunAsUser', 'Rule for user IDs.', ({ runAsUser: { rule = '' } = {} }) => rule),
-      specColumn('FsGroup', 'Rule for the fsGroup.', ({ fsGroup: { rule = '' } = {} }) => rule),
-      specColumn('SupGroup', 'Rule for supplemental groups.', ({ supplementalGroups: { rule = '' } = {} }) => rule),
+      specColumn(
+        'SELinux',
+        'How the SELinux options of pods are restricted.',
+        ({ seLinux: { rule = '' } = {} }) => rule,
+      ),
+      specColumn(
+        'RunAsUser',
+        'How the user IDs of containers are restricted.',
+        ({ runAsUser: { rule = '' } = {} }) => rule,
+      ),
+      specColumn('FsGroup', 'How the `fsGroup` of pods is restricted.', ({ fsGroup: { rule = '' } = {} }) => rule),
+      specColumn(
+        'SupGroup',
+        'How the supplemental groups of pods are restricted.',
+        ({ supplementalGroups: { rule = '' } = {} }) => rule,
+      ),
       specColumn(
         'ReadOnlyRootFs',
-        'Whether the root filesystem must be read-only.',
+        'Whether containers must run with a read-only root filesystem.',
         ({ readOnlyRootFilesystem = false }) => readOnlyRootFilesystem,
       ),
       specColumn('Volumes', 'Volume types that pods may use.', ({ volumes = [] }) => volumes.join(',')),

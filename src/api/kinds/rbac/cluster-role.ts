@@ -13,16 +13,16 @@ import { checkRules, policyRules } from './types/policy-rule.ts'
 const aggregationRule = s.object(
   {
     clusterRoleSelectors: field(1, s.list(labelSelector), {
-      doc: 'Label selectors for the ClusterRoles to aggregate. A ClusterRole is included if any selector matches it.',
+      doc: 'Label selectors for the ClusterRoles to aggregate. A ClusterRole is included if at least one selector matches it.',
     }),
   },
-  { name: 'AggregationRule', doc: 'Selection of ClusterRoles whose rules are aggregated into one role.' },
+  { name: 'AggregationRule', doc: 'Selects the ClusterRoles whose rules are aggregated into one role.' },
 )
 
 const fields = {
   rules: policyRules,
   aggregationRule: field(3, aggregationRule, {
-    doc: 'Selects the ClusterRoles whose rules are aggregated here. If set, a controller overwrites `rules`.',
+    doc: 'Selects the ClusterRoles whose rules are aggregated into this role. If set, a controller overwrites `rules`.',
   }),
 }
 
@@ -37,7 +37,7 @@ export const clusterRole = defineKind({
     scope: 'Cluster',
     nameFormat: checkPathSegment,
   },
-  doc: 'Permissions in all namespaces and on cluster-scoped resources.',
+  doc: 'A set of permissions in all namespaces and on cluster-scoped resources.',
   fields,
   rules: {
     validate: (object) => [...checkRules(object.rules ?? [], { namespaced: false }), ...checkAggregation(object)],

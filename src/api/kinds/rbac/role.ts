@@ -16,7 +16,7 @@ export const role = defineKind({
     scope: 'Namespaced',
     nameFormat: checkPathSegment,
   },
-  doc: 'Permissions in one namespace.',
+  doc: 'A set of permissions within one namespace.',
   fields,
   rules: { validate: ({ rules = [] }) => checkRules(rules, { namespaced: true }) },
   lifecycle: { createOnUpdate: true },

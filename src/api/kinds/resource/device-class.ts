@@ -12,13 +12,15 @@ import { deviceSelector } from './types/selector.ts'
 
 const spec = s.object(
   {
-    selectors: field(1, s.list(deviceSelector), { doc: 'Selectors that a device must all match, at most 32.' }),
-    config: field(2, s.list(classConfiguration), { doc: 'Configuration of the devices, at most 32 entries.' }),
+    selectors: field(1, s.list(deviceSelector), {
+      doc: 'Selectors that a device must match. All of them must match. At most 32 selectors.',
+    }),
+    config: field(2, s.list(classConfiguration), { doc: 'Configuration to apply to the devices. At most 32 entries.' }),
     extendedResourceName: field(4, s.string(), {
       zeroValue: 'keep',
       since: '1.34',
       gate: 'DRAExtendedResource',
-      doc: 'Extended resource with which pods can request the devices, such as `example.com/gpu`.',
+      doc: 'Name of the extended resource through which pods can request the devices, such as `example.com/gpu`.',
     }),
   },
   {
@@ -33,7 +35,11 @@ const spec = s.object(
 )
 
 export const deviceClassFields = {
-  spec: field(2, spec, { zeroValue: 'write', published: 'required', doc: 'Devices and their configuration.' }),
+  spec: field(2, spec, {
+    zeroValue: 'write',
+    published: 'required',
+    doc: 'Selectors for the devices of the class, and their configuration.',
+  }),
 }
 
 export type DeviceClass = ObjectOf<typeof deviceClassFields>
@@ -41,7 +47,7 @@ export type DeviceClass = ObjectOf<typeof deviceClassFields>
 export const deviceClass = defineKind({
   names: { group: 'resource', version: 'v1', kind: 'DeviceClass', plural: 'deviceclasses', scope: 'Cluster' },
   since: '1.34',
-  doc: 'Devices that claims can request, with their configuration.',
+  doc: 'A class of devices that claims can request, with their configuration.',
   fields: deviceClassFields,
   rules: countsGeneration(({ spec }: DeviceClass) => spec),
   lifecycle: { deleteAnswers: 'object' },

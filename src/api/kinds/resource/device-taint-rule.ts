@@ -13,33 +13,50 @@ import { deviceTaint } from './types/device.ts'
 import { checkName, checkPoolName } from './types/lists.ts'
 
 const selectorFields = {
-  driver: field(2, s.string(), { zeroValue: 'keep', doc: 'Driver of the devices. Unset matches all drivers.' }),
-  pool: field(3, s.string(), { zeroValue: 'keep', doc: 'Pool of the devices. Unset matches all pools.' }),
-  device: field(4, s.string(), { zeroValue: 'keep', doc: 'Name of the device. Unset matches all devices.' }),
+  driver: field(2, s.string(), {
+    zeroValue: 'keep',
+    doc: 'Name of the driver that manages the devices. If unset, devices of all drivers match.',
+  }),
+  pool: field(3, s.string(), {
+    zeroValue: 'keep',
+    doc: 'Name of the pool that contains the devices. If unset, devices in all pools match.',
+  }),
+  device: field(4, s.string(), {
+    zeroValue: 'keep',
+    doc: 'Name of the device. If unset, devices match regardless of their names.',
+  }),
 }
 
 const selector = s.object(selectorFields, {
   name: 'DeviceTaintSelector',
-  doc: 'Selects devices. All fields that are set must match.',
+  doc: 'Selects devices. A device must match all fields that are set.',
   check: checkSelector,
 })
 
 const spec = s.object(
   {
-    deviceSelector: field(1, selector, { doc: 'Devices that get the taint. Unset selects no devices.' }),
-    taint: field(2, deviceTaint, { zeroValue: 'write', published: 'required', doc: 'Taint of the devices.' }),
+    deviceSelector: field(1, selector, { doc: 'Selects the devices to taint. If unset, no devices are tainted.' }),
+    taint: field(2, deviceTaint, { zeroValue: 'write', published: 'required', doc: 'Taint to add to the devices.' }),
   },
   { name: 'DeviceTaintRuleSpec', doc: 'Specification of a DeviceTaintRule.' },
 )
 
 const status = s.object(
-  { conditions: field(1, conditions, { doc: 'Conditions of the rule, such as EvictionInProgress. At most 8.' }) },
+  {
+    conditions: field(1, conditions, {
+      doc: 'Conditions of the rule, such as EvictionInProgress. At most 8 conditions.',
+    }),
+  },
   { name: 'DeviceTaintRuleStatus', doc: 'Observed status of a DeviceTaintRule.' },
 )
 
 const fields = {
-  spec: field(2, spec, { zeroValue: 'write', published: 'required', doc: 'Devices and their taint.' }),
-  status: field(3, status, { zeroValue: 'write', doc: 'Observed status.' }),
+  spec: field(2, spec, {
+    zeroValue: 'write',
+    published: 'required',
+    doc: 'Taint to add, and the devices to add it to.',
+  }),
+  status: field(3, status, { zeroValue: 'write', doc: 'Observed status of the rule.' }),
 }
 
 export type DeviceTaintRule = ObjectOf<typeof fields>
@@ -55,7 +72,7 @@ export const deviceTaintRule = defineKind({
   since: '1.36',
   gate: 'DRADeviceTaintRules',
   optIn: true,
-  doc: 'Adds a taint to devices.',
+  doc: 'A rule that adds a taint to devices.',
   fields,
   rules: specAndStatus<DeviceTaintRule>({
     newStatus: () => ({}),

@@ -10,9 +10,9 @@ import { resourceClaimSpec } from './types/claim-spec.ts'
 
 /** Descriptions of the fields, which all versions share. */
 export const claimTemplateDocs = {
-  metadata: 'Labels and annotations of the claims.',
+  metadata: 'Labels and annotations for the claims.',
   spec: 'Specification of the claims.',
-  template: 'Template of the claims. Immutable.',
+  template: 'Template for the claims. Immutable.',
 } as const
 
 const spec = s.object(
@@ -49,7 +49,7 @@ export const resourceClaimTemplate = defineKind({
     scope: 'Namespaced',
   },
   since: '1.34',
-  doc: 'A template from which each pod gets its own ResourceClaim.',
+  doc: 'A template for the ResourceClaims that are created for individual pods.',
   fields,
   rules: { validateUpdate: (next, previous) => immutableField('spec', next.spec, previous.spec) },
   lifecycle: { deleteAnswers: 'object' },

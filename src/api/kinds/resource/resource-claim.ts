@@ -11,9 +11,12 @@ export const claimFields = {
   spec: field(2, resourceClaimSpec, {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Requested devices. Immutable.',
+    doc: 'Devices that the claim requests. Immutable.',
   }),
-  status: field(3, resourceClaimStatus, { zeroValue: 'write', doc: 'Allocated devices and their users.' }),
+  status: field(3, resourceClaimStatus, {
+    zeroValue: 'write',
+    doc: 'Devices allocated to the claim, and the objects that use them.',
+  }),
 }
 
 export type ResourceClaim = ObjectOf<typeof claimFields>
@@ -27,7 +30,7 @@ export const resourceClaim = defineKind({
     scope: 'Namespaced',
   },
   since: '1.34',
-  doc: 'A request for devices, which the scheduler allocates.',
+  doc: 'A request for devices. The scheduler allocates matching devices to it.',
   fields: claimFields,
   rules: specAndStatus<ResourceClaim>({
     newStatus: () => ({}),
@@ -38,7 +41,7 @@ export const resourceClaim = defineKind({
   }),
   lifecycle: { deleteAnswers: 'object' },
   views: {
-    columns: [nameColumn, column('State', 'State of the claim.', stateOf), ageColumn],
+    columns: [nameColumn, column('State', 'Current state of the claim.', stateOf), ageColumn],
     subresources: { status: statusAlone },
   },
 })

@@ -19,16 +19,16 @@ const pool = s.object(
     name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the pool. Immutable.' }),
     generation: field(2, s.int64(), {
       zeroValue: 'write',
-      doc: 'Generation of the pool. Only the slices with the highest generation count.',
+      doc: 'Generation of the pool. Only slices with the highest generation are in effect.',
     }),
     resourceSliceCount: field(3, s.int64(), {
       zeroValue: 'write',
-      doc: 'Number of slices of the pool in this generation. At least 1.',
+      doc: 'Number of slices that the pool has in this generation. Must be at least 1.',
     }),
   },
   {
     name: 'ResourcePool',
-    doc: 'The pool that a slice belongs to.',
+    doc: 'The pool to which a slice belongs.',
     check: ({ name = '', generation = 0, resourceSliceCount: count = 0 }, path) => [
       ...checkPoolName(name, child(path, 'name')),
       ...(count > 0 ? [] : [invalid(child(path, 'resourceSliceCount'), count, 'must be greater than zero')]),
@@ -40,25 +40,29 @@ const pool = s.object(
 )
 
 export const sliceSpecFields = {
-  driver: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the driver. Immutable.' }),
-  pool: field(2, pool, { zeroValue: 'write', published: 'required', doc: 'Pool that the slice belongs to.' }),
+  driver: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the driver that offers the devices. Immutable.' }),
+  pool: field(2, pool, { zeroValue: 'write', published: 'required', doc: 'Pool to which the slice belongs.' }),
   nodeName: field(3, s.string(), {
     zeroValue: 'keep',
-    doc: 'Node from which the devices are accessible. Immutable.',
+    doc: 'Name of the node from which the devices are accessible. Immutable.',
   }),
-  nodeSelector: field(4, nodeSelector, { doc: 'Nodes from which the devices are accessible, as a single term.' }),
-  allNodes: field(5, s.boolean(), { zeroValue: 'keep', doc: 'Whether all nodes can access the devices.' }),
-  devices: field(6, s.list(device), { doc: 'Devices, at most 128, or 64 with taints or counters.' }),
+  nodeSelector: field(4, nodeSelector, {
+    doc: 'Node selector for the nodes from which the devices are accessible. Must have exactly one term.',
+  }),
+  allNodes: field(5, s.boolean(), { zeroValue: 'keep', doc: 'Whether the devices are accessible from all nodes.' }),
+  devices: field(6, s.list(device), {
+    doc: 'Devices in the slice. At most 128 devices, or 64 if any device has taints or consumes counters.',
+  }),
   perDeviceNodeSelection: field(7, s.boolean(), {
     zeroValue: 'keep',
     since: '1.33',
     gate: 'DRAPartitionableDevices',
-    doc: 'Whether each device says from which nodes it is accessible.',
+    doc: 'Whether each device specifies the nodes from which it is accessible.',
   }),
   sharedCounters: field(8, s.list(counterSet), {
     since: '1.33',
     gate: 'DRAPartitionableDevices',
-    doc: 'Counters that devices of the pool consume, at most 8 sets. Excludes devices in the same slice.',
+    doc: 'Sets of counters that devices in the pool consume. At most 8 sets. A slice contains either counter sets or devices.',
   }),
 }
 
@@ -71,7 +75,11 @@ const spec = s.object(sliceSpecFields, {
 })
 
 export const sliceFields = {
-  spec: field(2, spec, { zeroValue: 'write', published: 'required', doc: 'Devices and their location.' }),
+  spec: field(2, spec, {
+    zeroValue: 'write',
+    published: 'required',
+    doc: 'Devices in the slice, and the nodes from which they are accessible.',
+  }),
 }
 
 export type ResourceSlice = ObjectOf<typeof sliceFields>
@@ -87,7 +95,7 @@ const { prepareForCreate, prepareForUpdate, ...rules } = countsGeneration(({ spe
 export const resourceSlice = defineKind({
   names: { group: 'resource', version: 'v1', kind: 'ResourceSlice', plural: 'resourceslices', scope: 'Cluster' },
   since: '1.34',
-  doc: 'Devices that a driver offers on one or several nodes.',
+  doc: 'A set of devices that a driver offers on one or more nodes.',
   fields: sliceFields,
   rules: {
     ...rules,
@@ -104,9 +112,17 @@ export const resourceSlice = defineKind({
   views: {
     columns: [
       nameColumn,
-      column('Node', 'Node from which the devices are accessible.', ({ spec }: ResourceSlice) => spec?.nodeName ?? ''),
-      column('Driver', 'Name of the driver.', ({ spec }: ResourceSlice) => spec?.driver ?? ''),
-      column('Pool', 'Pool that the slice belongs to.', ({ spec }: ResourceSlice) => spec?.pool?.name ?? ''),
+      column(
+        'Node',
+        'Name of the node from which the devices are accessible.',
+        ({ spec }: ResourceSlice) => spec?.nodeName ?? '',
+      ),
+      column('Driver', 'Name of the driver that offers the devices.', ({ spec }: ResourceSlice) => spec?.driver ?? ''),
+      column(
+        'Pool',
+        'Name of the pool to which the slice belongs.',
+        ({ spec }: ResourceSlice) => spec?.pool?.name ?? '',
+      ),
       ageColumn,
     ],
     selectable: ({ spec = {} }) => ({ 'spec.driver': spec.driver ?? '', 'spec.nodeName': spec.nodeName ?? '' }),

@@ -28,7 +28,7 @@ const alternative = s.object(
     tolerations: renumbered(7, alternativeFields.tolerations),
     capacity: renumbered(8, alternativeFields.capacity),
   },
-  { name: 'DeviceSubRequest', doc: 'One of several alternatives of a request.' },
+  { name: 'DeviceSubRequest', doc: 'One of several alternatives for satisfying a request.' },
 )
 
 const request = s.object(
@@ -43,16 +43,22 @@ const request = s.object(
     tolerations: renumbered(8, exactFields.tolerations, '1.33'),
     capacity: renumbered(9, exactFields.capacity, '1.34'),
   },
-  { name: 'DeviceRequest', doc: 'Devices that a claim requests.' },
+  { name: 'DeviceRequest', doc: 'A request for devices in a claim.' },
 )
 
 const claim = s.object(
-  { ...devicesFields, requests: field(1, s.list(request), { doc: 'Requested devices, at most 32 requests.' }) },
-  { name: 'DeviceClaim', doc: 'Requested devices with their constraints and configuration.' },
+  { ...devicesFields, requests: field(1, s.list(request), { doc: 'Requests for devices. At most 32 requests.' }) },
+  { name: 'DeviceClaim', doc: 'Requests for devices, with constraints and configuration.' },
 )
 
 const claimSpec = s.object(
-  { devices: field(1, claim, { zeroValue: 'write', published: 'optional', doc: 'Requested devices.' }) },
+  {
+    devices: field(1, claim, {
+      zeroValue: 'write',
+      published: 'optional',
+      doc: 'Requests for devices, with constraints and configuration.',
+    }),
+  },
   { name: 'ResourceClaimSpec', doc: 'Specification of a ResourceClaim. Immutable.' },
 )
 

@@ -19,12 +19,12 @@ export const systemPriorityClasses = [
   {
     name: 'system-node-critical',
     value: 2_000_001_000,
-    description: 'For the most critical pods, which must stay on their node.',
+    description: 'For the most critical pods, which must not be moved from their node.',
   },
   {
     name: 'system-cluster-critical',
     value: 2_000_000_000,
-    description: 'For cluster-critical pods, which may be rescheduled to another node.',
+    description: 'For cluster-critical pods, which may be moved to another node.',
   },
 ] as const
 
@@ -32,16 +32,16 @@ const fields = {
   value: field(2, s.int32(), {
     zeroValue: 'write',
     optionalSince: '1.36',
-    doc: 'Priority of the pods: higher values take precedence. At most 1000000000 if user-defined. Immutable.',
+    doc: 'Priority of the pods. Pods with higher values take precedence. At most 1000000000 for user-defined classes. Immutable.',
   }),
   globalDefault: field(3, s.boolean(), {
-    doc: 'Whether the class applies to pods that specify no class. At most one class should set this.',
+    doc: 'Whether the class is the default for pods that do not specify a class. Only one class should be the default.',
   }),
   description: field(4, s.string(), { doc: 'Human-readable guidance on when to use the class.' }),
   preemptionPolicy: field(5, s.string({ listed: preemptionPolicies }), {
     zeroValue: 'keep',
     default: 'PreemptLowerPriority',
-    doc: 'Whether the pods preempt lower-priority pods: `PreemptLowerPriority` (the default) or `Never`. Immutable.',
+    doc: 'Whether pods in this class preempt pods with a lower priority: `PreemptLowerPriority` (the default) or `Never`. Immutable.',
   }),
 }
 
@@ -53,7 +53,7 @@ const columns: readonly Column<PriorityClass>[] = [
   {
     ...column(
       'Global-Default',
-      'Whether the class applies to pods that specify no class.',
+      'Whether the class is the default for pods that do not specify a class.',
       (object) => object.globalDefault ?? false,
     ),
     type: 'boolean',
@@ -62,7 +62,7 @@ const columns: readonly Column<PriorityClass>[] = [
   {
     ...column(
       'PreemptionPolicy',
-      'Whether the pods preempt lower-priority pods.',
+      'Whether pods in this class preempt pods with a lower priority.',
       ({ preemptionPolicy }: PriorityClass) => {
         return preemptionPolicy ?? ''
       },
@@ -80,7 +80,7 @@ export const priorityClass = defineKind({
     shortNames: ['pc'],
     scope: 'Cluster',
   },
-  doc: 'Maps a name to a pod priority.',
+  doc: 'Maps a class name to the priority of its pods.',
   fields,
   rules: {
     prepareForCreate: beginGeneration,

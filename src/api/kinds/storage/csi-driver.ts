@@ -25,16 +25,16 @@ const tokenRequest = s.object(
   {
     audience: field(1, s.string(), {
       zeroValue: 'write',
-      doc: 'Intended audience of the token. An empty string means the API server.',
+      doc: 'Intended audience of the token. If empty, the token is intended for the API server.',
     }),
     expirationSeconds: field(2, s.int64(), {
       zeroValue: 'keep',
-      doc: 'Lifetime of the token in seconds, at least 600.',
+      doc: 'Lifetime of the token in seconds. Must be at least 600.',
     }),
   },
   {
     name: 'TokenRequest',
-    doc: "A request for a token for the pod's service account, which the driver receives.",
+    doc: 'A request for a service account token to pass to the driver.',
   },
 )
 
@@ -51,20 +51,20 @@ const spec = s.object(
       doc: 'Whether the driver receives pod information when it mounts a volume. Defaults to false. Immutable.',
     }),
     volumeLifecycleModes: field(3, s.list(s.string(), { list: 'set' }), {
-      doc: 'Supported volume lifecycles: `Persistent` (the default) and `Ephemeral` (inline volumes). Immutable.',
+      doc: 'Volume lifecycles that the driver supports: `Persistent` (the default) and `Ephemeral` (for inline volumes). Immutable.',
     }),
     storageCapacity: field(4, s.boolean(), {
       zeroValue: 'keep',
       default: false,
-      doc: 'Whether the driver reports storage capacity and the scheduler takes it into account. Defaults to false.',
+      doc: 'Whether the driver reports its storage capacity, so that the scheduler takes it into account. Defaults to false.',
     }),
     fsGroupPolicy: field(5, s.oneOf('File', 'None', 'ReadWriteOnceWithFSType'), {
       zeroValue: 'keep',
       default: 'ReadWriteOnceWithFSType',
-      doc: "When files get the pod's fsGroup: `ReadWriteOnceWithFSType` (the default), `File` or `None`. Immutable.",
+      doc: "When the ownership of files changes to the pod's `fsGroup`: `ReadWriteOnceWithFSType` (the default), `File` or `None`. Immutable.",
     }),
     tokenRequests: field(6, s.list(tokenRequest), {
-      doc: "Tokens for the pod's service account that the driver receives when it mounts a volume.",
+      doc: "Tokens of the pod's service account that the driver receives when it mounts a volume.",
     }),
     requiresRepublish: field(7, s.boolean(), {
       zeroValue: 'keep',
@@ -81,24 +81,24 @@ const spec = s.object(
       zeroValue: 'keep',
       since: '1.33',
       gate: 'MutableCSINodeAllocatableCount',
-      doc: "Seconds between updates of a node's allocatable volumes. At least 10. Unset means no updates.",
+      doc: 'Number of seconds between updates of the number of volumes that a node can attach. Must be at least 10. If unset, the number is not updated.',
     }),
     serviceAccountTokenInSecrets: field(10, s.boolean(), {
       zeroValue: 'keep',
       since: '1.35',
       gate: 'CSIServiceAccountTokenSecrets',
-      doc: 'Whether the driver receives service account tokens in secrets instead of the volume context.',
+      doc: 'Whether the driver receives service account tokens as secrets rather than in the volume context.',
     }),
     preventPodSchedulingIfMissing: field(11, s.boolean(), {
       zeroValue: 'keep',
       since: '1.36',
       gate: 'VolumeLimitScaling',
-      doc: 'Whether pods with volumes from this driver can only be scheduled on nodes where the driver runs.',
+      doc: 'Whether pods with volumes of this driver can be scheduled only on nodes where the driver runs.',
     }),
   },
   {
     name: 'CSIDriverSpec',
-    doc: 'Specification of a CSIDriver: its capabilities and requirements.',
+    doc: 'Specification of a CSIDriver: the capabilities and requirements of the driver.',
     fill: (value, context) => {
       if (emulationOf(context).gates.has('SELinuxMountReadWriteOncePod')) value.seLinuxMount ??= false
       if (value.volumeLifecycleModes === undefined || value.volumeLifecycleModes.length === 0)
@@ -145,7 +145,7 @@ export const csiDriver = defineKind({
     plural: 'csidrivers',
     scope: 'Cluster',
   },
-  doc: 'A Container Storage Interface driver. The name of the object is the name of the driver.',
+  doc: 'A Container Storage Interface (CSI) driver. The object has the same name as the driver.',
   fields,
   rules: {
     prepareForUpdate: countChanges,
@@ -180,12 +180,12 @@ export const csiDriver = defineKind({
         (spec) => spec.podInfoOnMount,
       ),
       flag('StorageCapacity', 'Whether the driver reports storage capacity.', (spec) => spec.storageCapacity),
-      column('TokenRequests', 'Audiences of the tokens that the driver receives.', ({ spec }: CSIDriver) =>
+      column('TokenRequests', 'Intended audiences of the tokens that the driver receives.', ({ spec }: CSIDriver) =>
         spec?.tokenRequests === undefined ? '<unset>' : spec.tokenRequests.map(({ audience = '' }) => audience).join(),
       ),
       flag(
         'RequiresRepublish',
-        'Whether the driver is called periodically for mounted volumes.',
+        'Whether the node agent calls the driver periodically to update mounted volumes.',
         (spec) => spec.requiresRepublish,
       ),
       column(

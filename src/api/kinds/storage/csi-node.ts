@@ -27,12 +27,12 @@ const allocatable = s.object(
   {
     count: field(1, s.int32(), {
       zeroValue: 'keep',
-      doc: "Maximum number of the driver's volumes that the node can use at once. Unset means no limit.",
+      doc: "Maximum number of the driver's volumes that the node can use at the same time. If unset, there is no limit.",
     }),
   },
   {
     name: 'VolumeNodeResources',
-    doc: "A driver's volume limits on a node.",
+    doc: "Limits on a driver's volumes on a node.",
     check: ({ count = 0 }, path) =>
       count >= 0 ? [] : [invalid(child(path, 'count'), count, 'must be greater than or equal to 0')],
   },
@@ -43,17 +43,21 @@ const driverFields = {
   nodeID: field(2, s.string(), {
     zeroValue: 'write',
     required: true,
-    doc: "The driver's ID for the node, at most 256 characters.",
+    doc: 'ID by which the driver identifies the node. At most 256 characters.',
   }),
   topologyKeys: field(3, s.list(s.string()), {
     zeroValue: 'write',
     published: 'optional',
-    doc: 'Keys of the node labels that the driver uses for topology.',
+    doc: "Keys of the node labels that describe the driver's topology.",
   }),
-  allocatable: field(4, allocatable, { doc: "The driver's volume limits on the node." }),
+  allocatable: field(4, allocatable, { doc: "Limits on the driver's volumes on the node." }),
 }
 
-const driver = s.object(driverFields, { name: 'CSINodeDriver', doc: 'A CSI driver on a node.', check: checkDriver })
+const driver = s.object(driverFields, {
+  name: 'CSINodeDriver',
+  doc: 'A CSI driver that is installed on a node.',
+  check: checkDriver,
+})
 
 type Driver = InferFields<typeof driverFields>
 
@@ -64,7 +68,7 @@ const spec = s.object(
     drivers: field(1, drivers, {
       zeroValue: 'write',
       published: 'required',
-      doc: 'CSI drivers on the node, each with a unique name.',
+      doc: 'CSI drivers that are installed on the node. Each driver has a unique name.',
     }),
   },
   {
@@ -75,7 +79,11 @@ const spec = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zeroValue: 'write', published: 'required', doc: 'CSI drivers on the node.' }),
+  spec: field(2, spec, {
+    zeroValue: 'write',
+    published: 'required',
+    doc: 'CSI drivers that are installed on the node.',
+  }),
 }
 
 export type CSINode = ObjectOf<typeof fields>
@@ -88,7 +96,7 @@ export const csiNode = defineKind({
     plural: 'csinodes',
     scope: 'Cluster',
   },
-  doc: 'Container Storage Interface drivers installed on the node of the same name.',
+  doc: 'The Container Storage Interface (CSI) drivers that are installed on the node with the same name.',
   fields,
   rules: {
     validateUpdate: ({ spec: next }, { spec: previous }, context) =>
@@ -102,7 +110,11 @@ export const csiNode = defineKind({
     columns: [
       nameColumn,
       {
-        ...column('Drivers', 'Number of drivers on the node.', ({ spec }: CSINode) => spec?.drivers?.length ?? 0),
+        ...column(
+          'Drivers',
+          'Number of CSI drivers that are installed on the node.',
+          ({ spec }: CSINode) => spec?.drivers?.length ?? 0,
+        ),
         type: 'integer',
       },
       ageColumn,

@@ -12,16 +12,19 @@ import { labelSelector } from '../meta/label-selector.ts'
 
 const fields = {
   nodeTopology: field(2, labelSelector, {
-    doc: 'Label selector for the nodes with access to the storage. If unset, matches no nodes; if empty, matches all nodes. Immutable.',
+    doc: 'Label selector for the nodes that have access to the storage. If unset, no nodes are selected. If empty, all nodes are selected. Immutable.',
   }),
   storageClassName: field(3, s.string(), {
     zeroValue: 'write',
     doc: 'Name of the StorageClass to which the capacity applies. Immutable.',
   }),
-  capacity: field(4, s.quantity(), { zeroValue: 'keep', doc: 'Available capacity. Unset means unknown.' }),
+  capacity: field(4, s.quantity(), {
+    zeroValue: 'keep',
+    doc: 'Available capacity. If unset, the capacity is unknown.',
+  }),
   maximumVolumeSize: field(5, s.quantity(), {
     zeroValue: 'keep',
-    doc: 'Maximum size of a single volume. Unset means unknown.',
+    doc: 'Maximum size of a single volume. If unset, the maximum size is unknown.',
   }),
 }
 
@@ -35,7 +38,7 @@ export const csiStorageCapacity = defineKind({
     plural: 'csistoragecapacities',
     scope: 'Namespaced',
   },
-  doc: 'Available capacity for a storage class in one topology segment, reported by its CSI driver.',
+  doc: 'Storage capacity that is available for a StorageClass in one topology segment, as reported by the CSI driver.',
   fields,
   rules: {
     validate: ({ storageClassName: name = '', capacity = '0' }) => [

@@ -22,18 +22,18 @@ const fields = {
   provisioner: field(2, s.string(), {
     required: true,
     zeroValue: 'write',
-    doc: 'Provisioner of the volumes as a qualified name, such as `example.com/disks`. Immutable.',
+    doc: 'Qualified name of the provisioner that creates the volumes, such as `example.com/disks`. Immutable.',
   }),
   parameters: field(3, s.map(s.string()), {
-    doc: 'Parameters for the provisioner, at most 512 entries and 256 KiB in total. Immutable.',
+    doc: 'Parameters for the provisioner. At most 512 entries, with a total of at most 256 KiB. Immutable.',
   }),
   reclaimPolicy: field(4, s.string(), {
     zeroValue: 'keep',
     default: 'Delete',
-    doc: 'What happens to a volume when its claim is deleted: `Delete` (the default) or `Retain`. Immutable.',
+    doc: 'What to do with a volume when its claim is deleted: `Delete` (the default) or `Retain`. Immutable.',
   }),
   mountOptions: field(5, s.list(s.string()), {
-    doc: 'Mount options for the volumes, such as `ro`. The server does not validate them.',
+    doc: 'Mount options for the volumes, such as `ro`. The server does not validate the options.',
   }),
   allowVolumeExpansion: field(6, s.boolean(), {
     zeroValue: 'keep',
@@ -42,10 +42,10 @@ const fields = {
   volumeBindingMode: field(7, s.oneOf('Immediate', 'WaitForFirstConsumer'), {
     zeroValue: 'keep',
     default: 'Immediate',
-    doc: 'When claims are bound: `Immediate` (the default) or, with `WaitForFirstConsumer`, once a pod uses them. Immutable.',
+    doc: 'When claims are bound: immediately (`Immediate`, the default), or when the first pod that uses the claim is scheduled (`WaitForFirstConsumer`). Immutable.',
   }),
   allowedTopologies: field(8, s.list(topologySelectorTerm), {
-    doc: 'Topologies in which volumes may be provisioned; one must match. Unset means no restriction.',
+    doc: 'Topologies in which volumes may be provisioned. At least one must match. If unset, volumes may be provisioned in any topology.',
   }),
 }
 
@@ -62,7 +62,7 @@ const columns: readonly Column<StorageClass>[] = [
     ...nameColumn,
     cell: (object, _, vendor) => `${object.metadata.name}${isDefaultClass(object, vendor) ? ' (default)' : ''}`,
   },
-  column('Provisioner', 'Provisioner of the volumes.', ({ provisioner }) => provisioner ?? ''),
+  column('Provisioner', 'Name of the provisioner that creates the volumes.', ({ provisioner }) => provisioner ?? ''),
   column(
     'ReclaimPolicy',
     'What happens to a volume when its claim is deleted.',
@@ -70,7 +70,7 @@ const columns: readonly Column<StorageClass>[] = [
   ),
   column(
     'VolumeBindingMode',
-    'When claims are bound and volumes provisioned.',
+    'When claims are bound and their volumes are provisioned.',
     ({ volumeBindingMode }) => volumeBindingMode ?? 'Immediate',
   ),
   column(
@@ -90,7 +90,7 @@ export const storageClass = defineKind({
     shortNames: ['sc'],
     scope: 'Cluster',
   },
-  doc: 'A class of storage whose provisioner creates volumes on demand.',
+  doc: 'A class of storage. Its provisioner creates volumes on demand.',
   fields,
   rules: {
     validate: (object) => [

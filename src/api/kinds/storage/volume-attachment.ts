@@ -29,10 +29,10 @@ const maxMetadataBytes = 256 * 1024
 const sourceFields = {
   persistentVolumeName: field(1, s.string(), {
     zeroValue: 'keep',
-    doc: 'Name of the PersistentVolume. Mutually exclusive with inlineVolumeSpec.',
+    doc: 'Name of the PersistentVolume. Mutually exclusive with `inlineVolumeSpec`.',
   }),
   inlineVolumeSpec: field(2, inlineVolumeSpec, {
-    doc: 'Inline volume of a pod as a PersistentVolume spec, for volumes that are migrated to a CSI driver.',
+    doc: "Specification of a pod's inline volume, in the form of a PersistentVolume. Used for volumes that are migrated to a CSI driver.",
   }),
 }
 
@@ -53,11 +53,11 @@ const spec = s.object(
       doc: 'Name of the driver that attaches the volume.',
     }),
     source: field(2, source, { zeroValue: 'write', published: 'required', doc: 'Volume to attach.' }),
-    nodeName: field(3, s.string(), { zeroValue: 'write', doc: 'Name of the node to which the volume is attached.' }),
+    nodeName: field(3, s.string(), { zeroValue: 'write', doc: 'Name of the node to which to attach the volume.' }),
   },
   {
     name: 'VolumeAttachmentSpec',
-    doc: 'Specification of a VolumeAttachment: the volume and the node. Immutable.',
+    doc: 'Specification of a VolumeAttachment: the volume and the node to which to attach it. Immutable.',
     check: ({ nodeName = '' }, path) =>
       checkDnsSubdomain(nodeName).map((fault) => invalid(child(path, 'nodeName'), nodeName, fault)),
   },
@@ -67,18 +67,18 @@ const volumeError = s.object(
   {
     time: field(1, s.time(), { zeroValue: 'write', published: 'optional', doc: 'Time of the error.' }),
     message: field(2, s.string(), {
-      doc: 'Human-readable error message, at most 1024 bytes. Must not contain secrets.',
+      doc: 'Human-readable error message. At most 1024 bytes. Must not contain secrets.',
     }),
     errorCode: field(3, s.int32(), {
       zeroValue: 'keep',
       since: '1.33',
       gate: 'MutableCSINodeAllocatableCount',
-      doc: 'gRPC code of the error.',
+      doc: 'gRPC status code of the error.',
     }),
   },
   {
     name: 'VolumeError',
-    doc: 'An error from an attach or detach operation.',
+    doc: 'An error that occurred while a volume was being attached or detached.',
     check: ({ message = '', errorCode = 0 }, path) => [
       ...(Buffer.byteLength(message) > maxMessageLength ? [tooLong(child(path, 'message'), maxMessageLength)] : []),
       ...(errorCode < 0 ? [invalid(child(path, 'errorCode'), errorCode, 'must be greater than or equal to 0')] : []),
@@ -90,7 +90,7 @@ const status = s.object(
   {
     attached: field(1, s.boolean(), { zeroValue: 'write', doc: 'Whether the volume is attached.' }),
     attachmentMetadata: field(2, s.map(s.string()), {
-      doc: 'Information about the attached volume that is needed to mount it, at most 256 KiB.',
+      doc: 'Information that is needed to mount the attached volume. At most 256 KiB.',
     }),
     attachError: field(3, volumeError, { doc: 'Error from the last attempt to attach the volume.' }),
     detachError: field(4, volumeError, { doc: 'Error from the last attempt to detach the volume.' }),
@@ -103,7 +103,11 @@ const status = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zeroValue: 'write', published: 'required', doc: 'Volume and node. Immutable.' }),
+  spec: field(2, spec, {
+    zeroValue: 'write',
+    published: 'required',
+    doc: 'Volume, and the node to which to attach it. Immutable.',
+  }),
   status: field(3, status, { zeroValue: 'write', doc: 'Observed status, reported by the attacher.' }),
 }
 
@@ -111,9 +115,12 @@ export type VolumeAttachment = ObjectOf<typeof fields>
 
 const columns: readonly Column<VolumeAttachment>[] = [
   nameColumn,
-  { ...column('Attacher', 'Driver that attaches the volume.', ({ spec }) => spec?.attacher ?? ''), format: 'name' },
+  {
+    ...column('Attacher', 'Name of the driver that attaches the volume.', ({ spec }) => spec?.attacher ?? ''),
+    format: 'name',
+  },
   column('PV', 'Name of the PersistentVolume.', ({ spec }) => spec?.source?.persistentVolumeName ?? ''),
-  column('Node', 'Node to which the volume is attached.', ({ spec }) => spec?.nodeName ?? ''),
+  column('Node', 'Name of the node to which to attach the volume.', ({ spec }) => spec?.nodeName ?? ''),
   {
     ...column('Attached', 'Whether the volume is attached.', ({ status }) => status?.attached ?? false),
     type: 'boolean',
@@ -129,7 +136,7 @@ export const volumeAttachment = defineKind({
     plural: 'volumeattachments',
     scope: 'Cluster',
   },
-  doc: 'A request to attach a volume to a node, and its status.',
+  doc: 'A request to attach a volume to a node, with the status of the attachment.',
   fields,
   rules: specAndStatus<VolumeAttachment>({
     newStatus: () => ({ attached: false }),

@@ -11,7 +11,7 @@ import { checkParameters, checkProvisioner } from './types/class-rules.ts'
 const fields = {
   driverName: field(2, s.string(), { required: true, zeroValue: 'write', doc: 'Name of the CSI driver. Immutable.' }),
   parameters: field(3, s.map(s.string()), {
-    doc: 'Parameters that the CSI driver applies to volumes in the class. Immutable.',
+    doc: 'Parameters that the CSI driver applies to the volumes of this class. Immutable.',
   }),
 }
 
@@ -27,7 +27,7 @@ export const volumeAttributesClass = defineKind({
     scope: 'Cluster',
   },
   since: '1.34',
-  doc: 'A class of volume parameters that can change during the lifetime of a volume.',
+  doc: 'A class of parameters that can be applied to existing volumes.',
   fields,
   rules: {
     validate: ({ driverName = '', parameters = {} }) => [

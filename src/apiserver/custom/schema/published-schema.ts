@@ -18,7 +18,7 @@ import { isAtLeast } from '../../../api/versions/emulated-version.ts'
 const metaFields = {
   apiVersion: typeMeta.apiVersion,
   kind: typeMeta.kind,
-  metadata: field(1, objectMeta, { doc: 'Standard object metadata, such as name and labels.' }),
+  metadata: field(1, objectMeta, { doc: 'Standard object metadata, such as the name and labels.' }),
 }
 
 /** Keeps the schema as text until it is needed, because most kinds are never explained. */

@@ -13,7 +13,9 @@ type Binding = {
 export const bindingColumns: readonly Column<Binding>[] = [
   nameColumn,
   column('PolicyName', 'Name of the policy.', ({ spec }: Binding) => spec?.policyName ?? ''),
-  column('ParamRef', 'Parameters of the policy.', ({ spec }: Binding) => paramText(spec?.paramRef)),
+  column('ParamRef', 'Parameters that the binding supplies to the policy.', ({ spec }: Binding) =>
+    paramText(spec?.paramRef),
+  ),
   ageColumn,
 ]
 

@@ -5,12 +5,12 @@ export const matchCondition = s.object(
   {
     name: field(1, s.string(), {
       zeroValue: 'write',
-      doc: 'Name of the condition, unique in its list. Appears in errors, metrics and audit annotations.',
+      doc: 'Name of the condition, unique within its list. The name appears in errors, metrics and audit annotations.',
     }),
     expression: field(2, s.string(), {
       zeroValue: 'write',
       doc: 'CEL expression that must evaluate to true for the request to match.',
     }),
   },
-  { name: 'MatchCondition', doc: 'A condition that a request must meet, written in CEL.' },
+  { name: 'MatchCondition', doc: 'A CEL condition that a request must meet.' },
 )

@@ -17,7 +17,7 @@ import { checkRule, ruleFields } from './rule.ts'
 
 const namedRuleFields = {
   resourceNames: field(1, s.list(s.string()), {
-    doc: 'Names of the objects to match. Empty matches all objects.',
+    doc: 'Names of the objects to match. If empty, objects match regardless of their names.',
   }),
   ...ruleFields(2),
 }
@@ -43,28 +43,28 @@ function checkNames(names: readonly string[] = [], path: FieldPath): FieldError[
 const fields = {
   namespaceSelector: field(1, labelSelector, {
     default: {},
-    doc: 'Label selector for the namespaces of the requests. Defaults to all namespaces.',
+    doc: 'Selects requests by the labels of their namespace. By default, requests in all namespaces match.',
   }),
   objectSelector: field(2, labelSelector, {
     default: {},
-    doc: 'Label selector for the objects of the requests, old or new. Defaults to all objects.',
+    doc: 'Selects requests by the labels of the object. A match with either the old or the new object is enough. By default, all objects match.',
   }),
   resourceRules: field(3, s.list(namedRule), {
-    doc: 'Requests to match. At least one rule must match.',
+    doc: 'Rules that select requests. A request must match at least one of them.',
   }),
   excludeResourceRules: field(4, s.list(namedRule), {
-    doc: 'Requests to exclude. These rules take precedence over resourceRules.',
+    doc: 'Rules that exclude requests. They take precedence over `resourceRules`.',
   }),
   matchPolicy: field(7, s.oneOf('Equivalent', 'Exact'), {
     zeroValue: 'keep',
     default: 'Equivalent',
-    doc: 'Match policy: Exact matches only listed API versions, Equivalent any version. Defaults to Equivalent.',
+    doc: 'How rules match API versions: `Exact` matches only the versions that a rule lists, `Equivalent` also matches requests for the same resource through another group or version. Defaults to `Equivalent`.',
   }),
 }
 
 export const matchResources = s.object(fields, {
   name: 'MatchResources',
-  doc: 'The requests to which a policy applies.',
+  doc: 'Selects the requests to which a policy applies.',
   atomic: true,
 })
 

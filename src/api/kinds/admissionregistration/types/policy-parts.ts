@@ -17,13 +17,13 @@ import { repeatedAt } from '../../core/types/repeated.ts'
 import { labelSelector } from '../../meta/label-selector.ts'
 
 const paramKindFields = {
-  apiVersion: field(1, s.string(), { doc: 'API version of the parameters, such as `rules.example.com/v1`.' }),
-  kind: field(2, s.string(), { doc: 'Kind of the parameters.' }),
+  apiVersion: field(1, s.string(), { doc: 'API version of the parameter objects, such as `rules.example.com/v1`.' }),
+  kind: field(2, s.string(), { doc: 'Kind of the parameter objects.' }),
 }
 
 export const paramKind = s.object(paramKindFields, {
   name: 'ParamKind',
-  doc: 'The kind of objects that parameterize a policy.',
+  doc: "The kind of objects that hold a policy's parameters.",
   atomic: true,
   check: checkParamKind,
 })
@@ -56,17 +56,17 @@ const paramRefFields = {
     doc: 'Namespace of the parameter objects. Defaults to the namespace of the request.',
   }),
   selector: field(3, labelSelector, {
-    doc: 'Label selector for the parameter objects. The policy is evaluated once for each of them.',
+    doc: 'Label selector for the parameter objects. The policy is evaluated once for each selected object.',
   }),
   parameterNotFoundAction: field(4, s.string(), {
     zeroValue: 'keep',
-    doc: 'Action if no parameter object exists: Allow skips the binding, Deny follows the failurePolicy. Required.',
+    doc: "What to do if no parameter object exists: `Allow` skips the binding, `Deny` applies the policy's `failurePolicy`. Required.",
   }),
 }
 
 export const paramRef = s.object(paramRefFields, {
   name: 'ParamRef',
-  doc: 'The parameters of a binding.',
+  doc: "Refers to the objects that hold a binding's parameters.",
   atomic: true,
   check: checkParamRef,
 })
@@ -95,17 +95,17 @@ function checkParamRef({ name = '', selector, parameterNotFoundAction }: ParamRe
 const variableFields = {
   name: field(1, s.string(), {
     zeroValue: 'write',
-    doc: 'Name of the variable, a CEL identifier. Expressions use it as `variables.name`.',
+    doc: 'Name of the variable, which must be a CEL identifier. Other expressions refer to the variable as `variables.<name>`.',
   }),
   expression: field(2, s.string(), {
     zeroValue: 'write',
-    doc: 'CEL expression of the value. It may use variables that precede it.',
+    doc: "CEL expression that returns the variable's value. The expression can use variables that are listed before this one.",
   }),
 }
 
 export const variable = s.object(variableFields, {
   name: 'Variable',
-  doc: 'A named expression that other expressions can use. It is evaluated at most once, on first use.',
+  doc: 'A named CEL expression that other expressions can use. It is evaluated on first use, at most once per request.',
   atomic: true,
   check: checkVariable,
 })

@@ -16,21 +16,21 @@ const list = (tag: number, doc: string) => field(tag, s.list(s.string()), { doc 
 
 /** The fields of a rule that are inlined from another message in Protobuf, with its tag. */
 const resourceFields = {
-  apiGroups: list(1, 'API groups to match, or `*` for all of them. The empty string is the core group.'),
-  apiVersions: list(2, 'API versions to match, or `*` for all of them.'),
+  apiGroups: list(1, 'API groups to match. An empty string stands for the core group and `*` for all groups.'),
+  apiVersions: list(2, 'API versions to match. `*` matches all versions.'),
   resources: list(
     3,
-    'Resources to match, such as `pods`, `pods/log` or `*/scale`. `*/*` includes all subresources, `*` none.',
+    'Resources to match, such as `pods`, `pods/log` or `*/scale`. `*` matches all resources without their subresources, and `*/*` matches all resources and subresources.',
   ),
   scope: field(4, s.oneOf('*', 'Cluster', 'Namespaced'), {
     zeroValue: 'keep',
     default: '*',
-    doc: 'Scope of the resources to match: Cluster, Namespaced or `*`. Defaults to `*`.',
+    doc: 'Scope of the resources to match: `Cluster`, `Namespaced`, or `*` for both. Defaults to `*`.',
   }),
 }
 
 const fields = {
-  operations: list(1, 'Operations to match: CREATE, UPDATE, DELETE, CONNECT, or `*` for all of them.'),
+  operations: list(1, 'Operations to match: `CREATE`, `UPDATE`, `DELETE`, `CONNECT`, or `*` for all operations.'),
   ...inlined(2, resourceFields),
 }
 

@@ -28,24 +28,24 @@ const serviceReference = s.object(
   {
     namespace: field(1, s.string(), { zeroValue: 'write', doc: 'Namespace of the Service.' }),
     name: field(2, s.string(), { zeroValue: 'write', doc: 'Name of the Service.' }),
-    path: field(3, s.string(), { zeroValue: 'keep', doc: 'URL path to call on the Service. Defaults to `/`.' }),
+    path: field(3, s.string(), { zeroValue: 'keep', doc: 'URL path to request from the Service. Defaults to `/`.' }),
     port: field(4, s.int32(), {
       zeroValue: 'keep',
       default: 443,
       doc: 'Port of the Service, from 1 to 65535. Defaults to 443.',
     }),
   },
-  { name: 'ServiceReference', doc: 'Reference to a Service, with the port and the path to call.' },
+  { name: 'ServiceReference', doc: 'Reference to a Service, with the port and URL path to call.' },
 )
 
 const clientConfigFields = {
   url: field(3, s.string(), {
     zeroValue: 'keep',
-    doc: 'HTTPS URL of the webhook, without credentials, query or fragment.',
+    doc: 'HTTPS URL of the webhook. Must not contain credentials, a query or a fragment.',
   }),
   service: field(1, serviceReference, { doc: 'Service that runs the webhook, if it runs in the cluster.' }),
   caBundle: field(2, s.bytes(), {
-    doc: "PEM-encoded CA bundle that verifies the webhook's certificate. Defaults to the system trust roots.",
+    doc: "PEM bundle of CA certificates for verifying the webhook's certificate. Defaults to the system's trusted CAs.",
   }),
 }
 
@@ -84,50 +84,50 @@ export function webhookFields(version: WebhookVersion, tags: WebhookTags) {
   return {
     name: field(1, s.string(), {
       zeroValue: 'write',
-      doc: 'Unique name of the webhook: a domain name with at least three labels.',
+      doc: 'Unique name of the webhook. Must be a domain name with at least three labels.',
     }),
     clientConfig: field(2, clientConfig, {
       zeroValue: 'write',
       published: 'required',
-      doc: 'Address and CA bundle of the webhook.',
+      doc: 'Address of the webhook, and the CA bundle for verifying its certificate.',
     }),
     rules: field(3, s.list(ruleWithOperations), {
-      doc: 'Requests that trigger the webhook. A request triggers it if at least one rule matches.',
+      doc: 'Rules that select the requests to send to the webhook. A request must match at least one of them.',
     }),
     failurePolicy: field(4, s.oneOf('Fail', 'Ignore'), {
       zeroValue: 'keep',
       default: failurePolicy,
-      doc: `Handling of failed calls: Fail rejects the request, Ignore admits it. Defaults to ${failurePolicy}.`,
+      doc: `What to do if the webhook call fails: Fail rejects the request, Ignore admits it. Defaults to ${failurePolicy}.`,
     }),
     matchPolicy: field(9, s.oneOf('Equivalent', 'Exact'), {
       zeroValue: 'keep',
       default: matchPolicy,
-      doc: `Match policy: Exact matches only listed API versions, Equivalent any version. Defaults to ${matchPolicy}.`,
+      doc: `How rules match API versions: Exact matches only the versions that a rule lists, Equivalent also matches requests for the same resource through another group or version. Defaults to ${matchPolicy}.`,
     }),
     namespaceSelector: field(5, labelSelector, {
       default: {},
-      doc: 'Label selector for the namespaces whose requests trigger the webhook. Defaults to all namespaces.',
+      doc: 'Selects requests by the labels of their namespace. By default, requests in all namespaces match.',
     }),
     objectSelector: field(tags.objectSelector, labelSelector, {
       default: {},
-      doc: 'Label selector for the objects whose requests trigger the webhook. Defaults to all objects.',
+      doc: 'Selects requests by the labels of the object. By default, all objects match.',
     }),
     sideEffects: field(6, s.string(), {
       zeroValue: 'keep',
       ...must,
       ...sideEffects,
-      doc: 'Side effects of calling the webhook: None or NoneOnDryRun. Only v1beta1 also accepts Some and Unknown.',
+      doc: 'Side effects of calling the webhook: None, or NoneOnDryRun if dry-run requests have none. Only v1beta1 also accepts Some and Unknown.',
     }),
     timeoutSeconds: field(7, s.int32(), {
       zeroValue: 'keep',
       default: timeoutSeconds,
-      doc: `Seconds to wait for the webhook's response, from 1 to 30. Defaults to ${timeoutSeconds}.`,
+      doc: `Number of seconds to wait for the webhook to respond, from 1 to 30. Defaults to ${timeoutSeconds}.`,
     }),
     admissionReviewVersions: field(8, s.list(s.string()), {
       zeroValue: version === 'v1' ? 'write' : 'omit',
       ...must,
       ...versions,
-      doc: 'AdmissionReview versions that the webhook accepts. The server uses the first version that it supports.',
+      doc: 'AdmissionReview versions that the webhook accepts, in order of preference. The server uses the first version that it supports.',
     }),
     matchConditions: matchConditionsOf(tags),
   }
@@ -137,7 +137,7 @@ function matchConditionsOf({ matchConditions }: WebhookTags) {
   return field(matchConditions, s.list(matchCondition, byName), {
     since: '1.27',
     gate: 'AdmissionWebhookMatchConditions',
-    doc: 'CEL conditions that a request must meet, besides the rules, to trigger the webhook. At most 64.',
+    doc: 'Additional CEL conditions that a request must meet to be sent to the webhook. At most 64 conditions.',
   })
 }
 

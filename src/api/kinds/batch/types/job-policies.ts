@@ -25,21 +25,21 @@ const maxExitCodes = 255
 const exitCodeFields = {
   containerName: field(1, s.string(), {
     zeroValue: 'keep',
-    doc: 'Name of the container to check. Unset checks all containers.',
+    doc: 'Name of the container to check. If unset, all containers are checked.',
   }),
   operator: field(2, s.string(), {
     zeroValue: 'write',
-    doc: 'Relation between the exit code and the values: `In` or `NotIn`.',
+    doc: 'Whether the exit code must be one of the values (`In`) or none of them (`NotIn`).',
   }),
   values: field(3, s.list(s.int32(), { list: 'set' }), {
     zeroValue: 'write',
-    doc: 'Exit codes, from 1 to 255 unique values in ascending order.',
+    doc: 'Exit codes to compare with. From 1 to 255 unique values, in ascending order.',
   }),
 }
 
 const onExitCodes = s.object(exitCodeFields, {
   name: 'PodFailurePolicyOnExitCodesRequirement',
-  doc: 'Exit codes of containers that a failure policy rule matches.',
+  doc: 'Matches a failed pod by the exit codes of its containers.',
   check: checkExitCodes,
 })
 
@@ -54,7 +54,7 @@ const conditionFields = {
 
 const onPodCondition = s.object(conditionFields, {
   name: 'PodFailurePolicyOnPodConditionsPattern',
-  doc: 'A pod condition that a failure policy rule matches.',
+  doc: 'A pod condition that a failed pod must have to match a rule.',
   // Earlier versions apply the default only in Jobs: a template of a CronJob must set the status.
   fill: (value, context) => {
     if (isAtLeast(emulationOf(context).version, '1.32')) value.status ||= 'True'
@@ -65,9 +65,9 @@ const onPodCondition = s.object(conditionFields, {
 const ruleFields = {
   action: field(1, s.string(), {
     zeroValue: 'write',
-    doc: 'Action for a matching pod failure: `FailJob`, `FailIndex`, `Ignore` or `Count`.',
+    doc: 'What to do if a failed pod matches the rule: `FailJob`, `FailIndex`, `Ignore` or `Count`.',
   }),
-  onExitCodes: field(2, onExitCodes, { doc: 'Exit codes that the rule matches.' }),
+  onExitCodes: field(2, onExitCodes, { doc: 'Container exit codes that the rule matches.' }),
   onPodConditions: field(3, s.list(onPodCondition), {
     doc: 'Pod conditions that the rule matches. One matching condition is enough.',
   }),
@@ -75,34 +75,34 @@ const ruleFields = {
 
 const failureRule = s.object(ruleFields, {
   name: 'PodFailurePolicyRule',
-  doc: 'A rule for failed pods. Exactly one of onExitCodes and onPodConditions is set.',
+  doc: 'A rule for handling failed pods. Exactly one of `onExitCodes` and `onPodConditions` must be set.',
   check: checkFailureRule,
 })
 
 const failurePolicyFields = {
   rules: field(1, s.list(failureRule), {
     zeroValue: 'write',
-    doc: 'Rules in order, at most 20. The first rule that matches a failed pod applies.',
+    doc: 'Rules, checked in order. The first rule that matches a failed pod applies. At most 20 rules.',
   }),
 }
 
 export const podFailurePolicy = s.object(failurePolicyFields, {
   name: 'PodFailurePolicy',
-  doc: 'Policy for failed pods in a Job.',
+  doc: 'How the Job handles failed pods.',
   check: ({ rules = [] }, path) => atMost(maxRules, rules.length, child(path, 'rules')),
 })
 
 const successRuleFields = {
   succeededIndexes: field(1, s.string(), {
     zeroValue: 'keep',
-    doc: 'Indexes that must succeed, as numbers and ranges such as `1,3-5,7`.',
+    doc: 'Indexes that must succeed, as a list of numbers and ranges such as `1,3-5,7`.',
   }),
   succeededCount: field(2, s.int32(), { zeroValue: 'keep', doc: 'Minimum number of indexes that must succeed.' }),
 }
 
 const successRule = s.object(successRuleFields, {
   name: 'SuccessPolicyRule',
-  doc: 'A rule for declaring a Job succeeded. At least one field must be set.',
+  doc: 'Specifies when a Job counts as successful. At least one field must be set.',
   check: ({ succeededIndexes, succeededCount }, path) => [
     ...(succeededIndexes === undefined && succeededCount === undefined
       ? [required(path, 'at least one of succeededCount or succeededIndexes must be specified')]
@@ -114,13 +114,13 @@ const successRule = s.object(successRuleFields, {
 const successPolicyFields = {
   rules: field(1, s.list(successRule), {
     zeroValue: 'write',
-    doc: 'Rules in order, at most 20. The Job succeeds once one rule is met.',
+    doc: 'Rules, checked in order. The Job succeeds as soon as one rule is met. At most 20 rules.',
   }),
 }
 
 export const successPolicy = s.object(successPolicyFields, {
   name: 'SuccessPolicy',
-  doc: 'Policy that declares an Indexed Job succeeded before all indexes succeed.',
+  doc: 'Lets an Indexed Job succeed before all of its indexes have succeeded.',
   check: ({ rules = [] }, path) => [
     ...(rules.length === 0 ? [required(child(path, 'rules'), 'at least one rule must be specified')] : []),
     ...atMost(maxRules, rules.length, child(path, 'rules')),

@@ -24,62 +24,62 @@ const fields = {
   }),
   completions: field(2, s.int32(), {
     zeroValue: 'keep',
-    doc: 'Number of pods that must succeed. Defaults to 1 if parallelism is unset. Otherwise, one success is enough.',
+    doc: 'Number of pods that must succeed. If both `completions` and `parallelism` are unset, defaults to 1. If only `completions` is unset, the success of any pod completes the Job.',
   }),
   activeDeadlineSeconds: field(3, s.int64(), {
     zeroValue: 'keep',
-    doc: 'Seconds that the Job may run, counted from its start time, before it fails. No limit if unset.',
+    doc: 'Number of seconds after its start at which an unfinished Job fails. If unset, there is no limit.',
   }),
   backoffLimit: field(7, s.int32(), {
     zeroValue: 'keep',
-    doc: 'Number of retries before the Job fails. Defaults to 6.',
+    doc: 'Number of retries before the Job counts as failed. Defaults to 6.',
   }),
   selector: field(4, labelSelector, {
-    doc: 'Label selector for the pods of the Job. The server generates it unless manualSelector is true.',
+    doc: "Label selector for the Job's pods. The server generates the selector unless `manualSelector` is true.",
   }),
   manualSelector: field(5, s.boolean(), {
     zeroValue: 'keep',
-    doc: 'Whether the user sets the selector and the pod labels, and ensures that no other Job uses the same ones.',
+    doc: 'Whether you provide the selector and the pod labels. You must then ensure that they are unique to this Job.',
   }),
   template: field(6, podTemplateSpec, {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Template for the pods that the Job creates. Its restartPolicy must be OnFailure or Never.',
+    doc: 'Template for the pods that the Job creates. Its `restartPolicy` must be `OnFailure` or `Never`.',
   }),
   ttlSecondsAfterFinished: field(8, s.int32(), {
     zeroValue: 'keep',
-    doc: 'Seconds until a finished Job is deleted automatically. If unset, the Job is kept.',
+    doc: 'Number of seconds after which a finished Job is deleted. If unset, the Job is not deleted automatically.',
   }),
   completionMode: field(9, s.string(), {
     zeroValue: 'keep',
-    doc: 'Completion mode: NonIndexed (default) or Indexed, which gives pods indexes from 0 to completions - 1.',
+    doc: 'Whether pods are interchangeable (`NonIndexed`, the default) or each have an index from 0 to completions - 1 (`Indexed`).',
   }),
   suspend: field(10, s.boolean(), {
     zeroValue: 'keep',
-    doc: 'Whether the Job is suspended. The controller deletes the active pods of a suspended Job. Defaults to false.',
+    doc: 'Whether to suspend the Job. The active pods of a suspended Job are deleted. Defaults to false.',
   }),
   podFailurePolicy: field(11, podFailurePolicy, {
     since: '1.25',
     gate: 'JobPodFailurePolicy',
-    doc: 'Policy for failed pods. Without it, every failure counts towards backoffLimit. Immutable.',
+    doc: 'How to handle failed pods. If unset, every failure counts towards `backoffLimit`. Immutable.',
   }),
   backoffLimitPerIndex: field(12, s.int32(), {
     zeroValue: 'keep',
     since: '1.28',
     gate: 'JobBackoffLimitPerIndex',
-    doc: 'Number of retries for each index before the index fails. Only for Indexed Jobs. Immutable.',
+    doc: 'Number of retries for each index before the index counts as failed. Only for Indexed Jobs. Immutable.',
   }),
   maxFailedIndexes: field(13, s.int32(), {
     zeroValue: 'keep',
     since: '1.28',
     gate: 'JobBackoffLimitPerIndex',
-    doc: 'Number of failed indexes above which the Job fails. Requires backoffLimitPerIndex.',
+    doc: 'Maximum number of failed indexes. If more indexes fail, the Job fails. Requires `backoffLimitPerIndex`.',
   }),
   podReplacementPolicy: field(14, s.string(), {
     zeroValue: 'keep',
     since: '1.28',
     gate: 'JobPodReplacementPolicy',
-    doc: 'When to replace a pod: `TerminatingOrFailed`, or `Failed` once it has terminated completely.',
+    doc: 'When to replace a pod: as soon as it is terminating or has failed (`TerminatingOrFailed`), or only after it has terminated completely (`Failed`).',
   }),
   managedBy: field(15, s.string(), {
     zeroValue: 'keep',
@@ -87,12 +87,12 @@ const fields = {
     gate: 'JobManagedBy',
     // An update that adds the field is rejected, because the field is immutable.
     gateDrops: 'onCreate',
-    doc: 'Name of the controller that manages the Job. Unset means the built-in controller. Immutable.',
+    doc: 'Name of the controller that manages the Job. If unset, the built-in controller manages it. Immutable.',
   }),
   successPolicy: field(16, successPolicy, {
     since: '1.30',
     gate: 'JobSuccessPolicy',
-    doc: 'Policy that declares the Job succeeded. Unset requires all indexes to succeed. Immutable.',
+    doc: 'When to declare the Job successful. If unset, all indexes must succeed. Immutable.',
   }),
 }
 

@@ -13,11 +13,11 @@ import { field, type InferFields, s } from '../../../schema/schema.ts'
 const fields = {
   type: field(1, s.string(), {
     zeroValue: 'write',
-    doc: 'Source of the profile: Localhost (on the node), RuntimeDefault or Unconfined.',
+    doc: "Which profile to apply: `Localhost` (a profile loaded on the node), `RuntimeDefault` (the container runtime's profile) or `Unconfined` (none).",
   }),
   localhostProfile: field(2, s.string(), {
     zeroValue: 'keep',
-    doc: 'Name of a profile that is loaded on the node. Only for type Localhost.',
+    doc: 'Name of a profile that is loaded on the node. Set only if the type is `Localhost`.',
   }),
 }
 
@@ -25,7 +25,7 @@ export type AppArmorProfile = InferFields<typeof fields>
 
 export const appArmorProfile = s.object(fields, {
   name: 'AppArmorProfile',
-  doc: 'AppArmor profile for a pod or container.',
+  doc: 'The AppArmor profile for a pod or container.',
   check: checkProfile,
 })
 

@@ -11,17 +11,17 @@ const condition = s.object(
     type: field(1, s.string(), {
       zeroValue: 'write',
       published: 'required',
-      doc: 'Type of the condition: Resizing or FileSystemResizePending.',
+      doc: 'Type of the condition, such as Resizing or FileSystemResizePending.',
     }),
     status: field(2, s.string(), {
       zeroValue: 'write',
       published: 'required',
       doc: 'Status of the condition: True, False or Unknown.',
     }),
-    lastProbeTime: field(3, s.time(), { zeroValue: 'write', doc: 'Time the condition was last probed.' }),
+    lastProbeTime: field(3, s.time(), { zeroValue: 'write', doc: 'Time when the condition was last probed.' }),
     lastTransitionTime: field(4, s.time(), {
       zeroValue: 'write',
-      doc: 'Time the status of the condition last changed.',
+      doc: 'Time when the status of the condition last changed.',
     }),
     reason: field(5, s.string(), { doc: 'Machine-readable reason for the last transition, in CamelCase.' }),
     message: field(6, s.string(), { doc: 'Human-readable message about the last transition.' }),
@@ -33,13 +33,15 @@ const conditions = s.list(condition, byType)
 
 const modifyVolumeStatus = s.object(
   {
-    targetVolumeAttributesClassName: field(1, s.string(), { doc: 'Name of the VolumeAttributesClass to apply.' }),
+    targetVolumeAttributesClassName: field(1, s.string(), {
+      doc: 'Name of the VolumeAttributesClass to apply to the volume.',
+    }),
     status: field(2, s.string(), {
       zeroValue: 'write',
-      doc: 'Progress of the change: Pending, InProgress or Infeasible.',
+      doc: 'State of the change: `Pending`, `InProgress` or `Infeasible`.',
     }),
   },
-  { name: 'ModifyVolumeStatus', doc: "Progress of a change to a claim's VolumeAttributesClass." },
+  { name: 'ModifyVolumeStatus', doc: "State of a pending change to a claim's VolumeAttributesClass." },
 )
 
 const statusFields = {
@@ -49,19 +51,19 @@ const statusFields = {
   }),
   accessModes: field(2, accessModes, { doc: 'Access modes of the bound volume.' }),
   capacity: field(3, resourceList, { doc: 'Actual capacity of the bound volume.' }),
-  conditions: field(4, conditions, { doc: 'Conditions of the claim, such as a resize in progress.' }),
+  conditions: field(4, conditions, { doc: 'Conditions of the claim, for example while its volume is being resized.' }),
   allocatedResources: field(5, resourceList, {
-    doc: 'Storage allocated to the claim during a resize. Requires the RecoverVolumeExpansionFailure feature gate.',
+    doc: 'Amount of storage allocated to the claim, which may exceed its capacity during a resize. Requires the RecoverVolumeExpansionFailure feature gate.',
   }),
   resizeStatus: field(6, s.string(), {
     zeroValue: 'keep',
     until: '1.28',
-    doc: 'Progress of a resize operation. Requires the RecoverVolumeExpansionFailure feature gate.',
+    doc: 'State of a resize operation. Requires the RecoverVolumeExpansionFailure feature gate.',
   }),
   allocatedResourceStatuses: field(7, s.map(s.string()), {
     since: '1.28',
     gate: 'RecoverVolumeExpansionFailure',
-    doc: 'Progress of the resize of each resource.',
+    doc: 'State of the resize operation for each resource.',
   }),
   currentVolumeAttributesClassName: field(8, s.string(), {
     zeroValue: 'keep',
@@ -72,7 +74,7 @@ const statusFields = {
   modifyVolumeStatus: field(9, modifyVolumeStatus, {
     since: '1.29',
     gate: 'VolumeAttributesClass',
-    doc: 'Progress of a change to the VolumeAttributesClass. Unset if none is in progress.',
+    doc: 'State of a change to the VolumeAttributesClass. Unset if no change is in progress.',
   }),
 }
 
@@ -88,7 +90,7 @@ const status = s.object(statusFields, {
 })
 
 export const claimFields = {
-  spec: field(2, persistentVolumeClaimSpec, { zeroValue: 'write', doc: 'Requested storage.' }),
+  spec: field(2, persistentVolumeClaimSpec, { zeroValue: 'write', doc: 'Storage that the claim requests.' }),
   status: field(3, status, { zeroValue: 'write', doc: 'Observed status of the claim, set by the volume controller.' }),
 }
 

@@ -14,39 +14,39 @@ import { quantityIn, resourceRequirements, volumeResourceRequirements } from './
 
 const fields = {
   accessModes: field(1, accessModes, {
-    doc: 'Required access modes of the volume: ReadWriteOnce, ReadOnlyMany or ReadWriteMany. At least one.',
+    doc: 'Access modes that the volume must support: `ReadWriteOnce`, `ReadOnlyMany` or `ReadWriteMany`. At least one is required.',
   }),
   selector: field(4, labelSelector, {
-    doc: 'Label selector for the volumes that may be bound. Unset matches any volume.',
+    doc: 'Label selector for the volumes to which the claim may be bound. If unset, volumes match regardless of their labels.',
   }),
   resources: field(2, volumeResourceRequirements, {
     earlier: { until: '1.29', schema: resourceRequirements },
     zeroValue: 'write',
-    doc: 'Required storage size, set as `requests.storage`.',
+    doc: 'Minimum amount of storage that the volume must provide, set as `requests.storage`.',
   }),
   volumeName: field(3, s.string(), { doc: 'Name of the PersistentVolume that is bound to the claim.' }),
   storageClassName: field(5, s.string(), {
     zeroValue: 'keep',
-    doc: 'Name of the StorageClass. Empty requests a volume without a class. Unset selects the default class.',
+    doc: 'Name of the StorageClass. An empty string requests a volume without a StorageClass. If unset, the default StorageClass is used.',
   }),
   volumeMode: field(6, s.oneOf('Block', 'Filesystem'), {
     zeroValue: 'keep',
     default: 'Filesystem',
-    doc: 'How the volume is used: Filesystem or Block. Defaults to Filesystem.',
+    doc: 'Whether the volume is used with a file system (`Filesystem`) or as a raw block device (`Block`). Defaults to `Filesystem`.',
   }),
   dataSource: field(7, typedLocalObjectReference, {
-    doc: 'Snapshot or claim in the same namespace from which the new volume is populated.',
+    doc: 'Snapshot or claim in the same namespace with whose data the new volume is populated.',
   }),
   dataSourceRef: field(8, typedObjectReference, {
     earlier: { until: '1.26', schema: typedLocalObjectReference },
     gate: 'AnyVolumeDataSource',
-    doc: 'Object of any kind from which the new volume is populated. Requires the AnyVolumeDataSource feature gate.',
+    doc: 'Object of any kind with whose data the new volume is populated. Requires the AnyVolumeDataSource feature gate.',
   }),
   volumeAttributesClassName: field(9, s.string(), {
     zeroValue: 'keep',
     since: '1.29',
     gate: 'VolumeAttributesClass',
-    doc: 'Name of the VolumeAttributesClass. Unlike the StorageClass, it can change after the claim is created.',
+    doc: 'Name of the VolumeAttributesClass. Unlike the StorageClass, it can be changed after the claim has been created.',
   }),
 }
 

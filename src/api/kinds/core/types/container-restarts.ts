@@ -17,11 +17,11 @@ import { repeatedAt } from './repeated.ts'
 const resizePolicyFields = {
   resourceName: field(1, s.string(), {
     zeroValue: 'write',
-    doc: 'Resource to which the policy applies: cpu or memory.',
+    doc: 'Resource to which the policy applies: `cpu` or `memory`.',
   }),
   restartPolicy: field(2, s.string(), {
     zeroValue: 'write',
-    doc: 'Whether a resize of the resource restarts the container: `NotRequired` or `RestartContainer`.',
+    doc: 'Whether the container must be restarted when the resource is resized: `NotRequired` or `RestartContainer`.',
   }),
 }
 
@@ -29,24 +29,24 @@ export type ResizePolicy = InferFields<typeof resizePolicyFields>
 
 export const resizePolicy = s.object(resizePolicyFields, {
   name: 'ContainerResizePolicy',
-  doc: 'Whether resizing a resource restarts the container.',
+  doc: 'Specifies whether the container restarts when a resource is resized.',
 })
 
 const onExitCodes = s.object(
   {
     operator: field(1, s.string(), {
       zeroValue: 'write',
-      doc: 'Relation between the exit code and the values: `In` or `NotIn`.',
+      doc: 'Whether the exit code must be one of the values (`In`) or none of them (`NotIn`).',
     }),
-    values: field(2, s.list(s.int32(), { list: 'set' }), { doc: 'Exit codes, at most 255.' }),
+    values: field(2, s.list(s.int32(), { list: 'set' }), { doc: 'Exit codes to match. At most 255 entries.' }),
   },
-  { name: 'ContainerRestartRuleOnExitCodes', doc: 'Exit codes that a restart rule matches.' },
+  { name: 'ContainerRestartRuleOnExitCodes', doc: 'Matches a container by its exit code.' },
 )
 
 const ruleFields = {
   action: field(1, s.string(), {
     zeroValue: 'write',
-    doc: 'Action if the rule matches: `Restart`, or `RestartAllContainers` for all containers in the pod.',
+    doc: 'What to do if the rule matches: restart the container (`Restart`) or all containers in the pod (`RestartAllContainers`).',
   }),
   exitCodes: field(2, onExitCodes, { doc: 'Exit codes that the rule matches.' }),
 }
@@ -55,7 +55,7 @@ type RestartRule = InferFields<typeof ruleFields>
 
 export const restartRule = s.object(ruleFields, {
   name: 'ContainerRestartRule',
-  doc: 'A rule that decides whether a container that exited restarts.',
+  doc: 'A rule that decides whether a container restarts after it exits.',
 })
 
 const restartPolicies = ['Always', 'Never', 'OnFailure']

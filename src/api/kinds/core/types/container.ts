@@ -28,9 +28,9 @@ import { securityContext } from './security-context.ts'
 import { checkMounts, volumeDevices, volumeMounts } from './volume-mounts.ts'
 
 const portFields = {
-  name: field(1, s.string(), { doc: 'Name of the port, to which Services and probes can refer.' }),
+  name: field(1, s.string(), { doc: 'Name of the port. Services and probes can refer to the port by this name.' }),
   hostPort: field(2, s.int32(), {
-    doc: 'Port on the node that forwards to the container port, from 1 to 65535. Unset exposes no node port.',
+    doc: 'Port on the node that is forwarded to the container port, from 1 to 65535. If unset, no node port is opened.',
   }),
   containerPort: field(3, s.int32(), { zeroValue: 'write', doc: 'Port number in the container, from 1 to 65535.' }),
   protocol: field(4, s.oneOf('SCTP', 'TCP', 'UDP'), {
@@ -38,14 +38,16 @@ const portFields = {
     publishDefaultSince: '1.24',
     doc: 'Transport protocol: TCP, UDP or SCTP. Defaults to TCP.',
   }),
-  hostIP: field(5, s.string(), { doc: 'Node IP address to bind hostPort to. Unset binds all addresses.' }),
+  hostIP: field(5, s.string(), {
+    doc: 'IP address of the node to which the host port is bound. If unset, the port is bound on all addresses.',
+  }),
 }
 
 export type ContainerPort = InferFields<typeof portFields>
 
 const containerPort = s.object(portFields, {
   name: 'ContainerPort',
-  doc: 'A container port.',
+  doc: 'A port of a container.',
   check: checkPort,
 })
 
@@ -63,54 +65,54 @@ const fields = {
   }),
   image: field(2, s.string(), { doc: 'Container image to run.' }),
   command: field(3, s.list(s.string()), {
-    doc: "Command that replaces the image's entrypoint. References $(NAME) expand to environment variables.",
+    doc: "Command to run instead of the image's entrypoint. References such as `$(NAME)` expand to environment variables.",
   }),
   args: field(4, s.list(s.string()), {
-    doc: "Arguments that replace the image's arguments. References $(NAME) expand to environment variables.",
+    doc: "Arguments to use instead of the image's arguments. References such as `$(NAME)` expand to environment variables.",
   }),
   workingDir: field(5, s.string(), {
     doc: "Working directory of the container. Defaults to the image's working directory.",
   }),
   ports: field(6, ports, {
-    doc: 'Ports that the container listens on. Informational: unlisted ports are reachable too.',
+    doc: 'Ports that the container listens on. The list is informational: ports that it does not contain are reachable as well.',
   }),
   envFrom: field(19, s.list(envFromSource), {
-    doc: 'Sources whose keys all become environment variables. On duplicate keys, the last source takes precedence.',
+    doc: 'ConfigMaps and Secrets whose keys all become environment variables. If a key occurs more than once, the last source takes precedence.',
   }),
   env: field(7, s.list(envVar, byName), {
-    doc: 'Environment variables. They take precedence over variables from envFrom.',
+    doc: 'Environment variables to set in the container. They take precedence over variables from `envFrom`.',
   }),
   resources: field(8, resourceRequirements, {
     zeroValue: 'write',
-    doc: 'Compute resources that the container requests, and their limits.',
+    doc: 'Resource requests and limits of the container.',
   }),
   volumeMounts: field(9, volumeMounts, { doc: 'Pod volumes to mount into the container.' }),
   volumeDevices: field(21, volumeDevices, { doc: 'Pod volumes to map to block devices in the container.' }),
   livenessProbe: field(10, probe, {
-    doc: 'Probe that checks whether the container is alive. On failure, the container is restarted.',
+    doc: 'Probe that checks whether the container is alive. If the probe fails, the container is restarted.',
   }),
   readinessProbe: field(11, readinessProbe, {
-    doc: 'Probe that checks whether the container can serve requests. On failure, Services stop routing to the pod.',
+    doc: 'Probe that checks whether the container can serve requests. If the probe fails, Services stop sending traffic to the pod.',
   }),
   startupProbe: field(22, probe, {
-    doc: 'Probe that checks whether the container has started. The other probes begin after it succeeds.',
+    doc: 'Probe that checks whether the container has started. The other probes do not run until this probe succeeds.',
   }),
   lifecycle: field(12, lifecycle, { doc: 'Actions to run after the container starts and before it stops.' }),
   terminationMessagePath: field(13, s.string(), {
     default: '/dev/termination-log',
-    doc: "File from which the container's termination message is read. Defaults to /dev/termination-log.",
+    doc: 'Path in the container of the file with the termination message. Defaults to `/dev/termination-log`.',
   }),
   terminationMessagePolicy: field(20, s.string(), {
     default: 'File',
-    doc: 'Source of the termination message: File, or FallbackToLogsOnError if the file is empty. Defaults to File.',
+    doc: 'Where the termination message comes from: the file (`File`), or the end of the log if the file is empty and the container failed (`FallbackToLogsOnError`). Defaults to `File`.',
   }),
   imagePullPolicy: field(14, s.oneOf('Always', 'IfNotPresent', 'Never'), {
-    doc: 'When to pull the image: Always, IfNotPresent or Never. Defaults to Always for tag latest, else IfNotPresent.',
+    doc: 'When to pull the image: `Always`, `IfNotPresent` or `Never`. Defaults to `Always` if the image tag is `latest`, otherwise to `IfNotPresent`.',
   }),
   securityContext: field(15, securityContext, {
-    doc: "Security settings for the container. They override the pod's settings.",
+    doc: "Security settings for the container. They override the pod's security settings.",
   }),
-  stdin: field(16, s.boolean(), { doc: 'Whether to keep standard input open. Defaults to false.' }),
+  stdin: field(16, s.boolean(), { doc: "Whether to keep the container's standard input open. Defaults to false." }),
   stdinOnce: field(17, s.boolean(), {
     doc: 'Whether to close standard input after the first client disconnects. Defaults to false.',
   }),
@@ -120,18 +122,18 @@ const fields = {
   resizePolicy: field(23, s.list(resizePolicy), {
     since: '1.27',
     gate: 'InPlacePodVerticalScaling',
-    doc: 'Whether resizing each resource restarts the container.',
+    doc: 'Specifies, for each resource, whether the container restarts when the resource is resized.',
   }),
   restartPolicy: field(24, s.string(), {
     zeroValue: 'keep',
     since: '1.28',
     gate: 'SidecarContainers',
-    doc: 'Restart policy of the container. `Always` makes an init container a sidecar.',
+    doc: 'Restart policy of the container. An init container with the policy `Always` is a sidecar.',
   }),
   restartPolicyRules: field(25, s.list(restartRule), {
     since: '1.34',
     gate: 'ContainerRestartRules',
-    doc: 'Rules in order that override restartPolicy when the container exits, at most 20.',
+    doc: 'Rules that override `restartPolicy` when the container exits, checked in order. At most 20 rules.',
   }),
 }
 
@@ -142,7 +144,7 @@ export const ungatedFields = { ...fields, restartPolicy: { ...fields.restartPoli
 
 export const container = s.object(ungatedFields, {
   name: 'Container',
-  doc: 'A container image and the settings to run it with.',
+  doc: 'A container to run in a pod, with its image and settings.',
   fill: fillPullPolicy,
   check: (value, path, context) => [...checkContainer(value, path, context), ...checkProbes(value, path)],
 })

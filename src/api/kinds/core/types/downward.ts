@@ -13,7 +13,10 @@ import { isEnabled, isSince, type RuleContext } from '../../../schema/context.ts
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 
 const fieldSelectorFields = {
-  apiVersion: field(1, s.string(), { default: 'v1', doc: 'API version of the field path. Defaults to v1.' }),
+  apiVersion: field(1, s.string(), {
+    default: 'v1',
+    doc: 'API version against which the path is resolved. Defaults to `v1`.',
+  }),
   fieldPath: field(2, s.string(), { zeroValue: 'write', doc: 'Path of the field, such as `metadata.name`.' }),
 }
 
@@ -21,13 +24,13 @@ export type ObjectFieldSelector = InferFields<typeof fieldSelectorFields>
 
 export const objectFieldSelector = s.object(fieldSelectorFields, {
   name: 'ObjectFieldSelector',
-  doc: 'Selects a pod field.',
+  doc: 'Selects a field of the pod.',
   atomic: true,
 })
 
 const resourceSelectorFields = {
   containerName: field(1, s.string(), {
-    doc: 'Name of the container. Required in volumes. Defaults to the same container in environment variables.',
+    doc: 'Name of the container. Required in volumes. In environment variables, defaults to the container that declares the variable.',
   }),
   resource: field(2, s.string(), {
     zeroValue: 'write',
@@ -36,7 +39,7 @@ const resourceSelectorFields = {
   divisor: field(3, s.quantity(), {
     zeroValue: 'write',
     published: 'optional',
-    doc: 'Unit of the exposed value, such as 1m or 1Mi. Unset or 0 means 1.',
+    doc: 'Unit of the exposed value, such as `1m` or `1Mi`. If unset or 0, the unit is 1.',
   }),
 }
 
@@ -44,7 +47,7 @@ export type ResourceFieldSelector = InferFields<typeof resourceSelectorFields>
 
 export const resourceFieldSelector = s.object(resourceSelectorFields, {
   name: 'ResourceFieldSelector',
-  doc: 'Selects a resource request or limit of a container.',
+  doc: "Selects a container's resource request or limit.",
   atomic: true,
 })
 

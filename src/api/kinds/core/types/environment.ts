@@ -22,27 +22,27 @@ import { checkNoBacksteps } from './volumes/host-path.ts'
 const keySelectorFields = {
   ...inlinedReference,
   key: field(2, s.string(), { zeroValue: 'write', doc: 'Key to select.' }),
-  optional: field(3, s.boolean(), { zeroValue: 'keep', doc: 'Whether the object or the key may be missing.' }),
+  optional: field(3, s.boolean(), { zeroValue: 'keep', doc: 'Whether the object or its key may be missing.' }),
 }
 
 const configMapKeySelector = s.object(keySelectorFields, {
   name: 'ConfigMapKeySelector',
-  doc: 'Selects a key in a ConfigMap.',
+  doc: 'Selects a key of a ConfigMap.',
   atomic: true,
   check: checkKeySelector,
 })
 
 const secretKeySelector = s.object(keySelectorFields, {
   name: 'SecretKeySelector',
-  doc: 'Selects a key in a Secret.',
+  doc: 'Selects a key of a Secret.',
   atomic: true,
   check: checkKeySelector,
 })
 
 const fileKeyFields = {
   volumeName: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the volume that contains the file.' }),
-  path: field(2, s.string(), { zeroValue: 'write', doc: 'Relative path of the file in the volume.' }),
-  key: field(3, s.string(), { zeroValue: 'write', doc: 'Key in the file.' }),
+  path: field(2, s.string(), { zeroValue: 'write', doc: 'Path of the file, relative to the root of the volume.' }),
+  key: field(3, s.string(), { zeroValue: 'write', doc: 'Key to select from the file.' }),
   optional: field(4, s.boolean(), {
     zeroValue: 'keep',
     default: false,
@@ -52,20 +52,22 @@ const fileKeyFields = {
 
 const fileKeySelector = s.object(fileKeyFields, {
   name: 'FileKeySelector',
-  doc: 'Selects a key in an environment file.',
+  doc: 'Selects a key from an environment file in a volume.',
   atomic: true,
   check: checkFileKey,
 })
 
 const sourceFields = {
-  fieldRef: field(1, objectFieldSelector, { doc: 'Pod field that provides the value.' }),
-  resourceFieldRef: field(2, resourceFieldSelector, { doc: 'Resource request or limit that provides the value.' }),
-  configMapKeyRef: field(3, configMapKeySelector, { doc: 'ConfigMap key that provides the value.' }),
-  secretKeyRef: field(4, secretKeySelector, { doc: 'Secret key that provides the value.' }),
+  fieldRef: field(1, objectFieldSelector, { doc: 'Pod field whose value the variable gets.' }),
+  resourceFieldRef: field(2, resourceFieldSelector, {
+    doc: 'Resource request or limit whose value the variable gets.',
+  }),
+  configMapKeyRef: field(3, configMapKeySelector, { doc: 'ConfigMap key whose value the variable gets.' }),
+  secretKeyRef: field(4, secretKeySelector, { doc: 'Secret key whose value the variable gets.' }),
   fileKeyRef: field(5, fileKeySelector, {
     since: '1.34',
     gate: 'EnvFiles',
-    doc: 'Key in an environment file that provides the value.',
+    doc: 'Key in an environment file whose value the variable gets.',
   }),
 }
 
@@ -80,16 +82,16 @@ const envVarSource = s.object(sourceFields, {
 const variableFields = {
   name: field(1, s.string(), { zeroValue: 'write', required: true, doc: 'Name of the environment variable.' }),
   value: field(2, s.string(), {
-    doc: 'Value of the variable. References $(NAME) expand to variables defined before, and `$$` is a literal `$`.',
+    doc: 'Value of the variable. References such as `$(NAME)` expand to variables that are defined earlier. `$$` stands for a literal `$`.',
   }),
-  valueFrom: field(3, envVarSource, { doc: 'Source of the value. Cannot be combined with value.' }),
+  valueFrom: field(3, envVarSource, { doc: "Source of the variable's value. Mutually exclusive with `value`." }),
 }
 
 export type EnvVar = InferFields<typeof variableFields>
 
 export const envVar = s.object(variableFields, {
   name: 'EnvVar',
-  doc: 'An environment variable in a container.',
+  doc: 'An environment variable to set in a container.',
   check: checkVariable,
 })
 
@@ -99,17 +101,19 @@ const wholeFields = {
 }
 const configMapEnvSource = s.object(wholeFields, {
   name: 'ConfigMapEnvSource',
-  doc: 'Selects all keys in a ConfigMap.',
+  doc: 'Selects all keys of a ConfigMap.',
   check: checkWholeSource,
 })
 const secretEnvSource = s.object(wholeFields, {
   name: 'SecretEnvSource',
-  doc: 'Selects all keys in a Secret.',
+  doc: 'Selects all keys of a Secret.',
   check: checkWholeSource,
 })
 
 const fromFields = {
-  prefix: field(1, s.string(), { doc: 'Prefix added to each key to form the variable name.' }),
+  prefix: field(1, s.string(), {
+    doc: 'Prefix that is added to each key to form the name of the environment variable.',
+  }),
   configMapRef: field(2, configMapEnvSource, { doc: 'ConfigMap whose keys become environment variables.' }),
   secretRef: field(3, secretEnvSource, { doc: 'Secret whose keys become environment variables.' }),
 }
@@ -118,7 +122,7 @@ export type EnvFromSource = InferFields<typeof fromFields>
 
 export const envFromSource = s.object(fromFields, {
   name: 'EnvFromSource',
-  doc: 'All keys in a ConfigMap or Secret as environment variables. Set either configMapRef or secretRef.',
+  doc: 'A ConfigMap or Secret whose keys all become environment variables. Either `configMapRef` or `secretRef` must be set.',
   check: ({ prefix = '' }, path, context) =>
     prefix === '' ? [] : checkVariableName(prefix, child(path, 'prefix'), context),
 })

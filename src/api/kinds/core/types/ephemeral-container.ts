@@ -11,7 +11,7 @@ const fields = {
   // Before 1.26, a missing name is reported as an error of the whole container.
   name: { ...common.name, required: false, published: 'required' as const },
   targetContainerName: field(2, s.string(), {
-    doc: 'Name of the container whose process namespace is shared. Unset shares none.',
+    doc: "Name of the container whose process namespace this container joins. If unset, no container's namespace is joined.",
   }),
 }
 
@@ -32,7 +32,7 @@ const unjudgedParts = ['livenessProbe', 'readinessProbe', 'startupProbe', 'lifec
 
 export const ephemeralContainer = s.object(fields, {
   name: 'EphemeralContainer',
-  doc: 'A container added to a running pod for debugging. It is never restarted.',
+  doc: 'A container that is added to a running pod for debugging. Ephemeral containers are never restarted.',
   fill: fillPullPolicy,
   faultsAt: ephemeralPath,
   leavesUnjudged: (value, context) => {

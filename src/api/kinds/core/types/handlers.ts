@@ -4,10 +4,14 @@ import { checkPortName } from '../../../model/names.ts'
 import { field, type InferFields, inlined, s } from '../../../schema/schema.ts'
 
 const execAction = s.object(
-  { command: field(1, s.list(s.string()), { doc: 'Command and its arguments, executed without a shell.' }) },
+  {
+    command: field(1, s.list(s.string()), {
+      doc: 'Command and its arguments. The command is executed without a shell.',
+    }),
+  },
   {
     name: 'ExecAction',
-    doc: 'Runs a command in the container. Exit code 0 means success.',
+    doc: 'Runs a command in the container. Exit code 0 counts as success.',
     check: ({ command = [] }, path) => (command.length > 0 ? [] : [required(child(path, 'command'))]),
   },
 )
@@ -17,23 +21,23 @@ const httpHeader = s.object(
     name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the header.' }),
     value: field(2, s.string(), { zeroValue: 'write', doc: 'Value of the header.' }),
   },
-  { name: 'HTTPHeader', doc: 'An HTTP request header.' },
+  { name: 'HTTPHeader', doc: 'An HTTP header to send with the request.' },
 )
 
 const httpGetFields = {
-  path: field(1, s.string(), { default: '/', doc: 'Request path. Defaults to /.' }),
-  port: field(2, s.intOrString(), { zeroValue: 'write', doc: 'Port number, or name of a container port.' }),
+  path: field(1, s.string(), { default: '/', doc: 'URL path to request. Defaults to `/`.' }),
+  port: field(2, s.intOrString(), { zeroValue: 'write', doc: 'Number or name of the container port to connect to.' }),
   host: field(3, s.string(), { doc: 'Host to connect to. Defaults to the pod IP.' }),
   scheme: field(4, s.oneOf('HTTP', 'HTTPS'), {
     default: 'HTTP',
-    doc: 'Request scheme: HTTP or HTTPS. Defaults to HTTP.',
+    doc: 'Scheme of the request: `HTTP` or `HTTPS`. Defaults to `HTTP`.',
   }),
-  httpHeaders: field(5, s.list(httpHeader), { doc: 'Additional request headers.' }),
+  httpHeaders: field(5, s.list(httpHeader), { doc: 'HTTP headers to send with the request.' }),
 }
 
 const httpGetAction = s.object(httpGetFields, {
   name: 'HTTPGetAction',
-  doc: 'Sends an HTTP GET request. A status code from 200 to 399 means success.',
+  doc: 'Sends an HTTP GET request. A status code from 200 to 399 counts as success.',
   check: ({ port = 0, httpHeaders = [] }, path) => [
     ...checkPort(port, child(path, 'port')),
     ...httpHeaders.flatMap(({ name = '' }) => checkHeaderName(name, child(path, 'httpHeaders'))),
@@ -42,12 +46,12 @@ const httpGetAction = s.object(httpGetFields, {
 
 const tcpSocketAction = s.object(
   {
-    port: field(1, s.intOrString(), { zeroValue: 'write', doc: 'Port number, or name of a container port.' }),
+    port: field(1, s.intOrString(), { zeroValue: 'write', doc: 'Number or name of the container port to connect to.' }),
     host: field(2, s.string(), { doc: 'Host to connect to. Defaults to the pod IP.' }),
   },
   {
     name: 'TCPSocketAction',
-    doc: 'Opens a TCP connection. An established connection means success.',
+    doc: 'Opens a TCP connection. The check succeeds if the connection is established.',
     check: ({ port = 0 }, path) => checkPort(port, child(path, 'port')),
   },
 )
@@ -58,12 +62,12 @@ const grpcAction = s.object(
     service: field(2, s.string(), {
       zeroValue: 'keep',
       default: '',
-      doc: 'Service name to send in the health check request. Defaults to an empty string.',
+      doc: 'Service name to send in the health check request. Defaults to the empty string.',
     }),
   },
   {
     name: 'GRPCAction',
-    doc: 'Calls the health checking service on a gRPC server.',
+    doc: 'Sends a request to the health-checking service of a gRPC server.',
     check: ({ port = 0 }, path) => checkPortNumber(port, child(path, 'port')),
   },
 )
@@ -83,22 +87,25 @@ const probeFields = {
     grpc: field(4, grpcAction, { doc: 'Sends a gRPC health check request.' }),
   }),
   initialDelaySeconds: field(2, s.int32(), {
-    doc: 'Seconds between the start of the container and the first probe. Defaults to 0.',
+    doc: 'Number of seconds between the start of the container and the first probe. Defaults to 0.',
   }),
-  timeoutSeconds: field(3, s.int32(), { default: 1, doc: 'Seconds after which a probe times out. Defaults to 1.' }),
-  periodSeconds: field(4, s.int32(), { default: 10, doc: 'Seconds between probes. Defaults to 10.' }),
+  timeoutSeconds: field(3, s.int32(), {
+    default: 1,
+    doc: 'Number of seconds after which a probe times out. Defaults to 1.',
+  }),
+  periodSeconds: field(4, s.int32(), { default: 10, doc: 'Number of seconds between probes. Defaults to 10.' }),
   successThreshold: field(5, s.int32(), {
     default: 1,
-    doc: 'Consecutive successes needed after a failure. Must be 1 for liveness and startup probes. Defaults to 1.',
+    doc: 'Number of consecutive successes after which a failed probe counts as successful again. Must be 1 for liveness and startup probes. Defaults to 1.',
   }),
   failureThreshold: field(6, s.int32(), {
     default: 3,
-    doc: 'Consecutive failures after which the probe counts as failed. Defaults to 3.',
+    doc: 'Number of consecutive failures after which the probe counts as failed. Defaults to 3.',
   }),
   terminationGracePeriodSeconds: field(7, s.int64(), {
     zeroValue: 'keep',
     gate: 'ProbeTerminationGracePeriod',
-    doc: 'Seconds the container gets to terminate after a failed probe. Requires the ProbeTerminationGracePeriod feature gate.',
+    doc: 'Number of seconds that the container has to terminate after the probe fails. Requires the ProbeTerminationGracePeriod feature gate.',
   }),
 }
 
@@ -106,7 +113,7 @@ export type Probe = InferFields<typeof probeFields>
 
 export const probe = s.object(probeFields, {
   name: 'Probe',
-  doc: 'A periodic health check of a container. Exactly one handler must be set.',
+  doc: 'A check of a container that is repeated periodically. Exactly one handler must be set.',
   choice: { among: [...handlerNames, 'grpc'], noun },
   check: checkTimes,
 })
@@ -121,7 +128,7 @@ export const readinessProbe = {
 
 const sleepAction = s.object(
   { seconds: field(1, s.int64(), { zeroValue: 'write', doc: 'Number of seconds to sleep.' }) },
-  { name: 'SleepAction', doc: 'Pauses for a number of seconds.' },
+  { name: 'SleepAction', doc: 'Pauses for a given number of seconds.' },
 )
 
 const lifecycleFields = {
@@ -130,29 +137,29 @@ const lifecycleFields = {
     since: '1.29',
     gate: 'PodLifecycleSleepAction',
     dropsEmptyOwner: true,
-    doc: 'Pauses for a number of seconds.',
+    doc: 'Pauses for a given number of seconds.',
   }),
 }
 
 const lifecycleHandler = s.object(lifecycleFields, {
   name: 'LifecycleHandler',
-  doc: "Action to run at a point in a container's lifecycle. Exactly one handler must be set.",
+  doc: "An action to run at a point in a container's lifecycle. Exactly one handler must be set.",
   choice: { among: [...handlerNames, 'sleep'], noun },
 })
 
 const lifecycleHooks = {
   postStart: field(1, lifecycleHandler, {
-    doc: 'Runs immediately after the container starts. The container is not ready until the handler finishes.',
+    doc: 'Action to run immediately after the container starts. The container is not ready until the action finishes.',
   }),
   preStop: field(2, lifecycleHandler, {
-    doc: 'Runs before the container is stopped. Its duration counts toward the grace period.',
+    doc: 'Action to run before the container is stopped. Its duration counts towards the grace period.',
   }),
   stopSignal: field(3, s.string(), {
     zeroValue: 'keep',
     since: '1.33',
     gate: 'ContainerStopSignals',
     dropsEmptyOwner: true,
-    doc: "Signal that stops the container, such as SIGTERM. Defaults to the image's signal. Requires spec.os.name.",
+    doc: 'Signal that stops the container, such as `SIGTERM`. Defaults to the signal that the image specifies. Requires `spec.os.name`.',
   }),
 }
 

@@ -9,26 +9,30 @@ import { isAtLeast } from '../../../versions/emulated-version.ts'
 import type { Located } from './strict-values.ts'
 
 const portFields = {
-  port: field(1, s.int32(), { zeroValue: 'write', doc: 'Number of the port.' }),
+  port: field(1, s.int32(), { zeroValue: 'write', doc: 'Port number.' }),
   protocol: field(2, s.string(), { zeroValue: 'write', doc: 'Transport protocol of the port: TCP, UDP or SCTP.' }),
   error: field(3, s.string(), {
     zeroValue: 'keep',
-    doc: 'Machine-readable error for the port, in CamelCase. Unset if the port works.',
+    doc: 'Machine-readable reason why the port does not work, in CamelCase. Unset if the port works.',
   }),
 }
 
 const portStatus = s.object(portFields, { name: 'PortStatus', doc: 'Status of one load balancer port.' })
 
 const pointFields = {
-  ip: field(1, s.string(), { doc: 'IP address of the load balancer, if it has one.' }),
-  hostname: field(2, s.string(), { doc: 'Host name of the load balancer, if it is reached by name.' }),
+  ip: field(1, s.string(), {
+    doc: 'IP address of the load balancer. Unset if the load balancer is reached by host name.',
+  }),
+  hostname: field(2, s.string(), {
+    doc: 'Host name of the load balancer. Unset if the load balancer is reached by IP address.',
+  }),
   ipMode: field(3, s.string(), {
     zeroValue: 'keep',
     since: '1.29',
     gate: 'LoadBalancerIPMode',
-    doc: "How traffic arrives at the nodes: VIP (with the load balancer's address) or Proxy. Requires ip.",
+    doc: "Destination address of traffic that arrives at the nodes: the load balancer's (`VIP`) or the node's or pod's (`Proxy`). Requires `ip`.",
   }),
-  ports: field(4, s.list(portStatus), { doc: 'Status of each load balancer port.' }),
+  ports: field(4, s.list(portStatus), { doc: 'Status of each port of the load balancer.' }),
 }
 
 type Point = Pick<InferFields<typeof pointFields>, 'ip' | 'hostname'>
@@ -52,7 +56,7 @@ const ingressPortStatus = s.object(portFields, {
 
 const { ip, hostname } = pointFields
 const ingressPoint = s.object(
-  { ip, hostname, ports: field(4, s.list(ingressPortStatus), { doc: 'Status of each load balancer port.' }) },
+  { ip, hostname, ports: field(4, s.list(ingressPortStatus), { doc: 'Status of each port of the load balancer.' }) },
   {
     name: 'networking.v1.IngressLoadBalancerIngress',
     doc: "An external address of an Ingress's load balancer.",

@@ -14,20 +14,24 @@ const configMapNodeConfigSource = s.object(
     resourceVersion: field(4, s.string(), { doc: 'Resource version of the ConfigMap.' }),
     kubeletConfigKey: field(5, s.string(), { ...needed, doc: 'Key in the ConfigMap that contains the configuration.' }),
   },
-  { name: 'ConfigMapNodeConfigSource', doc: 'A ConfigMap that contains the node agent configuration.' },
+  { name: 'ConfigMapNodeConfigSource', doc: "A ConfigMap that contains the node agent's configuration." },
 )
 
 export const nodeConfigSource = s.object(
-  { configMap: field(2, configMapNodeConfigSource, { doc: 'ConfigMap that contains the configuration.' }) },
-  { name: 'NodeConfigSource', doc: 'Source of the node agent configuration.' },
+  {
+    configMap: field(2, configMapNodeConfigSource, { doc: "ConfigMap that contains the node agent's configuration." }),
+  },
+  { name: 'NodeConfigSource', doc: "Source of the node agent's configuration." },
 )
 
 export const nodeConfigStatus = s.object(
   {
     assigned: field(1, nodeConfigSource, { doc: 'Configuration that the node agent should use.' }),
     active: field(2, nodeConfigSource, { doc: 'Configuration that the node agent currently uses.' }),
-    lastKnownGood: field(3, nodeConfigSource, { doc: 'Configuration that the node agent falls back to on errors.' }),
-    error: field(4, s.string(), { doc: 'Error that prevents use of the assigned configuration.' }),
+    lastKnownGood: field(3, nodeConfigSource, {
+      doc: 'Last working configuration, which the node agent falls back to if the assigned configuration fails.',
+    }),
+    error: field(4, s.string(), { doc: 'Error that prevents the node agent from using the assigned configuration.' }),
   },
-  { name: 'NodeConfigStatus', doc: 'Observed status of the node agent configuration.' },
+  { name: 'NodeConfigStatus', doc: "Observed status of the node agent's configuration." },
 )

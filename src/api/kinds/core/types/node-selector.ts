@@ -8,27 +8,27 @@ import { field, type Infer, s } from '../../../schema/schema.ts'
 
 const requirement = s.object(
   {
-    key: field(1, s.string(), { zeroValue: 'write', doc: 'Label key or field path of the node.' }),
+    key: field(1, s.string(), { zeroValue: 'write', doc: 'Label key, or the path of a node field.' }),
     operator: field(2, s.string(), { zeroValue: 'write', doc: 'Operator: In, NotIn, Exists, DoesNotExist, Gt or Lt.' }),
     values: field(3, s.list(s.string()), {
-      doc: 'Values to compare: at least one for In and NotIn, one integer for Gt and Lt, otherwise none.',
+      doc: 'Values to compare with. `In` and `NotIn` require at least one value, `Gt` and `Lt` exactly one integer. Must be empty for the other operators.',
     }),
   },
-  { name: 'NodeSelectorRequirement', doc: 'A requirement on one node label or field.' },
+  { name: 'NodeSelectorRequirement', doc: 'A requirement on a label or field of a node.' },
 )
 
 type Requirement = Infer<typeof requirement>
 
 export const nodeSelectorTerm = s.object(
   {
-    matchExpressions: field(1, s.list(requirement), { doc: 'Requirements on node labels.' }),
+    matchExpressions: field(1, s.list(requirement), { doc: 'Requirements on the labels of a node.' }),
     matchFields: field(2, s.list(requirement), {
-      doc: 'Requirements on node fields. The only supported field is metadata.name.',
+      doc: 'Requirements on the fields of a node. The only supported field is `metadata.name`.',
     }),
   },
   {
     name: 'NodeSelectorTerm',
-    doc: 'Requirements that a node must all meet. An empty term matches no node.',
+    doc: 'A set of requirements, all of which a node must meet. An empty term matches no nodes.',
     atomic: true,
     check: ({ matchExpressions = [], matchFields = [] }, path) => [
       ...matchExpressions.flatMap((item, i) => checkExpression(item, at(child(path, 'matchExpressions'), i))),
@@ -44,7 +44,11 @@ export const nodeSelector = s.object(
       doc: 'Alternative terms. A node must match at least one of them.',
     }),
   },
-  { name: 'core.v1.NodeSelector', doc: 'Selects the nodes that match at least one of the terms.', atomic: true },
+  {
+    name: 'core.v1.NodeSelector',
+    doc: 'Selects nodes. A node is selected if it matches at least one term.',
+    atomic: true,
+  },
 )
 
 /** Checks a requirement on labels. */

@@ -37,7 +37,7 @@ const glusterfs = s.object(
     ...glusterfsFields,
     endpointsNamespace: field(4, s.string(), {
       zeroValue: 'keep',
-      doc: "Namespace of the Endpoints. Unset means the claim's namespace.",
+      doc: "Namespace of the Endpoints object. Defaults to the claim's namespace.",
     }),
   },
   {
@@ -55,7 +55,7 @@ const azureFile = s.object(
     ...azureFileFields,
     secretNamespace: field(4, s.string(), {
       zeroValue: 'keep',
-      doc: "Namespace of the Secret. Unset means the pod's namespace.",
+      doc: "Namespace of the Secret. Defaults to the pod's namespace.",
     }),
   },
   {
@@ -67,10 +67,10 @@ const azureFile = s.object(
 
 const local = s.object(
   {
-    path: requiredText(1, 'Absolute path of the directory or block device on the node. Must not contain `..`.'),
+    path: requiredText(1, 'Absolute path of a directory or block device on the node. Must not contain `..`.'),
     fsType: field(2, s.string(), {
       zeroValue: 'keep',
-      doc: 'File system type to create if the path is an unformatted block device.',
+      doc: 'Type of the file system to create if the path is an unformatted block device.',
     }),
   },
   {
@@ -93,31 +93,33 @@ const fullSecret = secretReference({ name: true, namespace: true })
 const csi = s.object(
   {
     driver: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the CSI driver. At most 63 characters.' }),
-    volumeHandle: requiredText(2, "ID of the volume in the driver's storage system."),
+    volumeHandle: requiredText(2, 'ID of the volume in the storage system.'),
     readOnly: flag(3, 'Whether the volume is read-only.'),
     fsType: fsType(4),
     volumeAttributes: field(5, s.map(s.string()), {
-      doc: 'Attributes passed to the driver when it publishes the volume.',
+      doc: 'Attributes to pass to the driver when it publishes the volume.',
     }),
     controllerPublishSecretRef: field(6, fullSecret, {
-      doc: 'Secret that the CSI driver uses to attach the volume to a node.',
+      doc: 'Secret that the CSI driver uses when it attaches the volume to a node.',
     }),
     nodeStageSecretRef: field(7, secretReference(), {
-      doc: 'Secret that the CSI driver uses to stage the volume on a node.',
+      doc: 'Secret that the CSI driver uses when it stages the volume on a node.',
     }),
     nodePublishSecretRef: field(8, fullSecret, {
-      doc: 'Secret that the CSI driver uses to publish the volume to a pod.',
+      doc: 'Secret that the CSI driver uses when it publishes the volume to a pod.',
     }),
-    controllerExpandSecretRef: field(9, fullSecret, { doc: 'Secret that the CSI driver uses to expand the volume.' }),
+    controllerExpandSecretRef: field(9, fullSecret, {
+      doc: 'Secret that the CSI driver uses when it expands the volume.',
+    }),
     nodeExpandSecretRef: field(10, fullSecret, {
       since: '1.25',
       gate: 'CSINodeExpandSecret',
-      doc: 'Secret that the CSI driver uses to expand the volume on a node.',
+      doc: 'Secret that the CSI driver uses when it expands the volume on a node.',
     }),
   },
   {
     name: 'CSIPersistentVolumeSource',
-    doc: 'A volume managed by a CSI driver.',
+    doc: 'A volume that a CSI driver manages.',
     check: (source, path, context) => [
       ...checkDriverName(source.driver ?? '', child(path, 'driver'), context),
       ...validatedSecrets.flatMap((name) => checkSecret(source[name] ?? {}, child(path, name), context)),
@@ -154,7 +156,7 @@ const sources = {
   gcePersistentDisk: field(1, gcePersistentDisk, { doc: 'Google Compute Engine persistent disk.' }),
   awsElasticBlockStore: field(2, awsElasticBlockStore, { doc: 'AWS Elastic Block Store volume.' }),
   hostPath: field(3, hostPath, {
-    doc: 'Directory on the node. Suitable only for tests on clusters with a single node.',
+    doc: 'Directory on the node. Only for tests on a single-node cluster.',
   }),
   glusterfs: field(4, glusterfs, { doc: 'Glusterfs volume.' }),
   nfs: field(5, nfs, { doc: 'Directory exported by an NFS server.' }),
@@ -167,7 +169,7 @@ const sources = {
   fc: field(10, fc, { doc: 'Fibre Channel disk.' }),
   flocker: field(11, flocker, { doc: 'Flocker dataset.' }),
   flexVolume: field(12, flexVolumeWith('FlexPersistentVolumeSource', secretReference()), {
-    doc: 'Volume managed by a FlexVolume driver installed on the node.',
+    doc: 'Volume managed by a FlexVolume driver that is installed on the node.',
   }),
   azureFile: field(13, azureFile, { doc: 'Azure Files share.' }),
   vsphereVolume: field(14, vsphereVolume, { doc: 'vSphere virtual disk.' }),
@@ -176,7 +178,7 @@ const sources = {
   photonPersistentDisk: field(17, photonPersistentDisk, { doc: 'Photon Controller persistent disk.' }),
   portworxVolume: field(18, portworxVolume, { doc: 'Portworx volume.' }),
   scaleIO: field(19, scaleIoWith('ScaleIOPersistentVolumeSource', secretReference()), { doc: 'ScaleIO volume.' }),
-  local: field(20, local, { doc: 'Storage attached directly to one node. Requires nodeAffinity.' }),
+  local: field(20, local, { doc: 'Storage attached directly to one node. Requires `nodeAffinity`.' }),
   storageos: field(21, storageOsWith('StorageOSPersistentVolumeSource', storageOsSecret), {
     doc: 'StorageOS volume.',
   }),
@@ -229,25 +231,27 @@ export const persistentVolumeSpec = s.object(
     accessModes: field(3, accessModes, {
       required: true,
       published: 'optional',
-      doc: 'Access modes: ReadWriteOnce (one node), ReadOnlyMany and ReadWriteMany (many nodes). At least one.',
+      doc: 'Access modes that the volume supports: `ReadWriteOnce` (one node), `ReadOnlyMany` or `ReadWriteMany` (many nodes). At least one is required.',
     }),
     claimRef: field(4, granularObjectReference, {
       earlier: { until: '1.24', schema: objectReference },
-      doc: 'Claim that the volume is bound to. Set when the volume is bound.',
+      doc: 'Claim to which the volume is bound. Set when the volume is bound.',
     }),
     persistentVolumeReclaimPolicy: field(5, s.oneOf('Delete', 'Recycle', 'Retain'), {
-      doc: 'Policy after the claim is deleted: Retain, Delete or Recycle (erase the data). Defaults to Retain.',
+      doc: 'What to do with the volume after its claim is deleted: `Retain`, `Delete` or `Recycle` (erase the data for reuse). Defaults to `Retain`.',
     }),
-    storageClassName: field(6, s.string(), { doc: "Name of the volume's StorageClass. Empty means no class." }),
+    storageClassName: field(6, s.string(), {
+      doc: "Name of the volume's StorageClass. Empty if the volume does not belong to a class.",
+    }),
     mountOptions: field(7, s.list(s.string()), {
-      doc: 'Mount options, such as `ro`. The server does not validate them.',
+      doc: 'Mount options, such as `ro`. The server does not validate the options.',
     }),
     volumeMode: field(8, s.oneOf('Block', 'Filesystem'), {
       zeroValue: 'keep',
-      doc: 'How the volume is used: Filesystem or Block. Defaults to Filesystem.',
+      doc: 'Whether the volume is used with a file system (`Filesystem`) or as a raw block device (`Block`). Defaults to `Filesystem`.',
     }),
     nodeAffinity: field(9, nodeAffinity, {
-      doc: 'Nodes from which the volume is accessible. Unset means all nodes. Immutable once set.',
+      doc: 'Nodes from which the volume is accessible. If unset, the volume is accessible from all nodes. Immutable once set.',
     }),
     volumeAttributesClassName: field(10, s.string(), {
       zeroValue: 'keep',

@@ -5,8 +5,11 @@ import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { repeatedAt } from './repeated.ts'
 
 export const schedulingGate = s.object(
-  { name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the gate, unique in the pod.' }) },
-  { name: 'PodSchedulingGate', doc: 'A gate that keeps a pod from being scheduled until it is removed.' },
+  { name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the scheduling gate, unique within the pod.' }) },
+  {
+    name: 'PodSchedulingGate',
+    doc: 'A scheduling gate. The pod is not scheduled until all its gates have been removed.',
+  },
 )
 
 const claimSource = s.object(
@@ -17,15 +20,18 @@ const claimSource = s.object(
     }),
     resourceClaimTemplateName: field(2, s.string(), {
       zeroValue: 'keep',
-      doc: 'Name of a ResourceClaimTemplate from which a claim is created for the pod.',
+      doc: 'Name of the ResourceClaimTemplate from which a claim is created for the pod.',
     }),
   },
-  { name: 'ClaimSource', doc: 'Source of a resource claim. Exactly one field is set.' },
+  { name: 'ClaimSource', doc: 'Source of a resource claim. Exactly one field must be set.' },
 )
 
 const podClaimFields = {
-  name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the claim in the pod. Must be a DNS label.' }),
-  source: field(2, claimSource, { zeroValue: 'write', until: '1.31', doc: 'Source of the claim.' }),
+  name: field(1, s.string(), {
+    zeroValue: 'write',
+    doc: "Name by which the pod's containers refer to the claim. Must be a DNS label.",
+  }),
+  source: field(2, claimSource, { zeroValue: 'write', until: '1.31', doc: 'Where the claim comes from.' }),
   resourceClaimName: field(3, s.string(), {
     zeroValue: 'keep',
     since: '1.31',
@@ -36,7 +42,7 @@ const podClaimFields = {
     zeroValue: 'keep',
     since: '1.31',
     gate: 'DynamicResourceAllocation',
-    doc: 'Name of a ResourceClaimTemplate from which a claim is created for the pod.',
+    doc: 'Name of the ResourceClaimTemplate from which a claim is created for the pod.',
   }),
 }
 
@@ -44,17 +50,17 @@ export type PodResourceClaim = InferFields<typeof podClaimFields>
 
 export const podResourceClaim = s.object(podClaimFields, {
   name: 'PodResourceClaim',
-  doc: "A ResourceClaim that a pod's containers can use.",
+  doc: 'A ResourceClaim that the containers of a pod can use.',
   check: checkClaim,
 })
 
 export const workloadReference = s.object(
   {
     name: field(1, s.string(), { zeroValue: 'write', doc: "Name of the Workload in the pod's namespace." }),
-    podGroup: field(2, s.string(), { zeroValue: 'write', doc: 'Name of the pod group in the Workload.' }),
-    podGroupReplicaKey: field(3, s.string(), { doc: 'Key of the pod group replica.' }),
+    podGroup: field(2, s.string(), { zeroValue: 'write', doc: 'Name of the pod group within the Workload.' }),
+    podGroupReplicaKey: field(3, s.string(), { doc: 'Key that identifies the replica of the pod group.' }),
   },
-  { name: 'WorkloadReference', doc: 'Pod group in a Workload to which a pod belongs.' },
+  { name: 'WorkloadReference', doc: 'Reference to the pod group of a Workload to which a pod belongs.' },
 )
 
 export const schedulingGroup = s.object(
@@ -63,7 +69,7 @@ export const schedulingGroup = s.object(
   },
   {
     name: 'PodSchedulingGroup',
-    doc: 'Group of pods that are scheduled together.',
+    doc: 'Reference to the group of pods with which a pod is scheduled.',
     check: ({ podGroupName: name }, path) =>
       name === undefined
         ? [invalid(child(path, 'podGroupName'), null, 'must be set')]

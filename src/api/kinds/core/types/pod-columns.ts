@@ -19,7 +19,7 @@ const statusColumn = (word: (pod: Pod) => string) =>
   column('Status', 'Summary of the state of the pod and its containers.', word)
 
 const restartsColumn = (lastRestart: (pod: Pod) => number) =>
-  column('Restarts', 'Number of container restarts and time since the last one.', (pod: Pod, now) => {
+  column('Restarts', 'Number of container restarts, and the time since the last one.', (pod: Pod, now) => {
     const count = countedContainers(pod).reduce((sum, { restartCount = 0 }) => sum + restartCount, 0)
     const last = lastRestart(pod)
     return last === 0 ? `${count}` : `${count} (${humanDuration(now - last)} ago)`
@@ -27,7 +27,7 @@ const restartsColumn = (lastRestart: (pod: Pod) => number) =>
 
 export const podColumns: readonly Column<Pod>[] = [
   nameColumn as Column<Pod>,
-  column('Ready', 'Number of ready containers and total number of containers.', (pod: Pod) => readyCount(pod)),
+  column('Ready', 'Number of ready containers, and the total number of containers.', (pod: Pod) => readyCount(pod)),
   { ...statusColumn((pod) => (isTerminating(pod) ? goneWord(pod) : stateWord(pod))), until: '1.30' },
   { ...statusColumn((pod) => (isTerminating(pod) && !isEnded(pod) ? goneWord(pod) : stateWord(pod))), since: '1.30' },
   { ...restartsColumn(lastOfAll), until: '1.28' },
@@ -37,13 +37,13 @@ export const podColumns: readonly Column<Pod>[] = [
   column('Node', 'Node on which the pod runs.', (pod: Pod) => pod.spec?.nodeName || '<none>', 1),
   column(
     'Nominated Node',
-    'Node on which lower-priority pods are being preempted for this pod.',
+    'Node on which lower-priority pods are being preempted to make room for this pod.',
     (pod: Pod) => pod.status?.nominatedNodeName || '<none>',
     1,
   ),
   column(
     'Readiness Gates',
-    'Number of readiness gates that are True and their total number.',
+    'Number of readiness gates that are True, and the total number of readiness gates.',
     (pod: Pod) => openGates(pod),
     1,
   ),
@@ -52,9 +52,12 @@ export const podColumns: readonly Column<Pod>[] = [
 const ended = new Map<string, RowCondition>([
   [
     'Succeeded',
-    { type: 'Completed', status: 'True', reason: 'Succeeded', message: 'The pod has finished without a failure.' },
+    { type: 'Completed', status: 'True', reason: 'Succeeded', message: 'The pod has terminated without a failure.' },
   ],
-  ['Failed', { type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod has finished with a failure.' }],
+  [
+    'Failed',
+    { type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod has terminated with a failure.' },
+  ],
 ])
 
 /** Marks finished pods because some clients hide them. */

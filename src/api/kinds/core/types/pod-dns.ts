@@ -12,20 +12,23 @@ const hostAliasFields = {
 
 type HostAlias = InferFields<typeof hostAliasFields>
 
-export const hostAlias = s.object(hostAliasFields, { name: 'HostAlias', doc: "An entry in a pod's hosts file." })
+export const hostAlias = s.object(hostAliasFields, { name: 'HostAlias', doc: "An entry for a pod's hosts file." })
 
 const dnsOption = s.object(
   {
     name: field(1, s.string(), { doc: 'Name of the resolver option.' }),
-    value: field(2, s.string(), { zeroValue: 'keep', doc: 'Value of the resolver option, if it has one.' }),
+    value: field(2, s.string(), {
+      zeroValue: 'keep',
+      doc: 'Value of the resolver option. Unset if the option takes no value.',
+    }),
   },
   { name: 'PodDNSConfigOption', doc: 'A DNS resolver option.' },
 )
 
 const dnsConfigFields = {
-  nameservers: field(1, s.list(s.string()), { doc: 'Additional DNS servers by IP address. At most 3.' }),
+  nameservers: field(1, s.list(s.string()), { doc: 'IP addresses of additional DNS servers. At most 3 servers.' }),
   searches: field(2, s.list(s.string()), {
-    doc: 'Additional DNS search domains. At most 6, and at most 256 characters in total.',
+    doc: 'Additional DNS search domains. At most 6 domains, with at most 256 characters in total.',
   }),
   options: field(3, s.list(dnsOption), { doc: 'Additional DNS resolver options.' }),
 }
@@ -34,7 +37,7 @@ type DnsConfig = InferFields<typeof dnsConfigFields>
 
 export const dnsConfig = s.object(dnsConfigFields, {
   name: 'PodDNSConfig',
-  doc: 'DNS settings for a pod, merged with the settings from the DNS policy.',
+  doc: 'DNS settings for a pod. They are merged with the settings from the DNS policy.',
 })
 
 /** With policy None and no name server, reports only the missing name server. */

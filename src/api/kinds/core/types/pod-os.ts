@@ -14,7 +14,7 @@ import type { PodSecurityContext, SecurityContext } from './security-context.ts'
 
 export const podOs = s.object(
   { name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the operating system: linux or windows.' }) },
-  { name: 'PodOS', doc: "Operating system of a pod's containers." },
+  { name: 'PodOS', doc: "The operating system of a pod's containers." },
 )
 
 interface PodOfSystem extends Containers {

@@ -50,41 +50,41 @@ const spread = s.list(topologySpreadConstraint, {
 
 const fields = {
   volumes: field(1, s.list(volume, { ...byName, retainKeys: true }), {
-    doc: "Volumes that the pod's containers can mount.",
+    doc: 'Volumes that the containers of the pod can mount.',
   }),
   initContainers: field(20, s.list(initContainer, byName), {
-    doc: 'Containers that run to completion, one after the other, before the regular containers start.',
+    doc: 'Containers that run to completion, one after another, before the regular containers start.',
   }),
   containers: field(2, s.list(container, byName), {
     zeroValue: 'write',
-    doc: 'Containers in the pod. At least one is required. Containers cannot be added or removed later.',
+    doc: 'Containers of the pod. At least one is required. Containers cannot be added or removed after the pod has been created.',
   }),
   ephemeralContainers: field(34, s.list(ephemeralContainer, byName), {
-    doc: 'Debugging containers added to the running pod. Changed only through the ephemeralcontainers subresource.',
+    doc: 'Debugging containers that were added to the running pod. They can be added only through the ephemeralcontainers subresource.',
   }),
   restartPolicy: field(3, s.oneOf('Always', 'OnFailure', 'Never'), {
     default: 'Always',
-    doc: 'When to restart terminated containers: Always, OnFailure or Never. Defaults to Always.',
+    doc: 'When to restart terminated containers: `Always`, `OnFailure` or `Never`. Defaults to `Always`.',
   }),
   terminationGracePeriodSeconds: field(4, s.int64(), {
     zeroValue: 'keep',
     default: 30,
-    doc: 'Seconds the pod gets to terminate gracefully. 0 kills it immediately. Defaults to 30.',
+    doc: 'Number of seconds that the pod has to terminate gracefully. With 0, the pod is killed immediately. Defaults to 30.',
   }),
   activeDeadlineSeconds: field(5, s.int64(), {
     zeroValue: 'keep',
-    doc: 'Seconds after which a running pod is terminated and marked as failed. At least 1. Unset means no limit.',
+    doc: 'Number of seconds after which a running pod is terminated and marked as failed. Must be at least 1. If unset, there is no limit.',
   }),
   dnsPolicy: field(6, s.oneOf('ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'), {
     default: 'ClusterFirst',
-    doc: 'DNS policy: ClusterFirst, ClusterFirstWithHostNet, Default (as the node) or None. Defaults to ClusterFirst.',
+    doc: "DNS policy: `ClusterFirst`, `ClusterFirstWithHostNet`, `Default` (use the node's DNS settings) or `None` (use only `dnsConfig`). Defaults to `ClusterFirst`.",
   }),
   nodeSelector: field(7, s.map(s.string(), { atomic: true }), { doc: 'Labels that a node must have to run the pod.' }),
   serviceAccountName: field(8, s.string(), { doc: 'Name of the service account that the pod runs as.' }),
   serviceAccount: field(9, s.string(), { doc: 'Deprecated alias for serviceAccountName.' }),
   automountServiceAccountToken: field(21, s.boolean(), {
     zeroValue: 'keep',
-    doc: "Whether to mount a service account token. Unset uses the service account's setting.",
+    doc: "Whether to mount the service account's token into the pod. If unset, the service account's setting applies.",
   }),
   nodeName: field(10, s.string(), { doc: 'Name of the node that runs the pod. Usually set by the scheduler.' }),
   hostNetwork: field(11, s.boolean(), {
@@ -94,11 +94,11 @@ const fields = {
   hostIPC: field(13, s.boolean(), { doc: "Whether the pod uses the node's IPC namespace. Defaults to false." }),
   shareProcessNamespace: field(27, s.boolean(), {
     zeroValue: 'keep',
-    doc: 'Whether all containers share one PID namespace. Cannot be combined with hostPID. Defaults to false.',
+    doc: 'Whether all containers share one PID namespace. Mutually exclusive with `hostPID`. Defaults to false.',
   }),
   securityContext: field(14, podSecurityContext, {
     default: {},
-    doc: "Security settings for all containers. A container's own settings override them.",
+    doc: "Security settings for all containers. A container's own security settings override them.",
   }),
   imagePullSecrets: field(15, s.list(localObjectReference, byName), {
     doc: "Secrets in the same namespace for pulling the pod's images.",
@@ -107,14 +107,16 @@ const fields = {
     doc: "Host name of the pod. Must be a DNS label. Defaults to the pod's name.",
   }),
   subdomain: field(17, s.string(), {
-    doc: 'Subdomain of the pod. Its full name becomes `<hostname>.<subdomain>.<namespace>.svc.<cluster domain>`.',
+    doc: "Subdomain of the pod. The pod's full host name is `<hostname>.<subdomain>.<namespace>.svc.<cluster domain>`.",
   }),
   affinity: field(18, affinity, { doc: 'Scheduling constraints relative to nodes and other pods.' }),
   schedulerName: field(19, s.string(), {
     default: 'default-scheduler',
     doc: 'Name of the scheduler that assigns the pod to a node. Defaults to default-scheduler.',
   }),
-  tolerations: field(22, s.list(toleration), { doc: 'Taints that the pod tolerates.' }),
+  tolerations: field(22, s.list(toleration), {
+    doc: 'Tolerations of the pod. They allow the pod to run on nodes with matching taints.',
+  }),
   hostAliases: field(23, s.list(hostAlias, byIp), {
     doc: "Additional entries for the pod's hosts file.",
   }),
@@ -123,29 +125,31 @@ const fields = {
   }),
   priority: field(25, s.int32(), {
     zeroValue: 'keep',
-    doc: 'Priority of the pod. Higher values are more important. Set from the PriorityClass.',
+    doc: 'Priority of the pod. Pods with higher values are more important. The server sets this field from the PriorityClass.',
   }),
-  dnsConfig: field(26, dnsConfig, { doc: 'DNS settings for the pod, merged with the settings from the DNS policy.' }),
+  dnsConfig: field(26, dnsConfig, {
+    doc: 'DNS settings for the pod. They are merged with the settings from the DNS policy.',
+  }),
   readinessGates: field(28, s.list(readinessGate), {
     doc: 'Additional conditions that must be True before the pod is ready.',
   }),
   runtimeClassName: field(29, s.string(), {
     zeroValue: 'keep',
-    doc: 'Name of the RuntimeClass that runs the pod. Unset uses the default runtime.',
+    doc: 'Name of the RuntimeClass with which to run the pod. If unset, the default container runtime runs the pod.',
   }),
   enableServiceLinks: field(30, s.boolean(), {
     zeroValue: 'keep',
-    doc: 'Whether to expose the Services in the namespace as environment variables. Defaults to true.',
+    doc: 'Whether the pod gets environment variables for the Services in its namespace. Defaults to true.',
   }),
   preemptionPolicy: field(31, s.oneOf('PreemptLowerPriority', 'Never'), {
     zeroValue: 'keep',
-    doc: 'Preemption policy: PreemptLowerPriority or Never. Unset means PreemptLowerPriority.',
+    doc: 'Whether the pod may preempt pods with a lower priority: `PreemptLowerPriority` or `Never`. Defaults to `PreemptLowerPriority`.',
   }),
   overhead: field(32, resourceList, {
-    doc: "Resources needed to run the pod in addition to its containers' resources. Set from the RuntimeClass.",
+    doc: 'Resources that the pod consumes in addition to those of its containers. The server sets this field from the RuntimeClass.',
   }),
   topologySpreadConstraints: field(33, spread, {
-    doc: 'Constraints on how evenly matching pods are spread across topology domains.',
+    doc: 'Constraints on how evenly pods are spread across topology domains.',
   }),
   setHostnameAsFQDN: field(35, s.boolean(), {
     zeroValue: 'keep',
@@ -164,34 +168,34 @@ const fields = {
   schedulingGates: field(38, s.list(schedulingGate, byName), {
     since: '1.26',
     gate: 'PodSchedulingReadiness',
-    doc: 'Gates that keep the pod from being scheduled. They can only be removed after the pod is created.',
+    doc: 'Scheduling gates, which keep the pod from being scheduled. After the pod has been created, gates can only be removed.',
   }),
   resourceClaims: field(39, s.list(podResourceClaim, { ...byName, retainKeys: true }), {
     since: '1.26',
     gate: 'DynamicResourceAllocation',
-    doc: 'ResourceClaims that must be allocated before the pod starts. Containers refer to them by name. Immutable.',
+    doc: 'ResourceClaims that must be allocated before the pod can start. Containers refer to the claims by name. Immutable.',
   }),
   resources: field(40, resourceRequirements, {
     since: '1.32',
     gate: 'PodLevelResources',
-    doc: 'Resource requests and limits for the whole pod: cpu, memory and huge pages.',
+    doc: 'Resource requests and limits for the pod as a whole. Supports CPU, memory and huge pages.',
   }),
   hostnameOverride: field(41, s.string(), {
     zeroValue: 'keep',
     since: '1.34',
     gate: 'HostnameOverride',
-    doc: 'Host name of the pod, instead of its name. Cannot be combined with hostNetwork or setHostnameAsFQDN.',
+    doc: "Host name to use instead of the pod's name. Mutually exclusive with `hostNetwork` and `setHostnameAsFQDN`.",
   }),
   workloadRef: field(42, workloadReference, {
     since: '1.35',
     until: '1.36',
     gate: 'GenericWorkload',
-    doc: 'Pod group in a Workload to which the pod belongs. Immutable.',
+    doc: 'Pod group of a Workload to which the pod belongs. Immutable.',
   }),
   schedulingGroup: field(43, schedulingGroup, {
     since: '1.36',
     gate: 'GenericWorkload',
-    doc: 'Group of pods that are scheduled together. Immutable.',
+    doc: 'Group of pods with which the pod is scheduled. Immutable.',
   }),
 }
 
@@ -199,7 +203,7 @@ export type PodSpec = InferFields<typeof fields>
 
 export const podSpec = s.object(fields, {
   name: 'PodSpec',
-  doc: 'Specification of a pod.',
+  doc: 'Specification of a Pod.',
   fill: (spec, context) => {
     nameAccountTwice(spec)
     roundResources(spec.overhead)

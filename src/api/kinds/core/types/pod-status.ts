@@ -11,17 +11,17 @@ const conditionFields = {
     doc: 'Type of the condition: PodScheduled, Initialized, ContainersReady, Ready or a custom type.',
   }),
   status: field(2, s.string(), { zeroValue: 'write', doc: 'Status of the condition: True, False or Unknown.' }),
-  lastProbeTime: field(3, s.time(), { zeroValue: 'write', doc: 'Time the condition was last probed.' }),
+  lastProbeTime: field(3, s.time(), { zeroValue: 'write', doc: 'Time when the condition was last probed.' }),
   lastTransitionTime: field(4, s.time(), {
     zeroValue: 'write',
-    doc: 'Time the status of the condition last changed.',
+    doc: 'Time when the status of the condition last changed.',
   }),
   reason: field(5, s.string(), { doc: 'Machine-readable reason for the last transition, in CamelCase.' }),
   message: field(6, s.string(), { doc: 'Human-readable message about the last transition.' }),
   observedGeneration: field(7, s.int64(), {
     since: '1.33',
     gate: 'PodObservedGenerationTracking',
-    doc: 'Generation of the pod on which the condition is based.',
+    doc: 'Generation of the pod that the condition was derived from.',
   }),
 }
 
@@ -32,47 +32,55 @@ const condition = s.object(conditionFields, { name: 'PodCondition', doc: 'A cond
 const waiting = s.object(
   {
     reason: field(1, s.string(), { doc: 'Machine-readable reason why the container is waiting, in CamelCase.' }),
-    message: field(2, s.string(), { doc: 'Human-readable message about why the container is waiting.' }),
+    message: field(2, s.string(), { doc: 'Human-readable explanation of why the container is waiting.' }),
   },
-  { name: 'ContainerStateWaiting', doc: 'State of a container that waits to start.' },
+  { name: 'ContainerStateWaiting', doc: 'State of a container that is waiting to start.' },
 )
 
 const running = s.object(
-  { startedAt: field(1, s.time(), { zeroValue: 'write', doc: 'Time the container was started.' }) },
+  { startedAt: field(1, s.time(), { zeroValue: 'write', doc: 'Time when the container was started.' }) },
   { name: 'ContainerStateRunning', doc: 'State of a running container.' },
 )
 
 const terminated = s.object(
   {
     exitCode: field(1, s.int32(), { zeroValue: 'write', doc: 'Exit code of the container.' }),
-    signal: field(2, s.int32(), { doc: 'Signal that terminated the container.' }),
+    signal: field(2, s.int32(), { doc: 'Number of the signal that terminated the container.' }),
     reason: field(3, s.string(), { doc: 'Machine-readable reason for the termination, in CamelCase.' }),
-    message: field(4, s.string(), { doc: 'Termination message of the container.' }),
-    startedAt: field(5, s.time(), { zeroValue: 'write', doc: 'Time the container was started.' }),
-    finishedAt: field(6, s.time(), { zeroValue: 'write', doc: 'Time the container terminated.' }),
-    containerID: field(7, s.string(), { doc: 'ID of the container, as `<runtime>://<id>`.' }),
+    message: field(4, s.string(), { doc: 'Message that the container left when it terminated.' }),
+    startedAt: field(5, s.time(), { zeroValue: 'write', doc: 'Time when the container was started.' }),
+    finishedAt: field(6, s.time(), { zeroValue: 'write', doc: 'Time when the container terminated.' }),
+    containerID: field(7, s.string(), { doc: 'ID of the container, in the form `<runtime>://<id>`.' }),
   },
   { name: 'ContainerStateTerminated', doc: 'State of a terminated container.' },
 )
 
 const state = s.object(
   {
-    waiting: field(1, waiting, { doc: 'Details if the container waits to start.' }),
-    running: field(2, running, { doc: 'Details if the container runs.' }),
-    terminated: field(3, terminated, { doc: 'Details if the container has terminated.' }),
+    waiting: field(1, waiting, { doc: 'Details about a container that is waiting to start.' }),
+    running: field(2, running, { doc: 'Details about a running container.' }),
+    terminated: field(3, terminated, { doc: 'Details about a terminated container.' }),
   },
-  { name: 'ContainerState', doc: 'State of a container: waiting, running or terminated.' },
+  { name: 'ContainerState', doc: 'State of a container: waiting, running or terminated. At most one field is set.' },
 )
 
 const imageVolumeStatus = s.object(
-  { imageRef: field(1, s.string(), { zeroValue: 'write', doc: 'Digest of the image that the volume contains.' }) },
+  {
+    imageRef: field(1, s.string(), {
+      zeroValue: 'write',
+      doc: 'Digest of the image whose content the volume provides.',
+    }),
+  },
   { name: 'ImageVolumeStatus', doc: 'Status of an image volume.' },
 )
 
 const volumeStatus = s.object(
   {
     // In Protobuf, the status is one message per type of volume.
-    image: field(1, imageVolumeStatus, { gate: 'ImageVolumeWithDigest', doc: 'Status of an image volume.' }),
+    image: field(1, imageVolumeStatus, {
+      gate: 'ImageVolumeWithDigest',
+      doc: 'Status of the image volume, if the volume is one.',
+    }),
   },
   { name: 'VolumeStatus', doc: 'Status of a mounted volume.' },
 )
@@ -89,11 +97,11 @@ const volumeMountStatus = s.object(
       zeroValue: 'keep',
       gate: 'RecursiveReadOnlyMounts',
       gateDrops: 'never',
-      doc: 'Whether nested mounts are read-only: Disabled or Enabled.',
+      doc: 'Whether nested mounts are also read-only: `Disabled` or `Enabled`.',
     }),
     volumeStatus: field(5, volumeStatus, { since: '1.36', doc: 'Status of the mounted volume.' }),
   },
-  { name: 'VolumeMountStatus', doc: 'Status of a volume mount.' },
+  { name: 'VolumeMountStatus', doc: 'Status of a volume mount in a container.' },
 )
 
 const linuxUser = s.object(
@@ -104,12 +112,12 @@ const linuxUser = s.object(
       doc: "Additional group IDs of the container's first process.",
     }),
   },
-  { name: 'LinuxContainerUser', doc: 'User and groups of a container on Linux.' },
+  { name: 'LinuxContainerUser', doc: 'User and group IDs of a container on Linux.' },
 )
 
 const containerUser = s.object(
-  { linux: field(1, linuxUser, { doc: 'User and groups on Linux.' }) },
-  { name: 'ContainerUser', doc: 'User that runs a container.' },
+  { linux: field(1, linuxUser, { doc: 'User and group IDs on Linux.' }) },
+  { name: 'ContainerUser', doc: 'User as which a container runs.' },
 )
 
 const resourceHealth = s.object(
@@ -123,17 +131,17 @@ const resourceHealth = s.object(
       doc: "Human-readable details about the device's health.",
     }),
   },
-  { name: 'ResourceHealth', doc: 'Health of a device that a container uses.' },
+  { name: 'ResourceHealth', doc: 'Health of one device that a container uses.' },
 )
 
 const resourceStatus = s.object(
   {
     name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the resource.' }),
     resources: field(2, s.list(resourceHealth, { list: 'map', keys: ['resourceID'] }), {
-      doc: 'Health of each device in the resource.',
+      doc: 'Health of each device that provides the resource.',
     }),
   },
-  { name: 'ResourceStatus', doc: 'Health of the devices in a resource.' },
+  { name: 'ResourceStatus', doc: 'Health of the devices that provide a resource.' },
 )
 
 const containerStatusFields = {
@@ -142,15 +150,15 @@ const containerStatusFields = {
   lastState: field(3, state, { zeroValue: 'write', doc: 'State of the container before its last restart.' }),
   ready: field(4, s.boolean(), { zeroValue: 'write', doc: 'Whether the container is ready to serve requests.' }),
   restartCount: field(5, s.int32(), { zeroValue: 'write', doc: 'Number of times the container was restarted.' }),
-  image: field(6, s.string(), { zeroValue: 'write', doc: 'Image that the container runs.' }),
+  image: field(6, s.string(), { zeroValue: 'write', doc: 'Image from which the container was started.' }),
   imageID: field(7, s.string(), {
     zeroValue: 'write',
-    doc: 'ID of the image that the container runs, including its digest.',
+    doc: 'ID of the image from which the container was started, including its digest.',
   }),
-  containerID: field(8, s.string(), { doc: 'ID of the container, as `<runtime>://<id>`.' }),
+  containerID: field(8, s.string(), { doc: 'ID of the container, in the form `<runtime>://<id>`.' }),
   started: field(9, s.boolean(), {
     zeroValue: 'keep',
-    doc: 'Whether the container has passed its startup probe. True if the container has no startup probe.',
+    doc: 'Whether the container has passed its startup probe. Always true if the container has no startup probe.',
   }),
   allocatedResources: field(10, resourceList, {
     since: '1.27',
@@ -162,19 +170,19 @@ const containerStatusFields = {
     since: '1.27',
     gate: 'InPlacePodVerticalScaling',
     gateDrops: 'never',
-    doc: 'Resource requests and limits that apply to the running container.',
+    doc: 'Resource requests and limits that are in effect for the running container.',
   }),
   volumeMounts: field(12, s.list(volumeMountStatus, mergedBy('mountPath')), {
     since: '1.30',
     gate: 'RecursiveReadOnlyMounts',
     gateDrops: 'never',
-    doc: 'Status of each volume mount.',
+    doc: 'Status of each volume mount in the container.',
   }),
   user: field(13, containerUser, {
     since: '1.31',
     gate: 'SupplementalGroupsPolicy',
     gateDrops: 'never',
-    doc: 'User that runs the container.',
+    doc: 'User as which the container runs.',
   }),
   allocatedResourcesStatus: field(14, s.list(resourceStatus, byName), {
     since: '1.31',
@@ -207,10 +215,10 @@ const hostIp = s.object(
 
 const resourceClaimStatus = s.object(
   {
-    name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the claim in spec.resourceClaims.' }),
+    name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the claim, as listed in `spec.resourceClaims`.' }),
     resourceClaimName: field(2, s.string(), {
       zeroValue: 'keep',
-      doc: 'Name of the ResourceClaim that was generated for the pod. Unset if none was needed.',
+      doc: 'Name of the ResourceClaim that was generated for the pod. Unset if no claim was needed.',
     }),
   },
   { name: 'PodResourceClaimStatus', doc: 'ResourceClaim that was generated from a template for a pod.' },
@@ -225,21 +233,27 @@ const extendedResourceRequest = s.object(
     resourceName: field(2, s.string(), { zeroValue: 'write', doc: 'Name of the extended resource.' }),
     requestName: field(3, s.string(), { zeroValue: 'write', doc: 'Name of the request in the ResourceClaim.' }),
   },
-  { name: 'ContainerExtendedResourceRequest', doc: 'Request for an extended resource that devices provide.' },
+  {
+    name: 'ContainerExtendedResourceRequest',
+    doc: "Maps a container's request for an extended resource to a request in a ResourceClaim.",
+  },
 )
 
 const extendedResourceClaimStatus = s.object(
   {
     requestMappings: field(1, s.list(extendedResourceRequest), {
       zeroValue: 'write',
-      doc: 'Requests in the ResourceClaim for each container and extended resource.',
+      doc: "Mapping of the containers' extended resources to requests in the ResourceClaim.",
     }),
     resourceClaimName: field(2, s.string(), {
       zeroValue: 'write',
       doc: 'Name of the ResourceClaim that was generated for the extended resources.',
     }),
   },
-  { name: 'PodExtendedResourceClaimStatus', doc: 'ResourceClaim for the extended resources of a pod.' },
+  {
+    name: 'PodExtendedResourceClaimStatus',
+    doc: 'ResourceClaim that was generated for the extended resources of a pod.',
+  },
 )
 
 const allocatableClaimStatus = s.object(
@@ -249,12 +263,12 @@ const allocatableClaimStatus = s.object(
     resources: field(3, resourceList, {
       zeroValue: 'write',
       published: 'required',
-      doc: 'Allocatable node resources that the claim uses.',
+      doc: "Amounts of the node's allocatable resources that the claim uses.",
     }),
   },
   {
     name: 'NodeAllocatableResourceClaimStatus',
-    doc: "Allocatable node resources that one of the pod's ResourceClaims uses.",
+    doc: "Amounts of the node's allocatable resources that one of the pod's ResourceClaims uses.",
   },
 )
 
@@ -266,25 +280,25 @@ const fields = {
   message: field(3, s.string(), { doc: "Human-readable message about the pod's phase." }),
   reason: field(4, s.string(), { doc: "Machine-readable reason for the pod's phase, in CamelCase." }),
   nominatedNodeName: field(11, s.string(), {
-    doc: 'Node on which lower-priority pods are being preempted for this pod.',
+    doc: 'Node on which lower-priority pods are being preempted to make room for this pod.',
   }),
   hostIP: field(5, s.string(), { doc: 'IP address of the node that runs the pod.' }),
   podIP: field(6, s.string(), { doc: 'Primary IP address of the pod.' }),
   podIPs: field(12, s.list(podIp, byIp), {
-    doc: 'IP addresses of the pod, at most one per IP family. The first entry equals podIP.',
+    doc: 'IP addresses of the pod. At most one address per IP family. The first entry equals `podIP`.',
   }),
-  startTime: field(7, s.time(), { doc: 'Time the node agent accepted the pod.' }),
+  startTime: field(7, s.time(), { doc: 'Time when the node agent accepted the pod.' }),
   initContainerStatuses: field(10, s.list(containerStatus), { doc: 'Status of each init container.' }),
   containerStatuses: field(8, s.list(containerStatus), { doc: 'Status of each container.' }),
   qosClass: field(9, s.string(), {
-    doc: 'Quality-of-service class of the pod: Guaranteed, Burstable or BestEffort. It determines the eviction order.',
+    doc: 'Quality-of-service class of the pod: `Guaranteed`, `Burstable` or `BestEffort`. It influences the order in which pods are evicted.',
   }),
   ephemeralContainerStatuses: field(13, s.list(containerStatus), { doc: 'Status of each ephemeral container.' }),
   resize: field(14, s.string(), {
     since: '1.27',
     gate: 'InPlacePodVerticalScaling',
     gateDrops: 'never',
-    doc: 'Progress of a resize: Proposed, InProgress, Deferred or Infeasible. Deprecated: use conditions.',
+    doc: "Progress of a resize: `Proposed`, `InProgress`, `Deferred` or `Infeasible`. Deprecated: use the pod's conditions instead.",
   }),
   resourceClaimStatuses: field(15, s.list(resourceClaimStatus, { ...byName, retainKeys: true }), {
     since: '1.28',
@@ -296,7 +310,7 @@ const fields = {
     since: '1.28',
     gate: 'PodHostIPs',
     gateDrops: 'never',
-    doc: 'IP addresses of the node that runs the pod. The first entry equals hostIP.',
+    doc: 'IP addresses of the node that runs the pod. The first entry equals `hostIP`.',
   }),
   observedGeneration: field(17, s.int64(), {
     since: '1.33',
@@ -306,7 +320,7 @@ const fields = {
   extendedResourceClaimStatus: field(18, extendedResourceClaimStatus, {
     since: '1.34',
     gate: 'DRAExtendedResource',
-    doc: 'ResourceClaim for the extended resources of the pod.',
+    doc: 'ResourceClaim that was generated for the extended resources of the pod.',
   }),
   allocatedResources: field(19, resourceList, {
     since: '1.35',
@@ -316,12 +330,12 @@ const fields = {
   resources: field(20, resourceRequirements, {
     since: '1.35',
     gate: 'InPlacePodLevelResourcesVerticalScaling',
-    doc: 'Resource requests and limits that apply to the running pod.',
+    doc: 'Resource requests and limits that are in effect for the running pod.',
   }),
   nodeAllocatableResourceClaimStatuses: field(21, s.list(allocatableClaimStatus), {
     since: '1.36',
     gate: 'DRANodeAllocatableResources',
-    doc: "Allocatable node resources that the pod's ResourceClaims use.",
+    doc: "Amounts of the node's allocatable resources that the pod's ResourceClaims use.",
   }),
 }
 

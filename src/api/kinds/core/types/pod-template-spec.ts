@@ -12,14 +12,14 @@ import { checkSeLinuxChange } from './security-context.ts'
 
 const fields = {
   metadata: field(1, objectMeta, { zeroValue: 'write', doc: 'Labels and annotations for the pods.' }),
-  spec: field(2, podSpec, { zeroValue: 'write', doc: 'Specification for the pods.' }),
+  spec: field(2, podSpec, { zeroValue: 'write', doc: 'Specification of the pods.' }),
 }
 
 export type PodTemplateSpec = InferFields<typeof fields>
 
 export const podTemplateSpec = s.object(fields, {
   name: 'core.v1.PodTemplateSpec',
-  doc: 'Template for creating pods.',
+  doc: 'A template from which pods are created.',
   fill: fillTemplate,
   check: (template, path, context) => [
     ...checkTemplateMetadata(template, path, context),
@@ -41,10 +41,10 @@ export const podTemplateSpec = s.object(fields, {
 
 /** For controllers that complete the pod spec later: validates only the metadata of the template. */
 export const unjudgedTemplateSpec = s.object(
-  { ...fields, spec: field(2, unjudged(podSpec), { zeroValue: 'write', doc: 'Specification for the pods.' }) },
+  { ...fields, spec: field(2, unjudged(podSpec), { zeroValue: 'write', doc: 'Specification of the pods.' }) },
   {
     name: 'core.v1.PodTemplateSpec',
-    doc: 'Template for creating pods.',
+    doc: 'A template from which pods are created.',
     fill: fillTemplate,
     check: checkTemplateMetadata,
   },

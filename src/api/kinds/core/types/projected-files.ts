@@ -17,15 +17,15 @@ import { inlinedReference } from './local-references.ts'
 import { checkTokenLife } from './token-life.ts'
 
 const keyToPathFields = {
-  key: field(1, s.string(), { zeroValue: 'write', required: true, doc: 'Key to project.' }),
+  key: field(1, s.string(), { zeroValue: 'write', required: true, doc: 'Key to project into a file.' }),
   path: field(2, s.string(), {
     zeroValue: 'write',
     required: true,
-    doc: 'Relative path of the file in the volume. Must not contain `..`.',
+    doc: 'Path of the file, relative to the root of the volume. Must not contain `..`.',
   }),
   mode: field(3, s.int32(), {
     zeroValue: 'keep',
-    doc: "Permission bits of the file, from 0 to 0777 octal. Defaults to the volume's defaultMode.",
+    doc: "Permission bits of the file, from 0 to 0777 octal. Defaults to the volume's `defaultMode`.",
   }),
 }
 
@@ -42,12 +42,12 @@ const mode = (tag: number) =>
   field(tag, s.int32(), {
     zeroValue: 'keep',
     default: 0o644,
-    doc: 'Permission bits of files without a mode, from 0 to 0777 octal. Defaults to 0644 octal.',
+    doc: 'Permission bits for files that do not specify a mode, from 0 to 0777 octal. Defaults to 0644 octal.',
   })
 const optional = (tag: number) =>
-  field(tag, s.boolean(), { zeroValue: 'keep', doc: 'Whether the object or its keys may be missing.' })
+  field(tag, s.boolean(), { zeroValue: 'keep', doc: 'Whether the object or the selected keys may be missing.' })
 const items = field(2, s.list(keyToPath), {
-  doc: 'Keys to project and their file paths. If unset, every key is projected to a file of the same name.',
+  doc: 'Keys to project, and the paths of their files. If unset, every key is projected to a file of the same name.',
 })
 
 export const secretVolume = s.object(
@@ -57,26 +57,28 @@ export const secretVolume = s.object(
     defaultMode: mode(3),
     optional: optional(4),
   },
-  { name: 'SecretVolumeSource', doc: 'Keys from a Secret as files.', check: checkDefaultMode },
+  { name: 'SecretVolumeSource', doc: 'A Secret whose keys become files in a volume.', check: checkDefaultMode },
 )
 
 const reference = { name: { ...inlinedReference.name, required: true, published: 'optional' as const } }
 
 export const configMapVolume = s.object(
   { ...reference, items, defaultMode: mode(3), optional: optional(4) },
-  { name: 'ConfigMapVolumeSource', doc: 'Keys from a ConfigMap as files.', check: checkDefaultMode },
+  { name: 'ConfigMapVolumeSource', doc: 'A ConfigMap whose keys become files in a volume.', check: checkDefaultMode },
 )
 
 const fileFields = {
   path: field(1, s.string(), {
     zeroValue: 'write',
-    doc: 'Relative path of the file in the volume. Must not contain `..`.',
+    doc: 'Path of the file, relative to the root of the volume. Must not contain `..`.',
   }),
-  fieldRef: field(2, objectFieldSelector, { doc: 'Pod field to write to the file.' }),
-  resourceFieldRef: field(3, resourceFieldSelector, { doc: 'Resource request or limit to write to the file.' }),
+  fieldRef: field(2, objectFieldSelector, { doc: 'Pod field whose value to write to the file.' }),
+  resourceFieldRef: field(3, resourceFieldSelector, {
+    doc: 'Resource request or limit whose value to write to the file.',
+  }),
   mode: field(4, s.int32(), {
     zeroValue: 'keep',
-    doc: "Permission bits of the file, from 0 to 0777 octal. Defaults to the volume's defaultMode.",
+    doc: "Permission bits of the file, from 0 to 0777 octal. Defaults to the volume's `defaultMode`.",
   }),
 }
 
@@ -84,57 +86,57 @@ type DownwardFile = InferFields<typeof fileFields>
 
 const downwardFile = s.object(fileFields, {
   name: 'DownwardAPIVolumeFile',
-  doc: 'A file with the value of a pod field or a container resource. Set either fieldRef or resourceFieldRef.',
+  doc: 'A file that contains the value of a pod field or a container resource. Either `fieldRef` or `resourceFieldRef` must be set.',
 })
 
 export const downwardVolume = s.object(
   {
-    items: field(1, s.list(downwardFile), { doc: 'Files with pod fields or container resources.' }),
+    items: field(1, s.list(downwardFile), { doc: 'Files to create from pod fields and container resources.' }),
     defaultMode: mode(2),
   },
   {
     name: 'DownwardAPIVolumeSource',
-    doc: 'Pod fields and container resources as files.',
+    doc: 'Pod fields and container resources that become files in a volume.',
     check: (value, path) => [...checkDefaultMode(value, path), ...checkDownwardFiles(value.items, path)],
   },
 )
 
 const secretProjection = s.object(
   { ...reference, items, optional: optional(4) },
-  { name: 'SecretProjection', doc: 'Keys from a Secret in a projected volume.' },
+  { name: 'SecretProjection', doc: 'A Secret whose keys become files in a projected volume.' },
 )
 
 const configMapProjection = s.object(
   { ...reference, items, optional: optional(4) },
-  { name: 'ConfigMapProjection', doc: 'Keys from a ConfigMap in a projected volume.' },
+  { name: 'ConfigMapProjection', doc: 'A ConfigMap whose keys become files in a projected volume.' },
 )
 
 const downwardProjection = s.object(
-  { items: field(1, s.list(downwardFile), { doc: 'Files with pod fields or container resources.' }) },
+  { items: field(1, s.list(downwardFile), { doc: 'Files to create from pod fields and container resources.' }) },
   {
     name: 'DownwardAPIProjection',
-    doc: 'Pod fields and container resources in a projected volume.',
+    doc: 'Pod fields and container resources that become files in a projected volume.',
     check: (value, path) => checkDownwardFiles(value.items, path),
   },
 )
 
 const tokenFields = {
-  audience: field(1, s.string(), { doc: 'Audience of the token. Defaults to the API server.' }),
+  audience: field(1, s.string(), { doc: 'Intended audience of the token. Defaults to the API server.' }),
   expirationSeconds: field(2, s.int64(), {
     zeroValue: 'keep',
     default: 3600,
-    doc: 'Lifetime of the token in seconds. At least 600. Defaults to 3600.',
+    doc: 'Lifetime of the token in seconds. Must be at least 600. Defaults to 3600.',
   }),
   path: field(3, s.string(), {
     zeroValue: 'write',
     required: true,
-    doc: 'Relative path of the token file in the volume. Required.',
+    doc: 'Path of the token file, relative to the root of the volume. Required.',
   }),
 }
 
 const tokenProjection = s.object(tokenFields, {
   name: 'ServiceAccountTokenProjection',
-  doc: "The pod's service account token in a projected volume. The node agent renews the token before it expires.",
+  doc: "A token for the pod's service account in a projected volume. The node agent renews the token before it expires.",
   check: ({ expirationSeconds }, path) => checkTokenLife(expirationSeconds, child(path, 'expirationSeconds')),
 })
 
@@ -142,50 +144,56 @@ const trustBundleProjection = s.object(
   {
     name: field(1, s.string(), {
       zeroValue: 'keep',
-      doc: 'Name of one ClusterTrustBundle. Cannot be combined with signerName.',
+      doc: 'Name of a single ClusterTrustBundle. Mutually exclusive with `signerName`.',
     }),
-    signerName: field(2, s.string(), { zeroValue: 'keep', doc: 'Signer whose ClusterTrustBundles are combined.' }),
+    signerName: field(2, s.string(), {
+      zeroValue: 'keep',
+      doc: 'Name of the signer whose ClusterTrustBundles are combined.',
+    }),
     labelSelector: field(3, labelSelector, {
-      doc: "Label selector for the signer's ClusterTrustBundles. If unset, selects no bundles; if empty, selects all bundles.",
+      doc: "Label selector for the signer's ClusterTrustBundles. If unset, no bundles are selected. If empty, all bundles are selected.",
     }),
-    path: field(4, s.string(), { zeroValue: 'write', doc: 'Relative path of the file in the volume.' }),
+    path: field(4, s.string(), { zeroValue: 'write', doc: 'Path of the file, relative to the root of the volume.' }),
     optional: field(5, s.boolean(), { zeroValue: 'keep', doc: 'Whether the bundles may be missing.' }),
   },
-  { name: 'ClusterTrustBundleProjection', doc: 'Certificates from ClusterTrustBundles in a projected volume.' },
+  {
+    name: 'ClusterTrustBundleProjection',
+    doc: 'Certificates from ClusterTrustBundles, written to a file in a projected volume.',
+  },
 )
 
 const podCertificateProjection = s.object(
   {
-    signerName: field(1, s.string(), { doc: 'Signer of the certificate.', published: 'required' }),
+    signerName: field(1, s.string(), { doc: 'Name of the signer that issues the certificate.', published: 'required' }),
     keyType: field(2, s.string(), {
       published: 'required',
-      doc: 'Type of the private key: RSA3072, RSA4096, ECDSAP256, ECDSAP384, ECDSAP521 or ED25519.',
+      doc: 'Type of the private key: `RSA3072`, `RSA4096`, `ECDSAP256`, `ECDSAP384`, `ECDSAP521` or `ED25519`.',
     }),
     maxExpirationSeconds: field(3, s.int32(), {
       zeroValue: 'keep',
-      doc: 'Maximum lifetime of the certificate in seconds. At least 3600. Defaults to 86400.',
+      doc: 'Maximum lifetime of the certificate in seconds. Must be at least 3600. Defaults to 86400.',
     }),
     credentialBundlePath: field(4, s.string(), {
-      doc: 'Path of a file with the private key and the certificate chain.',
+      doc: 'Path of a file that contains both the private key and the certificate chain.',
     }),
-    keyPath: field(5, s.string(), { doc: 'Path of a file with the private key.' }),
-    certificateChainPath: field(6, s.string(), { doc: 'Path of a file with the certificate chain.' }),
+    keyPath: field(5, s.string(), { doc: 'Path of a file that contains the private key.' }),
+    certificateChainPath: field(6, s.string(), { doc: 'Path of a file that contains the certificate chain.' }),
     userAnnotations: field(7, s.map(s.string()), {
       since: '1.35',
       gate: 'PodCertificateRequest',
-      doc: 'Annotations that are passed to the signer unchecked.',
+      doc: 'Annotations to pass to the signer. The server does not validate their values.',
     }),
   },
   {
     name: 'PodCertificateProjection',
-    doc: 'A certificate for the pod in a projected volume. The node agent renews it.',
+    doc: 'A certificate for the pod in a projected volume. The node agent renews the certificate before it expires.',
   },
 )
 
 const projectionFields = {
-  secret: field(1, secretProjection, { doc: 'Secret keys to project.' }),
+  secret: field(1, secretProjection, { doc: 'Secret whose keys to project.' }),
   downwardAPI: field(2, downwardProjection, { doc: 'Pod fields and container resources to project.' }),
-  configMap: field(3, configMapProjection, { doc: 'ConfigMap keys to project.' }),
+  configMap: field(3, configMapProjection, { doc: 'ConfigMap whose keys to project.' }),
   serviceAccountToken: field(4, tokenProjection, { doc: 'Service account token to project.' }),
   clusterTrustBundle: field(5, trustBundleProjection, {
     since: '1.29',
@@ -201,19 +209,23 @@ const projectionFields = {
 
 const projection = s.object(projectionFields, {
   name: 'VolumeProjection',
-  doc: 'One source of a projected volume. At most one field may be set.',
+  doc: 'A source of files for a projected volume. At most one field may be set.',
   check: (value, path) =>
     Object.keys(value).length > 1 ? [forbidden(path, 'may not specify more than 1 volume type')] : [],
 })
 
 const projectedFields = {
-  sources: field(1, s.list(projection), { zeroValue: 'write', published: 'optional', doc: 'Sources of the files.' }),
+  sources: field(1, s.list(projection), {
+    zeroValue: 'write',
+    published: 'optional',
+    doc: 'Sources of the files in the volume.',
+  }),
   defaultMode: mode(2),
 }
 
 export const projectedVolume = s.object(projectedFields, {
   name: 'ProjectedVolumeSource',
-  doc: 'Files from several sources in one volume.',
+  doc: 'Combines files from several sources in one volume.',
   check: (value, path) => [...checkDefaultMode(value, path), ...checkCollisions(value, path)],
 })
 

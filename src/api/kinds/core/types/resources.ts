@@ -27,20 +27,20 @@ import {
 
 const claim = s.object(
   {
-    name: field(1, s.string(), { zeroValue: 'write', doc: "Name of an entry in the pod's spec.resourceClaims." }),
+    name: field(1, s.string(), { zeroValue: 'write', doc: "Name of an entry in the pod's `spec.resourceClaims`." }),
     request: field(2, s.string(), {
       since: '1.31',
       gate: 'DynamicResourceAllocation',
-      doc: 'Name of one request in the claim. Unset makes all devices in the claim available.',
+      doc: 'Name of a request in the claim. If unset, the container can use all devices in the claim.',
     }),
   },
-  { name: 'ResourceClaim', doc: "One of the pod's ResourceClaims that a container uses." },
+  { name: 'ResourceClaim', doc: "A reference to one of the pod's ResourceClaims that a container uses." },
 )
 
 const fields = {
   limits: field(1, resourceList, { doc: 'Maximum amount of each resource.' }),
   requests: field(2, resourceList, {
-    doc: 'Amount of each resource that is reserved. Unset requests of a container default to its limits.',
+    doc: 'Amount of each resource that is reserved. For a container, defaults to the limit of the resource.',
   }),
   claims: field(3, s.list(claim, { list: 'map', keys: ['name'] }), {
     since: '1.26',
@@ -54,7 +54,7 @@ export type ResourceRequirements = InferFields<typeof fields>
 /** Used by containers and claims. Each of them checks which resource names are allowed. */
 export const resourceRequirements = s.object(fields, {
   name: 'ResourceRequirements',
-  doc: 'Resource requests and limits.',
+  doc: 'Requests and limits for compute resources.',
   fill: ({ limits, requests }) => {
     roundResources(limits)
     roundResources(requests)
@@ -68,7 +68,7 @@ export const volumeResourceRequirements = s.object(
   { limits, requests },
   {
     name: 'core.v1.VolumeResourceRequirements',
-    doc: 'Storage requests and limits.',
+    doc: 'Requests and limits for storage.',
     fill: ({ limits, requests }) => {
       roundResources(limits)
       roundResources(requests)

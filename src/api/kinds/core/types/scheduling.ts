@@ -25,7 +25,7 @@ const preferredSchedulingTerm = s.object(
     preference: field(2, nodeSelectorTerm, {
       zeroValue: 'write',
       published: 'required',
-      doc: 'Node selector term for the preferred nodes.',
+      doc: 'Node selector term that describes the preferred nodes.',
     }),
   },
   {
@@ -38,10 +38,10 @@ const preferredSchedulingTerm = s.object(
 const nodeAffinity = s.object(
   {
     requiredDuringSchedulingIgnoredDuringExecution: field(1, nodeSelector, {
-      doc: 'Nodes on which the pod may be scheduled. Later changes to node labels do not evict the pod.',
+      doc: 'Requirements on the node. They apply only when the pod is scheduled, so later changes to node labels do not evict the pod.',
     }),
     preferredDuringSchedulingIgnoredDuringExecution: field(2, s.list(preferredSchedulingTerm), {
-      doc: 'Weighted preferences for nodes.',
+      doc: 'Weighted preferences for nodes. The scheduler favors nodes with a higher total weight.',
     }),
   },
   { name: 'NodeAffinity', doc: 'Scheduling constraints relative to nodes.' },
@@ -50,30 +50,30 @@ const nodeAffinity = s.object(
 const podAffinityTermFields = {
   labelSelector: field(1, labelSelector, { doc: 'Label selector for the other pods.' }),
   namespaces: field(2, s.list(s.string()), {
-    doc: "Namespaces of the other pods. If namespaces and namespaceSelector are both unset, defaults to this pod's namespace.",
+    doc: "Namespaces of the other pods. If `namespaces` and `namespaceSelector` are both unset, defaults to this pod's namespace.",
   }),
   topologyKey: field(3, s.string(), {
     zeroValue: 'write',
-    doc: 'Node label that defines a topology domain: nodes with equal values belong to the same domain. Required.',
+    doc: 'Node label that defines the topology domains. Nodes with the same value for this label belong to the same domain. Required.',
   }),
   namespaceSelector: field(4, labelSelector, {
-    doc: 'Label selector for further namespaces with other pods. An empty selector matches all namespaces.',
+    doc: 'Label selector for additional namespaces of the other pods. An empty selector selects all namespaces.',
   }),
   matchLabelKeys: field(5, s.list(s.string()), {
     since: '1.29',
     gate: 'MatchLabelKeysInPodAffinity',
-    doc: "Label keys. This pod's values for these labels are added to labelSelector with the operator In.",
+    doc: "Label keys. This pod's values for these labels are added to `labelSelector` with the operator `In`.",
   }),
   mismatchLabelKeys: field(6, s.list(s.string()), {
     since: '1.29',
     gate: 'MatchLabelKeysInPodAffinity',
-    doc: "Label keys. This pod's values for these labels are added to labelSelector with the operator NotIn.",
+    doc: "Label keys. This pod's values for these labels are added to `labelSelector` with the operator `NotIn`.",
   }),
 }
 
 const podAffinityTerm = s.object(podAffinityTermFields, {
   name: 'PodAffinityTerm',
-  doc: 'Label selector for other pods, and the topology key that defines which nodes count as near.',
+  doc: 'Selects other pods by label, and specifies which nodes belong to the same topology domain.',
   check: checkPodAffinityTerm,
 })
 
@@ -83,7 +83,7 @@ const weightedPodAffinityTerm = s.object(
     podAffinityTerm: field(2, podAffinityTerm, {
       zeroValue: 'write',
       published: 'required',
-      doc: 'Label selector for the other pods, and the topology key.',
+      doc: 'Term that selects the other pods and defines the topology domains.',
     }),
   },
   {
@@ -95,28 +95,28 @@ const weightedPodAffinityTerm = s.object(
 
 const podAffinityFields = {
   requiredDuringSchedulingIgnoredDuringExecution: field(1, s.list(podAffinityTerm), {
-    doc: 'Constraints that must hold when the pod is scheduled. Later changes do not evict the pod.',
+    doc: 'Requirements on other pods. They apply only when the pod is scheduled, so later changes do not evict the pod.',
   }),
   preferredDuringSchedulingIgnoredDuringExecution: field(2, s.list(weightedPodAffinityTerm), {
-    doc: 'Weighted preferences that the scheduler tries to meet.',
+    doc: 'Weighted preferences that the scheduler tries to satisfy.',
   }),
 }
 
 const podAffinity = s.object(podAffinityFields, {
   name: 'PodAffinity',
-  doc: 'Other pods that should share a topology domain with a pod.',
+  doc: 'Attracts a pod to topology domains in which certain other pods run.',
 })
 const podAntiAffinity = s.object(podAffinityFields, {
   name: 'PodAntiAffinity',
-  doc: 'Other pods that should not share a topology domain with a pod.',
+  doc: 'Keeps a pod away from topology domains in which certain other pods run.',
 })
 
 export const affinity = s.object(
   {
     nodeAffinity: field(1, nodeAffinity, { doc: 'Scheduling constraints for the pod relative to nodes.' }),
-    podAffinity: field(2, podAffinity, { doc: 'Other pods that should share a topology domain with this pod.' }),
+    podAffinity: field(2, podAffinity, { doc: 'Other pods with which this pod should share a topology domain.' }),
     podAntiAffinity: field(3, podAntiAffinity, {
-      doc: 'Other pods that should not share a topology domain with this pod.',
+      doc: 'Other pods with which this pod should not share a topology domain.',
     }),
   },
   { name: 'Affinity', doc: 'Scheduling constraints for a pod.' },
@@ -127,17 +127,19 @@ const comparison = { since: '1.35', gate: 'TaintTolerationComparisonOperators' }
 const tolerationOperator = withVersions(s.oneOf('Equal', 'Exists', 'Gt', 'Lt'), { Gt: comparison, Lt: comparison })
 
 const tolerationFields = {
-  key: field(1, s.string(), { doc: 'Key of the taint. Unset with operator Exists matches all keys.' }),
-  operator: field(2, tolerationOperator, {
-    doc: 'Operator: Equal compares the values, Exists matches any value. Lt and Gt compare integers. Defaults to Equal.',
+  key: field(1, s.string(), {
+    doc: 'Key of the taint. If unset, the operator must be `Exists`, and taints with any key match.',
   }),
-  value: field(3, s.string(), { doc: 'Value of the taint. Must be empty with operator Exists.' }),
+  operator: field(2, tolerationOperator, {
+    doc: "How to compare the taint's value: `Equal` requires the same value, `Exists` accepts any value, and `Lt` and `Gt` compare integers. Defaults to `Equal`.",
+  }),
+  value: field(3, s.string(), { doc: 'Value of the taint. Must be empty if the operator is `Exists`.' }),
   effect: field(4, s.oneOf('NoSchedule', 'PreferNoSchedule', 'NoExecute'), {
-    doc: 'Effect of the taint: NoSchedule, PreferNoSchedule or NoExecute. Unset matches all effects.',
+    doc: 'Effect of the taint: `NoSchedule`, `PreferNoSchedule` or `NoExecute`. If unset, taints with any effect match.',
   }),
   tolerationSeconds: field(5, s.int64(), {
     zeroValue: 'keep',
-    doc: 'Seconds for which a NoExecute taint is tolerated. Unset means forever.',
+    doc: 'Number of seconds for which a NoExecute taint is tolerated. If unset, the taint is tolerated forever.',
   }),
 }
 
@@ -145,7 +147,7 @@ export type Toleration = InferFields<typeof tolerationFields>
 
 export const toleration = s.object(tolerationFields, {
   name: 'core.v1.Toleration',
-  doc: 'Matches taints that a pod tolerates.',
+  doc: 'Allows a pod to run on nodes with matching taints.',
   check: (value, path, context) => [
     ...checkTolerationKey(value, path),
     ...checkTolerationValue(value, path),
@@ -156,40 +158,40 @@ export const toleration = s.object(tolerationFields, {
 const spreadFields = {
   maxSkew: field(1, s.int32(), {
     zeroValue: 'write',
-    doc: 'Maximum difference in the number of matching pods between topology domains. Must be greater than 0.',
+    doc: 'Maximum allowed difference in the number of matching pods between topology domains. Must be greater than 0.',
   }),
   topologyKey: field(2, s.string(), {
     zeroValue: 'write',
     required: true,
-    doc: 'Node label that defines a topology domain: nodes with equal values belong to the same domain. Required.',
+    doc: 'Node label that defines the topology domains. Nodes with the same value for this label belong to the same domain. Required.',
   }),
   whenUnsatisfiable: field(3, s.string(), {
     zeroValue: 'write',
-    doc: 'Action if the constraint cannot be met: DoNotSchedule or ScheduleAnyway.',
+    doc: 'What to do if the constraint cannot be met: leave the pod unscheduled (`DoNotSchedule`) or schedule it anyway (`ScheduleAnyway`).',
   }),
   labelSelector: field(4, freeLabelSelector, { doc: 'Label selector for the pods to count.' }),
   minDomains: field(5, s.int32(), {
     zeroValue: 'keep',
     since: '1.24',
     gate: 'MinDomainsInPodTopologySpread',
-    doc: 'Minimum number of topology domains. With fewer domains, the global minimum of pods counts as 0.',
+    doc: 'Minimum number of topology domains. If there are fewer domains, the lowest pod count among them is treated as 0.',
   }),
   nodeAffinityPolicy: field(6, s.string(), {
     zeroValue: 'keep',
     since: '1.25',
     gate: 'NodeInclusionPolicyInPodTopologySpread',
-    doc: 'Whether node affinity and nodeSelector restrict the counted nodes: Honor (default) or Ignore.',
+    doc: "Whether to count only nodes that match the pod's node affinity and node selector (`Honor`, the default) or all nodes (`Ignore`).",
   }),
   nodeTaintsPolicy: field(7, s.string(), {
     zeroValue: 'keep',
     since: '1.25',
     gate: 'NodeInclusionPolicyInPodTopologySpread',
-    doc: 'Whether taints restrict the counted nodes: Honor or Ignore (default).',
+    doc: 'Whether to count only nodes whose taints the pod tolerates (`Honor`) or all nodes (`Ignore`, the default).',
   }),
   matchLabelKeys: field(8, s.list(s.string()), {
     since: '1.25',
     gate: 'MatchLabelKeysInPodTopologySpread',
-    doc: "Label keys. This pod's values for these labels are added to labelSelector.",
+    doc: "Label keys. This pod's values for these labels are added to `labelSelector`.",
   }),
 }
 

@@ -20,17 +20,20 @@ const capabilities = s.object(
     add: field(1, s.list(s.string()), { doc: 'Linux capabilities to add.' }),
     drop: field(2, s.list(s.string()), { doc: 'Linux capabilities to drop.' }),
   },
-  { name: 'Capabilities', doc: "Linux capabilities to add to the runtime's defaults, or to drop from them." },
+  {
+    name: 'Capabilities',
+    doc: "Linux capabilities to add to the container runtime's default set, or to drop from it.",
+  },
 )
 
 export const seLinuxOptions = s.object(
   {
-    user: field(1, s.string(), { doc: 'SELinux user label.' }),
-    role: field(2, s.string(), { doc: 'SELinux role label.' }),
-    type: field(3, s.string(), { doc: 'SELinux type label.' }),
-    level: field(4, s.string(), { doc: 'SELinux level label.' }),
+    user: field(1, s.string(), { doc: 'SELinux user.' }),
+    role: field(2, s.string(), { doc: 'SELinux role.' }),
+    type: field(3, s.string(), { doc: 'SELinux type.' }),
+    level: field(4, s.string(), { doc: 'SELinux level.' }),
   },
-  { name: 'core.v1.SELinuxOptions', doc: 'SELinux labels for a container.' },
+  { name: 'core.v1.SELinuxOptions', doc: 'The SELinux context of a container.' },
 )
 
 const windowsFields = {
@@ -45,7 +48,7 @@ const windowsFields = {
   }),
   hostProcess: field(4, s.boolean(), {
     zeroValue: 'keep',
-    doc: 'Whether the container runs as a host process. Must be the same for all containers in the pod.',
+    doc: 'Whether the container runs as a host process. All containers in a pod must have the same setting.',
   }),
 }
 
@@ -59,11 +62,11 @@ const seccompFields = {
   type: field(1, s.oneOf('Localhost', 'RuntimeDefault', 'Unconfined'), {
     zeroValue: 'write',
     required: true,
-    doc: 'Type of the profile: Localhost (a file on the node), RuntimeDefault or Unconfined.',
+    doc: "Which profile to apply: `Localhost` (a file on the node), `RuntimeDefault` (the container runtime's profile) or `Unconfined` (none).",
   }),
   localhostProfile: field(2, s.string(), {
     zeroValue: 'keep',
-    doc: 'Relative path of the profile file on the node. Required for type Localhost and not allowed otherwise.',
+    doc: "Path of the profile on the node, relative to the node agent's seccomp directory. Required if the type is `Localhost`, forbidden otherwise.",
   }),
 }
 
@@ -71,7 +74,7 @@ export type SeccompProfile = InferFields<typeof seccompFields>
 
 const seccompProfile = s.object(seccompFields, {
   name: 'SeccompProfile',
-  doc: 'Seccomp profile: the allowed system calls.',
+  doc: 'A seccomp profile, which determines the allowed system calls.',
   check: checkSeccomp,
 })
 
@@ -79,21 +82,21 @@ const containerFields = {
   capabilities: field(1, capabilities, { doc: 'Linux capabilities to add or drop.' }),
   privileged: field(2, s.boolean(), {
     zeroValue: 'keep',
-    doc: 'Whether the container runs in privileged mode, with root access to the node. Defaults to false.',
+    doc: 'Whether the container runs in privileged mode, which gives it root access to the node. Defaults to false.',
   }),
-  seLinuxOptions: field(3, seLinuxOptions, { doc: 'SELinux labels for the container.' }),
-  windowsOptions: field(10, windowsOptions, { doc: 'Windows settings for the container.' }),
+  seLinuxOptions: field(3, seLinuxOptions, { doc: 'SELinux context of the container.' }),
+  windowsOptions: field(10, windowsOptions, { doc: 'Windows-specific security settings for the container.' }),
   runAsUser: field(4, s.int64(), {
     zeroValue: 'keep',
-    doc: "User ID that runs the container, from 0 to 2147483647. Defaults to the image's user.",
+    doc: "User ID with which the container runs, from 0 to 2147483647. Defaults to the image's user.",
   }),
   runAsGroup: field(8, s.int64(), {
     zeroValue: 'keep',
-    doc: "Group ID that runs the container, from 0 to 2147483647. Defaults to the runtime's group.",
+    doc: "Group ID with which the container runs, from 0 to 2147483647. Defaults to the container runtime's choice.",
   }),
   runAsNonRoot: field(5, s.boolean(), {
     zeroValue: 'keep',
-    doc: 'Whether the node agent must refuse to run the container as root.',
+    doc: 'Whether the node agent must refuse to start the container if it would run as root.',
   }),
   readOnlyRootFilesystem: field(6, s.boolean(), {
     zeroValue: 'keep',
@@ -101,17 +104,19 @@ const containerFields = {
   }),
   allowPrivilegeEscalation: field(7, s.boolean(), {
     zeroValue: 'keep',
-    doc: 'Whether a process can gain more privileges than its parent. False cannot be combined with privileged.',
+    doc: 'Whether a process can gain more privileges than its parent process. Must not be false if `privileged` is true.',
   }),
   procMount: field(9, s.string(), {
     zeroValue: 'keep',
-    doc: 'Type of the /proc mount: Default or Unmasked. Reset to Default if the feature gate ProcMountType is disabled.',
+    doc: 'How `/proc` is mounted: `Default` or `Unmasked`. Reset to `Default` if the ProcMountType feature gate is disabled.',
   }),
-  seccompProfile: field(11, seccompProfile, { doc: 'Seccomp profile for the container: the allowed system calls.' }),
+  seccompProfile: field(11, seccompProfile, {
+    doc: 'Seccomp profile for the container, which determines the allowed system calls.',
+  }),
   appArmorProfile: field(12, appArmorProfile, {
     since: '1.30',
     gate: 'AppArmorFields',
-    doc: "AppArmor profile for the container. Overrides the pod's profile.",
+    doc: "AppArmor profile for the container. It overrides the pod's profile.",
   }),
 }
 
@@ -119,7 +124,7 @@ export type SecurityContext = InferFields<typeof containerFields>
 
 export const securityContext = s.object(containerFields, {
   name: 'SecurityContext',
-  doc: "Security settings for a container. They override the pod's settings.",
+  doc: "Security settings for a container. They override the pod's security settings.",
   check: (value, path) => [
     ...checkIds(value, ['runAsUser', 'runAsGroup'], path),
     ...checkEscalation(value, path),
@@ -128,34 +133,36 @@ export const securityContext = s.object(containerFields, {
 })
 
 const podFields = {
-  seLinuxOptions: field(1, seLinuxOptions, { doc: 'SELinux labels for all containers.' }),
-  windowsOptions: field(8, windowsOptions, { doc: 'Windows settings for all containers.' }),
+  seLinuxOptions: field(1, seLinuxOptions, { doc: 'SELinux context of all containers.' }),
+  windowsOptions: field(8, windowsOptions, { doc: 'Windows-specific security settings for all containers.' }),
   runAsUser: field(2, s.int64(), {
     zeroValue: 'keep',
-    doc: "User ID that runs the containers, from 0 to 2147483647. Defaults to the image's user.",
+    doc: "User ID with which the containers run, from 0 to 2147483647. Defaults to the image's user.",
   }),
   runAsGroup: field(6, s.int64(), {
     zeroValue: 'keep',
-    doc: "Group ID that runs the containers, from 0 to 2147483647. Defaults to the runtime's group.",
+    doc: "Group ID with which the containers run, from 0 to 2147483647. Defaults to the container runtime's choice.",
   }),
   runAsNonRoot: field(3, s.boolean(), {
     zeroValue: 'keep',
-    doc: 'Whether the node agent must refuse to run the containers as root.',
+    doc: 'Whether the node agent must refuse to start containers that would run as root.',
   }),
   supplementalGroups: field(4, s.list(s.int64()), {
     emptyCounts: true,
-    doc: 'Additional group IDs for the first process of each container, from 0 to 2147483647.',
+    doc: 'Additional group IDs for the first process of each container. Each ID must be from 0 to 2147483647.',
   }),
   fsGroup: field(5, s.int64(), {
     zeroValue: 'keep',
-    doc: 'Group ID that owns the files in volumes that support ownership, from 0 to 2147483647.',
+    doc: "ID of the group that owns the files in the pod's volumes, from 0 to 2147483647. Applies only to volumes that support ownership.",
   }),
-  sysctls: field(7, s.list(sysctl), { doc: "Kernel parameters in the pod's namespaces." }),
+  sysctls: field(7, s.list(sysctl), { doc: 'Namespaced kernel parameters (sysctls) to set for the pod.' }),
   fsGroupChangePolicy: field(9, s.oneOf('Always', 'OnRootMismatch'), {
     zeroValue: 'keep',
-    doc: 'When to apply fsGroup to volumes: Always, or OnRootMismatch if the root differs. Unset means Always.',
+    doc: 'When to change the ownership of volumes to `fsGroup`: `Always`, or only if the root directory has a different owner (`OnRootMismatch`). Defaults to `Always`.',
   }),
-  seccompProfile: field(10, seccompProfile, { doc: 'Seccomp profile for the containers: the allowed system calls.' }),
+  seccompProfile: field(10, seccompProfile, {
+    doc: 'Seccomp profile for the containers, which determines the allowed system calls.',
+  }),
   appArmorProfile: field(11, appArmorProfile, {
     since: '1.30',
     gate: 'AppArmorFields',
@@ -165,13 +172,13 @@ const podFields = {
     zeroValue: 'keep',
     since: '1.31',
     gate: 'SupplementalGroupsPolicy',
-    doc: "Supplemental groups policy: Merge (adds the image's groups, default) or Strict.",
+    doc: "Whether to add the groups that the image defines (`Merge`, the default) or to use only the pod's groups (`Strict`).",
   }),
   seLinuxChangePolicy: field(13, s.string(), {
     zeroValue: 'keep',
     since: '1.32',
     gate: 'SELinuxChangePolicy',
-    doc: 'How volumes get their SELinux label: MountOption (default) or Recursive.',
+    doc: 'How volumes get their SELinux label: through a mount option (`MountOption`, the default) or by relabeling every file (`Recursive`).',
   }),
 }
 
@@ -181,7 +188,7 @@ const changePolicies = ['MountOption', 'Recursive']
 
 export const podSecurityContext = s.object(podFields, {
   name: 'PodSecurityContext',
-  doc: 'Security settings for all containers in a pod, and for its volumes.',
+  doc: "Security settings for a pod's volumes and for all its containers.",
   check: (value, path, context) => [
     ...checkIds(value, ['fsGroup', 'runAsUser', 'runAsGroup'], path),
     ...(value.supplementalGroups ?? []).flatMap((id, i) => checkId(id, at(child(path, 'supplementalGroups'), i))),

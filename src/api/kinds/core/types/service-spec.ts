@@ -11,7 +11,7 @@ import { loadBalancerStatus } from './load-balancer-status.ts'
 const port = s.object(
   {
     name: field(1, s.string(), {
-      doc: 'Name of the port, unique in the Service. Must be a DNS label. Required if there is more than one port.',
+      doc: 'Name of the port, unique within the Service. Must be a DNS label. Required if there is more than one port.',
     }),
     protocol: field(2, s.oneOf('SCTP', 'TCP', 'UDP'), {
       default: 'TCP',
@@ -28,10 +28,10 @@ const port = s.object(
       doc: 'Port number of the Service, from 1 to 65535.',
     }),
     targetPort: field(4, s.intOrString(), {
-      doc: 'Port number or port name in the pods. Defaults to the value of port.',
+      doc: 'Number or name of the port on the pods. Defaults to the value of `port`.',
     }),
     nodePort: field(5, s.int32(), {
-      doc: 'Port on every node for types NodePort and LoadBalancer. If unset, the server allocates a port.',
+      doc: 'Port to open on every node, for Services of type NodePort or LoadBalancer. If unset, the server allocates a port.',
     }),
   },
   {
@@ -49,14 +49,14 @@ const clientIPConfig = s.object(
   {
     timeoutSeconds: field(1, s.int32(), {
       zeroValue: 'keep',
-      doc: 'Idle seconds after which a client may be sent to another pod, from 1 to 86400. Defaults to 10800.',
+      doc: 'Number of seconds without activity after which a client may be sent to a different pod, from 1 to 86400. Defaults to 10800.',
     }),
   },
-  { name: 'ClientIPConfig', doc: 'Settings for session affinity by client IP.' },
+  { name: 'ClientIPConfig', doc: "Settings for session affinity that is based on the client's IP address." },
 )
 
 const sessionAffinityConfig = s.object(
-  { clientIP: field(1, clientIPConfig, { doc: 'Settings for ClientIP session affinity.' }) },
+  { clientIP: field(1, clientIPConfig, { doc: 'Settings for session affinity of type `ClientIP`.' }) },
   { name: 'SessionAffinityConfig', doc: 'Settings for session affinity.' },
 )
 
@@ -65,37 +65,37 @@ const specFields = {
     doc: 'Ports of the Service. At least one is required unless the Service is headless or of type ExternalName.',
   }),
   selector: field(2, s.map(s.string(), { atomic: true }), {
-    doc: 'Label selector for the pods behind the Service. Without a selector, its Endpoints are managed externally.',
+    doc: "Label selector for the pods behind the Service. If unset, the Service's Endpoints are managed externally.",
   }),
   clusterIP: field(3, s.string(), {
-    doc: 'Cluster IP address. If unset, the server allocates an address. `None` makes the Service headless.',
+    doc: 'Cluster IP address of the Service. If unset, the server allocates an address. `None` makes the Service headless.',
   }),
   clusterIPs: field(18, s.list(s.string()), {
-    doc: 'IP addresses of the Service, at most one per IP family. The first entry equals clusterIP.',
+    doc: 'Cluster IP addresses of the Service. At most one address per IP family. The first entry equals `clusterIP`.',
   }),
   type: field(4, s.oneOf('ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'), {
     default: 'ClusterIP',
-    doc: 'How the Service is exposed: ClusterIP (in the cluster), NodePort (on every node), LoadBalancer, or ExternalName (alias for a host name). Defaults to ClusterIP.',
+    doc: 'How the Service is exposed: at a cluster IP (`ClusterIP`), on a port of every node (`NodePort`), through a load balancer (`LoadBalancer`), or as an alias for a host name (`ExternalName`). Defaults to `ClusterIP`.',
   }),
   externalIPs: field(5, s.list(s.string()), {
-    doc: 'Additional IP addresses at which nodes accept traffic. Administrators must route them to the nodes.',
+    doc: 'Additional IP addresses at which nodes accept traffic for the Service. Administrators must route these addresses to the nodes.',
   }),
   sessionAffinity: field(7, s.oneOf('ClientIP', 'None'), {
     default: 'None',
-    doc: 'Session affinity: ClientIP sends all requests from a client to the same pod, None does not. Defaults to None.',
+    doc: 'Whether all requests from a client go to the same pod (`ClientIP`) or not (`None`). Defaults to `None`.',
   }),
   loadBalancerIP: field(8, s.string(), {
-    doc: 'Requested IP address of the load balancer, if the provider supports the choice.',
+    doc: 'IP address to request for the load balancer, if the cloud provider supports it.',
   }),
   loadBalancerSourceRanges: field(9, s.list(s.string()), {
-    doc: 'Client address ranges in CIDR notation that may use the load balancer. Unset means all.',
+    doc: 'IP address ranges of the clients that may use the load balancer, in CIDR notation. If unset, all clients may use it.',
   }),
-  externalName: field(10, s.string(), { doc: 'Host name for which a Service of type ExternalName is an alias.' }),
+  externalName: field(10, s.string(), { doc: 'Host name to which the Service refers, if its type is `ExternalName`.' }),
   externalTrafficPolicy: field(11, s.oneOf('Cluster', 'Local'), {
-    doc: 'Routing of external traffic: Cluster (any pod) or Local (pods on the receiving node). Defaults to Cluster.',
+    doc: 'Where external traffic is routed: to any pod (`Cluster`), or only to pods on the node that receives the traffic (`Local`). Defaults to `Cluster`.',
   }),
   healthCheckNodePort: field(12, s.int32(), {
-    doc: 'Node port for health checks with externalTrafficPolicy Local. If unset, the server allocates a port.',
+    doc: 'Node port for health checks, used if `externalTrafficPolicy` is `Local`. If unset, the server allocates a port.',
   }),
   publishNotReadyAddresses: field(13, s.boolean(), {
     doc: 'Whether to publish the addresses of pods that are not ready. Defaults to false.',
@@ -104,11 +104,11 @@ const specFields = {
     doc: 'Settings for session affinity, such as its timeout.',
   }),
   ipFamilies: field(19, s.list(s.string()), {
-    doc: 'IP families of the addresses, in order of preference: IPv4, IPv6 or both.',
+    doc: "IP families of the Service's addresses: `IPv4`, `IPv6` or both. The first entry is the primary family.",
   }),
   ipFamilyPolicy: field(17, s.string(), {
     zeroValue: 'keep',
-    doc: 'IP family policy: SingleStack, PreferDualStack (both families if the cluster has both) or RequireDualStack.',
+    doc: 'Whether the Service has one IP family (`SingleStack`), two if the cluster supports both (`PreferDualStack`), or always two (`RequireDualStack`).',
   }),
   allocateLoadBalancerNodePorts: field(20, s.boolean(), {
     zeroValue: 'keep',
@@ -116,17 +116,17 @@ const specFields = {
   }),
   loadBalancerClass: field(21, s.string(), {
     zeroValue: 'keep',
-    doc: "Name of the load balancer implementation. Unset means the cluster's default. Immutable.",
+    doc: "Name of the load balancer implementation. If unset, the cluster's default implementation is used. Immutable.",
   }),
   internalTrafficPolicy: field(22, s.oneOf('Cluster', 'Local'), {
     zeroValue: 'keep',
-    doc: 'Routing of traffic from pods: Cluster (any pod) or Local (pods on the same node). Defaults to Cluster.',
+    doc: 'Where traffic from pods is routed: to any pod (`Cluster`), or only to pods on the same node (`Local`). Defaults to `Cluster`.',
   }),
   trafficDistribution: field(23, s.string(), {
     zeroValue: 'keep',
     since: '1.30',
     gate: 'ServiceTrafficDistribution',
-    doc: 'Preferred endpoints, such as PreferClose or PreferSameZone. Unset means any endpoint.',
+    doc: 'Which endpoints are preferred for traffic, such as `PreferClose` or `PreferSameZone`. If unset, traffic may go to any endpoint.',
   }),
 }
 
@@ -145,7 +145,7 @@ const serviceStatus = s.object(
   {
     loadBalancer: field(1, loadBalancerStatus, {
       zeroValue: 'write',
-      doc: 'Observed status of the load balancer, for type LoadBalancer.',
+      doc: 'Observed status of the load balancer. Set only for Services of type LoadBalancer.',
     }),
     conditions: field(2, conditions, { doc: 'Conditions of the Service.' }),
   },

@@ -11,7 +11,7 @@ const sysctlFields = {
 
 export const sysctl = s.object(sysctlFields, {
   name: 'Sysctl',
-  doc: 'A kernel parameter.',
+  doc: 'A kernel parameter (sysctl) to set for a pod.',
   check: ({ name = '' }, path, context) =>
     name === '' || isSysctlName(name, context) ? [] : [invalid(child(path, 'name'), name, nameRule)],
 })

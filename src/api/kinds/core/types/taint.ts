@@ -17,20 +17,20 @@ import { repeatedAt } from './repeated.ts'
 
 const fields = {
   key: field(1, s.string(), { zeroValue: 'write', published: 'required', doc: 'Key of the taint.' }),
-  value: field(2, s.string(), { doc: 'Value of the taint, which tolerations can match.' }),
+  value: field(2, s.string(), { doc: 'Value of the taint. Tolerations can match it.' }),
   effect: field(3, s.string(), {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Effect: NoSchedule and PreferNoSchedule repel new pods, NoExecute also evicts running pods.',
+    doc: 'Effect on pods that do not tolerate the taint: `NoSchedule` and `PreferNoSchedule` repel new pods, and `NoExecute` also evicts running pods.',
   }),
-  timeAdded: field(4, s.time(), { doc: 'Time the taint was added. Set only for effect NoExecute.' }),
+  timeAdded: field(4, s.time(), { doc: 'Time when the taint was added. Set only for the effect `NoExecute`.' }),
 }
 
 export type Taint = InferFields<typeof fields>
 
 export const taint = s.object(fields, {
   name: 'core.v1.Taint',
-  doc: 'Repels pods from a node unless they tolerate the taint.',
+  doc: 'A mark on a node that repels pods which do not tolerate it.',
 })
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']

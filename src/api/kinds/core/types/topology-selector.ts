@@ -13,10 +13,10 @@ const requirement = s.object(
     values: field(2, s.list(s.string()), {
       zeroValue: 'write',
       published: 'required',
-      doc: 'Allowed values of the label. At least one.',
+      doc: 'Allowed values of the label. At least one value is required.',
     }),
   },
-  { name: 'TopologySelectorLabelRequirement', doc: 'A requirement on one node label.' },
+  { name: 'TopologySelectorLabelRequirement', doc: 'A requirement on a node label.' },
 )
 
 type Requirement = Infer<typeof requirement>
@@ -24,10 +24,10 @@ type Requirement = Infer<typeof requirement>
 export const topologySelectorTerm = s.object(
   {
     matchLabelExpressions: field(1, s.list(requirement), {
-      doc: 'Requirements on node labels. All of them must hold.',
+      doc: 'Requirements on node labels, all of which a topology domain must meet.',
     }),
   },
-  { name: 'core.v1.TopologySelectorTerm', doc: 'Selects topology domains by node labels.', atomic: true },
+  { name: 'core.v1.TopologySelectorTerm', doc: 'Selects topology domains by the labels of their nodes.', atomic: true },
 )
 
 type Term = Infer<typeof topologySelectorTerm>

@@ -22,19 +22,21 @@ const mountFields = {
     required: true,
     doc: 'Path in the container at which the volume is mounted. Must not contain a colon.',
   }),
-  subPath: field(4, s.string(), { doc: 'Path within the volume to mount. Defaults to the root of the volume.' }),
+  subPath: field(4, s.string(), {
+    doc: 'Path within the volume from which to mount. Defaults to the root of the volume.',
+  }),
   mountPropagation: field(5, s.string(), {
     zeroValue: 'keep',
-    doc: 'Propagation of mounts from and to the host: None, HostToContainer or Bidirectional. Unset means None.',
+    doc: 'How mounts propagate between the host and the container: `None`, `HostToContainer` or `Bidirectional`. Defaults to `None`.',
   }),
   subPathExpr: field(6, s.string(), {
-    doc: 'Path within the volume to mount. References $(NAME) expand to environment variables.',
+    doc: 'Path within the volume from which to mount. References such as `$(NAME)` expand to environment variables.',
   }),
   recursiveReadOnly: field(7, s.string(), {
     zeroValue: 'keep',
     since: '1.30',
     gate: 'RecursiveReadOnlyMounts',
-    doc: 'Whether nested mounts are read-only too: Disabled, IfPossible or Enabled. Requires readOnly.',
+    doc: 'Whether nested mounts are also read-only: `Disabled`, `IfPossible` or `Enabled`. Requires `readOnly`.',
   }),
 }
 
@@ -42,19 +44,19 @@ export type VolumeMount = InferFields<typeof mountFields>
 
 const volumeMount = s.object(mountFields, {
   name: 'VolumeMount',
-  doc: 'Mount of a volume, or of a path within it, into a container.',
+  doc: 'Mounts a volume, or a path within a volume, into a container.',
 })
 
 const deviceFields = {
   name: field(1, s.string(), {
     zeroValue: 'write',
     required: true,
-    doc: 'Name of a volume in the pod. The volume must come from a claim.',
+    doc: 'Name of a volume in the pod. The volume must be backed by a PersistentVolumeClaim.',
   }),
   devicePath: field(2, s.string(), {
     zeroValue: 'write',
     required: true,
-    doc: 'Path in the container at which the block device appears.',
+    doc: 'Path at which the block device appears in the container.',
   }),
 }
 
@@ -62,7 +64,7 @@ export type VolumeDevice = InferFields<typeof deviceFields>
 
 const volumeDevice = s.object(deviceFields, {
   name: 'VolumeDevice',
-  doc: 'Mapping of a pod volume to a raw block device in a container.',
+  doc: 'Makes a pod volume available to a container as a raw block device.',
 })
 
 export const volumeMounts = s.list(volumeMount, mergedBy('mountPath'))

@@ -19,15 +19,15 @@ import * as systems from './volumes/storage-systems.ts'
 
 const emptyDir = s.object(
   {
-    medium: field(1, s.string(), { doc: "Storage medium: empty for the node's disk, Memory for RAM." }),
+    medium: field(1, s.string(), { doc: "Storage medium: `Memory` for RAM, or empty for the node's disk." }),
     sizeLimit: field(2, s.quantity(), {
       zeroValue: 'keep',
-      doc: 'Maximum size of the directory. Unset means no limit.',
+      doc: 'Maximum size of the directory. If unset, there is no limit.',
     }),
   },
   {
     name: 'EmptyDirVolumeSource',
-    doc: 'A directory that is empty at first and is deleted together with the pod.',
+    doc: 'A directory that is initially empty and is deleted together with the pod.',
     check: ({ sizeLimit = '0' }, path) =>
       quantitySign(parseQuantity(sizeLimit)!) < 0 ? [forbidden(child(path, 'sizeLimit'), 'must not be negative')] : [],
   },
@@ -38,12 +38,12 @@ const gitRepo = s.object(
     repository: field(1, s.string(), { zeroValue: 'write', required: true, doc: 'URL of the Git repository.' }),
     revision: field(2, s.string(), { doc: 'Commit to check out.' }),
     directory: field(3, s.string(), {
-      doc: 'Relative path of the directory to clone into. Empty creates a directory named after the repository.',
+      doc: 'Path of the directory to clone into, relative to the root of the volume. If empty, the directory is named after the repository.',
     }),
   },
   {
     name: 'GitRepoVolumeSource',
-    doc: 'A clone of a Git repository. Deprecated: clone into an emptyDir from an init container instead.',
+    doc: 'A clone of a Git repository. Deprecated: use an init container that clones the repository into an `emptyDir` volume.',
     check: ({ directory = '' }, path) => checkDescendingPath(directory, child(path, 'directory')),
   },
 )
@@ -61,7 +61,7 @@ const claim = s.object(
     }),
     readOnly: field(2, s.boolean(), { doc: 'Whether the volume is mounted read-only. Defaults to false.' }),
   },
-  { name: 'PersistentVolumeClaimVolumeSource', doc: 'The volume bound to a claim in the same namespace.' },
+  { name: 'PersistentVolumeClaimVolumeSource', doc: 'The volume that is bound to a claim in the same namespace.' },
 )
 
 const csi = s.object(
@@ -72,14 +72,14 @@ const csi = s.object(
       zeroValue: 'keep',
       doc: 'File system type of the volume. If unset, the driver chooses the type.',
     }),
-    volumeAttributes: field(4, s.map(s.string()), { doc: 'Attributes passed to the driver.' }),
+    volumeAttributes: field(4, s.map(s.string()), { doc: 'Attributes to pass to the driver.' }),
     nodePublishSecretRef: field(5, localObjectReference, {
-      doc: 'Secret in the same namespace that the CSI driver uses to publish the volume.',
+      doc: 'Secret in the same namespace that the CSI driver uses when it publishes the volume.',
     }),
   },
   {
     name: 'CSIVolumeSource',
-    doc: 'A volume that a CSI driver creates for one pod.',
+    doc: 'A volume that a CSI driver creates for a single pod.',
     check: ({ driver = '', nodePublishSecretRef: secret }, path, context) => [
       ...systems.checkDriverName(driver, child(path, 'driver'), context),
       ...(secret ? checkSecretName(secret.name, path) : []),
@@ -90,18 +90,18 @@ const csi = s.object(
 const templateFields = {
   metadata: field(1, objectMeta, {
     zeroValue: 'write',
-    doc: 'Labels and annotations for the claim. No other metadata is allowed.',
+    doc: 'Labels and annotations for the claim. Other metadata is not allowed.',
   }),
   spec: field(2, templatedClaimSpec, {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Specification for the claim.',
+    doc: 'Specification of the claim.',
   }),
 }
 
 const claimTemplate = s.object(templateFields, {
   name: 'PersistentVolumeClaimTemplate',
-  doc: 'Template for the claim that is created for the pod.',
+  doc: 'A template for the claim that is created for a pod.',
   check: ({ metadata = {} }, path) => checkTemplateMetadata(metadata, child(path, 'metadata')),
 })
 
@@ -110,22 +110,22 @@ const ephemeral = s.object(
     volumeClaimTemplate: field(1, claimTemplate, {
       required: true,
       published: 'optional',
-      doc: 'Template for the claim. The claim is named `<pod name>-<volume name>`.',
+      doc: 'Template for the claim. The claim gets the name `<pod name>-<volume name>`.',
     }),
   },
-  { name: 'EphemeralVolumeSource', doc: 'A volume from a claim that is created and deleted together with the pod.' },
+  { name: 'EphemeralVolumeSource', doc: 'A volume whose claim is created and deleted together with the pod.' },
 )
 
 const imageVolume = s.object(
   {
     reference: field(1, s.string(), { doc: 'Image or artifact to mount. Required.' }),
     pullPolicy: field(2, s.oneOf('Always', 'IfNotPresent', 'Never'), {
-      doc: 'When to pull the image: Always, IfNotPresent or Never. Defaults to Always for tag latest, else IfNotPresent.',
+      doc: 'When to pull the image: `Always`, `IfNotPresent` or `Never`. Defaults to `Always` if the image tag is `latest`, otherwise to `IfNotPresent`.',
     }),
   },
   {
     name: 'ImageVolumeSource',
-    doc: 'Content of an image as a read-only volume.',
+    doc: 'The content of an image, mounted as a read-only volume.',
     fill: (value, context) => {
       if (isEnabled('ImageVolume', context))
         value.pullPolicy ??= tagOf(value.reference ?? '') === 'latest' ? 'Always' : 'IfNotPresent'
@@ -152,12 +152,14 @@ const sources = {
   persistentVolumeClaim: field(10, claim, { doc: 'Volume bound to a claim in the same namespace.' }),
   rbd: field(11, inNamespace(rbdWith, 'RBDVolumeSource'), { doc: 'Ceph RBD image.' }),
   flexVolume: field(12, inNamespace(systems.flexVolumeWith, 'FlexVolumeSource'), {
-    doc: 'Volume managed by a FlexVolume driver installed on the node.',
+    doc: 'Volume managed by a FlexVolume driver that is installed on the node.',
   }),
   cinder: field(13, disks.cinderWith('CinderVolumeSource', namedReference), { doc: 'OpenStack Cinder volume.' }),
   cephfs: field(14, inNamespace(shares.cephfsWith, 'CephFSVolumeSource'), { doc: 'CephFS directory.' }),
   flocker: field(15, systems.flocker, { doc: 'Flocker dataset.' }),
-  downwardAPI: field(16, downwardVolume, { doc: 'Values from the downward API: pod fields and container resources.' }),
+  downwardAPI: field(16, downwardVolume, {
+    doc: 'Pod fields and container resources (the downward API) that become files.',
+  }),
   fc: field(17, fc, { doc: 'Fibre Channel disk.' }),
   azureFile: field(18, azureFile, { doc: 'Azure Files share.' }),
   configMap: field(19, configMapVolume, { doc: 'ConfigMap in the same namespace whose keys become files.' }),
@@ -166,7 +168,7 @@ const sources = {
   azureDisk: field(22, disks.azureDisk, { doc: 'Azure data disk.' }),
   photonPersistentDisk: field(23, disks.photonPersistentDisk, { doc: 'Photon Controller persistent disk.' }),
   projected: field(26, projectedVolume, {
-    doc: 'Combination of Secrets, ConfigMaps, pod fields and service account tokens.',
+    doc: 'Combination of files from Secrets, ConfigMaps, pod fields, service account tokens and other sources.',
   }),
   portworxVolume: field(24, systems.portworxVolume, { doc: 'Portworx volume.' }),
   scaleIO: field(25, inNamespace(systems.scaleIoWith, 'ScaleIOVolumeSource'), { doc: 'ScaleIO volume.' }),
@@ -174,13 +176,13 @@ const sources = {
     doc: 'StorageOS volume.',
   }),
   csi: field(28, csi, { doc: 'Volume that a CSI driver creates for this pod.' }),
-  ephemeral: field(29, ephemeral, { doc: 'Volume from a claim that is created and deleted together with the pod.' }),
+  ephemeral: field(29, ephemeral, { doc: 'Volume whose claim is created and deleted together with the pod.' }),
   image: field(30, imageVolume, {
     since: '1.31',
     gate: 'ImageVolume',
     // Dropped together with its volume, see gated-parts.ts.
     gateDrops: 'never',
-    doc: 'Content of an image or artifact.',
+    doc: 'Content of an image or artifact, mounted as a volume.',
   }),
 }
 
@@ -222,7 +224,7 @@ const fields = {
   name: field(1, s.string(), {
     zeroValue: 'write',
     required: true,
-    doc: 'Name of the volume, unique in the pod. Must be a DNS label.',
+    doc: 'Name of the volume, unique within the pod. Must be a DNS label.',
   }),
   ...inlined(2, sources),
 }
@@ -231,7 +233,7 @@ export type Volume = InferFields<typeof fields>
 
 export const volume = s.object(fields, {
   name: 'Volume',
-  doc: "A named volume that a pod's containers can mount.",
+  doc: 'A named volume that the containers of a pod can mount.',
   choice: { among: sourceNames, noun: 'volume type' },
   fill: (value) => {
     if (!hasVolumeSource(value)) value.emptyDir = {}

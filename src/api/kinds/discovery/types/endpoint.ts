@@ -36,15 +36,15 @@ const conditions = s.object(
   {
     ready: field(1, s.boolean(), {
       zeroValue: 'keep',
-      doc: 'Whether the endpoint is ready to receive traffic. Unset means true.',
+      doc: 'Whether the endpoint is ready to receive traffic. An unset value is treated as true.',
     }),
     serving: field(2, s.boolean(), {
       zeroValue: 'keep',
-      doc: 'Whether the endpoint can serve traffic, even while it terminates. Unset means the value of `ready`.',
+      doc: 'Whether the endpoint can serve traffic, regardless of whether it is terminating. Defaults to the value of `ready`.',
     }),
     terminating: field(3, s.boolean(), {
       zeroValue: 'keep',
-      doc: 'Whether the endpoint is terminating. Unset means false.',
+      doc: 'Whether the endpoint is terminating. An unset value is treated as false.',
     }),
   },
   { name: 'EndpointConditions', doc: 'Observed conditions of an endpoint.' },
@@ -68,12 +68,12 @@ export const hints = s.object(
     forNodes: field(2, s.list(node), {
       since: '1.33',
       gate: 'PreferSameTrafficDistribution',
-      doc: 'Nodes that should use the endpoint, at most 8.',
+      doc: 'Nodes that should use the endpoint. At most 8 nodes.',
     }),
   },
   {
     name: 'EndpointHints',
-    doc: 'Hints about the zones that should use an endpoint.',
+    doc: 'Hints about which zones and nodes should use an endpoint.',
     check: ({ forZones, forNodes }, path) => [
       ...checkHints(forZones, child(path, 'forZones'), checkLabelValue),
       ...checkHints(forNodes, child(path, 'forNodes'), checkDnsSubdomain),
@@ -86,15 +86,15 @@ export const sharedFields = {
   addresses: field(1, s.list(s.string(), { list: 'set' }), {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Interchangeable addresses of the endpoint, from 1 to 100, of the type in addressType.',
+    doc: "Addresses of the endpoint, all of which are interchangeable and of the slice's address type. From 1 to 100 addresses.",
   }),
   conditions: field(2, conditions, {
     zeroValue: 'write',
     published: 'optional',
     doc: 'Observed conditions of the endpoint.',
   }),
-  hostname: field(3, s.string(), { zeroValue: 'keep', doc: 'Host name of the endpoint in DNS.' }),
-  targetRef: field(4, objectReference, { doc: 'Object that serves the endpoint, such as a Pod.' }),
+  hostname: field(3, s.string(), { zeroValue: 'keep', doc: 'Host name of the endpoint.' }),
+  targetRef: field(4, objectReference, { doc: 'Object that provides the endpoint, usually a Pod.' }),
 }
 
 export const nodeName = field(6, s.string(), { zeroValue: 'keep', doc: 'Name of the node that hosts the endpoint.' })
@@ -102,7 +102,7 @@ export const nodeName = field(6, s.string(), { zeroValue: 'keep', doc: 'Name of 
 const endpointFields = {
   ...sharedFields,
   deprecatedTopology: field(5, s.map(s.string()), {
-    doc: 'Location of the endpoint as written through v1beta1. Read-only in v1.',
+    doc: 'Location of the endpoint, as written through v1beta1. Read-only in v1.',
   }),
   nodeName,
   zone: field(7, s.string(), { zeroValue: 'keep', doc: 'Name of the zone that contains the endpoint.' }),

@@ -16,7 +16,7 @@ export function conditionsStatus(kind: string, patch: 'merge' | 'replace' = 'rep
       lastTransitionTime: field(3, s.time(), {
         zeroValue: 'write',
         published: 'optional',
-        doc: 'Time the status last changed.',
+        doc: 'Time when the status last changed.',
       }),
       reason: field(4, s.string(), { doc: 'Machine-readable reason for the last transition, in CamelCase.' }),
       message: field(5, s.string(), { doc: 'Human-readable details about the last transition.' }),
@@ -26,7 +26,7 @@ export function conditionsStatus(kind: string, patch: 'merge' | 'replace' = 'rep
   return s.object(
     {
       conditions: field(1, s.list(condition, patch === 'merge' ? byType : { list: 'map', keys: ['type'] }), {
-        doc: 'Current conditions, at most one per type.',
+        doc: 'Current conditions. At most one condition per type.',
       }),
     },
     {

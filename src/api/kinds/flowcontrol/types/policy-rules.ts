@@ -19,20 +19,22 @@ const set = (tag: number, doc: string) =>
   field(tag, s.list(s.string(), { list: 'set' }), { zeroValue: 'write', published: 'required', doc })
 
 const resourceFields = {
-  verbs: set(1, 'Verbs that match, such as `get`; `*` matches all verbs and must be the only entry.'),
+  verbs: set(1, 'Verbs that the rule matches, such as `get`. `*` matches all verbs and must be the only entry.'),
   apiGroups: set(
     2,
-    'API groups that match; an empty string means the core group, `*` matches all groups and must be the only entry.',
+    'API groups that the rule matches. An empty string stands for the core group. `*` matches all groups and must be the only entry.',
   ),
   resources: set(
     3,
-    'Resources that match, such as `pods` or `pods/log`; `*` matches all resources and must be the only entry.',
+    'Resources that the rule matches, such as `pods` or `pods/log`. `*` matches all resources and must be the only entry.',
   ),
-  clusterScope: field(4, s.boolean(), { doc: 'Whether requests without a namespace match. Defaults to false.' }),
+  clusterScope: field(4, s.boolean(), {
+    doc: 'Whether the rule matches requests without a namespace. Defaults to false.',
+  }),
   namespaces: field(5, s.list(s.string(), { list: 'set' }), {
     zeroValue: 'write',
     published: 'optional',
-    doc: 'Namespaces that match; `*` matches all namespaces. Required unless clusterScope is true.',
+    doc: 'Namespaces that the rule matches. `*` matches all namespaces. Required unless `clusterScope` is true.',
   }),
 }
 
@@ -43,10 +45,10 @@ const resourceRule = s.object(resourceFields, {
 })
 
 const nonResourceFields = {
-  verbs: set(1, 'Verbs that match, such as `get`; `*` matches all verbs and must be the only entry.'),
+  verbs: set(1, 'Verbs that the rule matches, such as `get`. `*` matches all verbs and must be the only entry.'),
   nonResourceURLs: set(
     6,
-    'URL paths that match, such as `/healthz`. A trailing `/*` matches all subpaths, `*` matches all paths.',
+    'URL paths that the rule matches, such as `/healthz`. A trailing `/*` matches all subpaths, and `*` matches all paths.',
   ),
 }
 
@@ -63,19 +65,19 @@ const rulesFields = {
   subjects: field(1, s.list(subject), {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Users, groups and service accounts whose requests match. At least one is required.',
+    doc: 'Users, groups and service accounts whose requests the rule matches. At least one is required.',
   }),
   resourceRules: field(2, s.list(resourceRule), {
-    doc: 'Rules for resource requests. Required if nonResourceRules is empty.',
+    doc: 'Rules for resource requests. Required if `nonResourceRules` is empty.',
   }),
   nonResourceRules: field(3, s.list(nonResourceRule), {
-    doc: 'Rules for non-resource requests. Required if resourceRules is empty.',
+    doc: 'Rules for non-resource requests. Required if `resourceRules` is empty.',
   }),
 }
 
 export const policyRulesWithSubjects = s.object(rulesFields, {
   name: 'PolicyRulesWithSubjects',
-  doc: 'Rules that select requests by sender and target.',
+  doc: 'A rule that selects requests by who sends them and what they access.',
   check: checkRules,
 })
 

@@ -14,12 +14,20 @@ import { checkDnsLabel, checkDnsSubdomain } from '../../../model/names.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 
 const user = s.object(
-  { name: field(1, s.string(), { zeroValue: 'write', required: true, doc: 'User name; `*` matches all users.' }) },
+  {
+    name: field(1, s.string(), { zeroValue: 'write', required: true, doc: 'Name of the user. `*` matches all users.' }),
+  },
   { name: 'UserSubject', doc: 'A user whose requests match.' },
 )
 
 const group = s.object(
-  { name: field(1, s.string(), { zeroValue: 'write', required: true, doc: 'Group name; `*` matches all groups.' }) },
+  {
+    name: field(1, s.string(), {
+      zeroValue: 'write',
+      required: true,
+      doc: 'Name of the group. `*` matches all groups.',
+    }),
+  },
   { name: 'GroupSubject', doc: 'A group whose requests match.' },
 )
 
@@ -27,7 +35,7 @@ const accountFields = {
   namespace: field(1, s.string(), { zeroValue: 'write', doc: 'Namespace of the service account.' }),
   name: field(2, s.string(), {
     zeroValue: 'write',
-    doc: 'Name of the service account; `*` matches all service accounts in the namespace.',
+    doc: 'Name of the service account. `*` matches all service accounts in the namespace.',
   }),
 }
 
@@ -43,16 +51,18 @@ const kinds = keysOf(members)
 
 const subjectFields = {
   kind: field(1, s.string(), { zeroValue: 'write', doc: 'Kind of the subject: `User`, `Group` or `ServiceAccount`.' }),
-  user: field(2, user, { doc: 'User, for kind `User`.' }),
-  group: field(3, group, { doc: 'Group, for kind `Group`.' }),
-  serviceAccount: field(4, serviceAccount, { doc: 'Service account, for kind `ServiceAccount`.' }),
+  user: field(2, user, { doc: 'User whose requests match. Set if the kind is `User`.' }),
+  group: field(3, group, { doc: 'Group whose requests match. Set if the kind is `Group`.' }),
+  serviceAccount: field(4, serviceAccount, {
+    doc: 'Service account whose requests match. Set if the kind is `ServiceAccount`.',
+  }),
 }
 
 type Subject = InferFields<typeof subjectFields>
 
 export const subject = s.object(subjectFields, {
   name: 'Subject',
-  doc: 'Sender of requests. Only the field that corresponds to the kind may be set.',
+  doc: 'The sender of a request. Only the field that corresponds to `kind` may be set.',
   leavesUnjudged: ({ kind }) => kinds.filter((each) => each !== kind).map((each) => members[each]),
   check: checkSubject,
 })

@@ -14,12 +14,15 @@ const portFields = {
   number: field(2, s.int32(), { doc: 'Number of the Service port. Mutually exclusive with `name`.' }),
 }
 
-const portType = { name: 'ServiceBackendPort', doc: 'A Service port, given by name or by number.' }
+const portType = { name: 'ServiceBackendPort', doc: 'A port of a Service, specified by name or by number.' }
 
 const port = s.object(portFields, { ...portType, atomic: true })
 
 const serviceFields = {
-  name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the Service, in the same namespace as the Ingress.' }),
+  name: field(1, s.string(), {
+    zeroValue: 'write',
+    doc: 'Name of the Service. It must be in the same namespace as the Ingress.',
+  }),
   port: field(2, port, {
     earlier: { until: '1.31', schema: s.object(portFields, portType) },
     zeroValue: 'write',
@@ -30,7 +33,10 @@ const serviceFields = {
 
 type Service = InferFields<typeof serviceFields>
 
-const service = s.object(serviceFields, { name: 'IngressServiceBackend', doc: 'A Service and one of its ports.' })
+const service = s.object(serviceFields, {
+  name: 'IngressServiceBackend',
+  doc: 'A reference to a Service and one of its ports.',
+})
 
 const backendFields = {
   service: field(4, service, { doc: 'Service that receives the requests. Mutually exclusive with `resource`.' }),
@@ -43,7 +49,7 @@ type Backend = InferFields<typeof backendFields>
 
 export const ingressBackend = s.object(backendFields, {
   name: 'IngressBackend',
-  doc: 'Destination of requests: either a Service or another object.',
+  doc: 'Destination to which requests are sent: either a Service or another object.',
   check: checkBackend,
 })
 

@@ -22,23 +22,23 @@ const ambiguousEnds = ['/..', '/.']
 
 const pathFields = {
   path: field(1, s.string(), {
-    doc: 'Path to match. Must start with `/`, but may be empty for path type `ImplementationSpecific`.',
+    doc: 'Path to match. Must start with `/`, but may be empty if the path type is `ImplementationSpecific`.',
   }),
   pathType: field(3, s.string(), {
     zeroValue: 'keep',
     published: 'required',
-    doc: 'How the path matches: `Exact`, `Prefix` (by segment) or `ImplementationSpecific` (up to the controller).',
+    doc: 'How the path is matched: exactly (`Exact`), as a prefix of whole path segments (`Prefix`), or as the ingress controller decides (`ImplementationSpecific`).',
   }),
   backend: field(2, ingressBackend, {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Backend that receives the matching requests.',
+    doc: 'Backend to which matching requests are sent.',
   }),
 }
 
 const httpPath = s.object(pathFields, {
   name: 'HTTPIngressPath',
-  doc: 'A path and the backend that receives the requests for it.',
+  doc: 'A path, and the backend to which requests for this path are sent.',
   leavesUnjudged: ({ pathType }) => (pathType === undefined ? ['backend'] : []),
   check: checkPath,
 })
@@ -53,7 +53,7 @@ const http = s.object(
   },
   {
     name: 'HTTPIngressRuleValue',
-    doc: 'HTTP routing rules by path.',
+    doc: 'Rules that route HTTP requests by path.',
     check: ({ paths = [] }, path) => (paths.length === 0 ? [required(child(path, 'paths'))] : []),
   },
 )
@@ -61,9 +61,9 @@ const http = s.object(
 const rule = s.object(
   {
     host: field(1, s.string(), {
-      doc: 'Host name that the rule matches. Unset matches all hosts; `*` in `*.example.com` matches one DNS label.',
+      doc: 'Host name that the rule matches. If unset, the rule matches all host names. The `*` in a name such as `*.example.com` matches exactly one DNS label.',
     }),
-    ...inlined(2, { http: field(1, http, { doc: 'HTTP routing rules for the host.' }) }),
+    ...inlined(2, { http: field(1, http, { doc: 'Rules that route HTTP requests for the host.' }) }),
   },
   {
     name: 'IngressRule',
@@ -79,7 +79,7 @@ const tls = s.object(
   },
   {
     name: 'IngressTLS',
-    doc: 'A TLS certificate and the hosts it is used for.',
+    doc: 'A TLS certificate, and the host names for which it is used.',
     check: ({ hosts = [], secretName: name = '' }, path) => [
       ...hosts.flatMap((host, i) => checkHost(host, at(child(path, 'hosts'), i))),
       ...(name === '' ? [] : checkDnsSubdomain(name)).map((fault) => invalid(child(path, 'secretName'), name, fault)),
@@ -92,16 +92,16 @@ const specFields = {
     zeroValue: 'keep',
     doc: 'Name of the IngressClass whose controller implements this Ingress.',
   }),
-  defaultBackend: field(1, ingressBackend, { doc: 'Default backend for requests that match no rule.' }),
-  tls: field(2, s.list(tls), { doc: 'TLS certificates, by host.' }),
+  defaultBackend: field(1, ingressBackend, { doc: 'Backend for requests that match no rule.' }),
+  tls: field(2, s.list(tls), { doc: 'TLS certificates, and the host names for which they are used.' }),
   rules: field(3, s.list(rule), {
-    doc: 'Routing rules by host. Requests that match no rule go to the default backend.',
+    doc: 'Routing rules for hosts. Requests that match no rule are sent to the default backend.',
   }),
 }
 
 export const ingressSpec = s.object(specFields, {
   name: 'IngressSpec',
-  doc: 'Specification of an Ingress: rules, default backend and TLS settings.',
+  doc: 'Specification of an Ingress: its rules, default backend and TLS settings.',
   check: checkSpec,
 })
 

@@ -12,32 +12,32 @@ const blockFields = {
   cidr: field(1, s.string(), {
     zeroValue: 'write',
     required: true,
-    doc: 'IP range in CIDR notation, such as `10.0.0.0/8`.',
+    doc: 'IP address range in CIDR notation, such as `10.0.0.0/8`.',
   }),
   except: field(2, s.list(s.string()), {
-    doc: 'IP ranges to exclude, in CIDR notation. Each must lie strictly within `cidr`.',
+    doc: 'IP address ranges to exclude, in CIDR notation. Each range must lie within `cidr` and be smaller than it.',
   }),
 }
 
 const ipBlock = s.object(blockFields, {
   name: 'IPBlock',
-  doc: 'An IP range with optional exceptions.',
+  doc: 'An IP address range with optional exceptions.',
   check: checkBlock,
 })
 
 const peerFields = {
   podSelector: field(1, labelSelector, {
-    doc: 'Label selector for pods, in the policy namespace unless namespaceSelector is set. Empty matches all pods.',
+    doc: "Label selector for pods in the policy's namespace, or in the namespaces that `namespaceSelector` selects. An empty selector selects all pods.",
   }),
   namespaceSelector: field(2, labelSelector, {
-    doc: 'Label selector for namespaces. An empty selector matches all namespaces.',
+    doc: 'Label selector for namespaces. An empty selector selects all namespaces.',
   }),
-  ipBlock: field(3, ipBlock, { doc: 'IP range of the peer. Mutually exclusive with the selectors.' }),
+  ipBlock: field(3, ipBlock, { doc: 'IP address range of the peer. Mutually exclusive with the selectors.' }),
 }
 
 export const networkPolicyPeer = s.object(peerFields, {
   name: 'NetworkPolicyPeer',
-  doc: 'A source or destination of traffic.',
+  doc: 'A source or destination of network traffic.',
   check: checkPeer,
 })
 

@@ -40,7 +40,7 @@ const roleRef = s.object(refFields, {
 const subjectFields = {
   kind: field(1, s.string(), { zeroValue: 'write', doc: 'Kind of the subject: `User`, `Group` or `ServiceAccount`.' }),
   apiGroup: field(2, s.string(), {
-    doc: 'API group of the subject: the RBAC group for users and groups (the default), empty for service accounts.',
+    doc: 'API group of the subject. Defaults to the RBAC group for users and groups, and to an empty string for service accounts.',
   }),
   name: field(3, s.string(), { zeroValue: 'write', doc: 'Name of the subject.' }),
   namespace: field(4, s.string(), {
@@ -76,11 +76,11 @@ export const bindingColumns: readonly Column<Binding>[] = [
   nameColumn,
   column('Role', 'Role that the binding grants.', ({ roleRef }) => `${roleRef?.kind ?? ''}/${roleRef?.name ?? ''}`),
   ageColumn,
-  column('Users', 'Users to which the role is granted.', (object) => namesOf(of(object, 'User')), 1),
-  column('Groups', 'Groups to which the role is granted.', (object) => namesOf(of(object, 'Group')), 1),
+  column('Users', 'Names of the users to which the role is granted.', (object) => namesOf(of(object, 'User')), 1),
+  column('Groups', 'Names of the groups to which the role is granted.', (object) => namesOf(of(object, 'Group')), 1),
   column(
     'ServiceAccounts',
-    'Service accounts to which the role is granted.',
+    'Names of the service accounts to which the role is granted.',
     (object) =>
       of(object, 'ServiceAccount')
         .map(({ namespace = '', name = '' }) => `${namespace}/${name}`)

@@ -6,16 +6,16 @@ const fields = {
   verbs: field(1, s.list(s.string()), {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Verbs that the rule permits, such as `get` or `list`; `*` permits all verbs.',
+    doc: 'Verbs that the rule permits, such as `get` or `list`. `*` permits all verbs.',
   }),
   apiGroups: field(2, s.list(s.string()), {
-    doc: 'API groups of the resources. An empty string means the core group, `*` all groups.',
+    doc: 'API groups of the resources. An empty string stands for the core group and `*` for all groups.',
   }),
   resources: field(3, s.list(s.string()), {
-    doc: 'Resources that the rule covers, such as `pods` or `pods/log`. `*` means all, `*/log` all log subresources.',
+    doc: 'Resources that the rule covers, such as `pods` or `pods/log`. `*` covers all resources, and `*/log` covers all log subresources.',
   }),
   resourceNames: field(4, s.list(s.string()), {
-    doc: 'Names of the objects that the rule covers. Empty means all objects.',
+    doc: 'Names of the objects that the rule covers. If empty, the rule covers all objects.',
   }),
   nonResourceURLs: field(5, s.list(s.string()), {
     doc: 'Non-resource URLs that the rule covers, such as `/metrics` or `/logs/*`. Allowed only in ClusterRoles.',
@@ -32,7 +32,7 @@ const policyRule = s.object(fields, {
 export const policyRules = field(2, s.list(policyRule), {
   zeroValue: 'write',
   published: 'optional',
-  doc: 'Rules in the role. A request is permitted if any rule matches.',
+  doc: 'Rules of the role. A request is permitted if it matches at least one rule.',
 })
 
 interface RoleScope {

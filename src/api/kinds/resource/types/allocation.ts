@@ -18,41 +18,48 @@ const allocationNodes = s.object(
       doc: 'Alternative terms. A node must match at least one of them.',
     }),
   },
-  { name: 'core.v1.NodeSelector', doc: 'Selects the nodes that match at least one of the terms.', atomic: true },
+  {
+    name: 'core.v1.NodeSelector',
+    doc: 'Selects nodes. A node is selected if it matches at least one term.',
+    atomic: true,
+  },
 )
 
 const bindingGates = ['DRADeviceBindingConditions', 'DRAResourceClaimDeviceStatus'] as const
 
 const resultFields = {
-  request: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the request, or `request/alternative`.' }),
-  driver: field(2, s.string(), { zeroValue: 'write', doc: 'Name of the driver of the device.' }),
+  request: field(1, s.string(), {
+    zeroValue: 'write',
+    doc: 'Name of the request for which the device was allocated. For an alternative, the form is `<request>/<alternative>`.',
+  }),
+  driver: field(2, s.string(), { zeroValue: 'write', doc: 'Name of the driver that manages the device.' }),
   pool: field(3, s.string(), { zeroValue: 'write', doc: 'Name of the pool that contains the device.' }),
-  device: field(4, s.string(), { zeroValue: 'write', doc: 'Name of the device in its pool.' }),
+  device: field(4, s.string(), { zeroValue: 'write', doc: 'Name of the device within its pool.' }),
   adminAccess: field(5, s.boolean(), {
     zeroValue: 'keep',
     gate: 'DRAAdminAccess',
-    doc: 'Whether the device is used for administration.',
+    doc: 'Whether the device was allocated for administrative access.',
   }),
   tolerations: field(6, s.list(deviceToleration), {
     since: '1.33',
     gate: 'DRADeviceTaints',
-    doc: 'Taints that the request tolerated at the time of the allocation.',
+    doc: 'Tolerations that the request had when the device was allocated.',
   }),
   bindingConditions: field(7, s.list(s.string()), {
     since: '1.34',
     gate: bindingGates,
-    doc: 'Conditions of the device that must be true before pods are bound.',
+    doc: 'Conditions of the device that must be true before pods are bound to a node.',
   }),
   bindingFailureConditions: field(8, s.list(s.string()), {
     since: '1.34',
     gate: bindingGates,
-    doc: 'Conditions of the device that abort the binding of pods.',
+    doc: 'Conditions of the device that cause the binding of pods to fail if they are true.',
   }),
   shareID: field(9, s.string(), {
     zeroValue: 'keep',
     since: '1.34',
     gate: 'DRAConsumableCapacity',
-    doc: 'UUID of the share, if the device allows several allocations.',
+    doc: 'UUID of the device share. Set if the device allows multiple allocations.',
   }),
   consumedCapacity: field(10, s.map(s.quantity()), {
     since: '1.34',
@@ -68,41 +75,54 @@ const result = s.object(resultFields, {
 
 const configuration = s.object(
   {
-    source: field(1, s.string(), { zeroValue: 'write', doc: 'Origin of the entry: `FromClass` or `FromClaim`.' }),
+    source: field(1, s.string(), {
+      zeroValue: 'write',
+      doc: 'Where the configuration comes from: a DeviceClass (`FromClass`) or the claim (`FromClaim`).',
+    }),
     requests: field(2, s.list(s.string()), {
-      doc: 'Names of the requests to which the configuration applies. Empty means all requests.',
+      doc: 'Names of the requests to which the configuration applies. If empty, the configuration applies to all requests.',
     }),
     opaque: { ...opaqueField, within: 3 },
   },
   {
     name: 'DeviceAllocationConfiguration',
-    doc: 'Configuration of allocated devices.',
+    doc: 'Configuration for allocated devices.',
   },
 )
 
 const devicesFields = {
   results: field(1, s.list(result), { doc: 'Allocated devices.' }),
-  config: field(2, s.list(configuration), { doc: 'Configuration from the classes and the claim.' }),
+  config: field(2, s.list(configuration), {
+    doc: 'Configuration for the devices, from their classes and from the claim.',
+  }),
 }
 
 const devices = s.object(devicesFields, {
   name: 'DeviceAllocationResult',
-  doc: 'Allocated devices and their configuration.',
+  doc: 'The allocated devices and their configuration.',
 })
 
 const allocationFields = {
-  devices: field(1, devices, { zeroValue: 'write', published: 'optional', doc: 'Allocated devices.' }),
-  nodeSelector: field(3, allocationNodes, {
-    doc: 'Nodes from which the devices are accessible. Unset means all nodes.',
+  devices: field(1, devices, {
+    zeroValue: 'write',
+    published: 'optional',
+    doc: 'Allocated devices and their configuration.',
   }),
-  allocationTimestamp: field(5, s.time(), { since: '1.34', gate: bindingGates, doc: 'Time of the allocation.' }),
+  nodeSelector: field(3, allocationNodes, {
+    doc: 'Nodes from which the devices are accessible. If unset, the devices are accessible from all nodes.',
+  }),
+  allocationTimestamp: field(5, s.time(), {
+    since: '1.34',
+    gate: bindingGates,
+    doc: 'Time when the devices were allocated.',
+  }),
 }
 
 export type AllocationResult = InferFields<typeof allocationFields>
 
 export const allocationResult = s.object(allocationFields, {
   name: 'AllocationResult',
-  doc: 'Devices that were allocated for a claim.',
+  doc: 'The devices that were allocated for a claim.',
 })
 
 const sources = ['FromClaim', 'FromClass']

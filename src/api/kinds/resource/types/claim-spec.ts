@@ -8,55 +8,59 @@ import { deviceRequest } from './request.ts'
 
 const constraintFields = {
   requests: field(1, s.list(s.string()), {
-    doc: 'Names of the requests to which the constraint applies. Empty means all requests.',
+    doc: 'Names of the requests to which the constraint applies. If empty, the constraint applies to all requests.',
   }),
   matchAttribute: field(2, s.string(), {
     zeroValue: 'keep',
-    doc: 'Attribute that all allocated devices must have with the same value, such as `driver.example.com/numa`.',
+    doc: 'Name of an attribute, such as `driver.example.com/numa`, that must have the same value on all allocated devices.',
   }),
   distinctAttribute: field(3, s.string(), {
     zeroValue: 'keep',
     since: '1.34',
     gate: 'DRAConsumableCapacity',
     gateDrops: '1.36',
-    doc: 'Attribute that all allocated devices must have with different values.',
+    doc: 'Name of an attribute that must have a different value on each allocated device.',
   }),
 }
 
 const constraint = s.object(constraintFields, {
   name: 'DeviceConstraint',
-  doc: 'A constraint on the devices of several requests.',
+  doc: 'A constraint that spans the devices of several requests.',
   check: checkConstraint,
 })
 
 const configuration = s.object(
   {
     requests: field(1, s.list(s.string()), {
-      doc: 'Names of the requests to which the configuration applies. Empty means all requests.',
+      doc: 'Names of the requests to which the configuration applies. If empty, the configuration applies to all requests.',
     }),
     opaque: { ...opaqueField, within: 2 },
   },
   {
     name: 'DeviceClaimConfiguration',
-    doc: 'Configuration of the devices of several requests.',
+    doc: 'Configuration for the devices of one or more requests.',
     check: (value, path) => checkConfiguration(value, path),
   },
 )
 
 export const devicesFields = {
-  requests: field(1, s.list(deviceRequest), { doc: 'Requested devices, at most 32 requests.' }),
-  constraints: field(2, s.list(constraint), { doc: 'Constraints on the allocated devices, at most 32.' }),
-  config: field(3, s.list(configuration), { doc: 'Configuration of the devices, at most 32 entries.' }),
+  requests: field(1, s.list(deviceRequest), { doc: 'Requests for devices. At most 32 requests.' }),
+  constraints: field(2, s.list(constraint), { doc: 'Constraints on the allocated devices. At most 32 constraints.' }),
+  config: field(3, s.list(configuration), { doc: 'Configuration for the devices. At most 32 entries.' }),
 }
 
 const devices = s.object(devicesFields, {
   name: 'DeviceClaim',
-  doc: 'Requested devices with their constraints and configuration.',
+  doc: 'Requests for devices, with constraints and configuration.',
   check: checkDevices,
 })
 
 export const specFields = {
-  devices: field(1, devices, { zeroValue: 'write', published: 'optional', doc: 'Requested devices.' }),
+  devices: field(1, devices, {
+    zeroValue: 'write',
+    published: 'optional',
+    doc: 'Requests for devices, with constraints and configuration.',
+  }),
 }
 
 export type ResourceClaimSpec = InferFields<typeof specFields>

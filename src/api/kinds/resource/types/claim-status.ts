@@ -12,14 +12,14 @@ import { checkList, checkName, keyFieldOf } from './lists.ts'
 
 const consumer = s.object(
   {
-    apiGroup: field(1, s.string(), { doc: 'API group of the object. Empty for pods.' }),
+    apiGroup: field(1, s.string(), { doc: 'API group of the object. Empty for the core group, to which pods belong.' }),
     resource: field(3, s.string(), { zeroValue: 'write', doc: 'Resource type of the object, such as `pods`.' }),
     name: field(4, s.string(), { zeroValue: 'write', doc: 'Name of the object.' }),
     uid: field(5, s.string(), { zeroValue: 'write', doc: 'UID of the object.' }),
   },
   {
     name: 'ResourceClaimConsumerReference',
-    doc: 'An object that may use a claim.',
+    doc: 'An object that is allowed to use a claim.',
     check: ({ apiGroup = '', ...names }, path) => [
       ...(apiGroup === '' ? [] : checkName(apiGroup, child(path, 'apiGroup'), checkDnsSubdomain)),
       ...(['resource', 'name', 'uid'] as const).flatMap((key) => (names[key] ? [] : [required(child(path, key))])),
@@ -28,9 +28,9 @@ const consumer = s.object(
 )
 
 const statusFields = {
-  allocation: field(1, allocationResult, { doc: 'Allocated devices. Immutable while set.' }),
+  allocation: field(1, allocationResult, { doc: 'Devices that are allocated to the claim. Immutable while set.' }),
   reservedFor: field(2, s.list(consumer, { list: 'map', keys: ['uid'], patch: 'merge', mergeKey: 'uid' }), {
-    doc: 'Objects that may use the claim, at most 256.',
+    doc: 'Objects that are allowed to use the claim. At most 256 objects.',
   }),
   devices: field(4, s.list(deviceStatus, { list: 'map', keys: ['driver', 'device', 'pool', 'shareID'] }), {
     gate: 'DRAResourceClaimDeviceStatus',
@@ -42,7 +42,7 @@ export type ResourceClaimStatus = InferFields<typeof statusFields>
 
 export const resourceClaimStatus = s.object(statusFields, {
   name: 'ResourceClaimStatus',
-  doc: 'Allocated devices of a claim and the objects that use them.',
+  doc: 'Observed status of a ResourceClaim: the allocated devices and the objects that use them.',
 })
 
 interface Claim {

@@ -17,7 +17,7 @@ const opaqueFields = {
   parameters: field(2, rawExtension, {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Parameters as a JSON object of at most 10 KiB.',
+    doc: 'Driver-specific parameters, as a JSON object. At most 10 KiB.',
   }),
 }
 
@@ -28,13 +28,13 @@ const opaque = s.object(opaqueFields, {
 })
 
 /** The field of every configuration. */
-export const opaqueField = field(1, opaque, { doc: 'Parameters that only the driver interprets.' })
+export const opaqueField = field(1, opaque, { doc: 'Driver-specific parameters.' })
 
 export const classConfiguration = s.object(
   { opaque: { ...opaqueField, within: 1 } },
   {
     name: 'DeviceClassConfiguration',
-    doc: 'Configuration of devices in a class.',
+    doc: 'Configuration for devices in a class.',
     check: (value, path) => checkConfiguration(value, path),
   },
 )

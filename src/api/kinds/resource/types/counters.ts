@@ -4,19 +4,19 @@ import { field, s } from '../../../schema/schema.ts'
 import { checkName } from './lists.ts'
 
 const counter = s.object(
-  { value: field(1, s.quantity(), { zeroValue: 'write', doc: 'Amount of the counter.' }) },
+  { value: field(1, s.quantity(), { zeroValue: 'write', doc: 'Available or consumed amount.' }) },
   { name: 'Counter', doc: 'An amount that several devices share.' },
 )
 
 const counters = field(2, s.map(counter), {
   zeroValue: 'write',
   published: 'required',
-  doc: 'Counters by name. At least one.',
+  doc: 'Counters, keyed by name. At least one counter is required.',
 })
 
 export const counterSet = s.object(
   {
-    name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the set, unique within the pool.' }),
+    name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the counter set, unique within the pool.' }),
     counters,
   },
   {
@@ -31,12 +31,12 @@ export const counterSet = s.object(
 
 export const counterConsumption = s.object(
   {
-    counterSet: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the set of counters.' }),
+    counterSet: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the counter set.' }),
     counters,
   },
   {
     name: 'DeviceCounterConsumption',
-    doc: 'Amounts of counters that a device consumes.',
+    doc: 'The amounts that a device consumes from a counter set.',
     check: ({ counterSet = '', counters }, path) => [
       ...(counterSet === '' ? [required(child(path, 'counterSet'))] : checkName(counterSet, child(path, 'counterSet'))),
       ...checkCounters(counters, path),

@@ -5,39 +5,52 @@ import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { checkList } from './lists.ts'
 
 const rangeFields = {
-  min: field(1, s.quantity(), { zeroValue: 'keep', published: 'required', doc: 'Minimum amount.' }),
-  max: field(2, s.quantity(), { zeroValue: 'keep', doc: 'Maximum amount. Unset means the capacity.' }),
-  step: field(3, s.quantity(), { zeroValue: 'keep', doc: 'Amounts are the minimum plus a multiple of this amount.' }),
+  min: field(1, s.quantity(), {
+    zeroValue: 'keep',
+    published: 'required',
+    doc: 'Minimum amount that a request can consume.',
+  }),
+  max: field(2, s.quantity(), {
+    zeroValue: 'keep',
+    doc: "Maximum amount that a request can consume. Defaults to the device's capacity.",
+  }),
+  step: field(3, s.quantity(), {
+    zeroValue: 'keep',
+    doc: 'Step size: a valid amount is the minimum plus a multiple of this value.',
+  }),
 }
 
 const validRange = s.object(rangeFields, {
   name: 'CapacityRequestPolicyRange',
-  doc: 'Range of the amounts that one request may consume.',
+  doc: 'Range of amounts that a request can consume.',
 })
 
 const policyFields = {
-  default: field(1, s.quantity(), { zeroValue: 'keep', doc: 'Amount for requests that name none.' }),
-  validValues: field(3, s.list(s.quantity()), { doc: 'Amounts that a request may consume, in ascending order.' }),
-  validRange: field(4, validRange, { doc: 'Range of the amounts that a request may consume.' }),
+  default: field(1, s.quantity(), {
+    zeroValue: 'keep',
+    doc: 'Amount that a request consumes if it does not specify one.',
+  }),
+  validValues: field(3, s.list(s.quantity()), { doc: 'Amounts that a request can consume, in ascending order.' }),
+  validRange: field(4, validRange, { doc: 'Range of amounts that a request can consume.' }),
 }
 
 type Policy = InferFields<typeof policyFields>
 
 const requestPolicy = s.object(policyFields, {
   name: 'CapacityRequestPolicy',
-  doc: 'Amounts that one request may consume.',
+  doc: 'Specifies which amounts of a capacity a request can consume.',
 })
 
 const capacityFields = {
-  value: field(1, s.quantity(), { zeroValue: 'write', doc: 'Amount that the device has.' }),
+  value: field(1, s.quantity(), { zeroValue: 'write', doc: 'Total amount that the device provides.' }),
   requestPolicy: field(2, requestPolicy, {
     since: '1.34',
     gate: 'DRAConsumableCapacity',
-    doc: 'Amounts that one request may consume. Requires a device that allows several allocations.',
+    doc: 'Amounts of the capacity that a request can consume. Requires a device that allows multiple allocations.',
   }),
 }
 
-export const deviceCapacity = s.object(capacityFields, { name: 'DeviceCapacity', doc: 'An amount that a device has.' })
+export const deviceCapacity = s.object(capacityFields, { name: 'DeviceCapacity', doc: 'A capacity of a device.' })
 
 const maxValues = 10
 

@@ -11,9 +11,11 @@ import { checkRaw, rawExtension } from './configuration.ts'
 import { checkList, checkName, checkPoolName, checkShareId } from './lists.ts'
 
 const networkFields = {
-  interfaceName: field(1, s.string(), { doc: 'Name of the network interface in the pod, at most 256 bytes.' }),
-  ips: field(2, s.list(s.string()), { doc: 'Addresses of the interface in CIDR notation, at most 16.' }),
-  hardwareAddress: field(3, s.string(), { doc: 'Hardware address of the interface, at most 128 bytes.' }),
+  interfaceName: field(1, s.string(), { doc: 'Name of the network interface in the pod. At most 256 bytes.' }),
+  ips: field(2, s.list(s.string()), {
+    doc: 'IP addresses of the network interface, in CIDR notation. At most 16 addresses.',
+  }),
+  hardwareAddress: field(3, s.string(), { doc: 'Hardware address of the network interface. At most 128 bytes.' }),
 }
 
 const networkData = s.object(networkFields, {
@@ -23,19 +25,19 @@ const networkData = s.object(networkFields, {
 })
 
 const statusFields = {
-  driver: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the driver of the device.' }),
+  driver: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the driver that manages the device.' }),
   pool: field(2, s.string(), { zeroValue: 'write', doc: 'Name of the pool that contains the device.' }),
-  device: field(3, s.string(), { zeroValue: 'write', doc: 'Name of the device in its pool.' }),
+  device: field(3, s.string(), { zeroValue: 'write', doc: 'Name of the device within its pool.' }),
   conditions: field(4, s.list(condition, { list: 'map', keys: ['type'] }), {
-    doc: 'Conditions of the device, at most 8.',
+    doc: 'Conditions of the device. At most 8 conditions.',
   }),
-  data: field(5, rawExtension, { doc: 'Information from the driver, as a JSON object.' }),
-  networkData: field(6, networkData, { doc: 'Network information.' }),
+  data: field(5, rawExtension, { doc: 'Driver-specific data about the device, as a JSON object.' }),
+  networkData: field(6, networkData, { doc: 'Network information about the device.' }),
   shareID: field(7, s.string(), {
     zeroValue: 'keep',
     since: '1.34',
     gate: 'DRAConsumableCapacity',
-    doc: 'UUID of the share, if the device allows several allocations.',
+    doc: 'UUID of the device share. Set if the device allows multiple allocations.',
   }),
 }
 

@@ -27,19 +27,19 @@ const listed = { since: '1.36', gate: 'DRAListTypeAttributes', emptyCounts: true
 const listAttributes = ['ints', 'bools', 'strings', 'versions'] as const
 
 const attributeFields = {
-  int: field(2, s.int64(), { zeroValue: 'keep', doc: 'An integer.' }),
-  bool: field(3, s.boolean(), { zeroValue: 'keep', doc: 'A boolean.' }),
-  string: field(4, s.string(), { zeroValue: 'keep', doc: 'A text of at most 64 bytes.' }),
-  version: field(5, s.string(), { zeroValue: 'keep', doc: 'A semantic version of at most 64 bytes.' }),
-  ints: field(6, s.list(s.int64()), { ...listed, doc: 'A list of integers.' }),
-  bools: field(7, s.list(s.boolean()), { ...listed, doc: 'A list of booleans.' }),
-  strings: field(8, s.list(s.string()), { ...listed, doc: 'A list of texts.' }),
-  versions: field(9, s.list(s.string()), { ...listed, doc: 'A list of versions.' }),
+  int: field(2, s.int64(), { zeroValue: 'keep', doc: 'Integer value.' }),
+  bool: field(3, s.boolean(), { zeroValue: 'keep', doc: 'Boolean value.' }),
+  string: field(4, s.string(), { zeroValue: 'keep', doc: 'String value. At most 64 bytes.' }),
+  version: field(5, s.string(), { zeroValue: 'keep', doc: 'Semantic version. At most 64 bytes.' }),
+  ints: field(6, s.list(s.int64()), { ...listed, doc: 'List of integer values.' }),
+  bools: field(7, s.list(s.boolean()), { ...listed, doc: 'List of boolean values.' }),
+  strings: field(8, s.list(s.string()), { ...listed, doc: 'List of string values.' }),
+  versions: field(9, s.list(s.string()), { ...listed, doc: 'List of semantic versions.' }),
 }
 
 const attribute = s.object(attributeFields, {
   name: 'DeviceAttribute',
-  doc: 'An attribute of a device. Exactly one field must be set.',
+  doc: 'The value of a device attribute. Exactly one field must be set.',
   check: checkAttribute,
 })
 
@@ -48,79 +48,86 @@ const taintFields = {
   value: field(2, s.string(), { doc: 'Value of the taint.' }),
   effect: field(3, s.string(), {
     zeroValue: 'write',
-    doc: 'Effect on claims without a toleration: `None`, `NoSchedule` or `NoExecute`.',
+    doc: 'Effect on claims that do not tolerate the taint: `None`, `NoSchedule` or `NoExecute`.',
   }),
-  timeAdded: field(4, s.time(), { doc: 'Time the taint was added. Set by the server if it is missing.' }),
+  timeAdded: field(4, s.time(), { doc: 'Time when the taint was added. The server sets the time if it is missing.' }),
 }
 
 export const deviceTaint = s.object(taintFields, {
   name: 'DeviceTaint',
-  doc: 'A taint of a device.',
+  doc: 'A taint on a device. It repels claims that do not tolerate it.',
   check: checkTaint,
 })
 
 const mapping = s.object(
   {
-    capacityKey: field(1, s.string(), { zeroValue: 'keep', doc: 'Capacity of the device that the resource follows.' }),
+    capacityKey: field(1, s.string(), {
+      zeroValue: 'keep',
+      doc: 'Name of the device capacity from which the amount is computed.',
+    }),
     allocationMultiplier: field(2, s.quantity(), {
       zeroValue: 'keep',
-      doc: 'Amount of the resource for each unit of the capacity or of the device.',
+      doc: 'Amount of the node resource for each unit of the capacity, or for each device if no capacity is set.',
     }),
   },
-  { name: 'NodeAllocatableResourceMapping', doc: 'Amount of a resource of the node that a device uses.' },
+  { name: 'NodeAllocatableResourceMapping', doc: 'Specifies how much of a node resource a device uses.' },
 )
 
 const bindingGates = ['DRADeviceBindingConditions', 'DRAResourceClaimDeviceStatus'] as const
 
 export const deviceFields = {
   name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the device, unique within its pool.' }),
-  attributes: field(2, s.map(attribute), { doc: 'Attributes by name, with or without a domain.' }),
-  capacity: field(3, s.map(deviceCapacity), { doc: 'Capacities by name, with or without a domain.' }),
+  attributes: field(2, s.map(attribute), {
+    doc: 'Attributes of the device, keyed by name. A name may have a domain prefix.',
+  }),
+  capacity: field(3, s.map(deviceCapacity), {
+    doc: 'Capacities of the device, keyed by name. A name may have a domain prefix.',
+  }),
   consumesCounters: field(4, s.list(counterConsumption), {
     gate: 'DRAPartitionableDevices',
-    doc: 'Shared counters that the device consumes when it is allocated.',
+    doc: 'Amounts of shared counters that the device consumes when it is allocated.',
   }),
   nodeName: field(5, s.string(), {
     zeroValue: 'keep',
     gate: 'DRAPartitionableDevices',
-    doc: 'Node from which the device is accessible. Requires perDeviceNodeSelection.',
+    doc: 'Name of the node from which the device is accessible. Requires `perDeviceNodeSelection`.',
   }),
   nodeSelector: field(6, nodeSelector, {
     gate: 'DRAPartitionableDevices',
-    doc: 'Nodes from which the device is accessible. Requires perDeviceNodeSelection.',
+    doc: 'Nodes from which the device is accessible. Requires `perDeviceNodeSelection`.',
   }),
   allNodes: field(7, s.boolean(), {
     zeroValue: 'keep',
     gate: 'DRAPartitionableDevices',
-    doc: 'Whether all nodes can access the device. Requires perDeviceNodeSelection.',
+    doc: 'Whether the device is accessible from all nodes. Requires `perDeviceNodeSelection`.',
   }),
-  taints: field(8, s.list(deviceTaint), { gate: 'DRADeviceTaints', doc: 'Taints of the device, at most 16.' }),
+  taints: field(8, s.list(deviceTaint), { gate: 'DRADeviceTaints', doc: 'Taints on the device. At most 16 taints.' }),
   bindsToNode: field(9, s.boolean(), {
     zeroValue: 'keep',
     since: '1.34',
     gate: bindingGates,
-    doc: 'Whether an allocation limits the claim to the node of the pod.',
+    doc: 'Whether allocating the device restricts the claim to the node of the pod.',
   }),
   bindingConditions: field(10, s.list(s.string()), {
     since: '1.34',
     gate: bindingGates,
-    doc: 'Conditions that must be true before pods are bound, at most 4.',
+    doc: 'Conditions that must be true before pods are bound to a node. At most 4 conditions.',
   }),
   bindingFailureConditions: field(11, s.list(s.string()), {
     since: '1.34',
     gate: bindingGates,
-    doc: 'Conditions that abort the binding of pods, at most 4.',
+    doc: 'Conditions that cause the binding of pods to fail if they are true. At most 4 conditions.',
   }),
   allowMultipleAllocations: field(12, s.boolean(), {
     zeroValue: 'keep',
     since: '1.34',
     gate: 'DRAConsumableCapacity',
-    doc: 'Whether the device can be allocated several times.',
+    doc: 'Whether the device can be allocated to several requests at the same time.',
   }),
   nodeAllocatableResourceMappings: field(13, s.map(mapping), {
     since: '1.36',
     gate: 'DRANodeAllocatableResources',
-    doc: 'Resources of the node that the device uses, by name.',
+    doc: 'Node resources that the device uses, keyed by resource name.',
   }),
 }
 
@@ -128,7 +135,7 @@ export type Device = InferFields<typeof deviceFields>
 
 export const device = s.object(deviceFields, {
   name: 'Device',
-  doc: 'A device and its properties.',
+  doc: 'A device with its attributes and capacities.',
   check: checkDevice,
 })
 

@@ -15,44 +15,50 @@ export function taintEffects(context: RuleContext): readonly string[] {
 }
 
 const tolerationFields = {
-  key: field(1, s.string(), { doc: 'Key of the taint. Empty matches all keys, with operator `Exists`.' }),
+  key: field(1, s.string(), {
+    doc: 'Key of the taint. If empty, the operator must be `Exists`, and taints with any key match.',
+  }),
   operator: field(2, s.string(), {
     default: 'Equal',
-    doc: 'Comparison of the value: `Equal` (the default) or `Exists`.',
+    doc: "How to compare the taint's value: `Equal` (the default) requires the same value, `Exists` accepts any value.",
   }),
-  value: field(3, s.string(), { doc: 'Value of the taint. Must be empty with operator `Exists`.' }),
-  effect: field(4, s.string(), { doc: 'Effect of the taint. Empty matches all effects.' }),
+  value: field(3, s.string(), { doc: 'Value of the taint. Must be empty if the operator is `Exists`.' }),
+  effect: field(4, s.string(), { doc: 'Effect of the taint. If empty, taints with any effect match.' }),
   tolerationSeconds: field(5, s.int64(), {
     zeroValue: 'keep',
-    doc: 'Seconds for which a NoExecute taint is tolerated. Unset means forever.',
+    doc: 'Number of seconds for which a NoExecute taint is tolerated. If unset, the taint is tolerated forever.',
   }),
 }
 
 export const deviceToleration = s.object(tolerationFields, {
   name: 'DeviceToleration',
-  doc: 'A taint of devices that a request tolerates.',
+  doc: 'Allows a request to use devices with matching taints.',
   check: checkToleration,
 })
 
 const capacity = s.object(
   { requests: field(1, s.map(s.quantity()), { doc: 'Requested amount of each capacity.' }) },
-  { name: 'CapacityRequirements', doc: 'Requested amounts of the capacities of a device.' },
+  { name: 'CapacityRequirements', doc: 'The amounts of device capacities that are requested.' },
 )
 
 const subRequest = {
-  deviceClassName: { zeroValue: 'write', doc: 'Name of the DeviceClass that describes suitable devices.' } as const,
-  selectors: { doc: 'Selectors that a device must all match, in addition to those of the class.' },
-  allocationMode: { doc: 'Number of devices: `ExactCount` (the default, see `count`) or `All` matching devices.' },
-  count: { doc: 'Number of devices with allocation mode `ExactCount`. Defaults to 1.' },
+  deviceClassName: { zeroValue: 'write', doc: 'Name of the DeviceClass to which the devices must belong.' } as const,
+  selectors: {
+    doc: 'Selectors that a device must match, in addition to the selectors of its class. All of them must match.',
+  },
+  allocationMode: {
+    doc: 'How many devices to allocate: `ExactCount` (the default; see `count`) or `All` (every matching device).',
+  },
+  count: { doc: 'Number of devices to allocate if the allocation mode is `ExactCount`. Defaults to 1.' },
   tolerations: {
     gate: 'DRADeviceTaints',
     gateDrops: '1.36',
-    doc: 'Taints of devices that the request tolerates.',
+    doc: 'Taints that devices allocated for the request may have.',
   } as const,
   capacity: {
     since: '1.34',
     gate: 'DRAConsumableCapacity',
-    doc: 'Requested amounts of the capacities of each device.',
+    doc: 'Amounts of capacity that are requested from each device.',
   } as const,
 }
 
@@ -64,7 +70,7 @@ export const exactFields = {
   adminAccess: field(5, s.boolean(), {
     zeroValue: 'keep',
     gate: 'DRAAdminAccess',
-    doc: 'Whether to access devices in use for administration. Requires a label on the namespace.',
+    doc: 'Whether to request administrative access to devices, even if they are in use. Requires a label on the namespace.',
   }),
   tolerations: field(6, s.list(deviceToleration), subRequest.tolerations),
   capacity: field(7, capacity, subRequest.capacity),
@@ -72,7 +78,7 @@ export const exactFields = {
 
 const exact = s.object(exactFields, {
   name: 'ExactDeviceRequest',
-  doc: 'Devices of one class.',
+  doc: 'A request for devices of one class.',
   fill: fillCount,
   check: checkDevices,
 })
@@ -89,17 +95,17 @@ export const alternativeFields = {
 
 const alternative = s.object(alternativeFields, {
   name: 'DeviceSubRequest',
-  doc: 'One of several alternatives of a request.',
+  doc: 'One of several alternatives for satisfying a request.',
   fill: fillCount,
   check: (value, path) => [...checkName(value.name ?? '', child(path, 'name')), ...checkDevices(value, path)],
 })
 
 export const requestFields = {
   name: field(1, s.string(), { zeroValue: 'write', doc: 'Name of the request, unique within the claim.' }),
-  exactly: field(2, exact, { doc: 'Devices of one class. Mutually exclusive with `firstAvailable`.' }),
+  exactly: field(2, exact, { doc: 'Request for devices of one class. Mutually exclusive with `firstAvailable`.' }),
   firstAvailable: field(3, s.list(alternative), {
     gate: 'DRAPrioritizedList',
-    doc: 'Alternatives in order of preference, at most 8. Mutually exclusive with `exactly`.',
+    doc: 'Alternatives, in order of preference. At most 8 alternatives. Mutually exclusive with `exactly`.',
   }),
 }
 
@@ -107,7 +113,7 @@ export type DeviceRequest = InferFields<typeof requestFields>
 
 export const deviceRequest = s.object(requestFields, {
   name: 'DeviceRequest',
-  doc: 'Devices that a claim requests.',
+  doc: 'A request for devices in a claim.',
   check: checkRequest,
 })
 

@@ -11,7 +11,7 @@ const expression = s.object(
   {
     expression: field(1, s.string(), {
       zeroValue: 'write',
-      doc: 'CEL expression that returns true for suitable devices. The variable `device` has `driver`, `attributes`, `capacity` and `allowMultipleAllocations`.',
+      doc: 'CEL expression that returns true for suitable devices. The variable `device` has the fields `driver`, `attributes`, `capacity` and `allowMultipleAllocations`.',
     }),
   },
   {

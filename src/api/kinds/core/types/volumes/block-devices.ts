@@ -6,16 +6,16 @@ import { checkByte, flag, fsType, readOnly, requiredText, secretRef } from './fi
 export const fc = s.object(
   {
     targetWWNs: field(1, s.list(s.string()), {
-      doc: 'World Wide Names of the Fibre Channel targets. Requires lun and cannot be combined with wwids.',
+      doc: 'World Wide Names of the Fibre Channel targets. Requires `lun`. Mutually exclusive with `wwids`.',
     }),
     lun: field(2, s.int32(), {
       zeroValue: 'keep',
-      doc: 'Logical unit number at the target, from 0 to 255. Required with targetWWNs.',
+      doc: 'Logical unit number of the disk at the target, from 0 to 255. Required if `targetWWNs` is set.',
     }),
     fsType: fsType(3),
     readOnly: readOnly(4),
     wwids: field(5, s.list(s.string()), {
-      doc: 'World Wide Identifiers of the disk. Cannot be combined with targetWWNs.',
+      doc: 'World Wide Identifiers of the disk. Mutually exclusive with `targetWWNs`.',
     }),
   },
   { name: 'FCVolumeSource', doc: 'A Fibre Channel disk.', check: checkFc },
@@ -42,45 +42,48 @@ export function rbdWith<S extends Schema>(name: string, reference: S) {
       pool: field(4, s.string(), {
         default: 'rbd',
         publishDefaultSince: '1.31',
-        doc: 'Ceph pool that contains the image. Defaults to rbd.',
+        doc: 'Ceph pool that contains the image. Defaults to `rbd`.',
       }),
       user: field(5, s.string(), {
         default: 'admin',
         publishDefaultSince: '1.31',
-        doc: 'Ceph user. Defaults to admin.',
+        doc: 'Name of the Ceph user. Defaults to `admin`.',
       }),
       keyring: field(6, s.string(), {
         default: '/etc/ceph/keyring',
         publishDefaultSince: '1.31',
-        doc: 'Path of the keyring on the node. Defaults to /etc/ceph/keyring.',
+        doc: 'Path of the keyring on the node. Defaults to `/etc/ceph/keyring`.',
       }),
       secretRef: secretRef(7, reference),
       readOnly: readOnly(8),
     },
-    { name, doc: 'A Ceph RBD image as a block device.' },
+    { name, doc: 'A Ceph RBD image that is used as a block device.' },
   )
 }
 
 export function iscsiWith<S extends Schema>(name: string, reference: S) {
   return s.object(
     {
-      targetPortal: requiredText(1, 'Address of the iSCSI target, with a port if it is not 3260.'),
-      iqn: requiredText(2, 'Name of the target in iqn, eui or naa format.'),
-      lun: field(3, s.int32(), { zeroValue: 'write', doc: 'Logical unit number at the target, from 0 to 255.' }),
+      targetPortal: requiredText(1, 'Address of the iSCSI target. Must include the port unless it is 3260.'),
+      iqn: requiredText(2, 'Name of the target in IQN, EUI or NAA format.'),
+      lun: field(3, s.int32(), {
+        zeroValue: 'write',
+        doc: 'Logical unit number of the disk at the target, from 0 to 255.',
+      }),
       iscsiInterface: field(4, s.string(), {
         default: 'default',
         publishDefaultSince: '1.31',
-        doc: 'iSCSI interface on the node. Defaults to default.',
+        doc: 'Name of the iSCSI interface on the node. Defaults to `default`.',
       }),
       fsType: fsType(5),
       readOnly: readOnly(6),
       portals: field(7, s.list(s.string()), { doc: 'Additional addresses of the iSCSI target.' }),
-      chapAuthDiscovery: flag(8, 'Whether to use CHAP authentication for discovery. If true, secretRef is required.'),
-      chapAuthSession: flag(11, 'Whether to use CHAP authentication for sessions. If true, secretRef is required.'),
+      chapAuthDiscovery: flag(8, 'Whether discovery uses CHAP authentication. If true, `secretRef` is required.'),
+      chapAuthSession: flag(11, 'Whether sessions use CHAP authentication. If true, `secretRef` is required.'),
       secretRef: secretRef(10, reference),
       initiatorName: field(12, s.string(), {
         zeroValue: 'keep',
-        doc: "Custom iSCSI initiator name. Unset uses the node's initiator.",
+        doc: "Name of the iSCSI initiator. Defaults to the node's initiator.",
       }),
     },
     { name, doc: 'A disk on an iSCSI target.', check: (iscsi, path) => checkIscsi(iscsi, path) },

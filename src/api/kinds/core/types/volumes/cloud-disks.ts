@@ -4,7 +4,7 @@ import { field, type Schema, s } from '../../../../schema/schema.ts'
 import { checkByte, fsType, readOnly, requiredText, secretRef, text } from './fields.ts'
 
 const partition = field(3, s.int32(), {
-  doc: 'Number of the partition to mount, from 0 to 255. 0 means the whole disk.',
+  doc: 'Number of the partition to mount, from 0 to 255. 0 selects the whole disk.',
 })
 
 export const gcePersistentDisk = s.object(
@@ -13,7 +13,7 @@ export const gcePersistentDisk = s.object(
 )
 
 export const awsElasticBlockStore = s.object(
-  { volumeID: requiredText(1, 'ID of the EBS volume.'), fsType: fsType(2), partition, readOnly: readOnly(4) },
+  { volumeID: requiredText(1, 'ID of the volume.'), fsType: fsType(2), partition, readOnly: readOnly(4) },
   { name: 'AWSElasticBlockStoreVolumeSource', doc: 'An AWS Elastic Block Store volume.', check: checkPartition },
 )
 
@@ -29,13 +29,13 @@ export const azureDisk = s.object(
       zeroValue: 'keep',
       default: 'ReadWrite',
       publishDefaultSince: '1.31',
-      doc: 'Host caching mode: None, ReadOnly or ReadWrite. Defaults to ReadWrite.',
+      doc: 'Host caching mode: `None`, `ReadOnly` or `ReadWrite`. Defaults to `ReadWrite`.',
     }),
     fsType: field(4, s.string(), {
       zeroValue: 'keep',
       default: 'ext4',
       publishDefaultSince: '1.31',
-      doc: 'File system type of the disk. Defaults to ext4.',
+      doc: 'File system type of the disk. Defaults to `ext4`.',
     }),
     readOnly: field(5, s.boolean(), {
       zeroValue: 'keep',
@@ -46,7 +46,7 @@ export const azureDisk = s.object(
       zeroValue: 'keep',
       default: 'Shared',
       publishDefaultSince: '1.31',
-      doc: 'Storage account of the disk: Shared, Dedicated or Managed by Azure. Defaults to Shared.',
+      doc: 'How the disk is stored: in a shared (`Shared`) or dedicated (`Dedicated`) storage account, or as a managed disk (`Managed`). Defaults to `Shared`.',
     }),
   },
   { name: 'AzureDiskVolumeSource', doc: 'An Azure data disk.', check: checkAddress },
@@ -63,7 +63,7 @@ function checkAddress({ diskURI = '', kind }: { diskURI?: string; kind?: string 
 
 export const vsphereVolume = s.object(
   {
-    volumePath: requiredText(1, 'Path of the virtual disk, including its datastore.'),
+    volumePath: requiredText(1, 'Path of the virtual disk, including the datastore.'),
     fsType: fsType(2),
     storagePolicyName: text(3, 'Name of the storage policy.'),
     storagePolicyID: text(4, 'ID of the storage policy.'),

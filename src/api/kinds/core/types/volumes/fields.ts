@@ -7,10 +7,10 @@ export const requiredText = (tag: number, doc: string) => field(tag, s.string(),
 export const flag = (tag: number, doc: string) => field(tag, s.boolean(), { doc })
 
 export const fsType = (tag: number) =>
-  text(tag, 'File system type of the volume, such as ext4 or xfs. If unset, the node chooses the type.')
+  text(tag, 'File system type of the volume, such as `ext4` or `xfs`. If unset, the node chooses the type.')
 export const readOnly = (tag: number) => flag(tag, 'Whether the volume is mounted read-only. Defaults to false.')
 export const secretRef = <S extends Schema>(tag: number, reference: S) =>
-  field(tag, reference, { doc: 'Secret with the credentials for the storage system.' })
+  field(tag, reference, { doc: 'Secret that contains the credentials for the storage system.' })
 
 export function checkByte(value: number, path: FieldPath): FieldError[] {
   return value >= 0 && value <= 255 ? [] : [invalid(path, value, 'must be between 0 and 255, inclusive')]

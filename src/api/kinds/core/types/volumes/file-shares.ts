@@ -24,7 +24,7 @@ export const glusterfsFields = {
 }
 
 export const azureFileFields = {
-  secretName: requiredText(1, 'Name of the Secret with the name and key of the Azure storage account.'),
+  secretName: requiredText(1, 'Name of the Secret that contains the name and key of the Azure storage account.'),
   shareName: requiredText(2, 'Name of the Azure Files share.'),
   readOnly: readOnly(3),
 }
@@ -34,7 +34,7 @@ export function cephfsWith<S extends Schema>(name: string, reference: S) {
     {
       monitors: field(1, s.list(s.string()), { required: true, doc: 'Addresses of the Ceph monitors.' }),
       path: text(2, 'Directory to mount. Defaults to the root of the file system.'),
-      user: text(3, 'Ceph user. Defaults to admin.'),
+      user: text(3, 'Name of the Ceph user. Defaults to `admin`.'),
       secretFile: text(4, "Path of the user's key file on the node."),
       secretRef: secretRef(5, reference),
       readOnly: readOnly(6),
@@ -45,12 +45,12 @@ export function cephfsWith<S extends Schema>(name: string, reference: S) {
 
 export const quobyte = s.object(
   {
-    registry: requiredText(1, 'Addresses of the Quobyte registries as `host:port`, separated by commas.'),
+    registry: requiredText(1, 'Addresses of the Quobyte registries, in the form `host:port`, separated by commas.'),
     volume: requiredText(2, 'Name of the Quobyte volume.'),
     readOnly: readOnly(3),
-    user: text(4, 'User to mount the volume as.'),
-    group: text(5, 'Group to mount the volume as.'),
-    tenant: text(6, 'Tenant that owns the volume. At most 64 characters.'),
+    user: text(4, 'User as whom to mount the volume.'),
+    group: text(5, 'Group with which to mount the volume.'),
+    tenant: text(6, 'Name of the tenant that owns the volume. At most 64 characters.'),
   },
   { name: 'QuobyteVolumeSource', doc: 'A Quobyte volume.', check: checkQuobyte },
 )

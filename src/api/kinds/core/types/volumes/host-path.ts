@@ -20,12 +20,12 @@ export const hostPath = s.object(
     type: field(2, s.string(), {
       zeroValue: 'keep',
       default: '',
-      doc: 'Required type of the path: Directory, DirectoryOrCreate, File, FileOrCreate, Socket, CharDevice or BlockDevice. Empty skips the check.',
+      doc: 'Type that the path must have: `Directory`, `DirectoryOrCreate`, `File`, `FileOrCreate`, `Socket`, `CharDevice` or `BlockDevice`. If empty, the type is not checked.',
     }),
   },
   {
     name: 'HostPathVolumeSource',
-    doc: 'A file or directory on the node. A pod with write access to it may be able to control the node.',
+    doc: 'A file or directory on the node. A pod that can write to it may be able to take control of the node.',
     check: ({ path = '', type = '' }, place) => {
       if (path === '') return []
       const typeFaults = hostPathTypes.includes(type) ? [] : [notSupported(child(place, 'type'), type, hostPathTypes)]

@@ -17,8 +17,11 @@ import { flag, fsType, readOnly, requiredText, secretRef, text } from './fields.
 
 export const flocker = s.object(
   {
-    datasetName: text(1, 'Name of the dataset. Deprecated: use datasetUUID. Exactly one of the two must be set.'),
-    datasetUUID: text(2, 'UUID of the dataset.'),
+    datasetName: text(
+      1,
+      'Name of the dataset. Deprecated: use `datasetUUID`. Exactly one of `datasetName` and `datasetUUID` must be set.',
+    ),
+    datasetUUID: text(2, 'UUID of the dataset. Exactly one of `datasetName` and `datasetUUID` must be set.'),
   },
   {
     name: 'FlockerVolumeSource',
@@ -51,21 +54,21 @@ export function scaleIoWith<S extends Schema>(name: string, reference: S) {
       system: requiredText(2, 'Name of the ScaleIO storage system.'),
       secretRef: field(3, reference, {
         published: 'required',
-        doc: 'Secret with the credentials for the ScaleIO system.',
+        doc: 'Secret that contains the credentials for the ScaleIO system.',
       }),
-      sslEnabled: flag(4, 'Whether to use TLS for the connection to the gateway. Defaults to false.'),
-      protectionDomain: text(5, 'ScaleIO protection domain of the storage.'),
-      storagePool: text(6, 'ScaleIO storage pool in the protection domain.'),
+      sslEnabled: flag(4, 'Whether to connect to the gateway with TLS. Defaults to false.'),
+      protectionDomain: text(5, 'Name of the ScaleIO protection domain that contains the storage pool.'),
+      storagePool: text(6, 'Name of the ScaleIO storage pool within the protection domain.'),
       storageMode: field(7, s.string(), {
         default: 'ThinProvisioned',
         publishDefaultSince: '1.31',
-        doc: 'Storage allocation mode: ThinProvisioned or ThickProvisioned. Defaults to ThinProvisioned.',
+        doc: 'How storage is allocated: `ThinProvisioned` or `ThickProvisioned`. Defaults to `ThinProvisioned`.',
       }),
       volumeName: volumeName(8),
       fsType: field(9, s.string(), {
         default: 'xfs',
         publishDefaultSince: '1.31',
-        doc: 'File system type of the volume. Defaults to xfs.',
+        doc: 'File system type of the volume. Defaults to `xfs`.',
       }),
       readOnly: readOnly(10),
     },
@@ -77,7 +80,7 @@ export function storageOsWith<S extends Schema>(name: string, reference: S) {
   return s.object(
     {
       volumeName: volumeName(1),
-      volumeNamespace: text(2, "Scope of the volume name within StorageOS. Defaults to the pod's namespace."),
+      volumeNamespace: text(2, "Namespace of the volume within StorageOS. Defaults to the pod's namespace."),
       fsType: fsType(3),
       readOnly: readOnly(4),
       secretRef: secretRef(5, reference),
@@ -106,10 +109,10 @@ export function flexVolumeWith<S extends Schema>(name: string, reference: S) {
       secretRef: secretRef(3, reference),
       readOnly: readOnly(4),
       options: field(5, s.map(s.string()), {
-        doc: "Options passed to the driver. Keys in the system's domain are reserved.",
+        doc: "Options to pass to the driver. Keys in the system's own domain are reserved.",
       }),
     },
-    { name, doc: 'A volume managed by a FlexVolume driver installed on the node.', check: checkFlexOptions },
+    { name, doc: 'A volume managed by a FlexVolume driver that is installed on the node.', check: checkFlexOptions },
   )
 }
 
