@@ -67,7 +67,7 @@ export const validatingAdmissionPolicyBinding = defineKind({
     scope: 'Cluster',
   },
   since: '1.30',
-  doc: 'Binds a ValidatingAdmissionPolicy to the requests it applies to, and specifies its parameters and how it is enforced.',
+  doc: 'Binds a ValidatingAdmissionPolicy to the requests it applies to, and specifies its parameters and the enforcement actions.',
   fields,
   rules: countsGeneration(({ spec }: ValidatingAdmissionPolicyBinding) => spec),
   views: {

@@ -10,7 +10,7 @@ import { checkStrategy } from './strategy.ts'
 const specFields = {
   holderIdentity: field(1, s.string(), {
     zeroValue: 'keep',
-    doc: 'Identity of the current holder. Empty if nobody holds the lease.',
+    doc: 'Identity of the current holder. Empty if the lease has no holder.',
   }),
   leaseDurationSeconds: field(2, s.int32(), {
     zeroValue: 'keep',
