@@ -199,6 +199,8 @@ export interface Subresource<T> extends Availability {
   readonly prepareForUpdate: (next: T, previous: T, context: PrepareContext) => void
   /** Paths of the fields that writes through this subresource cannot set. */
   readonly readOnly: readonly string[]
+  /** The first version with other such paths, and these paths. */
+  readonly laterReadOnly?: { readonly since: KubeVersion; readonly paths: readonly string[] }
   /** Represents the object as another kind, such as Scale. */
   readonly as?: ShownAs<T>
 }

@@ -168,12 +168,14 @@ function namesOf(definition: CustomKindDefinition): KindNames {
 
 const common = ['apiVersion', 'kind', 'metadata']
 
-/** Status updates change and own only the status. They also record the managed fields. */
+/** Status updates change only the status and the managed fields. Since 1.36, they own no metadata. */
 function statusOf({ fields }: ObjectSchema): Subresource<ApiObject> {
   const isOther = (name: string) => name !== 'status' && !common.includes(name)
+  const readOnly = Object.keys(fields).filter(isOther)
   return {
     verbs: ['get', 'update', 'patch'],
-    readOnly: [...metadataOfClients, ...Object.keys(fields).filter(isOther)],
+    readOnly,
+    laterReadOnly: { since: '1.36', paths: [...metadataOfClients, ...readOnly] },
     prepareForUpdate: (next, previous) => {
       restore(next, previous, isOther)
       const { managedFields } = next.metadata

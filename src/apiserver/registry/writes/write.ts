@@ -8,7 +8,7 @@ import { ApiError, timeout } from '../../../api/model/api-error.ts'
 import { type ApiObject, asJson, copyWithout } from '../../../api/model/object.ts'
 import { formatVersion } from '../../../api/model/resource-version.ts'
 import type { User } from '../../../api/model/user.ts'
-import type { DroppedField, PrepareContext } from '../../../api/schema/context.ts'
+import { type DroppedField, isSince, type PrepareContext } from '../../../api/schema/context.ts'
 import { orderOf, type ReadyToStore } from '../../../api/schema/kind.ts'
 import type { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { PartName, Timings } from '../../../base/telemetry/timings.ts'
@@ -155,7 +155,12 @@ export function prepareContext(write: WriteContext): PrepareContext {
 
 /** Returns the paths of fields that this write cannot set. */
 export function readOnlyFields({ resource, subresource }: WriteContext): readonly string[] {
-  if (subresource !== '') return resource.kind.views.subresources?.[subresource]?.readOnly ?? []
+  if (subresource !== '') {
+    const { readOnly = [], laterReadOnly } = resource.kind.views.subresources?.[subresource] ?? {}
+    return laterReadOnly !== undefined && isSince(laterReadOnly.since, resource.context)
+      ? laterReadOnly.paths
+      : readOnly
+  }
   return resource.kind.rules.readOnly ?? []
 }
 
