@@ -1,5 +1,6 @@
 /** Opens the back end of a server: store caches, catalogue of served types, access control and admission. */
 
+import type { Lookup } from '../../api/model/lookup.ts'
 import { apiVersionOf, vendorOf } from '../../api/model/vendor.ts'
 import { QuotaActivity } from '../../apiserver/admission/quota/activity.ts'
 import { KnownWebhooks } from '../../apiserver/admission/webhook/known-webhooks.ts'
@@ -11,6 +12,8 @@ import { RequestForwarder } from '../../apiserver/http/relay/request-forwarder.t
 import { forwardingLimits } from '../../apiserver/http/relay/requests-in-progress.ts'
 import { HttpsCaller } from '../../apiserver/outbound/https-caller.ts'
 import type { Address } from '../../apiserver/outbound/service-address.ts'
+import type { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
+import { secretLabels } from '../../apiserver/upkeep/legacy-token-tracking.ts'
 import { systemNamespace } from '../../apiserver/upkeep/system-objects.ts'
 import { openFileLimit } from '../../base/limits/open-files.ts'
 import type { Log } from '../../base/telemetry/log.ts'
@@ -103,7 +106,7 @@ export async function openBackend(options: EmulatedOptions, foundation: Foundati
     ownAddress: () => listening.address,
   })
   if (hasDuties(worker)) {
-    await startUpkeep(catalogue, loopRecords, { ...context, version: options.emulatedVersion, ownWrites })
+    await startUpkeep(catalogue, loopRecords, { ...context, emulation: emulationFrom(options), ownWrites })
     backups.start()
     opened.defer(() => backups.stop())
   }
@@ -157,6 +160,30 @@ interface ApiParts
   readonly ownAddress: () => Address | undefined
 }
 
+/** Returns the authenticators for tokens of accounts and bootstrap tokens, then the console's and the caller's. */
+function strategiesOf(
+  options: EmulatedOptions,
+  parts: ApiParts & { readonly catalogue: Catalogue; readonly lookup: Lookup },
+): Authenticator[] {
+  const { catalogue, lookup, clock, log, metrics, accountTokens, console, authenticator } = parts
+  const vendor = vendorOf(options.profile)
+  return [
+    accountTokens.strategy({
+      lookup,
+      clock,
+      log,
+      metrics: metrics.tokens,
+      emulation: emulationFrom(options),
+      setLabels: secretLabels(catalogue),
+    }),
+    ...(options.enableBootstrapTokenAuth
+      ? [bootstrapTokens({ vendor, lookup, clock, namespace: systemNamespace })]
+      : []),
+    ...(console === undefined ? [] : [console.authenticate]),
+    ...(authenticator === undefined ? [] : [authenticator]),
+  ]
+}
+
 /** Opens the catalogue, access control and admission in this order, because each depends on the previous one. */
 async function openApi(options: EmulatedOptions, parts: ApiParts) {
   const vendor = vendorOf(options.profile)
@@ -170,16 +197,9 @@ async function openApi(options: EmulatedOptions, parts: ApiParts) {
   })
   const knownWebhooks = new KnownWebhooks()
   parts.metrics.admission.webhooks.showBreakers(() => knownWebhooks.all())
-  const { clock, accountTokens, identify, metrics, log, reloading } = parts
+  const { clock, identify, metrics, log, reloading } = parts
   parts.denied.follow(lookup)
-  const strategies = [
-    accountTokens.strategy({ lookup, clock, metrics: metrics.tokens, gates: emulationFrom(options).gates }),
-    ...(options.enableBootstrapTokenAuth
-      ? [bootstrapTokens({ vendor, lookup, clock, namespace: systemNamespace })]
-      : []),
-    ...(parts.console === undefined ? [] : [parts.console.authenticate]),
-    ...(parts.authenticator === undefined ? [] : [parts.authenticator]),
-  ]
+  const strategies = strategiesOf(options, { ...parts, catalogue, lookup })
   const { authenticationReloads, authorizationReloads: reloads } = metrics
   const identity = await identify(strategies, options, authenticationReloads)
   const access = await openAccess(options, { vendor, lookup, clock, log, reloading, reloads })

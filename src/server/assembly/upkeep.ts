@@ -1,5 +1,5 @@
 /** Starts the loops that maintain the server's own objects. */
-import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
+import { type Emulation, isAvailable } from '../../api/versions/availability.ts'
 import type { OwnWrites } from '../../apiserver/admission/own-writes.ts'
 import type { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
 import { apiServiceLoop } from '../../apiserver/upkeep/api-services.ts'
@@ -9,6 +9,7 @@ import { defaultStorageClassLoop } from '../../apiserver/upkeep/default-storage-
 import { flowControlObjectsLoop } from '../../apiserver/upkeep/flow-control-objects.ts'
 import { flowSchemaLoop } from '../../apiserver/upkeep/flow-schemas.ts'
 import { identityLeaseLoop } from '../../apiserver/upkeep/identity-lease.ts'
+import { legacyTokenTracking, legacyTokenTrackingLoop } from '../../apiserver/upkeep/legacy-token-tracking.ts'
 import { ownServiceLoop } from '../../apiserver/upkeep/own-service.ts'
 import { quotaDebtsLoop } from '../../apiserver/upkeep/quota-debts.ts'
 import { reservationsLoop } from '../../apiserver/upkeep/reservations.ts'
@@ -24,8 +25,8 @@ import { ownAddress } from '../flags/service-pools.ts'
 interface UpkeepParts {
   readonly log: Log
   readonly ownWrites: OwnWrites
-  /** The emulated Kubernetes version. */
-  readonly version: EmulatedVersion
+  /** The emulated Kubernetes version and its feature gates. */
+  readonly emulation: Emulation
   readonly defaultLimits: boolean
   /** Whether to create a default StorageClass. */
   readonly defaultStorageClass: boolean
@@ -37,7 +38,7 @@ interface UpkeepParts {
 export async function startUpkeep(
   catalogue: Catalogue,
   records: LoopRecords,
-  { log, ownWrites, version, defaultLimits, defaultStorageClass, opened }: UpkeepParts,
+  { log, ownWrites, emulation, defaultLimits, defaultStorageClass, opened }: UpkeepParts,
 ): Promise<void> {
   const start = (loops: readonly (Loop | undefined)[]) => {
     const running = startLoops(
@@ -47,11 +48,12 @@ export async function startUpkeep(
     opened.defer(() => running.stop())
     return running.firstPass
   }
-  await start([systemObjectsLoop(catalogue), flowControlObjectsLoop(catalogue, version)])
+  await start([systemObjectsLoop(catalogue), flowControlObjectsLoop(catalogue, emulation.version)])
   await start([
-    defaultPolicyLoop(catalogue, version),
+    defaultPolicyLoop(catalogue, emulation.version),
     flowSchemaLoop(catalogue),
     apiServiceLoop(catalogue),
+    isAvailable(legacyTokenTracking, emulation) ? legacyTokenTrackingLoop(catalogue) : undefined,
     defaultLimits ? defaultLimitsLoop(catalogue) : undefined,
     defaultStorageClass ? defaultStorageClassLoop(catalogue) : undefined,
   ])

@@ -2,7 +2,8 @@
 
 import type { Lookup } from '../../api/model/lookup.ts'
 import { apiAudience, vendorOf } from '../../api/model/vendor.ts'
-import type { Gates } from '../../api/versions/feature-gates.ts'
+import { type Emulation, isAvailable } from '../../api/versions/availability.ts'
+import { isAtLeast } from '../../api/versions/emulated-version.ts'
 import type { Authenticator } from '../../apiserver/authn/authenticator.ts'
 import { serviceAccountTokens } from '../../apiserver/authn/service-account/authenticator.ts'
 import { TokenIssuer } from '../../apiserver/authn/service-account/issuer.ts'
@@ -14,12 +15,15 @@ import {
   tokenKeys,
   type VerifyingKey,
 } from '../../apiserver/authn/service-account/keys.ts'
+import { type LabelSecret, LegacyTokenTracker } from '../../apiserver/authn/service-account/legacy-token-tracker.ts'
 import { Signatures } from '../../apiserver/authn/service-account/signatures.ts'
 import { TokenDependencies } from '../../apiserver/authn/service-account/token-dependencies.ts'
 import type { TokenMetrics } from '../../apiserver/authn/service-account/token-metrics.ts'
 import { StalenessBound } from '../../apiserver/authn/staleness-bound.ts'
 import type { TokenPolicy } from '../../apiserver/resources/service-account-token.ts'
+import { legacyTokenTracking } from '../../apiserver/upkeep/legacy-token-tracking.ts'
 import { UsageError } from '../../base/flags/flags.ts'
+import type { Log } from '../../base/telemetry/log.ts'
 import { messageOf } from '../../base/text/errors.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Store } from '../../storage/store/store.ts'
@@ -85,7 +89,16 @@ export interface AccountTokens {
   readonly policy: TokenPolicy
   /** Audiences that a token must have one of. */
   readonly audiences: readonly string[]
-  strategy(parts: { lookup: Lookup; clock: Clock; metrics: TokenMetrics; gates: Gates }): Authenticator
+  strategy(parts: StrategyParts): Authenticator
+}
+
+interface StrategyParts {
+  readonly lookup: Lookup
+  readonly clock: Clock
+  readonly metrics: TokenMetrics
+  readonly emulation: Emulation
+  readonly log: Log
+  readonly setLabels: LabelSecret
 }
 
 /** Returns the issuers of service account tokens. The first one issues new tokens. */
@@ -111,16 +124,24 @@ export function openAccountTokens(options: ServerOptions, keys: TokenKeys): Acco
       extendExpiration: options.serviceAccountExtendTokenExpiration,
     },
     audiences,
-    strategy: ({ lookup, clock, metrics, gates }) =>
-      serviceAccountTokens({
+    strategy: ({ lookup, clock, metrics, emulation, log, setLabels }) => {
+      const isTracked = isAvailable(legacyTokenTracking, emulation) && options.serviceAccountLookup
+      return serviceAccountTokens({
         vendor,
         clock,
         audiences,
         metrics,
-        gates,
+        gates: emulation.gates,
+        tracker: isTracked ? new LegacyTokenTracker({ vendor, lookup, clock, log, setLabels }) : undefined,
         signatures: new Signatures({ vendor, keys: keys.verifying, issuers }),
-        holders: new TokenDependencies({ lookup, clock, lookupLegacy: options.serviceAccountLookup }),
+        holders: new TokenDependencies({
+          lookup,
+          clock,
+          lookupLegacy: options.serviceAccountLookup,
+          markedBy: isTracked && isAtLeast(emulation.version, '1.28') ? vendor : undefined,
+        }),
         recency: new StalenessBound(lookup, clock),
-      }),
+      })
+    },
   }
 }

@@ -11,6 +11,7 @@ import { type AuthenticationOutcome, type Authenticator, type KnownUser, none, r
 import { bearerToken } from '../bearer.ts'
 import type { StalenessBound } from '../staleness-bound.ts'
 import type { TokenClaims } from './claims.ts'
+import type { LegacyTokenTracker } from './legacy-token-tracker.ts'
 import type { Signatures, SignedToken } from './signatures.ts'
 import type { TokenDependencies } from './token-dependencies.ts'
 import type { TokenMetrics } from './token-metrics.ts'
@@ -24,6 +25,8 @@ export interface ServiceAccountParts {
   /** Accepted audiences. */
   readonly audiences: readonly string[]
   readonly metrics: TokenMetrics
+  /** Records the use of legacy tokens. Undefined if their use is not tracked. */
+  readonly tracker: LegacyTokenTracker | undefined
   /** The enabled feature gates. */
   readonly gates: Gates
 }
@@ -60,7 +63,8 @@ interface CachedToken {
   readonly token: SignedToken | 'foreign'
 }
 
-function judgeOf({ vendor, clock, holders, recency, audiences: own, metrics, gates }: ServiceAccountParts) {
+function judgeOf(parts: ServiceAccountParts) {
+  const { vendor, clock, holders, recency, audiences: own, metrics, tracker, gates } = parts
   const users = new WeakMap<SignedToken, KnownUser>()
   const userOf = (token: SignedToken) => {
     const before = users.get(token)
@@ -78,6 +82,7 @@ function judgeOf({ vendor, clock, holders, recency, audiences: own, metrics, gat
     const answer = (stands: boolean): AuthenticationOutcome => {
       if (!stands) return refused
       metrics.count(claims, now)
+      tracker?.record(claims)
       const known = userOf(token)
       return requestedAudiences === undefined ? known : { ...known, audiences: meant }
     }

@@ -10,8 +10,10 @@ import { pod as pods } from '../../../api/kinds/core/pod.ts'
 import type { Secret } from '../../../api/kinds/core/secret.ts'
 import { secret as secrets } from '../../../api/kinds/core/secret.ts'
 import { serviceAccount as serviceAccounts } from '../../../api/kinds/core/service-account.ts'
+import { isMarkedInvalid } from '../../../api/model/legacy-tokens.ts'
 import type { Lookup, StoredObject } from '../../../api/model/lookup.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
+import type { Vendor } from '../../../api/model/vendor.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import type { Holder } from './claims.ts'
 import type { SignedToken } from './signatures.ts'
@@ -21,6 +23,8 @@ export interface HolderOptions {
   readonly clock: Clock
   /** If false, legacy tokens are accepted even if their account or Secret does not exist. */
   readonly lookupLegacy: boolean
+  /** The vendor of the label with which a legacy token is marked as invalid. Undefined if the label has no effect. */
+  readonly markedBy: Vendor | undefined
 }
 
 /** Checks that the account, pod, Secret and node of a token still exist. */
@@ -28,13 +32,15 @@ export class TokenDependencies {
   readonly #lookup: Lookup
   readonly #clock: Clock
   readonly #lookupLegacy: boolean
+  readonly #markedBy: Vendor | undefined
   /** Object states for which a token was valid, so that unchanged objects are not checked again. */
   readonly #good = new WeakMap<SignedToken, readonly (StoredObject | undefined)[]>()
 
-  constructor({ lookup, clock, lookupLegacy }: HolderOptions) {
+  constructor({ lookup, clock, lookupLegacy, markedBy }: HolderOptions) {
     this.#lookup = lookup
     this.#clock = clock
     this.#lookupLegacy = lookupLegacy
+    this.#markedBy = markedBy
   }
 
   /** Checks the cached objects. */
@@ -62,10 +68,14 @@ export class TokenDependencies {
       (pod === undefined || this.#isPodThere(ofPod, pod.uid)) &&
       (secret === undefined || isThere(ofSecret, secret.uid)) &&
       (node === undefined || isThere(ofNode, node.uid)) &&
-      (!legacy || holdsToken(ofSecret!, token.hash))
+      (!legacy || (holdsToken(ofSecret!, token.hash) && !this.#isMarked(ofSecret!)))
     // Nothing in the pod changes when its grace period ends, so the result is not cached.
     if (stands && !ofPod?.metadata.deletionTimestamp) this.#good.set(token, dependencies)
     return stands
+  }
+
+  #isMarked(secret: ApiObject): boolean {
+    return this.#markedBy !== undefined && isMarkedInvalid(secret, this.#markedBy)
   }
 
   #isPodThere(pod: ApiObject | undefined, uid: string | undefined): boolean {

@@ -1,0 +1,70 @@
+/**
+ * Labels the Secret of a legacy token with the day of its last use, so that the cleaner and operators know which
+ * Secrets are still needed. Each Secret is written at most once a day. The server makes one such write at a time and
+ * skips the others, which later requests with the same token make up for. A failed write is logged and delays the next
+ * write. Requests never wait for a write and do not fail because of one.
+ */
+import { secret as secrets } from '../../../api/kinds/core/secret.ts'
+import { dayOf, lastUsedLabel } from '../../../api/model/legacy-tokens.ts'
+import type { Lookup, ObjectName } from '../../../api/model/lookup.ts'
+import type { Vendor } from '../../../api/model/vendor.ts'
+import type { Log } from '../../../base/telemetry/log.ts'
+import { messageOf } from '../../../base/text/errors.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import type { TokenClaims } from './claims.ts'
+
+export interface TrackerParts {
+  readonly vendor: Vendor
+  readonly lookup: Lookup
+  readonly clock: Clock
+  readonly log: Log
+  /** Sets labels of a stored Secret, unless it no longer has this uid. */
+  readonly setLabels: LabelSecret
+}
+
+/** Sets labels of a stored Secret, unless it no longer has this uid. */
+export type LabelSecret = (
+  secret: ObjectName & { readonly uid: string },
+  labels: { readonly [name: string]: string },
+) => Promise<void>
+
+/** Time without writes after a failed write. */
+const delayMs = 60_000
+
+/** Records the last use of legacy tokens. */
+export class LegacyTokenTracker {
+  readonly #parts: TrackerParts
+  #isWriting = false
+  #delayedUntil = Number.NEGATIVE_INFINITY
+
+  constructor(parts: TrackerParts) {
+    this.#parts = parts
+  }
+
+  /** Records that a valid token was used. Ignores tokens that are not stored in a Secret. */
+  record({ namespace, secret, legacy }: TokenClaims): void {
+    if (!legacy || secret === undefined) return
+    const { vendor, lookup, clock } = this.#parts
+    const found = lookup.getCached(secrets, { namespace, name: secret.name })
+    if (found === undefined) return
+    const { uid = '', labels } = found.object.metadata
+    const today = dayOf(clock.now())
+    const label = lastUsedLabel(vendor)
+    if (labels?.[label] === today || this.#isWriting || clock.monotonic() < this.#delayedUntil) return
+    this.#isWriting = true
+    void this.#write({ namespace, name: secret.name, uid }, { [label]: today })
+  }
+
+  async #write(secret: ObjectName & { readonly uid: string }, labels: { readonly [name: string]: string }) {
+    const { clock, log, setLabels } = this.#parts
+    try {
+      await setLabels(secret, labels)
+    } catch (error) {
+      this.#delayedUntil = clock.monotonic() + delayMs
+      const { namespace, name } = secret
+      log.warn('cannot record the use of a legacy token', { namespace, secret: name, error: messageOf(error) })
+    } finally {
+      this.#isWriting = false
+    }
+  }
+}
