@@ -167,8 +167,8 @@ export const seeds: readonly Seed[] = [
     'anonymous requests are accepted if AlwaysAllow is not the first authorization mode',
     {
       file: 'src/server/identity/identity.ts',
-      find: "!authorizationMode.includes('AlwaysAllow')",
-      replace: "authorizationMode[0] !== 'AlwaysAllow'",
+      find: "!authorizationModesOf(options).includes('AlwaysAllow')",
+      replace: "authorizationModesOf(options)[0] !== 'AlwaysAllow'",
     },
     { ...identity, expected: 'anonymous requests with --authorization-mode=AlwaysDeny,AlwaysAllow' },
   ),
