@@ -195,6 +195,11 @@ export function isVendorKey(vendor: Vendor, key: string): boolean {
   return domain.endsWith(`.${vendor.keyDomain}`) || domain.endsWith(`.${vendor.groupDomain}`)
 }
 
+/** Returns the profile whose domains contain a group, the served one first. Undefined for third parties. */
+export function ownerOf(vendor: Vendor, group: string): Vendor | undefined {
+  return [vendor, ...Object.values(profiles)].find((each) => isVendorKey(each, group))
+}
+
 /** The default audience of tokens: this server. */
 export function apiAudience({ apiService }: Vendor): string {
   return `https://${apiService}.default.svc`

@@ -20,13 +20,16 @@ export interface RuleContext {
   readonly version?: EmulatedVersion
 }
 
+/** The parts of a context that determine which Kubernetes version it emulates. */
+export type EmulationContext = Pick<RuleContext, 'version' | 'gates'>
+
 /** Returns the version and the gates of a context, for rules that depend on them. */
-export function emulationOf({ version = oldestVersion, gates = defaultGatesOf(version) }: RuleContext): Emulation {
+export function emulationOf({ version = oldestVersion, gates = defaultGatesOf(version) }: EmulationContext): Emulation {
   return { version, gates }
 }
 
 /** Whether the emulated version is `version` or later. */
-export function isSince(version: KubeVersion, context: RuleContext): boolean {
+export function isSince(version: KubeVersion, context: EmulationContext): boolean {
   return isAtLeast(emulationOf(context).version, version)
 }
 

@@ -156,16 +156,16 @@ function handlePath(paths: readonly PathHandler[], exchange: Exchange, info: Pat
 }
 
 function unserved({ catalogue }: Routes, exchange: Exchange, info: ResourceInfo): void {
-  if (isServedGroup(catalogue, info.group)) throw noSuchPath()
+  if (isBuiltInGroup(catalogue, info.group)) throw noSuchPath()
   const other = groupOfOtherProfile(catalogue.vendor, info.group)
-  if (other !== undefined && isServedGroup(catalogue, other.group))
+  if (other !== undefined && isBuiltInGroup(catalogue, other.group))
     throw noSuchPath(profileHint(catalogue.vendor, other))
   sendPageNotFound(exchange)
 }
 
-/** Whether this server serves any type in the group. */
-function isServedGroup(catalogue: Catalogue, group: string): boolean {
-  return catalogue.all().some((served) => served.group === group)
+/** Whether a built-in kind belongs to the group. Groups of custom kinds answer as unknown paths do. */
+function isBuiltInGroup(catalogue: Catalogue, group: string): boolean {
+  return catalogue.all().some((served) => served.group === group && served.kind.origin === 'built-in')
 }
 
 /**

@@ -240,4 +240,18 @@ describe('custom objects on a running server', () => {
       assert.equal(conditionOf(body, 'OrchAPIApprovalPolicyConformant'), expected)
     }
   })
+
+  test("definitions in another profile's groups need the annotation of either profile", async () => {
+    const definition = definitionOf({ plural: 'foreigns', kind: 'Foreign', group: 'x.k8s.io' })
+    for (const [annotations, expected] of [
+      [{}, 422],
+      [{ 'api-approved.example.com': 'unapproved' }, 422],
+      [{ 'api-approved.orch.io': 'unapproved' }, 201],
+      [{ 'api-approved.kubernetes.io': 'unapproved' }, 201],
+    ] as const) {
+      const metadata = { ...definition.metadata, annotations }
+      const { status, text } = await client.post(`${definitions}?dryRun=All`, { ...definition, metadata })
+      assert.equal(status, expected, text)
+    }
+  })
 })

@@ -267,3 +267,40 @@ describe('definitions', () => {
     assert.deepEqual(causes, [`FieldValueRequired ${place}.apiVersion`, `FieldValueRequired ${place}.kind`])
   })
 })
+
+test('writes to the status own the metadata that they name before Kubernetes 1.36, but never change it', async (t) => {
+  const status = { 'f:status': { '.': {}, 'f:phase': {} } }
+  const labels = { 'f:metadata': { 'f:labels': { '.': {}, 'f:not': {} } } }
+  for (const [version, expected] of [
+    ['1.34', { ...labels, ...status }],
+    ['1.36', status],
+  ] as const) {
+    const emulating = (await serve(t, [`--emulated-version=${version}`])).client()
+    const group = 'owning.example.com'
+    const subresources = { status: {} }
+    await define(emulating, { group, schema: about(objectOf({ n: wholeNumber })), version: { subresources } })
+    const path = `/apis/${group}/v1/namespaces/default/widgets`
+    const widget = { apiVersion: `${group}/v1`, kind: 'Widget', metadata: { name: 'a' }, spec: { n: 1 } }
+    assert.equal((await emulating.post(path, widget)).status, 201)
+    const { body } = await emulating.send(`${path}/a/status?fieldManager=reporter`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: { metadata: { labels: { not: 'kept' } }, status: { phase: 'Good' } },
+    })
+    assert.equal(body.metadata.labels, undefined)
+    const entries: readonly { manager: string; fieldsV1: JsonObject }[] = body.metadata.managedFields
+    assert.deepEqual(entries.find(({ manager }) => manager === 'reporter')?.fieldsV1, expected, version)
+  }
+})
+
+test('an object of a definition that is being deleted is refused by its name', async () => {
+  const { path, name, widget } = await kindWith(objectOf({}))
+  const held = widget('held', {})
+  const metadata = { ...held.metadata, finalizers: ['example.com/hold'] }
+  assert.equal((await client.post(path, { ...held, metadata })).status, 201)
+  assert.equal((await client.delete(`${definitions}/${name}`)).status, 200)
+  const { status, body } = await client.post(path, widget('late', {}))
+  assert.equal(status, 403)
+  assert.equal(body.details.name, 'late')
+  assert.equal((await patch(`${path}/held`, 'merge-patch', { metadata: { finalizers: null } })).status, 200)
+})

@@ -1,9 +1,10 @@
 /**
- * API groups in the vendor's domains are protected: a definition in such a group needs an annotation with the URL of
- * its approval, or with the reason for having none. A condition in the status reports the annotation.
+ * API groups in the domains of any profile are protected: a definition in such a group needs an annotation with the URL
+ * of its approval, or with the reason for having none. A condition in the status reports the annotation. Manifests for
+ * another profile's groups may use that profile's annotation.
  */
 import { at, type FieldError, invalid, required } from '../../model/field-error.ts'
-import { isVendorKey, type Vendor } from '../../model/vendor.ts'
+import { ownerOf, type Vendor } from '../../model/vendor.ts'
 import type { CustomResourceDefinition, DefinitionCondition } from './definition-fields.ts'
 
 export function checkApproval(definition: CustomResourceDefinition, vendor: Vendor): FieldError[] {
@@ -11,7 +12,8 @@ export function checkApproval(definition: CustomResourceDefinition, vendor: Vend
   const key = annotationOf(vendor)
   const path = at('metadata.annotations', key)
   const given = approvalOf(definition, vendor)
-  if (given === '') return [required(path, `kinds in ${vendor.groupDomain} groups require the annotation ${key}`)]
+  if (given === '')
+    return [required(path, `kinds in the group ${definition.spec?.group} require the annotation ${key}`)]
   if (isBypassed(given) || isUrl(given)) return []
   return [invalid(path, given, 'must be a URL, or a reason that begins with "unapproved"')]
 }
@@ -31,15 +33,17 @@ export function approvalCondition(
 }
 
 function isProtected({ spec }: CustomResourceDefinition, vendor: Vendor): boolean {
-  return !!spec?.group && isVendorKey(vendor, spec.group)
+  return !!spec?.group && ownerOf(vendor, spec.group) !== undefined
 }
 
 function annotationOf({ keyDomain }: Vendor): string {
   return `api-approved.${keyDomain}`
 }
 
-function approvalOf({ metadata }: CustomResourceDefinition, vendor: Vendor): string {
-  return metadata.annotations?.[annotationOf(vendor)] ?? ''
+function approvalOf({ metadata, spec }: CustomResourceDefinition, vendor: Vendor): string {
+  const { annotations = {} } = metadata
+  const owner = ownerOf(vendor, spec?.group ?? '') ?? vendor
+  return annotations[annotationOf(vendor)] || annotations[annotationOf(owner)] || ''
 }
 
 function isBypassed(text: string): boolean {

@@ -3,8 +3,9 @@
  * definition changes and removed with the definition. Watches on a changed or removed kind end.
  */
 import type { CustomResourceDefinition, DefinitionNames } from '../../../api/kinds/apiextensions/definition-fields.ts'
-import { ApiError, noSuchPath, type ResourceRef } from '../../../api/model/api-error.ts'
+import { ApiError, forbiddenError, noSuchPath, type ResourceRef } from '../../../api/model/api-error.ts'
 import { summary } from '../../../api/model/field-error.ts'
+import { type EmulationContext, isSince } from '../../../api/schema/context.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
 import type { Catalogue } from '../../registry/catalogue/catalogue.ts'
 import { type RegistryParts, type Resource, serveTogether, waitForCaches } from '../../registry/catalogue/resource.ts'
@@ -82,7 +83,8 @@ export class ServedDefinitions {
     const [first, ...others] = kinds
     if (first === undefined) return []
     const ref = { group: first.group.slice(0, -1), plural: first.plural }
-    const definitionGuard = (write: 'create' | 'change') => this.#definitionGuard(write, definition, ref)
+    const definitionGuard: RegistryParts['definitionGuard'] = (write, name) =>
+      this.#definitionGuard(write, definition, () => terminating(this.#parts.registry, ref, name))
     return serveTogether([first, ...others], { parts: { ...this.#parts.registry, definitionGuard } })
   }
 
@@ -93,17 +95,18 @@ export class ServedDefinitions {
   async #definitionGuard(
     write: 'create' | 'change',
     definition: DefinitionRef,
-    type: ResourceRef,
+    whileTerminating: () => ApiError,
   ): Promise<{ key: string; revision: number }> {
     const { known, registry, settled } = this.#parts
-    const refuse = write === 'create' ? whyNone : whyUnchanged
-    if (refuse(known.get(definition.name), definition, type) !== undefined) {
+    const refuse = (recent: DefinitionSummary | undefined) =>
+      write === 'create' ? whyNone(recent, definition, whileTerminating) : whyUnchanged(recent, definition)
+    if (refuse(known.get(definition.name)) !== undefined) {
       // Another server may be writing its status at this moment.
       await settled(definition.name)
       await waitForCaches(registry)
     }
     const recent = known.get(definition.name)
-    const error = refuse(recent, definition, type)
+    const error = refuse(recent)
     if (error !== undefined) throw error
     return { key: recent!.key, revision: recent!.revision }
   }
@@ -119,13 +122,19 @@ function whyUnchanged(known: DefinitionSummary | undefined, { uid, servedAs }: D
 function whyNone(
   known: DefinitionSummary | undefined,
   definition: DefinitionRef,
-  { group, plural }: ResourceRef,
+  whileTerminating: () => ApiError,
 ): ApiError | undefined {
   const outdated = whyUnchanged(known, definition)
   if (known === undefined || !known.established) return noSuchPath()
-  if (outdated !== undefined || !known.terminating) return outdated
+  return outdated ?? (known.terminating ? whileTerminating() : undefined)
+}
+
+/** The error of a create while the definition is being deleted. Kubernetes names the object since 1.34. */
+function terminating(context: EmulationContext, type: ResourceRef, name = ''): ApiError {
   const message = 'create not allowed while custom resource definition is terminating'
-  return new ApiError(405, 'MethodNotAllowed', message, { group, kind: plural })
+  if (isSince('1.34', context))
+    return forbiddenError(type, name, `${type.plural}.${type.group} ${JSON.stringify(name)} is forbidden: ${message}`)
+  return new ApiError(405, 'MethodNotAllowed', message, { group: type.group, kind: type.plural })
 }
 
 interface DefinitionRef {

@@ -44,9 +44,10 @@ export interface RegistryParts {
   readonly accounting?: () => Admission
   /**
    * For types defined by a stored object: returns a guard on the definition, so that a commit fails if the definition
-   * has changed. Throws TypeChanged if it has already changed, and ApiError if no objects may be created anymore.
+   * has changed. Throws TypeChanged if it has already changed, and ApiError if no objects may be created anymore. `name`
+   * is the name of the object to create, for the error.
    */
-  readonly definitionGuard?: (write: 'create' | 'change') => Promise<Guard>
+  readonly definitionGuard?: (write: 'create' | 'change', name?: string) => Promise<Guard>
 }
 
 /** A stored type with its cache and store. */

@@ -74,7 +74,7 @@ async function attemptCreate(
   const { resource, dryRun } = context
   // A dry run has no commit that would detect an outdated definition.
   if (dryRun && resource.definitionGuard !== undefined) await waitForCaches(resource)
-  const definitionGuard = await resource.definitionGuard?.('create')
+  const definitionGuard = await resource.definitionGuard?.('create', object.metadata.name)
   if (definitionGuard !== undefined && !dryRun) conditions.dependOn(definitionGuard)
   const drawnFrom = drawsName(object) ? object.metadata.generateName : undefined
   const next = await runSteps(
