@@ -121,7 +121,7 @@ test('terminating pod counts, ControllerRevisions, disruption budgets and autosc
     assert.deepEqual(faults, ['Invalid status.terminatingReplicas'])
   }
   const revision = { metadata: { name: 'r' }, revision: 1, data: 'x' }
-  assert.deepEqual(createBy(controllerRevision, revision, { version: '1.31' }).faults, [])
+  assert.deepEqual(createBy(controllerRevision, revision, { version: '1.30' }).faults, [])
   assert.deepEqual(createBy(controllerRevision, revision, newest).faults, ['Required data'])
   const budget = { metadata: { name: 'b' }, spec: { minAvailable: 1, unhealthyPodEvictionPolicy: 'Sometimes' } }
   assert.deepEqual(createBy(podDisruptionBudget, budget, newest).faults, [

@@ -11,7 +11,7 @@ const server = await serve({ after }, ['--profile=kubernetes'])
 test('kubectl explain shows the type and description of a field', async () => {
   const { stdout, stderr } = await kubectl(server, ['explain', 'configmap.data'])
   assert.match(stdout, /FIELD:\s+data <map\[string\]string>/, stderr)
-  assert.match(stdout, /DESCRIPTION:\s+UTF-8 text by key\./)
+  assert.match(stdout, /DESCRIPTION:\s+Configuration data as UTF-8 text, keyed by name\./)
 })
 
 test('kubectl explain --recursive shows nested types', async () => {
