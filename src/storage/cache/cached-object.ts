@@ -25,7 +25,7 @@ export class CachedObject implements VersionedJson, StoredJson {
   readonly versionAt: number
   /** Length of the JSON up to the first member after `kind` and `apiVersion`. 0 until a list needs it. */
   typeLength = 0
-  /** Offset in the key of the namespace, or of the name for cluster-scoped objects. */
+  /** Offset of the namespace in the key, or of the name for cluster-scoped objects. */
   readonly #placeAt: number
 
   constructor(key: string, placeAt: number, revision: number, header: Header, { json, versionAt }: VersionedJson) {
@@ -45,7 +45,7 @@ export class CachedObject implements VersionedJson, StoredJson {
     return this.#header.completeFor
   }
 
-  /** Empty for cluster-scoped kinds. */
+  /** The namespace of the object. Empty for cluster-scoped kinds. */
   get namespace(): string {
     const slash = this.key.indexOf('/', this.#placeAt)
     return slash < 0 ? '' : this.key.slice(this.#placeAt, slash)
@@ -80,7 +80,10 @@ export interface ObjectReader {
   readonly prefix: string
   readonly headers: HeaderReader
   readonly allocate: Allocate
-  /** Undefined if all servers write the same form of the kind. */
+  /**
+   * Reads objects that servers of other Kubernetes versions wrote. Undefined if all servers write the same form of the
+   * kind.
+   */
   readonly otherVersions: OtherVersionReader | undefined
 }
 
@@ -93,7 +96,7 @@ export interface OtherVersionReader {
    * between the versions. Throws UnreadableValue.
    */
   readonly convert: (key: string, value: Uint8Array, version: string | undefined) => Uint8Array
-  /** Headers of converted objects. Another reader decodes them, because each reader caches only the last header. */
+  /** Decodes the headers of converted objects. A separate reader, because each reader caches only the last header. */
   readonly headers: HeaderReader
 }
 

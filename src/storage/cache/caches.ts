@@ -38,15 +38,15 @@ import type { Unreadable } from './unreadable.ts'
 const objectsPrefix = 'objects/'
 
 export interface CacheListeners {
-  /** Called when the feed is interrupted. The caches resume it. */
+  /** Called when the feed is interrupted. The caches resume the feed themselves. */
   onError(error: unknown): void
   /** Called for an unreadable value found while loading or in a change. */
   onUnreadable(reserved: Unreadable): void
 }
 
-/** Optional settings. */
+/** Optional settings of the caches. */
 export interface CacheOptions {
-  /** The retention time of events. If omitted, only memory limits them. */
+  /** How long events are retained. If omitted, only the memory limit removes events. */
   readonly eventRetention?: HistoryTime | undefined
   /** The workers to share memory with. If omitted, memory is not shared. */
   readonly sharing?: Sharing | undefined
@@ -62,7 +62,7 @@ const retryMs = 500
 
 /** The caches of all kinds and the watch that updates them. */
 export class Caches {
-  /** The caches contain everything up to this revision. */
+  /** The caches contain all changes up to this revision. */
   revision = 0
   /** The pool values that objects reserve. */
   readonly reservations = new Reservations()
@@ -81,9 +81,9 @@ export class Caches {
   #feed: Promise<void> = Promise.resolve()
   /** The reason why the caches must be reloaded before they apply more changes. Undefined if no reload is needed. */
   #fault: string | undefined = 'the store has not been read yet'
-  /** Undefined if only memory limits the age of events. */
+  /** Finds the events that are older than the retention time. Undefined if only memory limits the age of events. */
   readonly #times: RevisionTimes | undefined
-  /** Undefined if memory is not shared with other workers. */
+  /** The memory shared with other workers. Undefined if no memory is shared. */
   readonly #sharedBytes: SharedBytes | undefined
   readonly #mayLoadLater: (prefix: string) => boolean
   /** Caches to load in the background, one after another. */
@@ -142,7 +142,7 @@ export class Caches {
   async fill(cache: KindCache): Promise<void> {
     await cache.whenLoaded()
     while (this.#late.has(cache)) await this.#loadLate(cache)
-    // The list may be at a later revision than the feed.
+    // The cache may have been loaded at a later revision than the feed has reached.
     while (this.revision < cache.floor && !this.#stop.signal.aborted) await this.reached(cache.floor, retryMs)
   }
 
@@ -215,7 +215,9 @@ export class Caches {
     await this.#eventBuffers.reach(cache, revision)
   }
 
-  /** Returns a chunk of the log that starts after a revision before a cache's event buffer. */
+  /**
+   * Returns the chunk of the log that follows a revision. The revision is before the start of the cache's event buffer.
+   */
   async readLog(cache: KindCache, after: number): Promise<LogChunk> {
     return await this.#log.read(after, cache.floor)
   }
@@ -357,8 +359,8 @@ export class Caches {
     const kind = kindPrefixOf(last)
     const isLarge = large !== undefined && entries[0]!.key.startsWith(kind) && this.#mayLoadLater(kind)
     if (isLarge) large.add(kind)
-    // The prefix ends in a slash. The first string after all its keys ends in a zero instead, the character after the
-    // slash.
+    // Keys of the kind start with a prefix that ends in a slash. Replacing the slash with `0`, the next character,
+    // yields the first string after all these keys.
     const after = isLarge ? `${kind.slice(0, -1)}0` : last
     return this.#store.list({ prefix, limit: loadPage, count: false, after, revision })
   }

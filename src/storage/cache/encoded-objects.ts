@@ -25,7 +25,7 @@ export interface KeptState {
 
 interface CachedEncoding {
   readonly state: KeptState
-  /** Undefined after eviction. The entry may stay in the queue for a while. */
+  /** The encoding. Undefined after eviction, although the entry may stay in the queue for a while. */
   form: EncodedObject | undefined
   isUsed: boolean
   readonly home: Map<string, CachedEncoding>
@@ -81,7 +81,7 @@ export class EncodedObjectBudget {
     this.#tidy()
   }
 
-  /** The queue is not empty as long as any bytes are in use. */
+  /** Removes the next encoding from the queue. The queue is not empty as long as any bytes are in use. */
   #takeOldest(): CachedEncoding {
     this.#tidy()
     for (;;) {

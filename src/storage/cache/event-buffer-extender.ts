@@ -4,8 +4,8 @@
  *
  * A cache starts with a snapshot and no events. When the first watch resumes from before the snapshot, the log in
  * between is read once for all kinds. The event buffers are then filled as if the caches had followed the log at that
- * time. Kinds without changes are known as well. Later watches find the buffers filled. If the events do not fit, the
- * newest are kept, and watches that need older ones read the log separately.
+ * time. This also covers kinds that have not changed. Later watches find the buffers filled. If the events do not fit,
+ * the buffers keep the newest events, and watches that need older ones read the log separately.
  */
 
 import { UnreadableValue } from '../../api/codec/stored.ts'
@@ -15,14 +15,17 @@ import type { CacheEvent } from './event.ts'
 import { type KindCache, weight } from './kind-cache.ts'
 import type { LogChunk, LogChunks } from './log-chunks.ts'
 
-/** A watch that resumes from further back reads the log separately, at its own speed. */
+/**
+ * Maximum number of revisions to read for the event buffers. A watch that resumes from further back reads the log
+ * separately, at its own speed.
+ */
 const maxRevisions = 100_000
 const maxBytes = 64 * 1024 * 1024
 /** Cost of creating the events of a log chunk, in units of a time slice. */
 const chunkCost = 500
 
 export class EventBufferExtender {
-  /** Everything after this revision has been read. */
+  /** All changes after this revision have been read from the log. */
   #from: Revision
   #extending: Promise<void> | undefined
   readonly #caches: () => Iterable<KindCache>
@@ -55,7 +58,7 @@ export class EventBufferExtender {
 
   async #extend(revision: Revision): Promise<void> {
     const until = this.#from
-    // The event buffer of a cache that was loaded later starts at another revision.
+    // A cache that was loaded later has an event buffer that starts at another revision.
     const caches = [...this.#caches()].filter(({ floor }) => floor === until)
     const collected = new CollectedEvents()
     const timeSlice = new TimeSlice()

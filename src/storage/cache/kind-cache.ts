@@ -23,10 +23,11 @@ import { type Selection, Watcher } from './watcher.ts'
 
 const maxEvents = 4096
 const maxEventBytes = 64 * 1024 * 1024
-/** Maximum number of indexed labels and fields per kind. Selectors on others scan all objects. */
+/** Maximum number of indexed labels and fields per kind. Selectors on other labels and fields scan all objects. */
 const maxIndexes = 16
 /**
- * An index returns all its matches at once. If there are more than this, the query scans the objects in slices instead.
+ * Maximum number of objects that an index returns, because it returns them all at once. Queries with more matches scan
+ * the objects in slices instead.
  */
 const maxIndexed = 5000
 
@@ -61,7 +62,7 @@ export class KindCache {
   readonly #inRow: ObjectReader
 
   readonly #onUnreadable: (entry: Unreadable) => void
-  /** Defined while the cache is loaded in the background. */
+  /** The objects known so far while the cache is loaded in the background. Undefined otherwise. */
   #partial: PartialObjects | undefined
 
   constructor(prefix: string, onUnreadable: (entry: Unreadable) => void, otherVersions?: OtherVersionReader) {
@@ -161,7 +162,7 @@ export class KindCache {
   }
 
   apply(change: Change): void {
-    // A cache that was loaded later can briefly be ahead of the others.
+    // A cache that was loaded later can briefly be ahead of the others, so it may already contain this change.
     if (change.revision <= this.#loadedAt) return
     this.#unreadable.delete(change.key)
     try {
@@ -278,7 +279,8 @@ export class KindCache {
   countAfter(namespace: string | undefined, after?: string): number {
     this.#partial?.assertWhole()
     const prefix = this.#prefixOf(namespace)
-    // The prefix ends in a slash. The first string after all its keys ends in the next character, a zero.
+    // The prefix ends in a slash. Replacing the slash with `0`, the next character, yields the first string after all
+    // keys with this prefix.
     return this.#objects.countBetween(after ?? prefix, `${prefix.slice(0, -1)}0`)
   }
 
@@ -300,14 +302,14 @@ export class KindCache {
   }
 
   /**
-   * Adds the events between `after` and `until` if the event buffer starts at `until`. The oldest of them may be
-   * `lost`.
+   * Adds the events between `after` and `until` if the event buffer starts at `until`. Events up to `lost` may be
+   * missing.
    */
   prepend({ until, after, events, lost }: Earlier): void {
     if (this.#floor !== until) return
     const fitting = this.#fitting(events)
     this.#floor = events[events.length - fitting.length - 1]?.revision ?? lost ?? after
-    // Nothing has changed since the snapshot, so the last change is among these events or at the floor.
+    // The kind has not changed since the snapshot, so its last change is among these events or at the floor.
     if (this.changedAt === until) this.changedAt = events.at(-1)?.revision ?? this.#floor
     this.#eventBytes += fitting.reduce((sum, event) => sum + weight(event), 0)
     this.#events = [...fitting, ...this.#events]
@@ -325,7 +327,7 @@ export class KindCache {
     return events.slice(first)
   }
 
-  /** Creates a watcher. It gets no events until it begins. */
+  /** Creates a watcher. The watcher receives no events until its `begin` is called. */
   watch(selection: Selection, form: EventForm): Watcher {
     this.#partial?.assertWhole()
     const scope = selection.namespace ?? ''
@@ -369,7 +371,9 @@ export class KindCache {
     }
   }
 
-  /** Returns the index for a label or field. Undefined while it is being built, or if there are too many indexes. */
+  /**
+   * Returns the index for a label or field. Undefined while the index is being built, or if there are too many indexes.
+   */
   #indexOf(demand: IndexDemand): SelectorIndex | undefined {
     const name = `${demand.source} ${demand.key}`
     if (!this.#indexes.has(name) && this.#indexes.size < maxIndexes) void this.#makeIndex(name, demand)
@@ -450,7 +454,7 @@ export interface Load {
 export type ChangeListener = (key: string | undefined) => void
 
 export interface ObjectQuery {
-  /** Undefined means all namespaces. */
+  /** The namespace to select from. Undefined means all namespaces. */
   readonly namespace: string | undefined
   readonly matches?: Matches | undefined
   /** Selects only objects after this key. */
@@ -459,7 +463,7 @@ export interface ObjectQuery {
   readonly demand?: IndexDemand | undefined
 }
 
-/** The events after one revision, up to another. */
+/** The events between two revisions, to add to the start of an event buffer. */
 export interface Earlier {
   readonly after: number
   readonly until: number

@@ -1,7 +1,7 @@
 /**
  * Reads the store's log in shared chunks, for watches that start before the caches' event buffers.
  *
- * A reader requests the chunk after its current revision and holds no other chunk. The latest chunks are cached for a
+ * A reader requests the chunk after its current revision and keeps no earlier chunk. The latest chunks are cached for a
  * while, together with their events, because many clients resume from old versions at the same time. The log is then
  * read once for all of them, and its objects are decoded once. The cache is bounded in bytes. Readers that come later
  * read the log again.
@@ -51,7 +51,10 @@ export class LogChunk {
   }
 }
 
-/** Returns the object before a change, which is usually the result of the preceding change. */
+/**
+ * Returns the object before a change. This is usually the result of the preceding change, so the change need not be
+ * decoded again.
+ */
 function previousOf(cache: KindCache, { key, previous }: Change, lastObject: CachedObject | undefined) {
   if (previous === undefined || lastObject?.revision === previous.revision) return previous && lastObject
   return cache.readIfSound(key, previous.revision, previous.value)

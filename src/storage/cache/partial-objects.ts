@@ -7,7 +7,10 @@ import { serviceUnavailable } from '../../api/model/api-error.ts'
 import { BoundedMap } from '../../base/collections/bounded-map.ts'
 import { isKey } from '../store/key.ts'
 
-/** Clients can request any number of objects that do not exist, so only the latest are remembered. */
+/**
+ * Maximum number of missing objects to remember. A limit is needed because clients can request any number of objects
+ * that do not exist.
+ */
 const maxAbsent = 10_000
 
 export class PartialObjects {

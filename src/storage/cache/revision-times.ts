@@ -16,7 +16,7 @@ const marksPerHistory = 16
 /** Records approximately when each revision was the newest. */
 export class RevisionTimes {
   readonly #retention: HistoryTime
-  /** Revisions with a time at which they had been reached, oldest first. */
+  /** Revisions with a time at which the store had reached them, oldest first. */
   #marks: { readonly revision: Revision; readonly time: number }[] = []
 
   constructor(retention: HistoryTime) {
@@ -38,7 +38,7 @@ export class RevisionTimes {
     const fresh = this.#marks.findIndex(({ time }) => time > end)
     const old = fresh === -1 ? this.#marks.length : fresh
     if (old === 0) return 0
-    // Older marks are redundant once a newer one is outdated.
+    // Marks before the newest outdated mark are no longer needed.
     this.#marks = this.#marks.slice(old - 1)
     return this.#marks[0]!.revision
   }

@@ -1,12 +1,12 @@
 /**
  * Indexes the objects of a kind by the values of one label or field. The index is built when a selector first uses the
- * label or field, and then kept up to date. The cost of such a list therefore depends on the size of the result, not of
- * the cache.
+ * label or field, and then kept up to date. The cost of a list with such a selector therefore depends on the size of
+ * the result, not of the cache.
  */
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
 import type { CachedObject } from './cached-object.ts'
 
-/** A selector's requirement that a label or a field has one of these values, which an index can answer. */
+/** The part of a selector that an index can answer: a label or a field must have one of these values. */
 export interface IndexDemand {
   readonly source: 'labels' | 'fields'
   readonly key: string
@@ -14,11 +14,14 @@ export interface IndexDemand {
 }
 
 export class SelectorIndex {
-  /** Whether the index contains all objects. */
+  /** Whether the index already contains all objects. */
   complete = false
   readonly #source: IndexDemand['source']
   readonly #name: string
-  /** Objects that were stored before their kind had the field are listed under `undefined`. */
+  /**
+   * The objects by value. `undefined` is for objects whose value is unknown, because they were stored before their kind
+   * had the field.
+   */
   readonly #byValue = new Map<string | undefined, Map<string, CachedObject>>()
 
   constructor({ source, key }: Pick<IndexDemand, 'source' | 'key'>) {

@@ -31,7 +31,7 @@ export interface SharedBytes {
 /** Announces the positions of the objects in a block. */
 interface BlockAnnouncement {
   readonly type: 'told'
-  /** The worker that requested the announcement. Undefined means all workers. */
+  /** The worker that requested the announcement. Undefined means that the announcement is for all workers. */
   readonly to: number | undefined
   readonly block: SharedArrayBuffer
   readonly keys: readonly string[]
@@ -39,7 +39,7 @@ interface BlockAnnouncement {
   readonly places: Float64Array
 }
 
-/** Requests all earlier announcements. */
+/** Asks the worker that fills the blocks to repeat all its announcements. */
 interface Ask {
   readonly type: 'ask'
   readonly from: number
@@ -53,7 +53,8 @@ export interface Sharing {
   readonly channel: string
   readonly index: number
   /**
-   * An object is copied once it has not changed for between one and two times this duration. Defaults to two seconds.
+   * How long an object must stay unchanged before it is copied. Objects are copied after one to two times this
+   * duration. Defaults to two seconds.
    */
   readonly restMs?: number
   /** Whether worker 0 waits until another worker requests blocks before it fills any. Defaults to false. */
@@ -73,7 +74,7 @@ interface Parts extends Required<Omit<Sharing, 'channel'>> {
 }
 
 const blockBytes = 256 * 1024
-/** Each round reviews one in this many blocks, but at least one. */
+/** Each round checks one in this many blocks for free space, but at least one block. */
 const reviewedShare = 16
 
 /** Copies objects that have stopped changing into blocks and announces them to the other workers. */
@@ -81,16 +82,16 @@ class LaidBlocks implements SharedBytes {
   readonly #port: BroadcastChannel
   readonly #objects: CurrentObjects
   readonly #restMs: number
-  /** Whether another worker may use the blocks. */
+  /** Whether another worker may use the blocks. Without other workers, no block is filled. */
   #isNeeded: boolean
   /**
-   * Keys that changed since the last round, and in the round before. Stores keys because references to objects would
-   * keep replaced objects in memory.
+   * Keys that changed since the last round, and keys that changed in the round before. Stores keys because references
+   * to objects would keep replaced objects in memory.
    */
   #young = new Set<string>()
   #older = new Set<string>()
   #loaded: Iterable<CachedObject>[] = []
-  /** The last block has free space. */
+  /** The blocks that contain objects. Only the last block has free space. */
   #blocks: Block[] = []
   #reviewed = 0
   #timer: NodeJS.Timeout | undefined
@@ -112,7 +113,7 @@ class LaidBlocks implements SharedBytes {
     if (this.#isNeeded) this.#young.add(key)
   }
 
-  /** Loaded objects count as unchanged for long enough to be copied. */
+  /** Loaded objects have not changed for long enough, so the next round copies them. */
   loaded(objects: Iterable<CachedObject>): void {
     if (this.#isNeeded) this.#loaded.push(objects)
   }
@@ -265,7 +266,7 @@ class FollowedBlocks implements SharedBytes {
 class Block {
   readonly memory: SharedArrayBuffer
   readonly #keys = new Set<string>()
-  /** Keys that have not been announced yet. */
+  /** Keys of the objects that have not been announced yet. */
   #new = new Set<string>()
   #used = 0
 
@@ -315,7 +316,7 @@ function* currentOf(objects: CurrentObjects, keys: Iterable<string>): Generator<
   }
 }
 
-/** Estimated cost in microseconds. */
+/** Estimated cost of copying an object, in microseconds. */
 function costOf({ json }: CachedObject): number {
   return 2 + json.length / 2000
 }

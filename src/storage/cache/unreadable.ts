@@ -11,7 +11,7 @@ export class Unreadable {
   readonly why: string
   /** Whether the value is intact but needs a newer version of the program. */
   readonly newer: boolean
-  /** Empty for cluster-scoped kinds. */
+  /** The namespace of the object. Empty for cluster-scoped kinds. */
   readonly namespace: string
   readonly name: string
 

@@ -13,9 +13,9 @@ import type { CacheEvent, EventForm, EventType, Matches } from './event.ts'
 
 /** The objects that a watcher selects. */
 export interface Selection {
-  /** Only objects of this namespace. Undefined means all namespaces. */
+  /** Selects only objects of this namespace. Undefined means all namespaces. */
   readonly namespace: string | undefined
-  /** Only the object with this name. */
+  /** Selects only the object with this name. Undefined means all names. */
   readonly name: string | undefined
   readonly matches: Matches | undefined
 }
@@ -28,7 +28,7 @@ interface PendingEvent {
 
 type Prepare = NonNullable<EventForm['prepare']>
 
-/** Number of events to prepare together. */
+/** Number of events whose encoding is prepared together. */
 const atOnce = 100
 
 const maxQueuedEvents = 10_000
@@ -40,7 +40,7 @@ export class Watcher {
   /** Called when the watcher is closed. */
   onEnd: () => void = () => {}
   /**
-   * All events up to this revision have been pushed or were filtered out. Infinite until the watcher begins, so that
+   * The watcher has received or filtered out all events up to this revision. Infinite until the watcher begins, so that
    * nothing is pushed.
    */
   revision = Number.POSITIVE_INFINITY
@@ -73,7 +73,7 @@ export class Watcher {
     return form
   }
 
-  /** Starts queueing. The reader already has everything up to this revision. */
+  /** Starts queueing events. The reader already has everything up to this revision. */
   begin(revision: number): void {
     this.revision = revision
     if (this.#finishing) this.close()
@@ -141,8 +141,8 @@ export class Watcher {
   }
 
   /**
-   * Queues a bookmark, which says that everything before it has been sent. Does nothing while events wait to be
-   * encoded.
+   * Queues a bookmark, which tells the client that it has received all earlier events. Does nothing while events wait
+   * to be encoded.
    */
   bookmark(bytes: Buffer): void {
     if (!this.#closed && this.#waiting.length === 0) this.#enqueue(bytes)
@@ -155,7 +155,10 @@ export class Watcher {
     else this.#wake?.()
   }
 
-  /** Returns queued events, up to and including the one that reaches this many bytes. Empty if nothing is queued. */
+  /**
+   * Returns queued events, up to and including the event that reaches this many bytes. Returns an empty array if no
+   * event is queued.
+   */
   take(bytes: number): Buffer[] {
     const chunks = this.#bytes <= bytes ? this.#queue : this.#queue.splice(0, countUpTo(this.#queue, bytes))
     if (chunks === this.#queue) this.#queue = []

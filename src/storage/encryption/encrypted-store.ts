@@ -7,7 +7,7 @@
 import type { Batch, Change, Entry, Journal, Snapshot, Store, Write } from '../store/store.ts'
 import type { Provider } from './providers.ts'
 
-/** The providers by key prefix, such as `objects/core/secrets/`. */
+/** The encryption providers by key prefix, such as `objects/core/secrets/`. */
 export type Encrypted = ReadonlyMap<string, readonly Provider[]>
 
 /** Returns a store that encrypts the values under these key prefixes. */
@@ -54,7 +54,10 @@ export function encryptedStore(store: Store, encrypted: Encrypted): Store {
 
 type FindProviders = (key: string) => readonly Provider[] | undefined
 
-/** Wraps a journal. Values that the journal did not keep are empty and are not decrypted. */
+/**
+ * Wraps a journal so that its values are decrypted. Values that the journal did not keep are empty and are not
+ * decrypted.
+ */
 function openedJournal(journal: Journal, providersOf: FindProviders): Journal {
   const open = <T extends { readonly value: Uint8Array | undefined }>(key: string, entry: T): T => {
     const { value } = entry
@@ -82,7 +85,10 @@ function sealed(write: Write, providers: readonly Provider[] | undefined): Write
   return { ...write, value: providers[0]!.encrypt(key, value) }
 }
 
-/** Looks up the whole key, or its first three segments: `objects`, a group and a resource. */
+/**
+ * Returns a function that finds the providers of a key. It looks up the whole key, or the first three segments:
+ * `objects`, a group and a resource.
+ */
 function finder(encrypted: Encrypted): FindProviders {
   return (key) => {
     const first = key.indexOf('/')
@@ -98,14 +104,15 @@ export interface Decrypted {
   readonly provider: Provider
 }
 
-/** Returns undefined if no provider can decrypt the value. */
+/** Decrypts a value. Returns undefined if no provider can decrypt it. */
 export function decrypt(providers: readonly Provider[], place: string, value: Uint8Array): Decrypted | undefined {
   for (const provider of providers) {
     if (!isBy(provider, value)) continue
     try {
       return { plain: provider.decrypt(place, value.subarray(provider.marker.length)), provider }
     } catch {
-      // Tries the next key, which may have the same name. Drops the error, because its text might quote the value.
+      // Continues with the next key, which may have the same name. The error is dropped because its text might quote
+      // the value.
     }
   }
   return undefined
@@ -115,7 +122,10 @@ function decryptOrMark(providers: readonly Provider[], place: string, value: Uin
   return decrypt(providers, place, value)?.plain ?? (isMarked(value) ? value : unexpected)
 }
 
-/** Whether a value names this provider and its key. A different key with the same name may have written the value. */
+/**
+ * Whether the marker of a value names this provider and its key. A different key with the same name may have written
+ * the value.
+ */
 function isBy({ marker }: Provider, value: Uint8Array): boolean {
   if (marker === '') return !isMarked(value)
   return Buffer.from(value.subarray(0, marker.length)).toString('latin1') === marker
@@ -127,5 +137,8 @@ function isMarked(value: Uint8Array): boolean {
   return marked.test(Buffer.from(value.subarray(0, 20)).toString('latin1'))
 }
 
-/** Replaces plain text if the configuration does not list `identity`, because an attacker may have written it. */
+/**
+ * The value that replaces plain text if the configuration does not list `identity`. An attacker may have written such
+ * plain text.
+ */
 const unexpected = Buffer.from('orch:enc:plain:')

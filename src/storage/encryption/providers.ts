@@ -37,7 +37,7 @@ export const identity: Provider = {
 const gcmNonce = 12
 const gcmTag = 16
 
-/** AES in Galois/counter mode: nonce, ciphertext, tag. Bound to its key in the store. */
+/** AES in Galois/counter mode. A value consists of nonce, ciphertext and tag, and is bound to its key in the store. */
 export function aesgcm(marker: string, key: Buffer): Provider {
   const algorithm = `aes-${8 * key.length}-gcm` as 'aes-256-gcm'
   return {
@@ -65,8 +65,9 @@ const block = 16
 export type StoredValueCheck = (place: string, value: Buffer) => boolean
 
 /**
- * AES in CBC mode with padding: initialization vector, ciphertext. The cipher does not authenticate: with a wrong key,
- * about one value in 256 has valid padding and decrypts to garbage. The decrypted value itself is therefore checked.
+ * AES in CBC mode with padding. A value consists of initialization vector and ciphertext. The cipher does not
+ * authenticate: with a wrong key, about one value in 256 has valid padding and decrypts to garbage. The decrypted value
+ * itself is therefore checked.
  */
 export function aescbc(marker: string, key: Buffer, isStoredValue: StoredValueCheck = () => true): Provider {
   const algorithm = `aes-${8 * key.length}-cbc`
@@ -89,7 +90,10 @@ export function aescbc(marker: string, key: Buffer, isStoredValue: StoredValueCh
 
 const boxNonce = 24
 
-/** XSalsa20 with Poly1305: nonce, ciphertext. Imported on demand because Node has no such cipher. */
+/**
+ * XSalsa20 with Poly1305. A value consists of nonce and ciphertext. The library is imported on demand because Node has
+ * no such cipher.
+ */
 export async function secretbox(marker: string, key: Buffer): Promise<Provider> {
   const { xsalsa20poly1305 } = await import('@noble/ciphers/salsa.js')
   return {

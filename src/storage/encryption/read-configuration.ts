@@ -37,8 +37,8 @@ export interface EncryptionNames {
    */
   readonly isStoredValue: StoredValueCheck
   /**
-   * Whether several keys may share a name, as long as the name of the key that encrypts is unique. Only for a rewrite,
-   * which repairs such a configuration.
+   * Whether several keys may share a name, as long as the name of the key that encrypts is unique. Only for the command
+   * that rewrites a store, which repairs such a configuration.
    */
   readonly allowsSharedOldNames?: boolean
 }
@@ -77,8 +77,8 @@ interface ReadKey {
 }
 
 /**
- * Throws if two keys have the same name. Stored values contain only the name of their key, so it would be unclear which
- * of the two keys is still needed.
+ * Checks that no two keys have the same name. Stored values contain only the name of their key, so it would be unclear
+ * which of the two keys is still needed.
  */
 function assertOwnNames(keys: readonly ReadKey[], { allowsSharedOldNames = false }: EncryptionNames): void {
   for (const [i, { cipher, name, place, provider }] of keys.entries()) {

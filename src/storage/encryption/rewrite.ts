@@ -25,7 +25,7 @@ export interface RewriteOptions {
 const pageSize = 500
 const maxTries = 10
 
-/** `store` is the underlying store, which returns encrypted values. */
+/** Rewrites all values that another key encrypted. `store` is the underlying store, which returns encrypted values. */
 export async function rewriteAll(store: Store, encrypted: Encrypted, options: RewriteOptions): Promise<Rewritten> {
   const unreadable: string[] = []
   let rewrittenCount = 0
@@ -65,7 +65,7 @@ async function rewrite(
     const { key, revision, value } = entry
     const decrypted = decrypt(providers, key, value)
     if (decrypted === undefined) return 'unreadable'
-    // Compares the keys themselves, because two different keys may have the same name.
+    // Compares the providers and not their names, because two different keys may have the same name.
     if (decrypted.provider === first) return 'current'
     const sealed = first!.encrypt(key, decrypted.plain)
     const result = await store.commit({ key, expected: revision, value: sealed, lifetimeSeconds })
@@ -75,7 +75,7 @@ async function rewrite(
   throw new Error(`${original.key} keeps changing: run the command again`)
 }
 
-/** Yields the entries of a prefix. The prefix can also be a single complete key. */
+/** Yields the entries under a prefix. The prefix can also be a complete key. */
 async function* everything(store: Store, prefix: string): AsyncGenerator<Entry> {
   let after: string | undefined
   for (;;) {

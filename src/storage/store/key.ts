@@ -12,7 +12,7 @@ import {
 } from './store.ts'
 
 /**
- * Throws if a key is invalid. Keys are built from validated names, so an invalid key is a bug. It is detected here,
+ * Throws if a key is invalid. Keys are built from validated names, so an invalid key is a bug. This check detects it
  * before it reaches a backend.
  */
 export function assertKey(key: Key): void {
@@ -22,7 +22,7 @@ export function assertKey(key: Key): void {
 /** Whether a store can contain this key. */
 export function isKey(text: string): boolean {
   const fits = text.length > 0 && text.length <= maxKeyBytes && Buffer.byteLength(text) <= maxKeyBytes
-  // Lone surrogates all encode to the same UTF-8 bytes, so two such keys could collide.
+  // All lone surrogates have the same encoding in UTF-8, so two such keys could collide.
   return fits && !text.includes('\0') && text.isWellFormed()
 }
 
@@ -41,7 +41,10 @@ export function assertWrite(write: Write): void {
   if ((write.note?.text.length ?? 0) > maxNoteBytes) throw new StoreError(`a note is longer than ${maxNoteBytes} bytes`)
 }
 
-/** Checks the reserved and released keys. A key with a lifetime cannot reserve keys, because they would outlive it. */
+/**
+ * Checks the reserved and released keys. A key with a lifetime cannot reserve keys, because the reservations would
+ * outlive the key.
+ */
 function assertReservations({ key, reserves = [], releases = [], lifetimeSeconds }: Write): void {
   const reservations = [...reserves.map((reservation) => reservation.key), ...releases]
   if (reservations.length === 0) return

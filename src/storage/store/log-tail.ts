@@ -1,10 +1,10 @@
 /**
  * The log tail: the newest part of the log, in memory, and its readers.
  *
- * A backend appends each batch of changes once it is durable. A reader asks for the changes after a revision and gets
- * them in order, without gaps or duplicates. The backend reads changes that are older than the tail (`readLog`). The
- * tail is bounded by count and bytes and drops the oldest changes first. A reader that falls behind the tail returns to
- * the backend's log. Writers never wait for readers.
+ * A backend appends each batch of changes once the batch is durable. A reader requests the changes after a revision and
+ * gets them in order, without gaps or duplicates. The backend reads changes that are older than the tail (`readLog`).
+ * The tail is bounded by count and bytes and drops the oldest changes first. A reader that falls behind the tail reads
+ * the backend's log again. Writers never wait for readers.
  */
 import type { Batch, Change, Revision, StoreError, WatchOptions } from './store.ts'
 
@@ -13,18 +13,21 @@ export interface LogTailLimits {
   readonly maxBytes: number
 }
 
-/** Enough for readers that keep up, such as the caches. Readers that start further back read the backend's log. */
+/**
+ * Default limits of the tail, large enough for readers that keep up, such as the caches. Readers that start further
+ * back read the backend's log.
+ */
 const defaultLimits: LogTailLimits = { maxChanges: 5_000, maxBytes: 16 * 1024 * 1024 }
 
-/** Reads changes after a revision from the backend's log: at least one, unless the log ends there. */
+/** Reads changes after a revision from the backend's log. Returns at least one, unless the log ends there. */
 export type ReadLog = (after: Revision, limit: number) => Promise<readonly Change[]>
 
 const batchSize = 1000
 
 export class LogTail {
-  /** The revision of the last appended change, which is the newest visible to readers. */
+  /** The revision of the last appended change. Readers see changes up to this revision. */
   revision: Revision
-  /** The tail holds all changes after this revision and none up to it. */
+  /** The tail contains all changes after this revision, and no change up to it. */
   #floor: Revision
   #changes: Change[] = []
   #bytes = 0
@@ -50,7 +53,7 @@ export class LogTail {
   }
 
   /**
-   * Raises the revision past log positions without a change of this store, such as those of another key space on the
+   * Raises the revision past revisions without a change of this store, such as revisions of another key space on the
    * same etcd.
    */
   advance(revision: Revision): void {
@@ -76,7 +79,7 @@ export class LogTail {
   }
 
   /**
-   * Follows the log after `options.after`: first from the backend, as far back as the tail does not reach, then from
+   * Yields the changes after `options.after`: first from the backend's log, if they are older than the tail, then from
    * the tail.
    */
   async *follow(options: WatchOptions, readLog: ReadLog): AsyncGenerator<Batch> {
@@ -94,7 +97,7 @@ export class LogTail {
         const changes = await readLog(after, batchSize)
         if (options.signal.aborted) return
         const last = changes.at(-1)
-        // The log is empty up to the floor at the time of the call, so these revisions have no changes.
+        // The log has no changes up to the floor at the time of the call.
         after = last === undefined ? floor : last.revision
         yield batch(changes, after)
       } else if (after < this.revision) {

@@ -1,7 +1,7 @@
 /**
  * The reference store: everything in plain maps of one process, lost when the process exits. It expresses the contract
- * in as little code as possible, and tests compare the other backends with this one, operation by operation. Only for
- * our tests and those of users (`testing/`).
+ * in as little code as possible, and tests compare the other backends with this one, operation by operation. Used only
+ * by our tests and by users' tests (`testing/`).
  */
 
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
@@ -30,17 +30,17 @@ import {
   type Write,
 } from './store.ts'
 
-/** Interval at which the store checks for expired keys. */
+/** Interval in milliseconds at which the store checks for expired keys. */
 const tickMs = 100
 
 export interface MemoryStoreOptions {
-  /** The clock that lifetimes use. */
+  /** The clock that determines when lifetimes end. */
   readonly clock?: TimerClock
   /** The initial entries and their revision. The log starts after this revision. */
   readonly beginning?: Pick<Snapshot, 'entries' | 'revision'>
 }
 
-/** A store in plain maps. */
+/** A store that keeps everything in maps in memory. */
 export class MemoryStore implements Store {
   #log: (Change & { readonly note?: Note | undefined })[] = []
   #oldest: Revision = 1
@@ -129,7 +129,7 @@ export class MemoryStore implements Store {
     this.#tail.end(new StoreError('the store is closed'))
   }
 
-  /** Returns a store with the same log, as if this one had been closed and opened again. */
+  /** Returns a store with the same log, as if this store had been closed and opened again. */
   reopened(): MemoryStore {
     const beginning = { entries: [...this.#stateAt(this.#oldest).values()], revision: this.#oldest }
     const store = new MemoryStore({ clock: this.#clock, beginning })
@@ -169,7 +169,7 @@ export class MemoryStore implements Store {
 
   #readLog(after: Revision, limit: number): readonly Change[] {
     if (after < this.#oldest) throw new RevisionGone(after, this.#oldest)
-    // The log has no gaps, so the index follows from the revision.
+    // Revisions in the log have no gaps, so the index follows from the revision.
     const first = this.#log[0]?.revision ?? after
     const start = Math.max(0, after + 1 - first)
     return this.#log.slice(start, start + limit)

@@ -1,11 +1,11 @@
 /**
  * Packs records into one block of memory, so that a batch moves between threads in one transfer, without copies and
  * without an object per record. Numbers take eight bytes and are exact up to 2^53. Byte strings carry their length.
- * Both sides run the same program and blocks are never written to disk, so the format has no version and no checksum.
+ * Both threads run the same program and blocks are never written to disk, so the format has no version and no checksum.
  */
 import type { Bytes, Key } from './store.ts'
 
-/** Encodes the guard value `present`. */
+/** The number that encodes the guard value `present`. */
 export const present = -1
 
 /** Writes records into a growing block. */

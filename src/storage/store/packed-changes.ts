@@ -47,7 +47,7 @@ function packChange(packed: Packer, { key, revision, value, previous }: Change):
   if (value !== undefined) packed.bytes(value)
 }
 
-/** Upper bound on the packed size, including length prefixes and numeric fields. */
+/** Returns an upper bound on the packed size of a change, including length prefixes and numeric fields. */
 function sizeOf({ key, value, previous }: Change): number {
   return 64 + 3 * key.length + (value?.length ?? 0) + (previous?.value.length ?? 0)
 }

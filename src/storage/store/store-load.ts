@@ -7,13 +7,13 @@ import type { Entry, Revision } from './store.ts'
 
 /** Describes the data to load. */
 export interface Load {
-  /** Identifies the source and its state. Equal for the same entries in the same order. */
+  /** Identifies the source and its state. Two loads with the same `id` have the same entries in the same order. */
   readonly id: string
   /** Every revision that the store assigns from now on is greater than this one. */
   readonly above: Revision
 }
 
-/** An entry to load. The embedded store keeps its revision; etcd assigns its own. */
+/** An entry to load. The embedded store keeps the revision of the entry. etcd assigns its own revision. */
 export interface LoadedEntry extends Entry {
   readonly lifetimeSeconds?: number | undefined
 }
@@ -39,7 +39,7 @@ export interface LoadProgress {
   readonly done: number
 }
 
-/** Parses the mark. Returns undefined if it is damaged; the load then starts over. */
+/** Parses the mark of an unfinished store. Returns undefined if the mark is damaged. The load then starts over. */
 export function readProgress(text: string): LoadProgress | undefined {
   try {
     const { id, done } = JSON.parse(text) as Partial<LoadProgress>

@@ -89,14 +89,17 @@ export interface Write {
 export interface Note {
   /** Wall-clock time in milliseconds. */
   readonly time: number
-  /** At most `maxNoteBytes` long. */
+  /** The text of the note. Its length is at most `maxNoteBytes`. */
   readonly text: Bytes
 }
 
 /** Maximum length of a note's text in bytes. */
 export const maxNoteBytes = 4096
 
-/** Maximum number of keys that a write can reserve and release together: what fits into an etcd transaction. */
+/**
+ * Maximum number of keys that a write can reserve and release together. The limit follows from the size of an etcd
+ * transaction.
+ */
 export const maxReservedKeys = 2000
 
 /** A key that a write reserves. Its value, a few hundred bytes, says who reserved the key and why. */
@@ -121,8 +124,8 @@ export interface Committed {
 }
 
 /**
- * The key was not at `expected`, a guard did not hold, or a key to reserve already existed. `current` is the entry of
- * the key at the time of the commit; undefined means that the key was absent.
+ * The commit did not happen: the key was not at `expected`, a guard did not hold, or a key to reserve already existed.
+ * `current` is the entry of the key at the time of the commit. Undefined means that the key was absent.
  */
 export interface Conflict {
   readonly outcome: 'conflict'
@@ -151,11 +154,11 @@ export interface Batch {
 export interface ListRange {
   /** Selects the keys that start with this string. */
   readonly prefix: string
-  /** Selects only keys strictly after this one. */
+  /** Selects only keys strictly after this key. */
   readonly after?: Key
   /** Maximum number of entries. Absent means no limit. */
   readonly limit?: number
-  /** The revision to list. Absent means the most recent one. */
+  /** The revision to list. Absent means the most recent revision. */
   readonly revision?: Revision
   /**
    * Whether `remaining` must be exact. If false, any number above 0 means that more keys may follow, which avoids the
@@ -236,10 +239,16 @@ export interface Store {
 /** A change of one key, as recorded in the journal. */
 export interface JournalChange {
   readonly revision: Revision
-  /** The new value. Undefined if the key was deleted or the value was not kept; `deleted` distinguishes the two. */
+  /**
+   * The new value. Undefined if the key was deleted or the journal did not keep the value. `deleted` distinguishes the
+   * two cases.
+   */
   readonly value: Bytes | undefined
   readonly deleted: boolean
-  /** Undefined if the writer left no note, or if the change precedes the journal, which still has its value. */
+  /**
+   * The writer's note. Undefined if the writer left no note, or if the change is older than the journal, which may
+   * still contain the value.
+   */
   readonly note: Note | undefined
 }
 
@@ -253,19 +262,19 @@ export interface Journal {
    */
   changes(key: Key, before: Revision, limit: number): Promise<readonly JournalChange[]>
 
-  /** Like the store's `list`, for any revision from `oldest()` on. Values that were not kept are empty. */
+  /** Like the store's `list`, for any revision from `oldest()` on. Values that the journal did not keep are empty. */
   list(range: ListRange & { readonly revision: Revision }): Promise<Snapshot>
 
   /**
-   * Returns the newest revision at a given time, by the writers' clocks. Undefined if the journal does not reach back
-   * that far.
+   * Returns the newest revision at a given time, according to the writers' clocks. Undefined if the journal does not
+   * reach back that far.
    */
   revisionAt(time: number): Promise<Revision | undefined>
 
   /** Returns the oldest revision that the journal can list. */
   oldest(): Promise<Revision>
 
-  /** Deletes everything before the history window. */
+  /** Deletes all changes before the history window. */
   forget(): Promise<void>
 }
 
@@ -278,7 +287,7 @@ export interface Retention {
   readonly withoutValues: readonly string[]
 }
 
-/** The store failed through no fault of the caller. */
+/** The store failed. The caller did not cause the failure. */
 export class StoreError extends Error {
   override readonly name: string = 'StoreError'
   /** Whether the write may have happened or may still happen, because its response was lost. */
@@ -290,7 +299,7 @@ export class StoreError extends Error {
   }
 }
 
-/** The data file is damaged. Only a backup helps. */
+/** The data file is damaged. The only remedy is to restore a backup. */
 export class StoreDamaged extends StoreError {
   override readonly name: string = 'StoreDamaged'
 }

@@ -12,13 +12,16 @@ import { decodeRange, type EtcdEvent, encodeRange, type KeyValue, methods } from
 
 export interface ReportedState {
   readonly connection: Pick<Connection, 'call'>
-  /** The last event that etcd reported. Undefined if there is none yet. */
+  /** The last event that etcd reported. Undefined if etcd has not reported any. */
   readonly last: EtcdEvent | undefined
-  /** The highest revision that etcd has reported, by its own count. */
+  /** The highest revision that etcd has reported, as etcd counts revisions. */
   readonly etcdRevision: number
-  /** A key to look up if no event is known. */
+  /** A key to look up if etcd has not reported any event. */
   readonly anyKey: Uint8Array
-  /** Checks whether etcd's revision is below a reported one. Writes because a read may be stale. */
+  /**
+   * Checks whether etcd's revision is below a revision that it reported earlier. The check writes, because a read may
+   * be stale.
+   */
   readonly isRolledBack: () => Promise<boolean>
   readonly restored: () => StoreRestored
 }
@@ -36,7 +39,7 @@ export async function assertLogIntact(reported: ReportedState): Promise<void> {
 
 async function matchesReport({ connection, last, etcdRevision, anyKey }: ReportedState): Promise<boolean> {
   const lookUp = (key: Uint8Array, revision: number) => lookUpAt(connection, key, revision)
-  // A foreign key that is not UTF-8 cannot be looked up.
+  // Keys of other programs may not be UTF-8. Such a key cannot be looked up.
   if (last === undefined || last.entry.key.includes('\ufffd')) {
     await lookUp(anyKey, etcdRevision)
     return true

@@ -48,7 +48,10 @@ export type NoteOf = (write: Write) => { readonly key: Uint8Array; readonly valu
 
 export interface CommitsOptions {
   readonly noteOf?: NoteOf
-  /** Checks a session before a transaction is sent on it, because the compared revisions must be of the same log. */
+  /**
+   * Runs a check on a session before the transaction is sent on it, because the compared revisions must be of the same
+   * log.
+   */
   readonly check?: CallOptions['check']
 }
 
@@ -103,7 +106,7 @@ export class Commits {
     for (const range of ranges) {
       const answer = await this.#connection.call(methods.range, encodeRange({ ...range, keysOnly: true }), options)
       const { revision, entries } = decodeRange(answer)
-      // A comparison with -1 always fails, so that the transaction returns the current value of the key.
+      // A comparison with revision -1 always fails. The transaction then returns the current value of the key.
       const free = entries.every(({ key }) => !reservedKeys.has(key))
       unchanged.push({ ...range, since: free ? revision : -1 })
     }
@@ -142,7 +145,8 @@ export class Commits {
     return note === undefined ? reservations : [...reservations, note]
   }
 
-  // A revision from before the offset matches no existing key. No key has revision -1.
+  // Returns the comparison for an expected revision. A revision from before the offset becomes -1, which matches no
+  // existing key.
   #expectation(expected: Revision | 'present'): Compare {
     if (expected === 'present') return { target: 'version', above: 0 }
     const equals = expected === 0 ? 0 : Math.max(-1, this.#space.etcdRevision(expected) || -1)
@@ -174,7 +178,10 @@ export class Commits {
     return undefined
   }
 
-  /** Whether the first value of an existing key has the bytes of this write. No other write has these bytes. */
+  /**
+   * Returns the commit of a new key if the first value of the key has the bytes of this write. No other write has these
+   * bytes.
+   */
   async #findMade({ key, value, unique }: Write, deadline: number): Promise<Committed | undefined> {
     if (!unique) return undefined
     const now = await this.#look({ key: this.#space.key(key) }, deadline)
@@ -186,7 +193,7 @@ export class Commits {
   }
 
   async #settleFull(write: Write, cause: unknown, deadline: number): Promise<Committed> {
-    // A full etcd accepts deletions, as long as nothing is written with them.
+    // An etcd without space accepts deletions, as long as the transaction writes nothing else.
     if (write.value === undefined) {
       const bare = await this.#send(write, deadline, { isNoted: false }).catch(() => undefined)
       if (bare?.outcome === 'committed') return bare
@@ -211,7 +218,10 @@ export class Commits {
   }
 }
 
-/** Maximum number of versions to go back. A hot key can be written often while one writer waits for its response. */
+/**
+ * Maximum number of earlier versions to read. Other writers can change a key often while one writer waits for its
+ * response.
+ */
 const maxSteps = 50
 
 /** Maximum number of reserved keys to compare one by one, in addition to the guards. */

@@ -1,7 +1,8 @@
 /**
- * Compacts the store. One of its servers does so in each period: every `historyMs`, each server tries to update the
- * same note, and the server that succeeds compacts up to the revision that it saw one period before. Everything younger
- * than `historyMs` is therefore kept, regardless of the number of servers and without leader election.
+ * Compacts the store's history. In each period, one of the servers does so: every `historyMs`, each server tries to
+ * update the same note, and the server that succeeds compacts up to the revision that it saw one period before.
+ * Everything younger than `historyMs` is therefore kept, regardless of the number of servers and without leader
+ * election.
  */
 import type { Revision, StoreError } from '../store.ts'
 import type { Connection } from './connection.ts'
@@ -17,7 +18,7 @@ export interface CompactorOptions {
   readonly compact: (revision: Revision) => Promise<void>
 }
 
-/** A longer delay would overflow and fire immediately. */
+/** The longest delay that a timer supports. A longer delay would overflow and fire immediately. */
 const maxTimerMs = 2 ** 31 - 1
 
 export class Compactor {
@@ -47,7 +48,7 @@ export class Compactor {
     this.#timer.unref()
   }
 
-  // A later period, of this or another server, makes up for a failed one.
+  // Runs one period. If it fails, a later period of this or another server makes up for it.
   async #period(): Promise<void> {
     try {
       const target = this.#lastSeenRevision
@@ -71,8 +72,7 @@ export class Compactor {
       this.#version = succeeded ? this.#version + 1 : (current?.version ?? 0)
       return succeeded
     } catch (error) {
-      // A full store cannot update the note. Such a store needs compaction all the more, and compacting twice does no
-      // harm.
+      // A full store cannot update the note. Such a store needs compaction most, and compacting twice does no harm.
       if (isFull(error)) return true
       throw error
     }

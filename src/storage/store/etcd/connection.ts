@@ -19,17 +19,17 @@ export interface ConnectionOptions {
   readonly tls?: Tls | undefined
   /** Maximum duration of a call, including retries. */
   readonly deadlineMs: number
-  /** Called with the version of each member that is used. */
+  /** Called with the etcd version of each member that is used. */
   readonly onVersion?: (version: string) => void
 }
 
-/** The members of a session that a check needs. */
+/** The methods of a session that a check needs. */
 export type CheckedSession = Pick<Session, 'call'>
 
 export interface CallOptions {
-  /** A write is never repeated if it may have had an effect. */
+  /** Whether the call reads or writes. A write is never repeated if it may have had an effect. */
   readonly effect: 'read' | 'write'
-  /** Called each time before the request is sent on a session. If it throws, the call fails or is retried. */
+  /** Called before each attempt to send the request on a session. If the check throws, the call fails or is retried. */
   readonly check?: (session: CheckedSession, deadline: number) => Promise<void> | undefined
   /** Deadline on the monotonic clock. Defaults to `deadlineMs` from now. */
   readonly deadline?: number
@@ -44,7 +44,7 @@ export class Connection {
   readonly #tls: Tls | undefined
   readonly #onVersion: (version: string) => void
   readonly #closing = new AbortController()
-  /** All open sessions. The current one is for new calls; the others finish calls in progress. */
+  /** All open sessions. New calls use the current session. The others finish calls in progress. */
   readonly #sessions = new Set<Session>()
   #current: Session | undefined
   #connecting: Promise<Session> | undefined
@@ -62,7 +62,9 @@ export class Connection {
     this.deadlineMs = deadlineMs
   }
 
-  /** The error of the last round over the members. Undefined if the round succeeded or none has ended yet. */
+  /**
+   * The error of the last attempt to connect to each member. Undefined if the attempt succeeded or none has ended yet.
+   */
   get refusal(): string | undefined {
     return this.#refusal
   }
@@ -192,7 +194,7 @@ export class Connection {
     this.#onVersion(member.version)
   }
 
-  // With a single member there is no alternative while its session still works.
+  // Abandons a session. If there is only one member, the session stays in use while it still works.
   #leave(session: Session): void {
     if (this.#current !== session || (session.usable && this.#endpoints.length === 1)) return
     this.#current = undefined
@@ -221,8 +223,8 @@ function mayRepeat(error: CallError, effect: 'read' | 'write'): boolean {
   return effect === 'read' && (error.code === undefined || error.code === status.unavailable)
 }
 
-// A member returns these errors before it proposes anything: it has no leader (requests demand this check), or its
-// queue is full.
+// Whether a member rejected the request before proposing anything, because it has no leader (requests demand this
+// check) or its queue is full.
 function refusedUpFront(error: CallError): boolean {
   if (error.code === status.unavailable) return error.message === 'etcdserver: no leader'
   return error.code === status.resourceExhausted && error.message === 'etcdserver: too many requests'

@@ -35,15 +35,15 @@ export function isLeaseGone(error: unknown): boolean {
   return error instanceof CallError && error.code === status.notFound && error.message === noLease
 }
 
-/** Converts the error of a failed read. */
+/** Returns the store error for a failed read. */
 export function readFailure(error: unknown): StoreError {
   if (error instanceof StoreError) return error
   return new StoreError(`etcd: ${messageOf(error)}`, { cause: error })
 }
 
 /**
- * Converts the error of a failed write of a note or lease. Its effect is invisible to callers, so it is never
- * ambiguous.
+ * Returns the store error for a failed write of a note or lease. The effect of such a write is invisible to callers, so
+ * the error is never ambiguous.
  */
 export function noteFailure(error: unknown): StoreError {
   return isFull(error)
@@ -52,8 +52,8 @@ export function noteFailure(error: unknown): StoreError {
 }
 
 /**
- * Converts the error of a failed write of `size` bytes. The caller handles NOSPACE, which etcd also returns after a
- * successful write.
+ * Returns the store error for a failed write of `size` bytes. The caller handles NOSPACE, which etcd also returns after
+ * a successful write.
  */
 export function writeFailure(error: unknown, size: number): StoreError {
   if (error instanceof StoreError) return error
@@ -62,7 +62,7 @@ export function writeFailure(error: unknown, size: number): StoreError {
   return new StoreError(`etcd: ${messageOf(error)}`, { cause: error, ambiguous: mayHaveHappened(error) })
 }
 
-// The member's limit, or that of its gRPC layer for an even larger request.
+// Whether the request exceeds the size limit of the member, or the limit of its gRPC layer for an even larger request.
 function isTooLarge(error: unknown): boolean {
   if (!(error instanceof CallError)) return false
   if (error.code === status.invalidArgument) return error.message === tooLarge

@@ -1,7 +1,7 @@
 /**
  * The progress of this process's only watch of the prefix: the log tail that all watchers read, and the callers that
- * wait for a revision. Either the watch itself fills it (`watched-feed.ts`) or the thread that has the watch
- * (`relayed-feed.ts`).
+ * wait for a revision. The changes come either from a watch in this thread (`watched-feed.ts`) or from the thread that
+ * has the watch (`relayed-feed.ts`).
  *
  * The tail is never ahead of the watch: a reader that sees revision N has received all changes up to N.
  */
@@ -12,9 +12,9 @@ import type { Batch, Revision, RevisionGone, StoreError } from '../store.ts'
 /** The position of a feed. */
 export interface FeedPosition {
   readonly revision: Revision
-  /** The revision of the last change of a key. Before the first change, the revision at which the feed started. */
+  /** The revision of the last change. Before the first change, the revision at which the feed started. */
   readonly newest: Revision
-  /** Whether etcd's watch has reported `revision`. False if it is only the start revision. */
+  /** Whether etcd's watch has reported `revision`. False if `revision` is only the start revision. */
   readonly anchored: boolean
 }
 
@@ -63,7 +63,7 @@ export class Feed implements FeedPosition {
     this.#wake()
   }
 
-  /** Resolves to whether the feed has passed `revision`, after at most `ms`. */
+  /** Waits at most `ms` for the feed to reach a revision. Resolves to whether it has. */
   async reached(revision: Revision, ms: number): Promise<boolean> {
     const deadline = performance.now() + ms
     while (this.tail.revision < revision && !this.#ended) {

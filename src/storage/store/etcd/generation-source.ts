@@ -26,26 +26,27 @@ export interface EtcdLocation {
 export interface GenerationParts {
   readonly space: KeySpace
   /**
-   * State that all threads of this process share: the newest commit of any of them, and how far they have compacted.
+   * State that all threads of this process share: the newest commit of any thread, and the revision up to which a
+   * thread has compacted.
    */
   readonly sharedRevisions: SharedRevisions
-  /** Must be called once. */
+  /** Opens the feed. Must be called once. */
   openFeed(callbacks: FeedCallbacks): FeedSource
 }
 
 /** A source that fills a feed. */
 export interface FeedSource {
   readonly feed: Feed
-  /** The last event that etcd reported. Undefined if there is none yet, or if another thread has it. */
+  /** The last event that etcd reported. Undefined if there is none yet, or if another thread watches etcd. */
   readonly last?: EtcdEvent | undefined
   stop(reason: StoreError): Promise<void>
 }
 
 /** The callbacks of a feed. */
 export interface FeedCallbacks {
-  /** Looks up etcd's current revision (linearizable) to restart from. */
+  /** Reads etcd's current revision with a linearizable read. The feed restarts there. */
   readonly present: () => Promise<Revision>
-  /** Checks whether etcd's revision is below a reported one. */
+  /** Checks whether etcd's revision is below a revision that it reported earlier. */
   readonly isRolledBack: () => Promise<boolean>
   /** Must be called when the store detects that etcd went back in time. */
   readonly onRestored: () => void

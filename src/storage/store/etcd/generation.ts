@@ -2,7 +2,8 @@
  * The store contract over etcd v3, for as long as etcd does not go back in time.
  *
  * A commit is a transaction on one key: see commits.ts. Watchers are served from the log tail that one feed fills. A
- * revision is etcd's plus the offset kept in the store. A lifetime is a lease: see lease.ts.
+ * revision is etcd's revision plus the offset that a note in the store contains. Lifetimes are etcd leases: see
+ * lease.ts.
  *
  * etcd counts every write of the cluster, including those to keys outside our prefix, which our watch never sees. A
  * caller that took such a revision for the current one and waited for a watch to reach it would wait forever. So the
@@ -69,7 +70,7 @@ export interface EtcdGenerationOptions {
   readonly generationParts: GenerationParts
   /** Minimum age of changes before they are compacted. Undefined if another thread runs compaction. */
   readonly historyMs: number | undefined
-  /** How much of the journal to keep. If omitted, there is no journal. */
+  /** How much of the journal to keep. If omitted, the store has no journal. */
   readonly retention?: Retention | undefined
   readonly clock: Clock
   readonly onWarning: (text: string) => void
@@ -77,25 +78,26 @@ export interface EtcdGenerationOptions {
   readonly onRestored: (error: StoreRestored) => void
 }
 
-/** How long to wait for the feed to reach a revision before a tick is written. */
+/** How long to wait for the feed to reach a revision before writing a tick. */
 const patienceMs = 10
 
 export class EtcdGeneration {
   readonly journal: EtcdJournal | undefined
-  /** The reason why the generation has ended. */
+  /** The reason why the generation has ended. Undefined until then. */
   #over: StoreError | undefined
   /** The revision at which this server started. */
   readonly #beginning: Revision
   readonly #connection: Connection
   readonly #space: KeySpace
-  /** Newest commits and compactions of this store. Other servers may have compacted further. */
+  /** The newest commit and compaction of this process. Other servers may have compacted further. */
   readonly #sharedRevisions: SharedRevisions
   readonly #commits: Commits
   readonly #source: FeedSource
   readonly #compactor: Compactor | undefined
   readonly #onRestored: EtcdGenerationOptions['onRestored']
   /**
-   * Sessions that are known to have the log of this generation. If etcd was restored, its earlier sessions have ended.
+   * Sessions that have been verified to have the log of this generation. A restore of etcd ends the sessions that were
+   * open before it.
    */
   readonly #checkedSessions = new WeakSet<CheckedSession>()
   readonly #check = (session: CheckedSession, deadline: number): Promise<void> | undefined =>
@@ -134,7 +136,8 @@ export class EtcdGeneration {
   }
 
   /**
-   * Must be called once, before anything else. Checks the current session so that the first commit does not have to.
+   * Starts the generation. Must be called once, before anything else. Checks the current session so that the first
+   * commit does not have to.
    */
   async begin(): Promise<void> {
     const request = encodeRange({ key: this.#space.note('offset') })
@@ -153,7 +156,8 @@ export class EtcdGeneration {
       throw error
     })
     if (result.outcome === 'conflict') return result
-    // The write happened in a log that this process does not know. Its revision is known only in the next generation.
+    // The write happened in a log that this process does not know. The revision of the write is known only in the next
+    // generation.
     if (result.revision <= reportedRevision) throw new StoreError(this.#restored().message, { ambiguous: true })
     this.#sharedRevisions.raise('revision', result.revision)
     return result
@@ -188,7 +192,7 @@ export class EtcdGeneration {
   async *watch(options: WatchOptions): AsyncIterable<Batch> {
     this.#assertOpen()
     const { tail } = this.#feed
-    // Another thread may have compacted.
+    // Another thread may have compacted the store.
     tail.forget(this.#sharedRevisions.oldest)
     const history = new LogReader(this.#connection, this.#space, options.signal)
     try {
@@ -207,7 +211,7 @@ export class EtcdGeneration {
     if (revision > present) throw new RevisionAhead(revision, await this.#settled(present))
     if (this.#space.etcdRevision(revision) < 1) return
     // Waits until the watch of this process has reported the revision. After the compaction, etcd could no longer add
-    // the previous value to its event.
+    // the previous value to the event of that revision.
     await this.#settled(revision)
     await this.#keepBefore(revision)
     try {
@@ -229,7 +233,7 @@ export class EtcdGeneration {
     const parts = { connection: this.#connection, space: this.#space }
     try {
       if (this.journal !== undefined) await this.journal.keep()
-      // At the start, the revision may not be that of a change in this store.
+      // Right after the start, the revision may not belong to a change in this store.
       else if (revision > this.#beginning && revision <= this.#feed.newest) await clearAbandoned(parts, revision)
     } catch (error) {
       this.journal?.failed(readFailure(error))
@@ -248,7 +252,7 @@ export class EtcdGeneration {
     return this.#source.feed
   }
 
-  /** The highest revision that etcd has reported. */
+  /** The highest revision that etcd has reported so far. */
   get #reportedRevision(): Revision {
     return Math.max(this.#sharedRevisions.revision, this.#feed.tail.revision)
   }
@@ -262,7 +266,10 @@ export class EtcdGeneration {
     return error
   }
 
-  /** A write cannot be stale: if its revision is below a reported one, etcd has gone back in time. */
+  /**
+   * Checks with a write whether etcd has gone back in time. A write cannot be stale: if its revision is below a
+   * reported revision, etcd has gone back.
+   */
   async #isRolledBack(): Promise<boolean> {
     const reportedRevision = this.#reportedRevision
     return (await this.#ticks.ask()) <= reportedRevision
@@ -285,15 +292,15 @@ export class EtcdGeneration {
       })
     } catch (error) {
       if (error instanceof StoreRestored) throw this.#restored()
-      // The commit itself has not been sent, so the caller can retry it.
+      // The commit itself has not been sent yet, so the caller can retry it.
       throw error instanceof CallError ? new CallError(error.message, { sent: false, cause: error }) : error
     }
     this.#checkedSessions.add(session)
   }
 
   /**
-   * Throws if etcd is behind a revision that it has reported, or if another server has detected a restore and raised
-   * the offset.
+   * Throws if etcd is behind a revision that it reported earlier, or if another server has detected a restore and
+   * raised the offset.
    */
   async #checkRevisions(connection: Pick<Connection, 'call'>): Promise<void> {
     const reportedRevision = this.#reportedRevision
@@ -306,7 +313,7 @@ export class EtcdGeneration {
     throw new CallError('its revision is lower than one that it reported earlier', { sent: false })
   }
 
-  /** Returns etcd's revision (linearizable) by reading a key that need not exist. */
+  /** Returns etcd's current revision, from a linearizable read of a key that need not exist. */
   async #lookUp(): Promise<Revision> {
     const { revision } = await this.#range({ key: this.#space.note('tick'), countOnly: true })
     return this.#space.revision(revision)
@@ -328,7 +335,8 @@ export class EtcdGeneration {
   }
 
   /**
-   * Makes a stalled feed pass `revision`. The feed may still get there without the tick, so a failed tick is not fatal.
+   * Writes a tick so that a stalled feed passes `revision`. The feed may also pass the revision without the tick, so a
+   * failed write is not fatal.
    */
   async #push(revision: Revision): Promise<void> {
     let cause: unknown
@@ -342,10 +350,11 @@ export class EtcdGeneration {
   }
 
   async #tick(): Promise<Revision> {
-    // Every tick is unique, so that two at the same revision can be distinguished: see assert-log-intact.ts.
+    // Every tick has unique bytes, so that two ticks at the same revision can be distinguished: see
+    // assert-log-intact.ts.
     const request = encodePut(this.#space.note('tick'), randomBytes(8))
     try {
-      // A write that is retried like a read, because an additional tick does no harm.
+      // The write can be retried like a read, because an additional tick does no harm.
       const answer = await this.#connection.call(methods.put, request, { effect: 'read' })
       return this.#space.revision(decodeHeaderOnly(answer))
     } catch (error) {
@@ -353,14 +362,15 @@ export class EtcdGeneration {
     }
   }
 
-  /** Returns a revision, not before `revision`, that etcd's watch is certain to report. */
+  /** Returns a revision that etcd's watch is certain to report. It is not before `revision`. */
   async #anchor(revision: Revision): Promise<Revision> {
     return this.#feed.anchored ? revision : this.#ticks.ask()
   }
 
   /**
-   * Returns the etcd revision at which to read a state. If none of our keys changed since, this is the feed's current
-   * revision, which has the same state: the revision itself may be compacted although it is our newest.
+   * Returns the etcd revision at which to read a state. If none of our keys changed since `revision`, returns the
+   * feed's current revision, which has the same state. `revision` itself may be compacted, even if it is the revision
+   * of our last change.
    */
   #readableAt(revision: Revision): number {
     const { newest, tail } = this.#feed
@@ -379,9 +389,9 @@ export class EtcdGeneration {
   }
 
   /**
-   * Reads a range, linearizable. Some etcd versions return a stale response after a pause of the member. A response
-   * older than the known revision is stale, and another member is tried. A restored etcd may already have passed the
-   * known revision, so each session is checked once.
+   * Reads a range with a linearizable read. Some etcd versions return a stale response after a pause of the member. A
+   * response older than the known revision is stale, and another member is tried. A restored etcd may already have
+   * passed the known revision, so each session is checked once.
    */
   async #callRange(request: RangeRequest): Promise<RangeResponse> {
     const sharedRevisions = this.#space.etcdRevision(this.#reportedRevision)
@@ -403,8 +413,8 @@ export class EtcdGeneration {
   }
 
   /**
-   * Returns the error for a revision that is gone, with the start of the history window: as known here, or as etcd
-   * reports it to a watch that starts before it.
+   * Returns the oldest available revision: the start of the history window as known here, or as etcd reports it to a
+   * watch that starts before it.
    */
   async #oldestAbove(revision: Revision): Promise<Revision> {
     if (revision < this.#sharedRevisions.oldest) return this.#sharedRevisions.oldest

@@ -1,12 +1,14 @@
 /**
- * The gRPC layer on HTTP/2: a five-byte header before each message, a status in the trailers, a timeout in a header.
- * Compression is neither offered nor accepted.
+ * The gRPC layer on HTTP/2: a five-byte header before each message, a status in the trailers, and a timeout in a
+ * request header. The client neither offers nor accepts compression.
  */
 import type { Headers } from './http2-client.ts'
 
 export const frameHeaderBytes = 5
 
-/** Maximum size of a received message: far above a page or a watch batch, but small enough to be harmless. */
+/**
+ * Maximum size of a received message: far above the size of a page or a watch batch, but small enough to bound memory.
+ */
 export const maxMessageBytes = 64 * 1024 * 1024
 
 /** The gRPC status codes that this client handles. */
@@ -41,7 +43,7 @@ export class CallError extends Error {
   }
 }
 
-/** Fills in the header of a message that was written after `frameHeaderBytes` of headroom. */
+/** Fills in the header of a message. The message was written after `frameHeaderBytes` of headroom. */
 export function seal(framed: Buffer): Buffer {
   framed[0] = 0
   framed.writeUInt32BE(framed.length - frameHeaderBytes, 1)
@@ -81,7 +83,8 @@ export class MessageCutter {
     return all.subarray(0, count)
   }
 
-  // Called when a message is complete or its header is split, so the bytes of a message are joined only once.
+  // Joins the chunks of a message. Called when a message is complete or its header is split, so the bytes of a message
+  // are joined only once.
   #join(): Buffer {
     const all = this.#pending.length === 1 ? this.#pending[0]! : Buffer.concat(this.#pending)
     this.#pending = [all]
@@ -89,14 +92,14 @@ export class MessageCutter {
   }
 }
 
-/** The response exceeds the size limit. The caller should request less. */
+/** A response exceeds the size limit. The caller should request less data. */
 export class MessageTooLarge extends CallError {
   constructor(size: number) {
     super(`a response of ${size} bytes exceeds the limit of ${maxMessageBytes} bytes`, { sent: true })
   }
 }
 
-/** Returns the error in the headers or trailers. Undefined if there is none or the status is not known yet. */
+/** Returns the error in the headers or trailers. Undefined if they contain no error or no status. */
 export function failureOf(headers: Headers): CallError | undefined {
   const code = headers.get('grpc-status')
   if (code === undefined || code === '0') return undefined

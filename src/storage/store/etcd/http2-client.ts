@@ -2,12 +2,12 @@
  * An HTTP/2 connection with the features that an etcd client needs: POST requests with a complete body, and streamed
  * responses.
  *
- * A request is sent only if there is room for it: the peer limits the number of concurrent streams and the size of
- * bodies, per stream and in total. The peer's data is bounded too: at most `windowBytes` per stream until the reader
- * has consumed them (`consumed`).
+ * The connection sends a request only as far as the peer allows: the peer limits the number of concurrent streams and
+ * the size of bodies, per stream and in total. The connection limits the peer's data too: at most `windowBytes` per
+ * stream until the reader has consumed them (`consumed`).
  *
- * A protocol violation by the peer ends the connection. The reader of each call is then told whether the peer can have
- * read the request.
+ * A protocol violation by the peer ends the connection. Each reader then learns whether the peer may have read its
+ * request.
  */
 import type { Socket } from 'node:net'
 import { BoundedMap } from '../../../base/collections/bounded-map.ts'
@@ -28,7 +28,7 @@ import type { HeaderDecoder } from '../../../wire/http2/header-block.ts'
 
 export type Headers = ReadonlyMap<string, string>
 
-/** The reader of a stream. None of its methods is called after `end` or `fail`. */
+/** Receives the response of a stream. None of its methods is called after `end` or `fail`. */
 export interface StreamReader {
   /** Called with the response headers, and later with the trailers. */
   headers(headers: Headers): void
@@ -38,7 +38,7 @@ export interface StreamReader {
 }
 
 export interface StreamFailure {
-  /** Called if the stream fails. The cause is omitted if the connection was closed without an error. */
+  /** The cause of the failure. Omitted if the connection was closed without an error. */
   readonly cause?: Error
   /** False if the peer certainly did not receive the whole request, or reports that it did not process it. */
   readonly sent: boolean
@@ -52,11 +52,11 @@ export interface StreamRequest {
   readonly ends: boolean
 }
 
-/** The number of bytes that the peer can send ahead of the reader of a stream. */
+/** Number of bytes that the peer can send on a stream before the reader consumes them. */
 const windowBytes = 2 * 1024 * 1024
 /**
- * The number of bytes that the peer can send ahead on all streams. Received data is read from the socket immediately,
- * so this limit is never reached.
+ * Number of bytes that the peer can send on all streams together. The connection reads data from the socket
+ * immediately, so the peer never reaches this limit.
  */
 const connectionWindow = 8 * windowBytes
 /** Maximum size of a header block. The dynamic table is disabled so that equal headers have equal bytes. */
@@ -67,7 +67,10 @@ const limits = { blockBytes: maxHeaderBytes, headers: { remembered: 0, count: 10
  * streams may be waiting to start.
  */
 const lastId = 2 ** 30
-/** Maximum number and size of cached header blocks. A member sends the same headers in thousands of responses. */
+/**
+ * Maximum number and size of cached header blocks. The cache saves decoding because a member sends the same headers in
+ * thousands of responses.
+ */
 const keptBlocks = 64
 const keptBlockBytes = 256
 
@@ -92,10 +95,10 @@ class Stream extends Http2Stream {
 export type { Stream }
 
 export class Http2Client extends Http2Connection<Stream> {
-  /** The time at which data was last received, on the monotonic clock. */
+  /** The time on the monotonic clock at which data was last received. */
   heard = performance.now()
   readonly #blocks = new BoundedMap<string, string[]>(keptBlocks)
-  /** Streams that cannot start yet. */
+  /** Streams that cannot start yet because the peer limits concurrent streams. */
   readonly #waiting = new Set<Stream>()
   readonly #onSettings: () => void
   readonly #onClosed: (cause: Error | undefined) => void
@@ -105,7 +108,7 @@ export class Http2Client extends Http2Connection<Stream> {
   #takesMore = true
   #failure: Error | undefined
 
-  /** `socket` is connected. `onSettings` is called once the peer has responded with HTTP/2. */
+  /** Creates a connection on a connected socket. `onSettings` is called once the peer has responded with HTTP/2. */
   constructor(
     socket: Socket,
     { onSettings, onClosed }: { onSettings: () => void; onClosed: (cause: Error | undefined) => void },
@@ -145,7 +148,7 @@ export class Http2Client extends Http2Connection<Stream> {
     return stream
   }
 
-  /** Cancels the stream. Its reader gets no further calls. */
+  /** Cancels the stream. The methods of its reader are not called again. */
   cancel(stream: Stream): void {
     this.#waiting.delete(stream)
     if (!this.streams.has(stream.id)) return
@@ -188,7 +191,7 @@ export class Http2Client extends Http2Connection<Stream> {
     this.sendData(stream, body)
   }
 
-  /** Readers do not throw, so the error is the peer's fault. */
+  /** Ends the connection. Readers do not throw, so the peer caused the error. */
   protected onMalformed(error: Error): void {
     this.destroy(this.isKnown ? error : new Error('it does not support HTTP/2'))
   }

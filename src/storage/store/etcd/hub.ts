@@ -1,10 +1,10 @@
 /**
- * The thread that watches etcd for the stores of other threads (`relayed-feed.ts`). A single watch decodes the changes
+ * The thread that watches etcd for the stores of other threads (`relayed-feed.ts`). The thread decodes each change
  * once, into memory that all threads share. This thread also compacts the store for all of them. The other threads read
- * and write on separate connections, so this thread delays none of their requests.
+ * and write on separate connections, so this thread does not delay their requests.
  *
  * All stores share the generations of this store. A worker that detects that etcd went back in time requests a
- * generation above the revisions that it has returned. The current generation then ends for all.
+ * generation above the revisions that it has returned. The current generation then ends in all threads.
  */
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { shareChanges } from '../packed-changes.ts'
@@ -20,7 +20,7 @@ export class EtcdHub {
   readonly #generations: HubGenerations
   #closed = false
 
-  /** Throws StoreError within the deadline if no member can be used. */
+  /** Opens the store of this thread. Throws StoreError within the deadline if no member can be used. */
   static async open(options: EtcdOptions): Promise<EtcdHub> {
     const generations = new HubGenerations()
     return new EtcdHub(await EtcdStore.open(options, generations), generations)
@@ -31,7 +31,9 @@ export class EtcdHub {
     this.#generations = generations
   }
 
-  /** Creates a port for one more thread, to be transferred to it. The port closes when that thread ends. */
+  /**
+   * Creates a port that another thread can use. The port is transferred to that thread and closes when the thread ends.
+   */
   async connect(): Promise<FeedPort> {
     if (this.#closed) throw new StoreError('the store is closed')
     const { port1, port2 } = new MessageChannel()
@@ -39,7 +41,7 @@ export class EtcdHub {
     return { port: port2 }
   }
 
-  /** Closes the store. Stores of other threads that are still open end, too. */
+  /** Closes the store. Open stores of other threads end as well. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#store.close()
@@ -55,9 +57,9 @@ interface Present {
 class HubGenerations implements GenerationSource {
   readonly compacts = true
   readonly #ports = new Set<MessagePort>()
-  /** Ports that follow the current generation. */
+  /** Ports of the threads that follow the current generation. */
   readonly #followers = new Set<MessagePort>()
-  /** Ports that wait for a generation, with the revision that it must exceed. */
+  /** Ports of the threads that wait for a generation, with the revision that it must exceed. */
   readonly #joining = new Map<MessagePort, Revision>()
   #present: Present | undefined
 
@@ -87,7 +89,7 @@ class HubGenerations implements GenerationSource {
   #open(generationParts: GenerationParts, callbacks: FeedCallbacks): FeedSource {
     const source = generationParts.openFeed(callbacks)
     this.#present = { generationParts, source, callbacks }
-    // Deferred, because one of the ports may end the generation again before the code that opens it is ready.
+    // Runs later, because a port may end the generation again before the code that opens it is ready.
     queueMicrotask(() => {
       for (const [port, reportedRevision] of this.#joining) this.#join(port, reportedRevision)
     })
@@ -100,7 +102,10 @@ class HubGenerations implements GenerationSource {
     }
   }
 
-  /** If a port has seen revisions above the offset of the current generation, this generation has ended. */
+  /**
+   * Adds a port to the current generation. If the port has seen revisions above the offset of the current generation,
+   * that generation has ended.
+   */
   #join(port: MessagePort, reportedRevision: Revision): void {
     this.#joining.set(port, reportedRevision)
     const present = this.#present

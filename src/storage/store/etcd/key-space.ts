@@ -1,8 +1,9 @@
 /**
- * Maps the store's keys and revisions to those of etcd: keys are under a prefix, and revisions are above an offset.
+ * Maps the store's keys and revisions to those of etcd. All keys are under a prefix, and all revisions are above an
+ * offset.
  *
- * The store's notes are under the prefix too, so that the watch sees them. Their names start with NUL. No key contains
- * a NUL, so notes sort before all keys and never collide with one.
+ * The store's notes are under the prefix too, so that the watch reports them. Their names start with NUL. No key
+ * contains a NUL, so notes sort before all keys and never collide with a key.
  */
 import { type Change, type Entry, type Key, type Revision, StoreError } from '../store.ts'
 import type { EtcdEvent, KeyValue } from './messages.ts'
@@ -41,7 +42,10 @@ export class KeySpace {
     return { key, end: endOf(key) }
   }
 
-  /** Whether the entry is not a key of the store: a note, or a foreign write to the bare prefix. */
+  /**
+   * Whether an etcd entry is not a key of the store. Such an entry is a note, or another program's write to the bare
+   * prefix.
+   */
   isNote(entry: KeyValue): boolean {
     return entry.key.length === this.prefix.length || entry.key.charCodeAt(this.prefix.length) === 0
   }
@@ -74,7 +78,10 @@ export class KeySpace {
     return etcdRevision + this.offset
   }
 
-  /** Returns 0 or less for a revision from before the offset was raised. */
+  /**
+   * Converts a revision of the store to a revision of etcd. Returns 0 or less for a revision from before the offset was
+   * raised.
+   */
   etcdRevision(revision: Revision): number {
     return revision - this.offset
   }

@@ -3,13 +3,13 @@
  */
 
 /**
- * The first patch release without these bugs, by minor release. Older minor releases were never fixed, and newer ones
- * are not affected.
+ * The first patch release without these bugs, by minor release. Older minor releases were never fixed. Newer minor
+ * releases are not affected.
  */
 const soundFrom: { readonly [minor: number]: number } = { 5: 33, 6: 14 }
 const newestListed = 6
 
-/** Returns a warning for this version. Undefined if no relevant bug is known. */
+/** Returns a warning if this etcd version has a bug that affects the store. Otherwise undefined. */
 export function knownFaults(version: string): string | undefined {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map((part) => Number.parseInt(part, 10))
   if (major > 3 || (major === 3 && minor > newestListed)) return undefined

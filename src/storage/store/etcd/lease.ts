@@ -1,13 +1,14 @@
 /**
  * Implements lifetimes with etcd leases: etcd deletes a key when its lease expires. Each write has a separate lease.
  * Keys that share a lease are deleted at one revision, and a watch that resumes between the two deletions would lose
- * the second. If a write loses its race, or its key is written again, its lease has no key and simply expires.
+ * the second. If a write fails because another write came first, or if its key is written again, its lease has no key
+ * and simply expires.
  */
 import type { Connection } from './connection.ts'
 import { isLeaseGone, noteFailure } from './failure.ts'
 import { decodeLeaseGrant, encodeLeaseGrant, methods } from './messages.ts'
 
-/** A write with a lease. It must finish by the deadline (on the monotonic clock). */
+/** A write with a lease. The write must finish by the deadline, which is on the monotonic clock. */
 export type LeasedWrite<T> = (lease: bigint, deadline: number) => Promise<T>
 
 const attempts = 3
@@ -31,7 +32,7 @@ export async function withLease<T>(connection: Connection, seconds: number, writ
 async function grant(connection: Connection, seconds: number, deadline: number): Promise<bigint> {
   const request = encodeLeaseGrant(seconds)
   try {
-    // Safe to repeat like a read: an additional lease simply expires.
+    // The request can be repeated like a read, because an additional lease simply expires.
     return decodeLeaseGrant(await connection.call(methods.grantLease, request, { effect: 'read', deadline }))
   } catch (error) {
     throw noteFailure(error)

@@ -1,9 +1,9 @@
 /**
- * Loads an empty prefix of etcd. etcd assigns revisions itself, so every entry gets a new one. An offset (offset.ts)
- * raises all of them above every revision ever returned to clients.
+ * Loads an empty prefix of etcd. etcd assigns revisions itself, so every entry gets a new revision. An offset
+ * (offset.ts) raises all of them above every revision ever returned to clients.
  *
- * The mark of the unfinished store is written together with the entries, on condition that this process wrote it last.
- * If two processes load the same prefix, one of them fails.
+ * Each transaction writes entries together with the mark of an unfinished store, on condition that this process wrote
+ * the mark last. If two processes load the same prefix, one of them fails.
  */
 import { assertKey } from '../key.ts'
 import { type Revision, StoreError } from '../store.ts'
@@ -33,11 +33,11 @@ import {
 } from './messages.ts'
 import { type EtcdOptions, withSlash } from './store.ts'
 
-/** Entries that fit into an etcd request, with room to spare for keys and frames. */
+/** Limits of one transaction, so that it fits into an etcd request with space left for keys and frames. */
 const batchLimits = { entries: 100, bytes: 1024 * 1024 }
 const deadlineMs = 30_000
 
-/** Throws StoreError if etcd cannot be used or the prefix already contains keys. */
+/** Starts to load the prefix. Throws StoreError if etcd cannot be used or if the prefix already contains keys. */
 export async function loadEtcd(options: Pick<EtcdOptions, 'endpoints' | 'tls'> & { prefix: string }, load: Load) {
   const connection = new Connection({ endpoints: options.endpoints, tls: options.tls, deadlineMs })
   const loading = new EtcdLoading(connection, new KeySpace(withSlash(options.prefix), 0), load)
@@ -94,7 +94,8 @@ class EtcdLoading implements StoreLoader {
     const before = offsetEntry === undefined ? 0 : Number(Buffer.from(offsetEntry.value).toString())
     const offset = Math.max(before, this.#load.above)
     const puts = [{ key: this.#space.note('offset'), value: Buffer.from(String(offset)) }]
-    // A journal of another store is invalid here. Once its mark is missing, it is deleted.
+    // An existing journal belongs to another store and is invalid here. Servers delete a journal once its mark is
+    // missing.
     const deletes = [this.#space.note('history')]
     const revision = await this.#swap({ key: this.#space.note('unfinished'), value: undefined, puts, deletes })
     return revision + offset
@@ -159,7 +160,8 @@ class EtcdLoading implements StoreLoader {
 }
 
 /**
- * Returns at least one entry. A lease belongs to one key only (lease.ts), so an entry with a lifetime is written alone.
+ * Returns the first entries that fit into one transaction, at least one. A lease belongs to one key only (lease.ts), so
+ * an entry with a lifetime is written in a separate transaction.
  */
 function firstThatFit(entries: readonly LoadedEntry[]): readonly LoadedEntry[] {
   if (entries[0]!.lifetimeSeconds !== undefined) return entries.slice(0, 1)

@@ -1,4 +1,4 @@
-/** The generations of a store that has its own watch. */
+/** The generations of a store that watches etcd itself. */
 import { SharedRevisions } from '../shared-revisions.ts'
 import type { Revision } from '../store.ts'
 import type { EtcdLocation, GenerationParts, GenerationSource } from './generation-source.ts'
@@ -11,7 +11,10 @@ export const localGenerations: GenerationSource = {
   close: () => {},
 }
 
-/** If there is a listener, it gets all events. The tail is then kept short, because nothing reads it. */
+/**
+ * Starts a generation. If there is a listener, it gets all events. The tail is then kept short, because nothing reads
+ * it.
+ */
 export async function beginLocalGeneration(
   { connection, prefix }: EtcdLocation,
   reportedRevision: Revision,

@@ -1,8 +1,8 @@
 /**
- * Reads the log for one reader that is behind the log tail: a separate watch that runs until it reaches the tail.
+ * Reads the log for one reader that is behind the log tail, with a separate watch that runs until it reaches the tail.
  *
- * etcd does not say when a watch has nothing more to report. However, the watch is certain to report the tail's
- * revision (the feed is anchored), so a reader that reaches it has seen everything before.
+ * etcd does not report that a watch has delivered everything. However, a watch is certain to report the tail's revision
+ * (the feed is anchored), so a reader that reaches this revision has received all changes before it.
  */
 import type { Batch, Change, Revision } from '../store.ts'
 import type { Connection } from './connection.ts'
@@ -13,7 +13,7 @@ export class LogReader {
   #batches: AsyncGenerator<Batch> | undefined
   /** The revision of the last returned change. */
   #after: Revision = -1
-  /** Every change up to this revision has been returned. The revision itself may have no change. */
+  /** All changes up to this revision have been returned. The revision itself may have no change. */
   #through: Revision = -1
   readonly #connection: Connection
   readonly #space: KeySpace
@@ -26,8 +26,8 @@ export class LogReader {
   }
 
   /**
-   * Returns changes after a revision. Empty if there are none up to `meeting`, which must be a revision that the watch
-   * reports.
+   * Returns the changes after a revision. Returns none if there are no changes up to `meeting`, which must be a
+   * revision that the watch reports.
    */
   async read(after: Revision, meeting: Revision): Promise<readonly Change[]> {
     if (this.#batches === undefined || this.#after !== after) await this.#restart(after)

@@ -34,7 +34,7 @@ export interface RangeRequest {
   readonly revision?: number
   readonly countOnly?: boolean
   readonly keysOnly?: boolean
-  /** Returns the last keys of the range first. etcd sorts the whole range for it. */
+  /** Whether to return the last keys of the range first. This makes etcd sort the whole range. */
   readonly descending?: boolean
 }
 
@@ -50,18 +50,21 @@ export type Compare =
   | { readonly target: 'version'; readonly equals: number }
   | { readonly target: 'version'; readonly above: number }
 
-/** Compares one key, then writes it (undefined deletes it). If the comparison fails, the key is read instead. */
+/**
+ * Compares one key and then writes it. An undefined value deletes the key. If the comparison fails, the key is read
+ * instead.
+ */
 export interface SwapRequest {
   readonly key: Uint8Array
   readonly compare: Compare
   readonly value: Uint8Array | undefined
   /** The lease that the key is attached to. Absent means that the key does not expire. */
   readonly lease?: bigint | undefined
-  /** Further preconditions. */
+  /** Additional preconditions on other keys. */
   readonly guards?: readonly { readonly key: Uint8Array; readonly compare: Compare }[]
   /** Ranges in which nothing may have been written after a revision. */
   readonly unchanged?: readonly { readonly key: Uint8Array; readonly end: Uint8Array; readonly since: number }[]
-  /** Further keys to write and delete. */
+  /** Additional keys to write and delete. */
   readonly puts?: readonly { readonly key: Uint8Array; readonly value: Uint8Array; readonly lease?: bigint }[]
   readonly deletes?: readonly Uint8Array[]
 }
@@ -88,10 +91,10 @@ export interface EtcdEvent {
 export interface WatchResponse {
   created: boolean
   canceled: boolean
-  /** If above 0, the start has been compacted and this is the oldest available revision. */
+  /** If above 0, etcd has compacted the start of the watch, and this is the oldest available revision. */
   compactRevision: number
   reason: string
-  /** More of the same batch follows in the next response. */
+  /** Whether the next response contains more of the same batch. */
   fragment: boolean
   events: EtcdEvent[]
 }
@@ -99,9 +102,9 @@ export interface WatchResponse {
 export interface StatusResponse {
   clusterId: bigint
   version: string
-  /** Size of the member's file, including space that compaction has freed. */
+  /** Size of the member's database file, including space that compaction has freed. */
   databaseBytes: number
-  /** 0 if the member has no leader. */
+  /** The ID of the leader. 0 if the member has no leader. */
   leader: bigint
   learner: boolean
 }
@@ -114,10 +117,13 @@ export function encodePut(key: Uint8Array, value: Uint8Array): Buffer {
   return encode((writer) => writePut(writer, key, value))
 }
 
-/** Number of operations per nested transaction. Together with those of the outer transaction, the limit is 128. */
+/**
+ * Number of operations per nested transaction. etcd allows 128 operations for the outer and a nested transaction
+ * together.
+ */
 const chunkSize = 60
 
-/** Maximum number of further operations in a swap. */
+/** Maximum number of additional operations in a swap. */
 export const maxOperations = 120 * chunkSize
 
 export function encodeSwap(request: SwapRequest): Buffer {
@@ -160,7 +166,10 @@ export function encodeLeaseGrant(seconds: number): Buffer {
   return encode((writer) => writer.integer(1, seconds))
 }
 
-/** Requests previous values, and fragments that keep a response near the size of a request. */
+/**
+ * Encodes a watch request. It asks for previous values, and for fragments so that a response is not much larger than a
+ * request.
+ */
 export function encodeWatch({ key, end, start }: WatchRequest): Buffer {
   return encode((writer) =>
     writer.message(1, (create) => {
@@ -200,7 +209,7 @@ function writePut(writer: WireWriter, key: Uint8Array, value: Uint8Array, lease?
   if (lease !== undefined) writer.integer(3, lease)
 }
 
-/** In etcd's encoding, equal is 0 and greater is 1. */
+/** Writes a comparison. In etcd's encoding, equal is 0 and greater is 1. */
 function writeCompare(writer: WireWriter, key: Uint8Array, compare: Compare): void {
   const { target } = compare
   writer.integer(1, 'above' in compare ? 1 : 0)
@@ -210,7 +219,8 @@ function writeCompare(writer: WireWriter, key: Uint8Array, compare: Compare): vo
 }
 
 /**
- * Requires that no key in the range was written after `since`. In etcd's encoding, both less and mod_revision are 2.
+ * Writes the condition that no key in the range was written after `since`. In etcd's encoding, both less and
+ * mod_revision are 2.
  */
 function writeUnchanged(
   writer: WireWriter,
@@ -243,7 +253,7 @@ function readRange(reader: WireReader): RangeResponse {
   return response
 }
 
-/** Returns the revision of a Put, Compact or DeleteRange response. */
+/** Decodes the response to a Put, Compact or DeleteRange request. Returns its revision. */
 export function decodeHeaderOnly(bytes: Uint8Array): number {
   const reader = new WireReader(bytes)
   let revision = 0
@@ -368,7 +378,8 @@ function emptyKeyValue(): KeyValue {
   return { key: '', createRevision: 0, modRevision: 0, version: 0, value: new Uint8Array(0) }
 }
 
-// etcd's keys are bytes. This store's keys are always UTF-8, but foreign keys need not be and must not break the feed.
+// Decodes an etcd key, which can be any bytes. This store's keys are always UTF-8. Keys of other programs need not be
+// UTF-8 and must not break the feed.
 function decodeUtf8(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
 }

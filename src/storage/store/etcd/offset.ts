@@ -1,6 +1,7 @@
 /**
- * The offset that is added to etcd's revisions, stored in a note. It is raised when etcd has gone back in time. Every
- * revision from then on is above all that clients have seen, and those are recognized as gone.
+ * The offset that is added to etcd's revisions, stored in a note. The offset is raised when etcd has gone back in time.
+ * All later revisions are then above every revision that clients have seen, and the store rejects revisions from before
+ * the raise as gone.
  *
  *   Clients have seen up to 118, etcd is restored at 90: the offset becomes 100118, and the current revision 100208.
  */
@@ -12,18 +13,21 @@ import { KeySpace } from './key-space.ts'
 import { decodeRange, decodeSwap, encodeRange, encodeSwap, methods } from './messages.ts'
 
 /**
- * Margin for revisions that other servers have returned to clients and that the server which raises the offset does not
- * know.
+ * Margin added to the offset, because other servers may have returned revisions that the server which raises the offset
+ * does not know.
  */
 const margin = 100_000
 
 export interface Placed {
   readonly space: KeySpace
-  /** The current revision by etcd's count. */
+  /** The current revision as etcd counts it. */
   readonly etcdRevision: number
 }
 
-/** Reads the offset and raises it if it is below `reportedRevision`. If several servers try to raise it, one succeeds. */
+/**
+ * Reads the offset and raises it if it is below `reportedRevision`. If several servers try to raise the offset, one of
+ * them succeeds.
+ */
 export async function readOffset(connection: Connection, prefix: string, reportedRevision: Revision): Promise<Placed> {
   const bare = new KeySpace(prefix, 0)
   const note = bare.note('offset')
@@ -40,7 +44,7 @@ export async function readOffset(connection: Connection, prefix: string, reporte
       compare: { target: 'modRevision', equals: offsetEntry?.modRevision ?? 0 },
       value: Buffer.from(String(reportedRevision + margin)),
     })
-    // The next read shows which server succeeded.
+    // Ignores the result, because the next read shows which server succeeded.
     decodeSwap(await connection.call(methods.txn, request, { effect: 'write' }))
   }
   throw new StoreError('etcd: the revision offset changes too often')

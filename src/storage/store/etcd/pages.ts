@@ -1,7 +1,7 @@
 /**
- * Reads a range of any size in pages of one snapshot. A response is limited to a few megabytes: the number of requested
- * keys depends on the size of earlier keys, and a page that is far too large is requested again in parts. Pages are not
- * made smaller than that, because for each page etcd traverses the index of the whole remaining range.
+ * Reads a range of any size in pages of one snapshot. The size of a response is limited to a few megabytes: the number
+ * of keys to request depends on the size of earlier keys, and a page that is far too large is requested again in parts.
+ * Smaller pages would be slower, because etcd traverses the index of the whole remaining range for each page.
  */
 import { MessageTooLarge } from './grpc.ts'
 import type { KeyValue, RangeRequest, RangeResponse } from './messages.ts'
@@ -11,7 +11,7 @@ export interface PagedRange {
   readonly end: Uint8Array
   /** Maximum number of keys in total. If omitted, there is no limit. */
   readonly limit: number | undefined
-  /** etcd's revision. If omitted, the current revision applies to all pages. */
+  /** The etcd revision to read at. If omitted, all pages are read at the revision that is current at the start. */
   readonly revision: number | undefined
 }
 
@@ -70,7 +70,10 @@ function tooLarge(error: unknown): undefined {
   throw error
 }
 
-/** Returns the number of keys that reach the intended size. It grows in steps because the next keys may be larger. */
+/**
+ * Returns the number of keys to request so that the response has the intended size. The number grows in steps because
+ * the next keys may be larger.
+ */
 function nextPage(entries: readonly KeyValue[], page: number): number {
   let bytes = 0
   for (const entry of entries) bytes += entry.key.length + entry.value.length + 50

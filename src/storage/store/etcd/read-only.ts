@@ -1,6 +1,6 @@
 /**
- * Reads the keys of an etcd that belongs to another program, at one revision, page by page. Nothing is written or
- * watched, and values are returned unchanged.
+ * Reads the keys of an etcd that belongs to another program, at one revision, page by page. It never writes or watches,
+ * and returns values unchanged.
  */
 import { Connection } from './connection.ts'
 import { isCompacted, readFailure } from './failure.ts'
@@ -13,11 +13,11 @@ const pageKeys = 500
 const deadlineMs = 30_000
 
 export class EtcdReader {
-  /** The revision of etcd. */
+  /** The etcd revision at which all pages are read. */
   readonly revision: number
   readonly #connection: Connection
 
-  /** Throws StoreError if no member can be used. */
+  /** Connects to etcd. Throws StoreError if no member can be used. */
   static async open({ endpoints, tls }: Pick<EtcdOptions, 'endpoints' | 'tls'>): Promise<EtcdReader> {
     const connection = new Connection({ endpoints, tls, deadlineMs })
     try {
@@ -35,7 +35,9 @@ export class EtcdReader {
     this.revision = revision
   }
 
-  /** Yields the entries under a prefix in key order. Throws StoreError, also if etcd has compacted the revision. */
+  /**
+   * Yields the entries under a prefix in key order. Throws StoreError, for example if etcd has compacted the revision.
+   */
   async *pages(prefix: string): AsyncGenerator<readonly KeyValue[]> {
     const space = new KeySpace(prefix, 0)
     let after: string | undefined

@@ -1,13 +1,13 @@
 /**
  * The messages between the thread that watches etcd for all workers (`hub.ts`) and the workers' stores
- * (`relayed-feed.ts`), over one port per worker. Messages of a generation come between `generation` and `over`. A worker sends
- * `join` first, and again after each `over`.
+ * (`relayed-feed.ts`). Each worker has its own port. A worker sends `join` first, and again after each `over`. The
+ * messages of a generation are sent between `generation` and `over`.
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { Revision } from '../store.ts'
 import type { FeedPosition } from './feed.ts'
 
-/** What a thread needs to open the store. Created by `EtcdHub.connect` and transferred to the thread. */
+/** The data that a thread needs to open the store. Created by `EtcdHub.connect` and transferred to the thread. */
 export interface FeedPort {
   readonly port: MessagePort
 }
@@ -19,7 +19,7 @@ export interface Join {
 }
 
 export type Relayed =
-  /** `memory` belongs to the SharedRevisions of all threads. */
+  /** Starts a generation. `memory` belongs to the SharedRevisions of all threads. */
   | {
       readonly type: 'generation'
       readonly offset: number
@@ -27,7 +27,7 @@ export type Relayed =
       readonly position: FeedPosition
     }
   /**
-   * A batch of changes. `after` is the position of the feed before the batch. Without changes, the batch only reports
+   * A batch of changes. `after` is the position of the feed before the batch. A batch without changes only reports
    * progress.
    */
   | {
@@ -37,8 +37,8 @@ export type Relayed =
       readonly changes: SharedArrayBuffer | undefined
     }
   /**
-   * The changes between the feed's position and `revision` are lost. `lost` and `oldest` are the fields of the
-   * RevisionGone.
+   * Reports that the changes between the feed's position and `revision` are lost. `lost` and `oldest` are fields of the
+   * RevisionGone error that readers get.
    */
   | { readonly type: 'gap'; readonly revision: Revision; readonly lost: Revision; readonly oldest: Revision }
   /** Reports that etcd went back in time. */

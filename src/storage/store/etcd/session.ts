@@ -2,8 +2,8 @@
  * One gRPC session with one member of the cluster. It is opened with a deadline, monitored by pings, and used for calls
  * and streams.
  *
- * A session that has gone silent is destroyed, which fails everything in progress on it. Nothing waits for a dead peer
- * longer than its deadline. connection.ts selects the member and decides what to retry.
+ * If the member stops responding, the session is destroyed and all its calls fail. No call waits for a dead peer longer
+ * than its deadline. connection.ts selects the member and decides what to retry.
  */
 
 import { isIP, type Socket, connect as tcpConnect } from 'node:net'
@@ -34,9 +34,13 @@ export interface SessionOptions {
   readonly signal: AbortSignal
 }
 
-// A member answers pings immediately, and by default closes sessions that send more than one in five seconds.
+// How long to wait for the response to a ping. A working member responds immediately. By default, a member closes
+// sessions that send more than one ping in five seconds.
 const pingAnswerMs = 1_500
-/** Silence is checked frequently while calls wait for a response, and less often while only watches are open. */
+/**
+ * How long a session may be silent and how often it is pinged. Silence is checked frequently while calls wait for a
+ * response, and less often while only watches are open.
+ */
 const calls = { silenceMs: 1_500, pingSpacingMs: 6_000 }
 const watches = { silenceMs: 15_000, pingSpacingMs: 15_000 }
 
@@ -47,7 +51,10 @@ export class Session {
   #streams = 0
   readonly #watchdog: NodeJS.Timeout
   readonly #http: Http2Client
-  /** The encoded headers of the last request of each method. Nearly all have the same timeout. */
+  /**
+   * The encoded headers of the last request of each method. They can usually be reused because nearly all requests have
+   * the same timeout.
+   */
   readonly #headers = new Map<Method, { timeout: string | undefined; encoded: Buffer }>()
 
   /** Resolves when the member has accepted the connection, including TLS, and has responded with HTTP/2. */
@@ -120,12 +127,12 @@ export class Session {
     }
   }
 
-  /** Accepts no new calls. The session ends after the current ones. */
+  /** Stops accepting new calls. The session ends after the current calls. */
   retire(): void {
     this.#http.close()
   }
 
-  /** Ends the session and everything in progress on it immediately. */
+  /** Ends the session immediately, with all its calls and streams. */
   destroy(): void {
     clearInterval(this.#watchdog)
     this.#http.destroy()
@@ -146,7 +153,7 @@ export class Session {
       ...[':authority', this.endpoint.host],
       ...['content-type', 'application/grpc'],
       ...['te', 'trailers'],
-      // Makes a member without a leader report that state instead of delaying the call.
+      // This header makes a member without a leader report an error instead of delaying the call.
       ...['hasleader', 'true'],
       ...(timeout === undefined ? [] : ['grpc-timeout', timeout]),
     ])
@@ -154,8 +161,7 @@ export class Session {
     return encoded
   }
 
-  // Pings a member only if something is in progress and nothing has been received, to distinguish a dead member from a
-  // slow one.
+  // Pings a silent member if a call or stream is in progress, to distinguish a dead member from a slow one.
   #checkSilence(): void {
     if (this.isClosed) clearInterval(this.#watchdog)
     if (this.#calls + this.#streams === 0 || this.isClosed) return
@@ -164,14 +170,14 @@ export class Session {
     if (now - this.#http.heard < silenceMs || now - this.#pinged < pingSpacingMs) return
     this.#pinged = now
     this.#http.ping()
-    // If this process was busy, a response that waits in the socket is read before the decision. The ping response may
-    // be queued behind other data, but any data received since the ping proves that the member is alive.
+    // If this process was busy, a response may still wait in the socket. It is read before the decision. The ping
+    // response may be queued behind other data, but any data received since the ping proves that the member is alive.
     const verdict = () => setImmediate(() => this.#http.heard > now || this.destroy())
     setTimeout(verdict, pingAnswerMs).unref()
   }
 }
 
-/** Collects the response of a call. The first outcome counts. */
+/** Collects the response of a call. Only the first outcome counts. */
 class Answer implements StreamReader {
   message: Buffer | undefined
   failure: CallError | undefined
@@ -208,7 +214,7 @@ class Answer implements StreamReader {
     this.settle(broken(failure))
   }
 
-  /** Settles with a failure, or with the received message. */
+  /** Settles the call with a failure or with the received message. */
   settle(failure: CallError | undefined): void {
     if (this.#isSettled) return
     this.#isSettled = true
@@ -243,7 +249,7 @@ class Arrivals implements StreamReader {
     this.end()
   }
 
-  /** Returns the next chunk. Undefined at the end. */
+  /** Returns the next chunk. Undefined at the end of the stream. */
   async next(): Promise<Buffer | undefined> {
     while (this.#chunks.length === 0 && !this.#isOver) {
       await new Promise<void>((resolve) => {
@@ -320,14 +326,18 @@ function connectTls(endpoint: URL, tls: Tls | undefined): Socket {
   return tlsConnect({ ...tls, ...address, ...name, ALPNProtocols: ['h2'] })
 }
 
-// OpenSSL's texts name its source files. A separate field contains the reason.
+// Describes a TLS error. OpenSSL's messages name its source files, so this uses the field that contains only the
+// reason.
 function explain(error: Error & { code?: unknown; reason?: unknown }): string {
   if (typeof error.reason === 'string') return `the TLS handshake failed: ${error.reason}`
   const unverified = /^(UNABLE_TO_|CERT_|SELF_SIGNED_|DEPTH_|ERR_TLS_CERT_)/.test(String(error.code))
   return unverified ? `its certificate is not trusted: ${error.code}` : error.message
 }
 
-/** Returns undefined for trailers, which have neither an HTTP status nor a content type. */
+/**
+ * Returns the error of a response that is not gRPC. Trailers have neither an HTTP status nor a content type, so the
+ * result for them is undefined.
+ */
 function httpFailure(headers: Headers): CallError | undefined {
   const code = headers.get(':status')
   const type = headers.get('content-type') ?? ''

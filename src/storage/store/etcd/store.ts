@@ -1,12 +1,12 @@
 /**
- * The store over etcd: any number of servers on one cluster. generation.ts implements one generation. This class spans
- * generations.
+ * The store over etcd, for any number of servers on one cluster. generation.ts implements one generation, and this
+ * class starts and ends generations.
  *
  * A generation ends when etcd goes back in time, for example because it is restored from a backup while servers are
- * running. Everything that the servers have read from it and sent to clients is then invalid. The first server that
+ * running. All data that the servers have read from etcd and sent to clients is then invalid. The first server that
  * notices raises the offset of revisions above all revisions that it has returned. That ends the generation of all
- * other servers. Each server starts a new generation, and readers of the old one get RevisionGone. Until then, all
- * operations fail with StoreRestored.
+ * other servers. Each server starts a new generation, and readers of the old generation get RevisionGone. Until then,
+ * all operations fail with StoreRestored.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Clock, systemClock } from '../../../base/time/clock.ts'
@@ -40,27 +40,29 @@ import type { Tls } from './session.ts'
 /** The etcd cluster, the store's prefix in it, and callbacks. */
 export interface EtcdOptions {
   /**
-   * Members of one cluster, such as `https://10.0.0.1:2379`. The first working member is used; the others are for
-   * failover.
+   * Members of one cluster, such as `https://10.0.0.1:2379`. The store uses the first working member and fails over to
+   * the others.
    */
   readonly endpoints: readonly string[]
-  /** The prefix of all keys. Defaults to `/orch/`. Ends in a slash so that no prefix contains another. */
+  /**
+   * The prefix of all keys. Defaults to `/orch/`. The prefix must end in a slash so that no prefix contains another.
+   */
   readonly prefix?: string
   readonly tls?: Tls
   /** Minimum age of changes before they are compacted. */
   readonly historyMs: number
-  /** How much of the journal to keep. If omitted, there is no journal. */
+  /** How much of the journal to keep. If omitted, the store has no journal. */
   readonly retention?: Retention
-  /** The clock that the journal uses. */
+  /** The clock for the times in the journal. */
   readonly clock?: Clock
   /** Maximum duration of any operation. */
   readonly deadlineMs?: number
   /** Called with information for administrators: an etcd version with known bugs, or an etcd that went back in time. */
   readonly onWarning?: (text: string) => void
   readonly onCapacity?: OnCapacity
-  /** Called once with the reason if opening takes longer than a second. */
+  /** Called once with the reason if the store takes longer than a second to open. */
   readonly onWaiting?: (why: string) => void
-  /** Aborts the opening if it is still in progress. An open store is closed by its owner. */
+  /** Stops the opening of the store if it is still in progress. An open store is closed by its owner instead. */
   readonly giveUp?: AbortSignal | undefined
 }
 
@@ -139,7 +141,7 @@ export class EtcdStore implements Store {
     yield* this.#present.watch(options)
   }
 
-  /** Delegates to the journal of the current generation. */
+  /** The journal of the store, which delegates to the journal of the current generation. */
   get journal(): Journal | undefined {
     if ((this.#options.retention?.time ?? 0) === 0) return undefined
     return this.#journal
@@ -200,7 +202,7 @@ export class EtcdStore implements Store {
     for (let attempt = 0; !this.#closed; attempt++) {
       const pause = pauses[Math.min(attempt, pauses.length - 1)]
       await delay(pause, undefined, { signal: this.#connection.signal }).catch(() => {})
-      // Retried after a failure. Until a new generation starts, every call fails with the reason.
+      // The start of a new generation is retried after a failure. Until it succeeds, every call fails with the reason.
       const generation = await this.#beginGeneration(ended.revision).catch(() => undefined)
       if (generation === undefined) continue
       this.#generation = generation

@@ -1,6 +1,6 @@
 /**
  * The changes under the prefix as etcd reports them, from a revision on: whole revisions, in order, with previous
- * values. Used by the feed, which never ends, and by readers of the log, which stop when they have caught up.
+ * values. The feed watches without end. Readers of the log stop when they have caught up.
  */
 import { type Batch, type Revision, RevisionGone, StoreError, StoreRestored } from '../store.ts'
 import type { Connection } from './connection.ts'
@@ -13,7 +13,7 @@ export interface WatchFrom {
   readonly signal: AbortSignal
 }
 
-/** A batch, and the last event in it, which may be that of a note. */
+/** A batch, and the last event in it, which may be the event of a note. */
 export interface ToldBatch extends Batch {
   readonly last: EtcdEvent
 }
@@ -55,8 +55,8 @@ export async function* eventsFrom(
 }
 
 /**
- * etcd accepts a watch that starts at the compacted revision, although a deletion at that revision is lost. If the
- * revision before the start is still available after the first events have arrived, nothing was missing.
+ * etcd accepts a watch that starts at the compacted revision, although it no longer has a deletion at that revision. If
+ * the revision before the start is still available after the first events have arrived, no event was missing.
  */
 async function assertKept(connection: Connection, space: KeySpace, after: Revision): Promise<void> {
   const request = encodeRange({ key: space.note('tick'), countOnly: true, revision: space.etcdRevision(after) })
@@ -67,7 +67,8 @@ async function assertKept(connection: Connection, space: KeySpace, after: Revisi
   }
 }
 
-// The next fragment may contain more of the last revision, and no reader may see half a revision.
+// Returns the number of events that belong to complete revisions. The next fragment may contain more events of the last
+// revision, and no reader may see only a part of a revision.
 function wholeRevisions(events: readonly EtcdEvent[]): number {
   const last = events.at(-1)?.entry.modRevision
   return events.findIndex((event) => event.entry.modRevision === last)
@@ -88,8 +89,8 @@ function toBatch(space: KeySpace, events: readonly EtcdEvent[]): ToldBatch {
 }
 
 /**
- * Returns the error for an etcd that went back in time, as detected by this server or by one that raised the offset.
- * Everything returned up to `revision` is invalid.
+ * Returns the error for an etcd that went back in time, as detected by this server or by another server that raised the
+ * offset. All data returned up to `revision` is invalid.
  */
 export function restored(revision: Revision): StoreRestored {
   return new StoreRestored(
@@ -99,7 +100,8 @@ export function restored(revision: Revision): StoreRestored {
   )
 }
 
-// etcd silently omits the previous value if it has been compacted by the time the event is sent.
+// Throws if an event lacks its previous value. etcd silently omits that value if it has been compacted by the time the
+// event is sent.
 function assertPrevious(space: KeySpace, { deleted, entry, previous }: EtcdEvent, through: Revision): void {
   const had = deleted || entry.createRevision !== entry.modRevision
   if (had && previous === undefined) throw new RevisionGone(space.revision(entry.modRevision - 1), through)

@@ -26,7 +26,7 @@ export interface WatchedFeedOptions extends FeedCallbacks {
   readonly limits?: LogTailLimits | undefined
 }
 
-/** Called in the order in which readers receive the same events. */
+/** Receives the same events as the readers, in the same order. */
 export interface FeedListener {
   /** `after` is the position of the feed before the batch. */
   onBatch(batch: Batch, after: Revision): void
@@ -103,7 +103,7 @@ export class WatchedFeed implements FeedSource {
       this.feed.beginAnew(revision, gap)
       this.#options.listener?.onGap(revision, gap)
     } catch (error) {
-      // Retried from the same position: the watch will throw RevisionGone again.
+      // The watch is retried from the same position. It will throw RevisionGone again.
       this.feed.failure = readFailure(error)
     }
   }

@@ -1,7 +1,7 @@
 /**
- * Opens a data file before all its pages are checked. Another thread checks them while the store is in use
- * (`page-check-thread.ts`). Until the check is complete, pages are verified before they are read (`page-guard.ts`), and
- * a read transaction keeps lmdb from overwriting pages of the opened state.
+ * Opens a data file before all its pages are checked. Another thread checks the pages while the store is in use
+ * (`page-check-thread.ts`). Until the check is complete, pages are verified before they are read (`page-guard.ts`). An
+ * open read transaction prevents lmdb from overwriting pages of the state that the file had when it was opened.
  */
 import { closeSync, openSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
@@ -25,7 +25,7 @@ export class BackgroundCheck implements OpenGuarding, Guarding {
   #worker: Worker | undefined
   #pin: ReadTransaction | undefined
 
-  /** Verifies the pages that opening reads. Throws StoreError if they are damaged. */
+  /** Verifies the pages that lmdb reads when it opens the file. Throws StoreError if they are damaged. */
   constructor(path: string, delayMs: number) {
     this.#path = path
     this.#delayMs = delayMs
@@ -39,8 +39,8 @@ export class BackgroundCheck implements OpenGuarding, Guarding {
   }
 
   /**
-   * The last transaction of the opened state. Pages freed since then cannot be used. Undefined once the check is
-   * complete.
+   * The last transaction of the state in which the file was opened. lmdb cannot reuse pages freed since then. Undefined
+   * once the check is complete.
    */
   get pinned(): number | undefined {
     return this.guard?.meta.transaction
@@ -51,7 +51,7 @@ export class BackgroundCheck implements OpenGuarding, Guarding {
     root.resetReadTxn()
   }
 
-  /** Converts damage that the guard found to the error for the operator. Returns other errors unchanged. */
+  /** Converts an error about damaged pages to an error for the operator. Returns other errors unchanged. */
   explain(error: unknown): unknown {
     if (!(error instanceof Damage)) return error
     try {
@@ -82,18 +82,18 @@ export class BackgroundCheck implements OpenGuarding, Guarding {
     worker.once('error', onDone)
   }
 
-  /** Ends the check and releases the read transaction. */
+  /** Ends the check and closes the read transaction. */
   stop(): void {
     if (this.guard === undefined) return
     this.guard = undefined
     this.#pin?.done()
     closeSync(this.#descriptor)
-    // The thread may have ended already. Terminating it cannot fail.
+    // The thread may have ended already. `terminate` cannot fail.
     void this.#worker?.terminate()
   }
 }
 
-// In the bundle the thread is a separate file.
+// Returns the location of the thread's program. In the bundle, this is a separate file.
 function threadUrl(): URL {
   const isSource = import.meta.url.endsWith('.ts')
   return new URL(isSource ? './page-check-thread.ts' : './page-check-thread.cjs', import.meta.url)

@@ -3,8 +3,8 @@
  * with two batches, further commits accumulate. The slower the disk, the larger the batches. No commit resolves before
  * `onCommitted` has received it.
  *
- * A commit for which there is no room is retried: first in a smaller batch, which may be enough, then after half of the
- * old revisions were dropped, and finally after all of them were dropped.
+ * A commit for which there is no room is retried: first in a smaller batch, which may fit, then after half of the old
+ * revisions were dropped, and finally after all of them were dropped.
  */
 import type { Clock } from '../../../base/time/clock.ts'
 import { Fullness, type OnCapacity } from '../fullness.ts'
@@ -25,7 +25,7 @@ import {
 import type { Connection } from './connection.ts'
 
 interface Pending {
-  /** How often there was no room for the write although it was written alone. */
+  /** Number of times the store had no room for the write although the write was alone in its batch. */
   refusals: number
   readonly write: Write
   readonly due: number
@@ -35,15 +35,15 @@ interface Pending {
 
 export interface CommitListeners {
   onCommitted(changes: readonly Change[]): void
-  /** Drops half or all of the old revisions. Resolves to false if that makes no room. Never rejects. */
+  /** Drops half or all of the old revisions. Resolves to false if that frees no space. Never rejects. */
   giveUpHistory(part: 'half' | 'all'): Promise<boolean>
-  /** Called when writes start to be rejected for lack of space, and when a write adds data again. */
+  /** Called when the store starts to reject writes for lack of space, and when a write adds data again. */
   readonly onCapacity?: OnCapacity | undefined
 }
 
-/** The successive measures before a write without room is retried. */
+/** The measures to take before retrying a write for which there was no room, in this order. */
 const remedies = ['none', 'half', 'all'] as const
-/** Number of writes without room that are retried together. */
+/** Number of writes to retry together after they found no room. */
 const fewWrites = 64
 const fewDeletes = 500
 const maxBatches = 2
@@ -55,7 +55,7 @@ export class Commits {
   readonly #listeners: CommitListeners
   readonly #fullness: Fullness
   #queue: Pending[] = []
-  /** Writes for which there was no room. They are sent first and a few at a time, with deletes before all others. */
+  /** Writes for which there was no room. They are sent before new writes and a few at a time, deletes first. */
   readonly #refused: { deletes: Pending[]; others: Pending[] } = { deletes: [], others: [] }
   #batches = 0
   #scheduled = false
@@ -77,7 +77,7 @@ export class Commits {
     })
   }
 
-  /** Runs a function while no commit is in progress. Commits wait until it has ended. */
+  /** Runs a function while no commit is in progress. New commits wait until the function has ended. */
   async pause<T>(run: () => Promise<T>): Promise<T> {
     this.#pauses++
     try {
@@ -171,7 +171,10 @@ export class Commits {
     this.#send()
   }
 
-  /** `progress` means that other writes of the batch succeeded, so the next attempt uses a smaller batch. */
+  /**
+   * Handles writes for which there was no room. `progress` means that other writes of the batch succeeded, so the next
+   * attempt uses a smaller batch.
+   */
   #findNoRoom(refused: readonly Pending[], { progress }: { progress: boolean }): void {
     for (const pending of refused) {
       if (!progress || pending.refusals === 0) pending.refusals++
@@ -267,7 +270,7 @@ function sizeOf({ key, value, note }: Write): number {
   return 80 + headroom + 3 * key.length + (value?.length ?? 0) + (note?.text.length ?? 0)
 }
 
-/** Returns undefined if there was no room for the write. */
+/** Reads the outcome of one write. Returns undefined if there was no room for the write. */
 function readOutcome(write: Write, reply: Unpacker, changes: Change[]): Committed | Conflict | undefined {
   const revision: Revision = reply.number()
   const previous = readHeld(write.key, reply)
@@ -283,7 +286,10 @@ function readHeld(key: Key, reply: Unpacker): Entry | undefined {
   return revision === 0 ? undefined : { key, revision, value: reply.bytes().subarray(headroom) }
 }
 
-/** Released and reserved keys have the revisions before that of the write, in this order. */
+/**
+ * Reads the changes of released and reserved keys. Their revisions directly precede the revision of the write, in this
+ * order.
+ */
 function readClaims(
   { reserves = [], releases = [] }: Write,
   { revision, reply, changes }: { revision: Revision; reply: Unpacker; changes: Change[] },

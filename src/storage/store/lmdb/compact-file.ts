@@ -1,7 +1,7 @@
 /**
  * Rewrites the file of a directory without free pages. The new file no longer contains deleted and replaced data, and
- * the disk space is released. The directory is locked in the meantime. The new file atomically replaces the old one
- * once it is durable.
+ * the disk space is released. The directory is locked while the file is rewritten. Once the new file is durable, it
+ * atomically replaces the old file.
  */
 import { mkdir, open as openFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,16 +9,16 @@ import { lockDirectory } from './directory-lock.ts'
 import { openTables, write } from './tables.ts'
 
 const tableNames = ['current', 'history', 'log', 'expiry', 'meta'] as const
-/** Number of records per transaction. */
+/** Number of records to copy per transaction. */
 const batch = 1000
 
-/** Size of the file in bytes before and after. */
+/** Size of the file in bytes, before and after it was compacted. */
 export interface FileSizes {
   readonly before: number
   readonly after: number
 }
 
-/** Throws StoreError if another process uses the directory. */
+/** Compacts the file of a directory. Throws StoreError if another process uses the directory. */
 export async function compactFile(directory: string): Promise<FileSizes> {
   const release = await lockDirectory(directory)
   const file = join(directory, 'data.mdb')
@@ -39,7 +39,7 @@ export async function compactFile(directory: string): Promise<FileSizes> {
   }
 }
 
-/** Copies record by record, because lmdb's built-in copy has a different layout from a file in use. */
+/** Copies the tables record by record. lmdb's built-in copy would produce a different layout from a file in use. */
 async function copyTables(from: string, to: string): Promise<void> {
   await using opened = new AsyncDisposableStack()
   const source = openTables(from)

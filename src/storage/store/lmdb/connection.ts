@@ -1,7 +1,7 @@
 /**
  * The store's side of the connection to its thread: sends requests, matches replies, and converts failures to the
- * errors of the contract. When the thread ends, for whatever reason, all pending and later requests are rejected.
- * `onFailed` reports the end of the thread and permanent write failures: nothing can be written from then on.
+ * errors of the contract. When the thread ends for any reason, all pending and later requests are rejected. `onFailed`
+ * reports the end of the thread and permanent write failures: the store cannot write any more.
  */
 
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
@@ -23,11 +23,11 @@ export interface Listeners {
   onEnd(error: StoreError): void
   /** Called for every write that fails permanently. */
   onFailed(error: StoreError): void
-  /** Called, after the receiver has the reply, when nothing before this revision can be read any more. */
+  /** Called when nothing before this revision can be read any more, after the receiver has got the reply. */
   onCut(revision: Revision): void
   /**
-   * Called with the packed changes of any store on the file, before the replies that show them. Only for an attached
-   * connection.
+   * Called with the packed changes of any store on the file, before the replies that show these changes. Only used by a
+   * connection of another thread.
    */
   onChanges?(changes: SharedArrayBuffer): void
 }
@@ -89,7 +89,7 @@ export class Connection {
     this.#port.on('message', (reply: Reply | Broadcast) => this.#receive(reply))
     this.#exited = ended.then((cause) => {
       const error = this.#end(cause)
-      // Informs the owner first, so that the owner already knows why the requests are rejected.
+      // Informs the owner before the requests are rejected, so that the owner already knows the reason.
       onEnd(error)
       if (!this.#closing) onFailed(error)
       this.#rejectWaiting(error)
@@ -121,7 +121,7 @@ export class Connection {
     }
   }
 
-  /** Ends this connection only. The thread continues. */
+  /** Ends only this connection. The store's thread continues. */
   async detach(): Promise<void> {
     this.#closing = true
     this.#port.close()
@@ -151,7 +151,8 @@ export class Connection {
   }
 
   #end(cause: unknown): StoreError {
-    // Reads the last messages of the thread. A closed port has already delivered them and must not be read again.
+    // Reads the last messages of the thread. A closed port has already delivered its messages and must not be read
+    // again.
     if (!this.#portClosed)
       for (let next = receiveMessageOnPort(this.#port); next; next = receiveMessageOnPort(this.#port))
         this.#receive(next.message)

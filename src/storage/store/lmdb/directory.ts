@@ -10,7 +10,8 @@ import { StoreError, StoreFull } from '../store.ts'
 import { readMeta } from './page-file.ts'
 
 /**
- * The content of a data directory: lmdb's files, the lock, the certificates, and the file of an interrupted write test.
+ * The files that can be in a data directory: lmdb's files, the lock, the certificates, and the file of an interrupted
+ * write test.
  */
 const ownFiles = ['claim', 'data.mdb', 'lock.mdb', 'pki', 'trial.mdb']
 const neededBytes = 1024 * 1024
@@ -21,8 +22,8 @@ export function dataFileSize(directory: string): number {
 }
 
 /**
- * Returns a check that the path still refers to the same file as now. The check throws StoreError if the file was
- * removed, moved or replaced, because data written to it would be missing at the next start.
+ * Returns a function that checks whether the path still refers to the same file as now. The function throws StoreError
+ * if the file was removed, moved or replaced, because data written to it would be missing at the next start.
  */
 export function placeCheck(path: string): () => void {
   const { dev, ino } = statSync(path)
@@ -34,8 +35,8 @@ export function placeCheck(path: string): () => void {
 }
 
 /**
- * Undefined if the file does not exist. Unknown if the path cannot be accessed now, which does not mean that the file
- * is missing.
+ * Returns the status of a file. Undefined if the file does not exist. `unknown` if the path cannot be accessed now,
+ * which does not mean that the file is missing.
  */
 function lookAt(path: string): Stats | 'unknown' | undefined {
   try {
@@ -45,7 +46,10 @@ function lookAt(path: string): Stats | 'unknown' | undefined {
   }
 }
 
-/** Creates the data directory, accessible only by its owner. Throws StoreError with instructions. */
+/**
+ * Creates the data directory, accessible only by its owner. If that fails, throws a StoreError that tells the user what
+ * to do.
+ */
 export async function makeDirectory(directory: string): Promise<void> {
   try {
     await makePrivateDirectory(directory, ownFiles)
@@ -77,8 +81,8 @@ export async function assertDataFileNotLost(directory: string): Promise<void> {
 }
 
 /**
- * Checks a locked directory. Returns a warning if an existing store has almost no space left. It can still be read, and
- * keys can be deleted.
+ * Checks a locked directory. Returns a warning if an existing store has almost no space left. Such a store can still be
+ * read, and keys can be deleted.
  */
 export async function checkDirectory(directory: string): Promise<string | undefined> {
   const exists = await checkFile(join(directory, 'data.mdb'))
@@ -91,8 +95,9 @@ export async function checkDirectory(directory: string): Promise<string | undefi
 }
 
 /**
- * lmdb crashes the process if its first write to a new file fails, for example because of a quota that the free space
- * does not show. The test write uses a separate file, because a data file that is not empty no longer counts as new.
+ * Writes a test file. lmdb crashes the process if its first write to a new file fails, for example because of a quota
+ * that the free space does not show. The test uses a separate file, because lmdb does not treat a file with content as
+ * new.
  */
 async function tryWriting(directory: string): Promise<undefined> {
   const path = join(directory, 'trial.mdb')
@@ -107,12 +112,12 @@ async function tryWriting(directory: string): Promise<undefined> {
   }
 }
 
-/** Size of a new store plus a margin. */
+/** Size of the test file: the size of a new store plus a margin. */
 const trialBytes = 128 * 1024
 
 /**
- * lmdb maps this file into memory and writes to it directly, so a page without space on the device crashes the process.
- * A file that lmdb has used before already has its space.
+ * Allocates the space of lmdb's lock file. lmdb maps this file into memory and writes to it directly, so a page without
+ * space on the device crashes the process. A file that lmdb has used before already has its space.
  */
 async function layOutLockFile(path: string, scarce: string): Promise<void> {
   try {

@@ -1,14 +1,14 @@
 /**
  * Reserves space in the data file before lmdb needs it. lmdb 3.5.6 corrupts its own memory when a write of data fails,
- * because it formats the error into a buffer that is too short. A failing disk must therefore never reach lmdb. The
- * file is extended here first, where a full disk is an ordinary error. Before each transaction, a page past the used
- * ones is written, so that a file system that rejects all writes (shut down, read-only, over quota) is detected here.
- * lmdb keeps its own count of pages and ignores the extra ones. The only remaining case is a disk that starts to fail
- * within the same millisecond (`damaged-memory.ts`).
+ * because it formats the error into a buffer that is too short. A failing disk must therefore never reach lmdb. This
+ * module extends the file before lmdb writes to it, where a full disk is an ordinary error. Before each transaction,
+ * the module writes a page past the used pages, so that a file system that rejects all writes (shut down, read-only,
+ * over quota) is detected here. lmdb keeps its own count of pages and ignores the additional pages. The only remaining
+ * case is a disk that starts to fail within the same millisecond (`damaged-memory.ts`).
  *
  * If the file cannot grow, a transaction can use the free pages inside it, if they are certain to suffice
- * (`free-list.ts`). The end of the file is reserved for transactions that free pages, which use little of it at a time.
- * Two transactions later there are free pages inside, and pages that lmdb has once used are never at the end again.
+ * (`free-list.ts`). The last pages of the file are reserved for transactions that free pages. Such a transaction uses
+ * few of them. Two transactions later, the pages that it freed can be used.
  *
  * `begin` must be called before each transaction and `take` for each of its writes. Only the write that lacks space is
  * rejected.
@@ -25,25 +25,25 @@ const pageSize = 4096
 const growthPages = 256
 const zeros = Buffer.alloc(growthPages * pageSize)
 
-/** Upper bound of what a write allocates. */
+/** Upper bound of the pages that a write allocates. */
 export interface Need {
   readonly pages: number
-  /** The longest run of consecutive pages among them. */
+  /** The longest run of consecutive pages that the write needs. */
   readonly maxRun: number
 }
 
-/** Pages that any transaction allocates, however small: lmdb's own trees. */
+/** Number of pages that every transaction allocates, however small it is, for lmdb's own trees. */
 const overheadPages = 32
-/** Pages on the path to the records of a change, in all tables. */
+/** Number of pages on the path to the records of a change, in all tables together. */
 const pagesPerChange = 12
-/** The same for a change of `current` only. */
+/** Number of pages on the path to a record, for a change of the table `current` only. */
 const pagesPerRemoval = 6
-/** The same for a reservation, which shares most of its pages with others. */
+/** Additional pages for a reserved key, which shares most of its pages with others. */
 const pagesPerClaim = 4
-/** The same for a reservation that is released without a log record. */
+/** Additional pages for a reserved key that is released without a log record. */
 const pagesPerRelease = 2
 
-/** `replacedBytes` is the size of the value that moves to the log. */
+/** Returns the need of a change that is logged. `replacedBytes` is the size of the value that moves to the log. */
 export function needOfChange(valueBytes: number, replacedBytes: number, claims = 0): Need {
   const value = pagesOf(valueBytes)
   const replaced = pagesOf(replacedBytes + recordBytes)
@@ -51,28 +51,32 @@ export function needOfChange(valueBytes: number, replacedBytes: number, claims =
   return { pages, maxRun: Math.max(value, replaced) }
 }
 
-/** The need of a key or record that is deleted without a log record. */
+/** Returns the need of deleting a key or record without a log record. */
 export function needOfRemoval(claims = 0): Need {
   return { pages: pagesPerRemoval + claims * pagesPerRelease, maxRun: 1 }
 }
 
-/** Size of a record without its value, with the longest possible key. */
+/** Size in bytes of a record without its value, with the longest possible key. */
 const recordBytes = 1100
 
 function pagesOf(bytes: number): number {
   return Math.ceil((bytes + pageHeader) / pageSize)
 }
 
-/** The reserve grows with the file, as lmdb's list of free pages does. */
+/**
+ * Returns the number of pages to reserve at the end of the file. The reserve grows with the file, like lmdb's list of
+ * free pages.
+ */
 function sparedPages(used: number): number {
   return Math.max(256, Math.ceil(used / 32))
 }
 
-/** How much of the reserve a transaction can use, unless a single change needs more. */
+/** Maximum number of reserved pages that a transaction can use, unless a single change needs more. */
 const sparedPagesAtOnce = 64
 
 /**
- * lmdb may not find its own free pages while it saves their list. This many pages must then be available at the end.
+ * Returns the number of pages that must be available at the end of the file, because lmdb may not find its own free
+ * pages while it saves their list.
  */
 function pagesToSaveList(free: FreeList): number {
   return 16 + 2 * free.pages
@@ -82,16 +86,19 @@ export class DiskReservation {
   readonly #tables: Tables
   readonly #pinned: () => number | undefined
   readonly #file: number
-  /** All sizes are in pages. */
+  /** Size of the file. This and all other sizes are in pages. */
   #size: number
   #used = 0
-  /** Upper bound of what this transaction allocates. */
+  /** Upper bound of the pages that this transaction allocates. */
   #pages = 0
   #maxRun = 1
-  /** Set once the file could not grow in this transaction. */
+  /** The free pages inside the file. Set once the file could not grow in this transaction. */
   #free: FreeList | undefined
 
-  /** `pinned` returns the oldest transaction whose state is still read, if that is not the last one. */
+  /**
+   * Opens the data file. `pinned` returns the oldest transaction whose state is still read, unless that is the last
+   * transaction.
+   */
   constructor(tables: Tables, path: string, pinned: () => number | undefined = () => undefined) {
     this.#tables = tables
     this.#pinned = pinned
@@ -108,7 +115,10 @@ export class DiskReservation {
     this.#free = undefined
   }
 
-  /** Whether the transaction can allocate this much more. With `frees` it can use part of the reserve. */
+  /**
+   * Whether the transaction can allocate this many additional pages. With `frees`, the transaction can use part of the
+   * reserve.
+   */
   take(need: Need, { frees }: { frees: boolean }): boolean {
     const pages = this.#pages + need.pages
     const maxRun = Math.max(this.#maxRun, need.maxRun)
@@ -122,14 +132,14 @@ export class DiskReservation {
     closeSync(this.#file)
   }
 
-  /** Whether there is room after the used pages, apart from the reserve. Grows the file if possible. */
+  /** Whether there is room after the used pages without using the reserve. Grows the file if possible. */
   #fitsBehind(pages: number): boolean {
     const neededPages = this.#used + pages + sparedPages(this.#used)
     if (this.#size < neededPages && this.#free === undefined) this.#grow(neededPages)
     return this.#size >= neededPages
   }
 
-  /** Whether the free pages inside the file suffice, together with the usable ones at the end. */
+  /** Whether the free pages inside the file suffice, together with the usable pages at the end. */
   #fitsInside({ pages, maxRun, frees }: Need & { frees: boolean }): boolean {
     this.#free ??= readFreeList(this.#file, this.#pinned())
     const behind = this.#size - this.#used
@@ -140,7 +150,7 @@ export class DiskReservation {
     return pages <= inside + ordinary && behind >= pagesToSaveList(this.#free)
   }
 
-  /** Writes the last page of the file, unless lmdb already uses it. */
+  /** Tests whether the file can be written, by writing its last page unless lmdb already uses that page. */
   #tryPage(): void {
     if (this.#size <= this.#used) return
     const error = this.#write(this.#size - 1, 1)
@@ -156,7 +166,10 @@ export class DiskReservation {
     }
   }
 
-  /** Returns the error if there is no room, possibly only for part of the data. Any other error ends all writing. */
+  /**
+   * Writes zeros to pages. Returns an error if there is no room, even if part of the data was written. Any other error
+   * is thrown and ends all writing.
+   */
   #write(page: number, count: number): Error | undefined {
     const position = page * pageSize
     const length = count * pageSize

@@ -1,7 +1,7 @@
 /**
  * The embedded store as its callers see it, over a connection to the thread that owns the file. Commits of many callers
- * share one transaction and one sync. A list first fixes its revision and then reads slices at that revision, which is
- * pinned against compaction (`history-window.ts`).
+ * share one transaction and one sync. A list first chooses its revision. It then reads slices at that revision, which
+ * is protected from compaction (`history-window.ts`).
  *
  * There are two implementations: the store of the only thread that uses the file (`store.ts`), and the stores of
  * several threads (`worker-store.ts`). They differ in how they determine the newest revision, how changes reach the log
@@ -40,20 +40,23 @@ import { Reader } from './reader.ts'
 /** Callbacks and clock of the store. */
 export interface EmbeddedOptions {
   readonly clock?: StoreClock
-  /** How much of the journal to keep, the same for all threads. If omitted, there is no journal. */
+  /** How much of the journal to keep, the same for all threads. If omitted, the store has no journal. */
   readonly retention?: Retention | undefined
   readonly onWarning?: (message: string) => void
-  /** Called when upkeep fails. Upkeep is retried. Defaults to a process warning. */
+  /**
+   * Called when periodic work such as compaction fails. The work is retried. By default, the error becomes a process
+   * warning.
+   */
   readonly onUpkeepError?: (error: Error) => void
   readonly onCapacity?: OnCapacity
-  /** Called once when nothing can be written any more. Reads may still work. */
+  /** Called once when the store cannot write any more. Reads may still work. */
   readonly onFailed?: (error: StoreError) => void
 }
 
 interface EmbeddedParts {
   readonly connection: Connection
   readonly state: OpenReply
-  /** The shared history window if several threads use the file. */
+  /** The history window that all threads share, if several threads use the file. */
   readonly shared?: SharedHistoryWindow
 }
 
@@ -65,7 +68,7 @@ export abstract class EmbeddedStore implements Store {
   readonly #options: EmbeddedOptions
   readonly #reader: Reader
   readonly #commits: Commits
-  /** Undefined if the store has no journal. */
+  /** The journal. Undefined if the store has no journal. */
   readonly journal: Journal | undefined
   #closing: Promise<void> | undefined
   #failed = false
@@ -99,7 +102,7 @@ export abstract class EmbeddedStore implements Store {
     })
   }
 
-  /** Returns the newest revision of the file. */
+  /** Returns the newest revision in the file. */
   protected abstract newest(): Revision
   /** Called with the changes that this store committed. */
   protected abstract onCommitted(changes: readonly Change[]): void
@@ -135,8 +138,8 @@ export abstract class EmbeddedStore implements Store {
       if (error instanceof RevisionGone) return again()
       throw error
     }
-    // Deletions on a full disk can truncate the history window during the list. Commits of this store therefore wait
-    // for the list, but deletions by expiry do not.
+    // On a full disk, a deletion can truncate the history window during the list. Commits of this store therefore wait
+    // for the list. Deletions of expired keys do not wait.
     const alone = () => this.#commits.pause(list)
     return await list().catch(whenGone(alone)).catch(whenGone(alone))
   }
@@ -173,13 +176,13 @@ export abstract class EmbeddedStore implements Store {
     }
   }
 
-  /** Ends the store: readers get no further changes. */
+  /** Ends the store. Its readers get no further changes. */
   protected end(error: StoreError): void {
     this.stopUpkeep()
     this.tail.end(error)
   }
 
-  /** Reports that nothing can be written any more. */
+  /** Reports that the store cannot write any more. */
   protected fail(error: StoreError): void {
     if (this.#failed) return
     this.#failed = true

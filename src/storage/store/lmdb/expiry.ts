@@ -7,9 +7,12 @@ import type { Connection } from './connection.ts'
 export interface ExpiryOptions {
   readonly connection: Connection
   readonly now: () => number
-  /** Called synchronously, so that deletions are known before any later reply of the thread is processed. */
+  /**
+   * Called synchronously, before any later reply of the thread is processed, so that readers of that reply know the
+   * deletions.
+   */
   readonly onDeleted: (changes: readonly Change[]) => void
-  /** Called once per distinct failure. */
+  /** Called with a failure, unless the previous failure had the same message. */
   readonly onError: (error: StoreError) => void
 }
 
@@ -25,7 +28,7 @@ export class Expiry {
     this.#options = options
   }
 
-  /** Deletes expired keys, unless a run is in progress. The next call retries after a failure. */
+  /** Deletes expired keys, unless a run is already in progress. After a failure, the next call retries. */
   run(): void {
     if (this.#running || this.#stopped) return
     this.#running = true

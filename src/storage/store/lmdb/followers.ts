@@ -1,7 +1,8 @@
 /**
- * The stores of other threads on the file that this thread owns (`worker-store.ts`). Each of them receives every
- * change, in order and before any reply that could show it. The bytes are in memory that all of them share. While one
- * of them reads a revision, the revision is protected from compaction until the read or the thread has ended.
+ * Keeps the stores of other threads up to date (`worker-store.ts`). This thread owns the file. Each of the stores
+ * receives every change, in order and before any reply that could show the change. The bytes of changes are in memory
+ * that all threads share. A revision that a store is reading is protected from compaction until the read or the store's
+ * thread has ended.
  */
 import type { MessagePort } from 'node:worker_threads'
 import { shareBlock } from '../packed-changes.ts'
@@ -16,12 +17,12 @@ export class Followers {
   readonly #pins = new Map<MessagePort, Pins>()
   #shared: SharedRevisions | undefined
 
-  /** Whether any store is attached. */
+  /** Whether any store of another thread is attached. */
   get any(): boolean {
     return this.#pins.size > 0
   }
 
-  /** The oldest revision that any of the stores is reading. */
+  /** The oldest revision that any store of another thread is reading. */
   get oldestPin(): Revision {
     return Math.min(...this.#pins.values().flatMap((pins) => pins.keys()))
   }
@@ -47,12 +48,12 @@ export class Followers {
     else pins?.delete(revision)
   }
 
-  /** Moves the start of the history window. Must be called before anything older is deleted. */
+  /** Moves the start of the history window. Must be called before changes before the window are deleted. */
   forget(oldest: Revision): void {
     this.#shared?.raise('oldest', oldest)
   }
 
-  /** Moves the start of the journal. Pinned revisions still exist. */
+  /** Moves the start of the journal. Revisions that a store is reading remain readable. */
   forgetJournal(floor: Revision): void {
     this.#shared?.raise('floor', floor)
   }

@@ -1,10 +1,11 @@
 /**
- * The free pages inside the data file, read from lmdb's list, which lmdb does not expose. A value larger than a page
- * needs consecutive pages, so the total number of free pages means little. `usable` returns a guaranteed number.
+ * The free pages inside the data file. lmdb does not expose its list of free pages, so this module reads the list from
+ * the file. A value larger than a page needs consecutive pages, so the total number of free pages says little. `usable`
+ * returns the number that can certainly be allocated.
  */
 import { childOf, type Meta, pageHeader, readAt, readMeta, wide } from './page-file.ts'
 
-/** Consecutive pages. */
+/** A run of consecutive pages. */
 export interface Run {
   readonly page: number
   readonly count: number
@@ -22,9 +23,9 @@ export class FreeList {
   }
 
   /**
-   * Returns how many pages can be allocated in any order, in pieces of at most `maxRun` consecutive pages, so that
-   * every piece is certain to fit. Each run counts by the part of its length beyond `longest - 1`. A piece reduces this
-   * sum by at most its length, and while the sum is positive, some run is long enough.
+   * Returns the number of pages that can certainly be allocated, in any order, in pieces of at most `maxRun`
+   * consecutive pages. Each run counts with its length minus `maxRun - 1`. A piece reduces the sum by at most its
+   * length, and while the sum is positive, some run is long enough for another piece.
    */
   usable(maxRun: number): number {
     const cachedSum = this.#usable.get(maxRun)
@@ -38,8 +39,9 @@ export class FreeList {
 
 /**
  * Returns the pages that the next transaction can use: all listed pages except those freed by the last transaction,
- * which still belong to the previous state. `pinned` is the oldest transaction whose state is still being read: pages
- * freed since then cannot be used either. Empty if lmdb would not load the whole list. Call this between transactions.
+ * which still belong to the previous state. `pinned` is the oldest transaction whose state is still read: pages freed
+ * since then cannot be used either. Returns an empty list if lmdb would not load the whole list. Must be called between
+ * transactions.
  */
 export function readFreeList(descriptor: number, pinned = Number.POSITIVE_INFINITY): FreeList {
   const meta = readMeta(descriptor)
@@ -54,12 +56,13 @@ export function readFreeList(descriptor: number, pinned = Number.POSITIVE_INFINI
   return new FreeList(entries > maxEntries ? [] : runs, branches + leaves + overflows)
 }
 
-/** lmdb stops loading at 50,000 entries, including empty ones. */
+/** Maximum number of list entries to use. lmdb stops loading at 50,000 entries, including empty ones. */
 const maxEntries = 40_000
 
 /**
- * Returns the runs of one list record. It contains the number of entries, then for each a single page, or a negative
- * page count followed by the first page. Undefined if the record is malformed.
+ * Decodes one record of the list to runs of pages. The record contains the number of entries, and then for each entry
+ * either a single page or a negative page count followed by the first page. Returns undefined if the record is
+ * malformed.
  */
 export function runsOf(value: Buffer): Run[] | undefined {
   const runs: Run[] = []
@@ -77,7 +80,7 @@ export function runsOf(value: Buffer): Run[] | undefined {
 }
 
 interface FreeRecord {
-  /** The transaction under which the record is stored. */
+  /** The number of the transaction that freed these pages. */
   readonly transaction: number
   readonly value: Buffer
 }

@@ -14,30 +14,33 @@ export interface RangeOptions {
   readonly snapshot?: boolean
 }
 
-/** The records of a range, in order. */
+/** The records of a range, in key order. */
 export interface RecordRange<T> extends Iterable<T> {
   map<U>(convert: (item: T) => U): Iterable<U>
 }
 
-/** The part of lmdb's interface that the store uses. Values are lent (`Lent` in `tables.ts`). */
+/**
+ * The part of lmdb's table interface that the store uses. Values are only valid until the next read (`Lent` in
+ * `tables.ts`).
+ */
 export interface Table {
   get(key: Bytes): Buffer | undefined
   getRange(options?: RangeOptions): RecordRange<{ key: Bytes; value: Buffer }>
   getKeys(options?: RangeOptions): RecordRange<Bytes>
   getKeysCount(options?: RangeOptions): number
   getStats(): object
-  /** True if the record was written. */
+  /** Returns true if the record was written. */
   putSync(key: Bytes, value: Bytes, options?: { readonly append?: boolean }): unknown
-  /** True if the record was removed. */
+  /** Returns true if the record was removed. */
   removeSync(key: Bytes): unknown
 }
 
-/** The guard of the pages. Undefined once the whole file is checked. */
+/** The guard that verifies pages. Undefined once the whole file is checked. */
 export interface Guarding {
   guard: PageGuard | undefined
 }
 
-/** Adapts lmdb's table, whose declared types are narrower than what it accepts and returns. */
+/** Adapts lmdb's table. Its declared types are narrower than the values that it accepts and returns. */
 export function plainTable(table: Database<Buffer, Bytes>): Table {
   return table as unknown as Table
 }
@@ -87,7 +90,7 @@ function* verifiedRange<T>(guard: PageGuard, table: string, { options, records, 
   const { start, reverse = false } = options
   const first = start && asBuffer(start)
   let verified = reverse && first === undefined ? guard.reachEnd(table) : guard.reach(table, first)
-  // lmdb reads nothing before the first step of its iterator.
+  // lmdb reads nothing before the first step of its iterator, so pages can be verified just before each step.
   for (const item of records) {
     const key = asBuffer(keyOf(item))
     const limit = reverse ? verified.previous : verified.next

@@ -1,10 +1,11 @@
 /**
  * Manages the history window of the embedded store. Changes are kept for at least `historyMs`, counted from the last
- * restart. Then they are compacted in steps, up to the oldest revision that a reader still uses.
+ * restart. Then they are compacted in steps, up to the oldest revision that is still being read.
  *
- * On a full disk the window shrinks, because new writes matter more than old revisions. Part of it is dropped to make
- * room for writes. A delete without room for its log record truncates the window even while readers use it. Watches are
- * not affected as long as the log tail, in memory, reaches back to their revision.
+ * On a full disk the window shrinks, because new writes matter more than old revisions. The store drops part of the
+ * window to make room for writes. If there is no room for the log record of a delete, the delete truncates the window
+ * even while readers use it. Watches are not affected as long as the log tail, in memory, reaches back to their
+ * revision.
  */
 import type { Clock } from '../../../base/time/clock.ts'
 import type { LogTail } from '../log-tail.ts'
@@ -21,7 +22,10 @@ export interface SharedHistoryWindow {
   readonly cut: Revision
   /** The oldest revision that the journal can list. */
   readonly floor: Revision
-  /** Keeps a revision readable for this thread. Resolves to false if the revision is no longer available. */
+  /**
+   * Protects a revision from compaction while this thread reads it. Resolves to false if the revision is no longer
+   * available.
+   */
   pin(revision: Revision, reach: Reach): Promise<boolean>
   unpin(revision: Revision, reach: Reach): void
 }
@@ -29,7 +33,7 @@ export interface SharedHistoryWindow {
 export interface HistoryWindowOptions {
   readonly connection: Connection
   readonly tail: Pick<LogTail, 'revision' | 'forget'>
-  /** If omitted, no other thread uses the store. */
+  /** The window that all threads share. If omitted, no other thread uses the store. */
   readonly shared?: SharedHistoryWindow
   readonly oldest: Revision
   /** The oldest revision that the journal can list. */
@@ -56,7 +60,7 @@ export class HistoryWindow {
   #oldest: Revision
   /** The oldest revision that the journal can list. */
   #floor: Revision
-  /** The journal is dropped up to this revision, whatever its age. */
+  /** The journal is deleted up to this revision, even if it is not old enough yet. */
   #dropJournalUpTo: Revision = 0
   /** Nothing below this revision can be read, even by readers that have already started. */
   #cut: Revision
@@ -78,7 +82,7 @@ export class HistoryWindow {
     return this.#floor
   }
 
-  /** Compacts changes that are older than `historyMs`. Must be called at intervals. */
+  /** Compacts the changes that are older than `historyMs`. Must be called at intervals. */
   keep(historyMs: number): void {
     const { clock, tail, onError } = this.#options
     this.#marks.add(clock.monotonic(), tail.revision)
@@ -87,7 +91,7 @@ export class HistoryWindow {
     else if (this.#isJournalDue()) this.#forget(this.#oldest).catch(onError)
   }
 
-  /** The journal ages even if nothing is written. */
+  /** Whether the journal may contain outdated changes. Its changes become outdated even if nothing is written. */
   #isJournalDue(): boolean {
     const { retention, clock } = this.#options
     if (this.#floor >= this.#oldest) return false
@@ -100,13 +104,13 @@ export class HistoryWindow {
     await this.#forget(revision)
   }
 
-  /** Deletes the journal before the history window. */
+  /** Deletes the part of the journal that is before the history window. */
   async forgetJournal(): Promise<void> {
     this.#dropJournalUpTo = Math.max(this.#dropJournalUpTo, this.#oldest)
     await this.#forget(this.#oldest)
   }
 
-  /** Makes room. Returns false if there is nothing to drop. Never rejects. */
+  /** Drops old revisions to make room. Returns false if there are none to drop. Never rejects. */
   async giveUp(part: 'half' | 'all'): Promise<boolean> {
     this.#learn()
     const { revision } = this.#options.tail
@@ -116,10 +120,10 @@ export class HistoryWindow {
     this.#warn()
     try {
       this.#dropJournalUpTo = revision - keptCount
-      // Drops old revisions of the journal first. The history window shrinks only if that is not enough for half of all
-      // revisions.
+      // Drops old revisions of the journal first. The history window shrinks only if the journal has less than half of
+      // all revisions.
       await this.#forget(Math.max(this.#oldest, revision - keptCount))
-      // Pages freed by the last step become usable after one more step.
+      // The pages that the last step freed become usable after another step.
       await this.#step()
       return true
     } catch (error) {
@@ -143,7 +147,7 @@ export class HistoryWindow {
     await this.#sweep
   }
 
-  /** Throws RevisionGone if a read cannot start at this revision. */
+  /** Throws RevisionGone if no read can start at this revision. */
   assertKept(revision: Revision, reach: Reach): void {
     const beginning = this.#beginning(reach)
     if (revision < beginning) throw new RevisionGone(revision, beginning)
@@ -155,8 +159,8 @@ export class HistoryWindow {
   }
 
   /**
-   * Keeps this revision readable while `read` runs, unless the history window is truncated, which `assertReadable`
-   * detects.
+   * Protects this revision from compaction while `read` runs. The history window may still be truncated, which
+   * `assertReadable` detects.
    */
   async pinned<T>(revision: Revision, reach: Reach, read: () => Promise<T>): Promise<T> {
     const { shared } = this.#options
@@ -189,8 +193,8 @@ export class HistoryWindow {
   }
 
   /**
-   * Must be called after every read at this revision: a compaction step may have been running when the revision was
-   * pinned.
+   * Throws RevisionGone if this revision can no longer be read. Must be called after every read at this revision,
+   * because a compaction step may have been running when the revision was pinned.
    */
   assertReadable(revision: Revision): void {
     this.#learn()
@@ -198,7 +202,7 @@ export class HistoryWindow {
     if (revision < beginning) throw new RevisionGone(revision, beginning)
   }
 
-  /** Applies the compactions of other threads. */
+  /** Applies the compactions that other threads have requested. */
   #learn(): void {
     const { shared } = this.#options
     if (shared === undefined) return
@@ -211,17 +215,17 @@ export class HistoryWindow {
     this.#oldest = Math.max(this.#oldest, revision)
     this.#sweptAt = this.#options.clock.monotonic()
     const sweep = this.#sweep.then(() => this.#sweepOut())
-    // The caller gets the error. The next compaction only waits until this one ends.
+    // The caller gets the error. The next compaction only waits until this compaction ends.
     this.#sweep = sweep.catch(() => {})
     await sweep
   }
 
-  /** Deletes everything before `#oldest` that no reader uses. */
+  /** Deletes all changes before `#oldest` that no reader uses. */
   async #sweepOut(): Promise<void> {
     while (!this.#stopped && (await this.#step()));
   }
 
-  /** Returns whether more steps are needed. */
+  /** Runs one compaction step. Returns whether more steps are needed. */
   async #step(): Promise<boolean> {
     const upTo = Math.min(this.#oldest, ...this.#pins.keys())
     // Revisions that were dropped to make room are deleted first, even if the journal would keep them.

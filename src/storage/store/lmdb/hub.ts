@@ -1,7 +1,7 @@
 /**
  * The owner of a data directory whose store only other threads use. It locks the directory, starts the thread that owns
- * the file, and creates a port to that thread for each of the others (`worker-store.ts`). Compaction and expiry run
- * here, once for all threads.
+ * the file, and creates a port to that thread for each of the other threads (`worker-store.ts`). Compaction and expiry
+ * run here, once for all threads.
  */
 import { MessageChannel } from 'node:worker_threads'
 import { SharedRevisions } from '../shared-revisions.ts'
@@ -71,14 +71,16 @@ export class StoreHub {
         get revision() {
           return shared.revision
         },
-        // Each store trims its own log tail.
+        // The hub has no log tail. Each store trims its own tail.
         forget: () => {},
       },
     })
     this.#expiry = new Expiry({ connection, now: () => clock.now(), onDeleted: () => {}, onError })
   }
 
-  /** Creates a port for one more thread, to be transferred to it. The port closes when that thread ends. */
+  /**
+   * Creates a port that another thread can use. The port is transferred to that thread and closes when the thread ends.
+   */
   async connect(): Promise<StorePort> {
     if (this.#closing) throw new StoreError('the store is closed')
     const { port1, port2 } = new MessageChannel()
@@ -89,7 +91,7 @@ export class StoreHub {
     return { port: port2, memory }
   }
 
-  /** Closes the file. Stores of other threads that are still open end, too. */
+  /** Closes the file. Open stores of other threads end as well. */
   async close(): Promise<void> {
     this.#closing = true
     this.#stop()

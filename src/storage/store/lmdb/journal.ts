@@ -1,6 +1,6 @@
 /**
- * The journal of the embedded store as other threads see it. It sends requests to the thread that owns the file
- * (read-journal.ts).
+ * The journal of the embedded store for threads that do not own the file. Sends requests to the thread that owns the
+ * file (read-journal.ts).
  */
 import { assertKey } from '../key.ts'
 import { Unpacker } from '../pack.ts'
@@ -15,7 +15,7 @@ export interface JournalParts {
   readonly list: (range: ListRange & { readonly revision: Revision }) => Promise<Snapshot>
 }
 
-/** Returns undefined if no journal is kept. */
+/** Opens the journal. Returns undefined if the store has no journal. */
 export function openJournal(retention: Retention | undefined, parts: JournalParts): Journal | undefined {
   return (retention?.time ?? 0) > 0 ? new LmdbJournal(parts) : undefined
 }

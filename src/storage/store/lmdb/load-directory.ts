@@ -22,7 +22,7 @@ import {
   writeState,
 } from './tables.ts'
 
-/** Throws StoreError if the directory is in use or already contains data. */
+/** Starts to load the directory. Throws StoreError if the directory is in use or already contains data. */
 export async function loadDirectory(directory: string, load: Load): Promise<StoreLoader> {
   await makeDirectory(directory)
   const release = await lockDirectory(directory)
@@ -43,7 +43,7 @@ export async function loadDirectory(directory: string, load: Load): Promise<Stor
 }
 
 const clearedAtOnce = 1000
-/** Space for the mark and the state. */
+/** Disk space for the mark of an unfinished store and the state. */
 const markNeed = needOfChange(1000, 0)
 
 interface Place {
@@ -110,7 +110,7 @@ class DirectoryLoading implements StoreLoader {
     return 0
   }
 
-  /** Removes some leftovers of an interrupted load of other data. Returns false if there are none. */
+  /** Removes some entries that an interrupted load of other data has left. Returns false if there are none. */
   #clear(table: Tables['current']): boolean {
     const keys = [...table.getKeys({ limit: clearedAtOnce })].map((key) => Buffer.from(key))
     if (keys.length === 0) return false

@@ -9,8 +9,8 @@ export class TimeMarks {
   }
 
   /**
-   * Returns the newest revision that had been reached by `time`, and drops older marks. Undefined if there is no mark
-   * that old.
+   * Returns the newest revision that had been reached by `time`, and drops older marks. Undefined if no mark is that
+   * old.
    */
   reachedBy(time: number): Revision | undefined {
     const next = this.#marks.findIndex((mark) => mark.time > time)

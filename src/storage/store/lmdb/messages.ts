@@ -20,7 +20,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Key, Revision } from '../store.ts'
 
-/** `open` is the first request and sent once. */
+/** A request to the thread. `open` is the first request and is sent once. */
 export type Request =
   | OpenRequest
   | CommitRequest
@@ -44,7 +44,9 @@ export type Request =
 
 /** When the pages of a data file are checked while it is in use. */
 export interface BackgroundCheckOptions {
-  /** Size in bytes. A smaller file is checked before it is opened, which is faster than starting a thread. */
+  /**
+   * Minimum file size in bytes. A smaller file is checked before it is opened, which is faster than starting a thread.
+   */
   readonly above: number
   /** Delay after the file is opened, so that the check does not slow down a start. */
   readonly delayMs: number
@@ -54,7 +56,7 @@ export interface OpenRequest {
   readonly type: 'open'
   readonly id: number
   readonly directory: string
-  /** Undefined if all pages are checked before the file is opened. */
+  /** When to check pages while the file is in use. Undefined if all pages are checked before the file is opened. */
   readonly backgroundCheck: BackgroundCheckOptions | undefined
 }
 
@@ -72,7 +74,7 @@ export interface AttachRequest {
 /** How far back a read can go: to the start of the history window or of the journal. */
 export type Reach = 'history' | 'journal'
 
-/** Pins or unpins a revision that is being read. The reply says whether it can be read. */
+/** Pins or unpins a revision that is being read. The reply tells whether the revision can be read. */
 export interface PinRequest {
   readonly type: 'pin' | 'unpin'
   readonly id: number
@@ -90,9 +92,9 @@ export interface CompactRequest {
   readonly journal: JournalBounds | undefined
 }
 
-/** Bounds of the changes that stay in the log for the journal although they are before the history window. */
+/** Bounds of the changes that the log keeps for the journal although they are before the history window. */
 export interface JournalBounds {
-  /** Changes since this wall-clock time. */
+  /** The journal keeps changes since this wall-clock time. */
   readonly since: number
   readonly bytes: number
   readonly withoutValues: readonly string[]
@@ -104,7 +106,7 @@ export interface CommitRequest {
   readonly writes: ArrayBuffer
 }
 
-/** The rest of a list: keys with this prefix after `after`, at `revision`. */
+/** The part of a list that is still to be read: keys with this prefix after `after`, at `revision`. */
 export interface SliceRange {
   readonly prefix: string
   readonly after: Key | undefined
@@ -118,7 +120,7 @@ export interface OpenReply {
   readonly floor: Revision
 }
 
-/** `resume` is the key to continue after. Undefined at the end of the range. */
+/** A slice of a list. `resume` is the key to continue after. Undefined at the end of the range. */
 export interface ListReply {
   readonly entries: ArrayBuffer
   readonly resume: Key | undefined
@@ -135,7 +137,7 @@ export interface CompactReply {
   readonly floor: Revision
 }
 
-/** Undefined if the time is before the start of the journal. */
+/** The revision at a point in time. Undefined if the time is before the start of the journal. */
 export interface WhenReply {
   readonly revision: Revision | undefined
 }
@@ -144,27 +146,30 @@ export interface PinReply {
   readonly readable: boolean
 }
 
-/** Unsolicited changes for the stores of other threads, packed as a log slice. */
+/** Changes for the stores of other threads, which they have not requested. Packed as a log slice. */
 export interface Broadcast {
   readonly changes: SharedArrayBuffer
 }
 
 export interface Failure {
   /**
-   * `full`: no room, but the store continues. `failed`: the disk rejected a write or a sync, and nothing can be written
-   * any more. `damaged`: the same, because the data file is damaged.
+   * `full`: there is no room, but the store continues. `failed`: the disk rejected a write or a sync, and the store
+   * cannot write any more. `damaged`: the same, because the data file is damaged.
    */
   readonly kind: 'full' | 'failed' | 'damaged' | 'error'
   readonly message: string
   /** Whether it is unknown if the request took effect. */
   readonly ambiguous: boolean
-  /** Whether the thread has stopped for good after this message (`damaged-memory.ts`) and will not answer any more. */
+  /**
+   * Whether the thread has stopped permanently after this message (`damaged-memory.ts`) and will not respond any more.
+   */
   readonly last?: boolean
 }
 
 /**
- * `result` is an ArrayBuffer or one of the reply types above, depending on the request. The reply to opening has id 0.
- * `cut` is set if keys were deleted without a log record for lack of space: nothing before this revision can be read.
+ * The reply to a request. `result` is an ArrayBuffer or one of the reply types above, depending on the request. The
+ * reply to `open` has id 0. `cut` is set if keys were deleted without a log record for lack of space: no revision
+ * before `cut` can be read.
  */
 export type Reply =
   | { readonly id: number; readonly result: unknown; readonly cut?: Revision | undefined }

@@ -1,7 +1,6 @@
 /**
- * Ownership of a data directory: its lock, the thread that opens its file, and the periodic work of the owner, which is
- * compaction and expiry. Used by a single store (`store.ts`) and by the hub for the stores of several threads
- * (`hub.ts`).
+ * A data directory with its owner's resources: its lock, the thread that opens its file, and periodic compaction and
+ * expiry. Used by a single store (`store.ts`) and by the hub for the stores of several threads (`hub.ts`).
  */
 import { type Clock, systemClock } from '../../../base/time/clock.ts'
 import type { Retention, StoreError } from '../store.ts'
@@ -11,27 +10,33 @@ import { lockDirectory } from './directory-lock.ts'
 import type { HistoryWindow } from './history-window.ts'
 import type { BackgroundCheckOptions, OpenReply } from './messages.ts'
 
-/** `every` runs a function periodically until stopped, without keeping the process alive. */
+/**
+ * A clock that can also run a function periodically. `every` returns a function that stops it. It does not keep the
+ * process alive.
+ */
 export interface StoreClock extends Clock {
   every(milliseconds: number, run: () => void): () => void
 }
 
 export interface OwnedDirectoryOptions {
   readonly directory: string
-  /** Checks the pages of a large data file while it is in use. By default all pages are checked before. */
+  /**
+   * When to check the pages of a large data file while it is in use. By default all pages are checked before the file
+   * is opened.
+   */
   readonly backgroundCheck?: BackgroundCheckOptions | undefined
   /** Minimum age of changes before they are compacted. Defaults to five minutes. */
   readonly historyMs?: number
-  /** How much of the journal to keep. Absent means no journal. */
+  /** How much of the journal to keep. If omitted, the store has no journal. */
   readonly retention?: Retention | undefined
   readonly clock?: StoreClock
-  /** Called when compaction or expiry fails; both are retried. Defaults to a process warning. */
+  /** Called when compaction or expiry fails. Both are retried. By default, the error becomes a process warning. */
   readonly onUpkeepError?: (error: Error) => void
   /** Called with problems that need attention while the store keeps working, such as a full disk. */
   readonly onWarning?: (message: string) => void
   /**
-   * Called once when nothing can be written any more: the disk rejected a write or a sync, or the thread has ended.
-   * Reads may still work. Only reopening the store, after a check of the disk, shows the stored data.
+   * Called once when the store cannot write any more, because the disk rejected a write or a sync, or because the
+   * thread has ended. Reads may still work. To find out what is stored, check the disk and reopen the store.
    */
   readonly onFailed?: (error: StoreError) => void
 }
@@ -61,7 +66,9 @@ export async function openOwnedDirectory(
 }
 
 const defaultHistoryMs = 5 * 60 * 1000
-/** The actual retention exceeds `historyMs` by up to this fraction. */
+/**
+ * Number of time marks per retention time. Changes are kept for longer than `historyMs` by up to this fraction of it.
+ */
 const marksPerHistory = 20
 
 /** Compacts old changes periodically. Returns a function that stops it. */

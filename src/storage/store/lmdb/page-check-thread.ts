@@ -8,16 +8,16 @@ import { PageCheck } from './page-check.ts'
 import type { Meta } from './page-file.ts'
 import { Damage } from './page-records.ts'
 
-/** What the thread checks: the pages of one state of a file. */
+/** The data that the thread checks: the pages of one state of a file. */
 export interface CheckedState {
   readonly path: string
   readonly meta: Meta
-  /** By page number: `pageFacts`. */
+  /** The facts about each page (see `pageFacts`), by page number. */
   readonly facts: Uint8Array<SharedArrayBuffer>
 }
 
 export interface CheckResult {
-  /** Undefined if the file is sound. */
+  /** A description of the damage. Undefined if the file is sound. */
   readonly damage: string | undefined
 }
 

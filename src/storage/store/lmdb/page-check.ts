@@ -1,14 +1,15 @@
 /**
- * Checks every used page of the data file. lmdb trusts its pages: a damaged page would crash the process or return wrong
- * data. The check reports an error instead.
+ * Checks every used page of the data file. lmdb trusts its pages: a damaged page would crash the process or return
+ * wrong data. The check reports an error instead.
  *
  * It verifies everything that lmdb relies on: each tree from its root (page numbers, page types, record offsets, key
  * order, and the tree's own counts), that no page is used twice, and that no used page is listed as free, which would
  * let lmdb overwrite it. Values are not checked here because they have their own checksums.
  *
- * The branch pages, one or two percent of the file, are read first. They tell where each leaf belongs. Then the file is
- * read once from start to end, so the time does not depend on how the pages of a tree are scattered. The check needs
- * eight bytes of memory per page. The file may change meanwhile if the pages of the checked state stay (`page-guard.ts`).
+ * The branch pages, one or two percent of the file, are read first. They show which tree each leaf belongs to. Then the
+ * file is read once from start to end, so the duration does not depend on how the pages of a tree are scattered. The
+ * check needs eight bytes of memory per page. The file may change during the check as long as the pages of the checked
+ * state are not overwritten (`page-guard.ts`).
  */
 import { closeSync, openSync, statSync } from 'node:fs'
 import { BoundedMap } from '../../../base/collections/bounded-map.ts'
@@ -35,7 +36,10 @@ import {
   unbounded,
 } from './page-records.ts'
 
-/** Throws StoreDamaged if the file is damaged. An absent or empty file is new. */
+/**
+ * Checks the file before it is opened. Throws StoreDamaged if the file is damaged. Accepts an absent or empty file as a
+ * new file.
+ */
 export function checkPages(path: string): void {
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return
   const descriptor = openSync(path, 'r')
@@ -49,7 +53,7 @@ export function checkPages(path: string): void {
   }
 }
 
-/** Converts damage that `read` finds to the error for the operator. */
+/** Calls `read` and converts an error about damage to an error for the operator. */
 export function reportDamage<T>(path: string, read: () => T): T {
   try {
     return read()
@@ -67,7 +71,10 @@ export function checkMeta(descriptor: number): Meta {
   return meta
 }
 
-/** What is known of a page before the check is complete. All other pages are neither verified nor free. */
+/**
+ * The facts that are known about a page before the check is complete. A page without a fact is neither verified nor
+ * free.
+ */
 export const pageFacts = { verified: 1, free: 2 } as const
 
 /** The use of each page. */
@@ -85,20 +92,20 @@ interface Table {
 export class PageCheck {
   readonly #descriptor: number
   readonly #meta: Meta
-  /** By page number: `pageFacts`. May be shared with another thread. */
+  /** The facts about each page (see `pageFacts`), by page number. The memory may be shared with another thread. */
   readonly #facts: Uint8Array
   readonly #uses: Uint8Array
   /**
-   * By page number: for a branch or leaf, its parent (0 for a root) and its index there. For the first page of a long
-   * record, its number of pages.
+   * The parents by page number. For a branch or leaf, its parent page (0 for a root) and its index there. For the first
+   * page of a long record, its number of pages.
    */
   readonly #parents: Uint32Array
   readonly #indexes: Uint16Array
-  /** By page number: for a branch or leaf, its table. */
+  /** The tables by page number, for branches and leaves. */
   readonly #tableOf: Uint8Array
   readonly #tables: Table[] = []
   readonly #branches = new BoundedMap<number, Buffer>(cachedBranches)
-  /** Number of pages that were read from start to end. */
+  /** Number of pages that have been read from start to end so far. */
   #position = 0
 
   constructor(descriptor: number, meta: Meta, facts: Uint8Array) {
@@ -178,7 +185,10 @@ export class PageCheck {
     assertCounts(name, tree, counts)
   }
 
-  /** Claims the pages of a long record of a small tree, and verifies their header. Returns their number. */
+  /**
+   * Records the use of the pages of a long record in a small tree, and verifies the header of the record. Returns the
+   * number of pages.
+   */
   #claimLong(leaf: Leaf): number {
     const long = longRecordOf(leaf, this.#meta)
     if (long === undefined) return 0
@@ -187,14 +197,14 @@ export class PageCheck {
     return long.count
   }
 
-  /** Verifies the branch pages of a table, level by level, and claims its leaves. */
+  /** Verifies the branch pages of a table, level by level, and records the use of its leaves. */
   #claimTree(index: number): void {
     const { tree, counts } = this.#tables[index]!
     if (tree.root === undefined) return
     let level = [tree.root]
     this.#claimNode(tree.root, index, tree.depth <= 1 ? uses.leaf : uses.branch)
     for (let depth = 1; depth < tree.depth; depth++) {
-      // In the order of the file, because a level may be scattered.
+      // Reads the pages in the order of the file, because the pages of a level may be scattered.
       const pages = Float64Array.from(level).sort()
       level = []
       for (const page of pages) {
@@ -261,7 +271,7 @@ export class PageCheck {
     if (isComplete) this.#facts[page] = pageFacts.verified
   }
 
-  /** Claims the pages of a long record. Returns false if its first page is yet to be read. */
+  /** Records the use of the pages of a long record. Returns false if its first page has not been read yet. */
   #takeLong({ page, count }: LongRecord): boolean {
     this.#claim(page, count, uses.long)
     const isRead = page < this.#position
@@ -270,7 +280,7 @@ export class PageCheck {
     return isRead
   }
 
-  /** Remembers the length of a long record that starts with this page, in case that a later leaf refers to it. */
+  /** Remembers the length of a long record that starts with this page, in case a later leaf refers to it. */
   #noteLong(page: number, bytes: Buffer): void {
     if (wide(bytes, 0) === page && wide(bytes, 8) <= this.#meta.transaction)
       this.#parents[page] = longRecordPages(bytes) ?? 0
@@ -281,7 +291,7 @@ export class PageCheck {
     assertSound(longRecordPages(bytes) === count, () => `page ${page} has an unexpected type`)
   }
 
-  /** Returns the bounds of the keys below a page. They are in the branch pages above, which are verified. */
+  /** Returns the bounds of the keys below a page. They are in the branch pages above it, which are already verified. */
   #boundsOf(page: number): KeyBounds {
     const parent = this.#parents[page]!
     if (parent === 0) return unbounded
@@ -299,7 +309,7 @@ export class PageCheck {
     return bytes
   }
 
-  /** Claims pages. Each page must have a single use. */
+  /** Records the use of pages. Each page must have only one use. */
   #claim(page: number, count: number, use: number): void {
     const exists = page >= 2 && page + count <= this.#uses.length
     assertSound(exists, () => `it refers to page ${page}, which does not exist`)

@@ -1,10 +1,10 @@
 /**
  * Reads the pages of the data file without lmdb: its two meta pages, the records of its trees, and pages by number. The
- * layout is that of the lmdb version pinned in package.json (data version 2), little-endian.
+ * layout is that of the lmdb version pinned in package.json (data version 2). Numbers are little-endian.
  */
 import { readSync } from 'node:fs'
 
-/** Offset of a page's data. */
+/** Offset of the data in a page, after the page's header. */
 export const pageHeader = 24
 
 const magicAt = 24
@@ -27,7 +27,7 @@ export interface Meta {
   readonly main: Tree
 }
 
-/** The record of a tree: its root and its statistics. */
+/** The record that describes a tree: its root and its statistics. */
 export interface Tree {
   readonly flags: number
   readonly depth: number
@@ -35,7 +35,7 @@ export interface Tree {
   readonly leaves: number
   readonly overflows: number
   readonly entries: number
-  /** Undefined if the tree is empty. */
+  /** The root page. Undefined if the tree is empty. */
   readonly root: number | undefined
 }
 
@@ -61,9 +61,9 @@ export function wide(bytes: Buffer, at: number): number {
 }
 
 /**
- * Returns the newest meta page; undefined if the two pages are not consistent. Even transactions write the first page
- * and odd ones the second, so one is always exactly one transaction older. Otherwise the newest page was lost to
- * damage, and the older one would show an outdated state.
+ * Returns the newest meta page. Transactions with even numbers write the first meta page and those with odd numbers the
+ * second, so one page is always exactly one transaction older than the other. Otherwise the newest page was lost to
+ * damage, and the older page would show an outdated state. In that case, returns undefined.
  */
 export function readMeta(descriptor: number): Meta | undefined {
   const first = readAt(descriptor, 0, Buffer.allocUnsafe(metaBytes))
@@ -93,7 +93,10 @@ function isMeta(page: Buffer, index: number, pageSize: number): boolean {
   )
 }
 
-/** Fills the buffer from this position of the file, with zeros past the end of the file. Returns the buffer. */
+/**
+ * Fills the buffer with the bytes of the file from this position, and with zeros past the end of the file. Returns the
+ * buffer.
+ */
 export function readAt(descriptor: number, position: number, bytes: Buffer): Buffer {
   for (let done = 0; done < bytes.length; ) {
     const readBytes = readSync(descriptor, bytes, done, bytes.length - done, position + done)
@@ -103,7 +106,7 @@ export function readAt(descriptor: number, position: number, bytes: Buffer): Buf
   return bytes
 }
 
-/** Returns the page number in a branch record: six bytes in place of size and flags. */
+/** Returns the page number in a branch record: six bytes that take the place of size and flags. */
 export function childOf(bytes: Buffer, at: number): number {
   return bytes.readUInt16LE(at + 4) * 2 ** 32 + bytes.readUInt32LE(at)
 }

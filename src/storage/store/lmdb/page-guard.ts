@@ -1,11 +1,12 @@
 /**
- * Verifies pages before lmdb reads them, while the check of the whole file still runs in another thread. So lmdb never
- * follows a damaged page (docs/decisions/0062-start.md).
+ * Verifies pages before lmdb reads them, while another thread still checks the whole file. lmdb therefore never follows
+ * a reference in a damaged page (docs/decisions/0062-start.md).
  *
- * `reach` follows the path from the root to a key, like lmdb does, and verifies every page of the opened state on it, with
- * the leaves before and after. A page that was written since is not verified: it was made from verified pages. Pages of
- * the opened state are not overwritten until the check is complete, because the caller holds a read transaction. So a page
- * number tells which kind it is: pages that were free or beyond the end at the start are new, all others are old.
+ * `reach` follows the path from the root to a key, like lmdb does. It verifies every page of the opened state on that
+ * path, and the leaves before and after. Pages written since then are not verified, because they were made from
+ * verified pages. Until the check is complete, lmdb does not overwrite pages of the opened state, because the caller
+ * has an open read transaction. The page number therefore tells new pages from old ones: pages that were free or beyond
+ * the end of the file at the start are new, all other pages are old.
  */
 
 import { checkMeta, PageCheck, pageFacts } from './page-check.ts'
@@ -27,11 +28,11 @@ import {
   unbounded,
 } from './page-records.ts'
 
-/** The keys between which lmdb stays on verified leaves. Undefined means up to the end of the table. */
+/** The range of keys whose pages are verified. Undefined means up to the end of the table. */
 export interface VerifiedRange {
-  /** The last key of the leaf before. */
+  /** The last key of the preceding leaf. */
   readonly previous: Buffer | undefined
-  /** The first key of the leaf after. */
+  /** The first key of the following leaf. */
   readonly next: Buffer | undefined
 }
 
@@ -39,7 +40,7 @@ export interface VerifiedRange {
 interface Step {
   readonly bytes: Buffer
   readonly bounds: KeyBounds
-  /** Whether the page belongs to the opened state. Such a page refers only to pages of that state. */
+  /** Whether the page belongs to the opened state. Such a page refers only to other pages of that state. */
   readonly isOld: boolean
   readonly index: number
 }
@@ -59,16 +60,21 @@ interface Path {
 }
 
 export class PageGuard {
-  /** The opened state. */
+  /** The meta page of the opened state. */
   readonly meta: Meta
-  /** By page number: `pageFacts`. Shared with the thread that checks the whole file. */
+  /**
+   * The facts about each page (see `pageFacts`), by page number. The memory is shared with the thread that checks the
+   * whole file.
+   */
   readonly facts: Uint8Array<SharedArrayBuffer>
   readonly #descriptor: number
   #trees: { readonly transaction: number; readonly byName: ReadonlyMap<string, Tree> } | undefined
-  /** Number of removals in the current transaction. */
+  /** Number of records removed in the current transaction. */
   #removals = 0
 
-  /** Verifies what lmdb reads when it opens the file: the meta pages, the list of tables and the free list. */
+  /**
+   * Verifies the pages that lmdb reads when it opens the file: the meta pages, the list of tables and the free list.
+   */
   constructor(descriptor: number) {
     this.#descriptor = descriptor
     this.meta = checkMeta(descriptor)
@@ -76,7 +82,7 @@ export class PageGuard {
     new PageCheck(descriptor, this.meta, this.facts).checkRoots()
   }
 
-  /** Verifies the pages between the root and the key, and the leaves next to it. Throws Damage. */
+  /** Verifies the pages between the root and the key, and the leaves next to the key's leaf. Throws Damage. */
   reach(table: string, key: Buffer | undefined): VerifiedRange {
     const path = this.#path(table, (bytes) => (key === undefined ? 0 : childIndex(bytes, key)))
     return path === undefined ? { previous: undefined, next: undefined } : this.#around(path, 1)
@@ -89,15 +95,15 @@ export class PageGuard {
   }
 
   /**
-   * Verifies the pages that the removal of a key can touch. lmdb merges pages that are nearly empty with their neighbors,
-   * so each removal of a transaction can reach one leaf further.
+   * Verifies the pages that lmdb may read or change when it removes a key. lmdb merges pages that are nearly empty with
+   * their neighbors, so each removal in a transaction can reach one leaf further.
    */
   reachForRemoval(table: string, key: Buffer): void {
     const path = this.#path(table, (bytes) => childIndex(bytes, key))
     if (path === undefined) return
     this.#removals++
     this.#around(path, this.#removals + 1)
-    // To merge branch pages, lmdb reads the first key below each.
+    // To merge branch pages, lmdb reads the first key below each of them.
     for (const [i, { bytes, bounds, isOld, index }] of path.steps.entries())
       for (const sibling of [index - 1, index + 1])
         if (sibling >= 0 && sibling < recordCount(bytes))
@@ -108,7 +114,7 @@ export class PageGuard {
           )
   }
 
-  /** Verifies this many leaves on both sides of a path. */
+  /** Verifies this number of leaves on each side of a path. */
   #around(path: Path, count: number): VerifiedRange {
     const previous = this.#neighbor(path, count, -1)
     const next = this.#neighbor(path, count, 1)
@@ -118,7 +124,7 @@ export class PageGuard {
     }
   }
 
-  /** Verifies leaves in one direction. Returns the content of the nearest one. */
+  /** Verifies leaves in one direction. Returns the content of the nearest leaf. */
   #neighbor(path: Path, count: number, direction: 1 | -1): Buffer | undefined {
     let nearest: Buffer | undefined
     let at: Path | undefined = path
@@ -144,7 +150,7 @@ export class PageGuard {
     return undefined
   }
 
-  /** Undefined if the table is empty or does not exist yet. */
+  /** Returns the path to a leaf. Undefined if the table is empty or does not exist yet. */
   #path(table: string, choose: (bytes: Buffer) => number): Path | undefined {
     const tree = this.#tree(table)
     if (tree?.root === undefined) return undefined
@@ -192,8 +198,8 @@ export class PageGuard {
   #verifyLeaf(table: string, position: Position): void {
     const { page, bounds } = position
     const isOld = this.#assertUse(position)
-    // The records of a new leaf can still refer to long records of the opened state. Those were verified with the leaf
-    // that held them before.
+    // The records of a new leaf can still refer to long records of the opened state. Those long records were verified
+    // together with the old leaf that contained the reference.
     if (!isOld || this.facts[page] === pageFacts.verified) return
     const bytes = this.#read(page)
     assertHeader(bytes, page, this.meta.transaction)
@@ -212,7 +218,7 @@ export class PageGuard {
     assertSound(longRecordPages(bytes) === count, () => `page ${page} has an unexpected type`)
   }
 
-  /** Returns whether a page belongs to the opened state. */
+  /** Checks the use of a page. Returns whether the page belongs to the opened state. */
   #assertUse({ page, isBelowOld }: Position): boolean {
     const isOld = this.#isOld(page)
     assertSound(
@@ -227,7 +233,7 @@ export class PageGuard {
     return page <= this.meta.lastPage && this.facts[page] !== pageFacts.free
   }
 
-  /** Returns the newest tree of a table. All its pages are old or made from verified ones. */
+  /** Returns the newest tree of a table. All its pages are old or were made from verified pages. */
   #tree(table: string): Tree | undefined {
     const meta = readMeta(this.#descriptor)
     if (meta === undefined) throw new Damage('its first two pages are invalid')

@@ -1,18 +1,18 @@
 /**
- * Verifies single pages of the data file: the layout, the records, and the order of the keys. Everything that lmdb relies
- * on when it searches a page is checked here. A page that passes cannot crash lmdb or lead it to a wrong record, provided
- * that the pages it refers to pass too.
+ * Verifies single pages of the data file: the layout, the records, and the order of the keys. The checks cover
+ * everything that lmdb relies on when it searches a page. A page that passes cannot crash lmdb or lead it to a wrong
+ * record, provided that the pages that it refers to pass as well.
  */
 import { childOf, type Meta, pageHeader, type Tree, wide } from './page-file.ts'
 
-/** The reason why a file is damaged. */
+/** An error that describes why a file is damaged. */
 export class Damage extends Error {}
 
 export function assertSound(sound: boolean, what: () => string): void {
   if (!sound) throw new Damage(what())
 }
 
-/** Flags of pages and records. */
+/** Flags of pages and records in the data file. */
 const branchPage = 1
 const leafPage = 2
 const overflowPage = 4
@@ -22,9 +22,9 @@ export const treeRecord = 2
 export interface Leaf {
   readonly flags: number
   readonly key: Buffer
-  /** The value, or for a long record the reference to its pages. */
+  /** The value. For a long record, the reference to its pages. */
   readonly data: Buffer
-  /** Length of the value. */
+  /** Length of the value in bytes. */
   readonly size: number
 }
 
@@ -34,7 +34,7 @@ export interface LongRecord {
   readonly count: number
 }
 
-/** All keys of a page are at least `low` and below `high`. Undefined means no bound. */
+/** The bounds of the keys of a page: at least `low` and below `high`. Undefined means no bound. */
 export interface KeyBounds {
   readonly low: Buffer | undefined
   readonly high: Buffer | undefined
@@ -42,17 +42,20 @@ export interface KeyBounds {
 
 export const unbounded: KeyBounds = { low: undefined, high: undefined }
 
-/** The position of a page: its table and whether it is at the lowest level of the tree. */
+/** The position of a page in a table, and whether the page is at the lowest level of the tree. */
 export interface PagePlace {
   readonly page: number
   readonly table: string
   readonly isLeaf: boolean
   readonly bounds: KeyBounds
-  /** Undefined for the free list, whose keys are transaction numbers and do not sort as bytes. */
+  /** Whether keys sort as bytes. False only for the free list, whose keys are transaction numbers. */
   readonly ordered?: false
 }
 
-/** Verifies the header of a page: its own number, and a transaction that is not newer than the state that is checked. */
+/**
+ * Verifies the header of a page. The page must contain its own number, and a transaction that is not newer than the
+ * checked state.
+ */
 export function assertHeader(bytes: Buffer, page: number, transaction: number): void {
   assertSound(wide(bytes, 0) === page, () => `page ${page} has unexpected content`)
   assertSound(wide(bytes, 8) <= transaction, () => `page ${page} is newer than the last transaction`)
@@ -87,7 +90,7 @@ export function boundsOfChild(bytes: Buffer, index: number, { low, high }: KeyBo
   }
 }
 
-/** Index of the child whose keys include this one. */
+/** Index of the child whose range includes this key. */
 export function childIndex(bytes: Buffer, key: Buffer): number {
   let low = 0
   let high = recordCount(bytes) - 1
@@ -99,7 +102,7 @@ export function childIndex(bytes: Buffer, key: Buffer): number {
   return low
 }
 
-/** Verifies type and layout of a page: all records are within the page and after their list. */
+/** Verifies type and layout of a page: all records must be within the page and after the list of their offsets. */
 function assertLayout(bytes: Buffer, { page, isLeaf }: Pick<PagePlace, 'page' | 'isLeaf'>): void {
   const expected = isLeaf ? leafPage : branchPage
   assertSound(bytes.readUInt16LE(18) === expected, () => `page ${page} has an unexpected type`)
@@ -139,7 +142,7 @@ export function assertLeaf(bytes: Buffer, place: PagePlace, onRecord: (leaf: Lea
   }
 }
 
-/** Verifies that a key is after the previous one, or not before the lower bound if it is the first. */
+/** Verifies that a key is after the previous key, or not before the lower bound if it is the first key. */
 function assertNext(table: string, key: Buffer, { low, high, isFirst }: KeyBounds & { isFirst: boolean }): Buffer {
   const order = low === undefined ? 1 : key.compare(low)
   const sound = (isFirst ? order >= 0 : order > 0) && (high === undefined || key.compare(high) < 0)
@@ -157,7 +160,7 @@ function readLeaf(bytes: Buffer, index: number, table: string): Leaf {
   return { flags, key: bytes.subarray(at + 8, keyEnd), data: bytes.subarray(keyEnd, dataEnd), size }
 }
 
-/** Returns the pages of a long record; undefined if the value is in the leaf itself. */
+/** Returns the pages of a long record. Undefined if the leaf itself contains the value. */
 export function longRecordOf({ flags, data, size }: Leaf, { pageSize, lastPage }: Meta): LongRecord | undefined {
   if (flags !== longRecord) return undefined
   const page = wide(data, 0)
@@ -168,12 +171,12 @@ export function longRecordOf({ flags, data, size }: Leaf, { pageSize, lastPage }
   return { page, count }
 }
 
-/** Number of pages of the long record that starts with this page; undefined if none starts here. */
+/** Number of pages of the long record that starts with this page. Undefined if no long record starts here. */
 export function longRecordPages(bytes: Buffer): number | undefined {
   return bytes.readUInt16LE(18) === overflowPage ? bytes.readUInt32LE(20) : undefined
 }
 
-/** Verifies that the counts of a traversal are those of the tree. */
+/** Verifies that the pages and records counted in a traversal match the counts in the tree's record. */
 export function assertCounts(table: string, tree: Tree, counts: TreeCounts): void {
   for (const what of ['branches', 'leaves', 'overflows', 'entries'] as const)
     assertSound(

@@ -1,7 +1,7 @@
 /**
- * Reads the journal in the store's thread. The log serves as the journal: it holds the value that each change replaced,
- * with its note, until compaction deletes it. The changes of one key are found through `history`, which has a record
- * for each replaced version, and `current`.
+ * Reads the journal in the store's thread. The log serves as the journal: for each change it contains the note and the
+ * replaced value, until compaction deletes the record. To find the changes of one key, the code reads `current` and
+ * `history`, which has a record for each replaced version.
  */
 
 import { Packer } from '../pack.ts'
@@ -31,8 +31,8 @@ export interface JournalRange {
 }
 
 /**
- * Returns changes of a key before a revision, newest first: as many as fit into one slice, and at least one if any
- * exists. Throws StoreError if a record is damaged.
+ * Returns the changes of a key before a revision, newest first. Returns as many as fit into one slice, and at least one
+ * if any exists. Throws StoreError if a record is damaged.
  */
 export function readJournalChanges(tables: Tables, key: Key, { before, limit, floor }: JournalRange): ArrayBuffer {
   const packer = new Packer(16 * 1024)
@@ -82,7 +82,7 @@ function* journalChangesOf(
   }
 }
 
-/** Returns undefined if the record is no longer kept. */
+/** Returns the note of a change. Undefined if the change has no note or its record is no longer kept. */
 function noteAt(tables: Tables, revision: Revision, floor: Revision): Note | undefined {
   return revision <= floor ? undefined : logRecordAt(tables, revision).note
 }
@@ -99,15 +99,15 @@ function firstAfter({ log }: Tables, revision: Revision): Revision | undefined {
 }
 
 /**
- * Returns the newest revision at a given time; undefined if the time is before the oldest kept change. Uses binary
- * search.
+ * Returns the newest revision at a given time, with a binary search. Undefined if the time is before the oldest kept
+ * change.
  */
 export function revisionAt(tables: Tables, state: State, time: number): Revision | undefined {
   let low = floorOf(tables, state)
   let high = state.revision
   const isBefore = (revision: Revision) => (timeAfter(tables, revision) ?? Number.POSITIVE_INFINITY) <= time
   if (!isBefore(low - 1)) return undefined
-  // The changes up to `low` were made by that time, those after `high` were not.
+  // Changes up to `low` were made by that time. Changes after `high` were made later.
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
     if (isBefore(middle - 1)) low = middle
@@ -116,7 +116,10 @@ export function revisionAt(tables: Tables, state: State, time: number): Revision
   return low
 }
 
-/** Reserved and released keys have no notes. They precede the write, which has one. */
+/**
+ * Maximum number of consecutive changes without a note. Reserved and released keys have no notes. They precede the
+ * write, which has a note.
+ */
 const maxWithoutNote = maxReservedKeys + 1
 
 /** Returns the time of the first change with a note after a revision. */

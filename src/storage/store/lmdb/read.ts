@@ -1,10 +1,10 @@
 /**
- * Reads in the store's thread: slices of a list at a revision, of its count, and of the log. Every slice is bounded so
- * that commits can run in between. All slices of a list are exact at the list's revision.
+ * Reads in the store's thread: list slices, counts and log slices. Every slice is bounded so that commits can run
+ * between slices. All slices of a list show exactly the state at the list's revision.
  *
- * The state at revision R consists of the entries of `current` written up to R and, for keys changed since then, the
- * versions in `history` that were written up to R and replaced later. Both are traversed in key order, with one lookup
- * per key regardless of the number of versions.
+ * The state at revision R consists of two parts: the entries of `current` that were written up to R, and the versions
+ * in `history` that were written up to R and replaced later. Both are traversed in key order, with one lookup per key
+ * regardless of the number of versions.
  */
 
 import { Packer } from '../pack.ts'
@@ -23,16 +23,19 @@ import {
 } from './tables.ts'
 
 /**
- * A slice ends at whichever limit is reached first. All examined keys count, whether or not they existed at the
- * revision.
+ * Maximum size of a slice. A slice ends at the limit that it reaches first. All examined keys count, even if they did
+ * not exist at the revision.
  */
 const listSlice = { keys: 500, bytes: 1024 * 1024 }
 const countSlice = { keys: 5000, bytes: Number.POSITIVE_INFINITY }
 const logSliceBytes = 1024 * 1024
-/** To count at a revision, up to this many changes are undone. For more, the keys are traversed. */
+/**
+ * Maximum number of changes to undo for a count at an older revision. If there are more, the keys are traversed
+ * instead.
+ */
 const maxUndone = 2000
 
-/** Returns the entry of one key as a packed block; empty if the key is absent. */
+/** Returns the entry of one key as a packed block. The block is empty if the key is absent. */
 export function getEntry({ current }: Tables, key: Key): ArrayBuffer {
   const packer = new Packer()
   const bytes = Buffer.from(key)
@@ -44,12 +47,15 @@ export function getEntry({ current }: Tables, key: Key): ArrayBuffer {
   return packer.finish()
 }
 
-/** Returns the value of a `current` record. Empty if the record is damaged, which no reader accepts as a value. */
+/**
+ * Returns the value of a `current` record. Returns no bytes if the record is damaged, because no reader accepts an
+ * empty value.
+ */
 function soundValue(key: Bytes, record: Lent): Buffer {
   return isSound(key, record) ? record.subarray(8) : record.subarray(0, 0)
 }
 
-/** Returns one slice of a list. At the newest revision `current` alone is read. */
+/** Returns one slice of a list. Reads only `current` if the list is at the newest revision. */
 export function listEntries(tables: Tables, newest: Revision, range: SliceRange, limit: number): ListReply {
   if (range.revision === newest) return listNewest(tables, range, limit)
   const slice = readSlice(
@@ -70,7 +76,7 @@ export function listEntries(tables: Tables, newest: Revision, range: SliceRange,
   return { entries: packer.finish(), resume: resume?.toString() }
 }
 
-/** Lists `current`, packed while reading, without an intermediate copy. */
+/** Lists `current`. Packs the entries while reading, without an intermediate copy. */
 function listNewest({ current }: Tables, range: SliceRange, limit: number): ListReply {
   const { start, end } = keyRange(range)
   const packer = new Packer(256 * 1024)
@@ -90,7 +96,7 @@ function listNewest({ current }: Tables, range: SliceRange, limit: number): List
   return { entries: packer.finish(), resume: undefined }
 }
 
-/** Returns the number of keys of the range at its revision, or of those in one slice. */
+/** Counts the keys of a range at its revision. Returns the total, or the count of one slice. */
 export function countEntries(tables: Tables, newest: Revision, range: SliceRange): CountReply {
   // lmdb's fast count reads all pages of the range at once, so they must have been checked.
   if (!tables.isGuarded() && newest - range.revision <= maxUndone)
@@ -99,7 +105,10 @@ export function countEntries(tables: Tables, newest: Revision, range: SliceRange
   return { count: entries.length, resume: resume?.toString() }
 }
 
-/** Counts at a revision with few later changes: takes lmdb's fast count of current keys and undoes the changes. */
+/**
+ * Counts the keys at a revision with few later changes: starts from lmdb's fast count of current keys and undoes the
+ * changes.
+ */
 function countNewest({ current, log }: Tables, range: SliceRange): number {
   const { start, end } = keyRange(range)
   const changesByKey = new Map<string, { readonly before: number; now: number }>()
@@ -177,10 +186,10 @@ function readCurrent(
   return { entries, bytes, resume: undefined }
 }
 
-// The other versions of a key are skipped one by one at first, then with a jump.
+// Number of versions of a key to skip one by one before jumping past the rest.
 const stepsBeforeJump = 4
 
-/** Returns the versions in `history` at the revision, for keys replaced or deleted since. */
+/** Returns the versions in `history` that were current at the revision, for keys replaced or deleted since. */
 function readHistory(tables: Tables, at: Revision, { start, end }: KeyRange, bounds: Bounds, values: boolean): Slice {
   const entries: FoundEntry[] = []
   let bytes = 0
@@ -211,7 +220,7 @@ function readHistory(tables: Tables, at: Revision, { start, end }: KeyRange, bou
   return { entries, bytes, resume: undefined }
 }
 
-/** Returns the version of a key that was written up to `at` and replaced later. */
+/** Returns the version of a key that was written up to revision `at` and replaced later. */
 function versionAt(tables: Tables, key: Buffer, at: Revision, values: boolean): FoundEntry | undefined {
   const newestFirst = { start: versionKey(key, at), end: versionKey(key, 0), reverse: true, limit: 1 }
   for (const { key: version, value } of tables.history.getRange(newestFirst)) {
@@ -225,7 +234,8 @@ function versionAt(tables: Tables, key: Buffer, at: Revision, values: boolean): 
 }
 
 /**
- * Merges both in key order, up to where both were read. No key is in both: an entry in `current` has not been replaced.
+ * Merges both slices in key order, up to the key that both have reached. No key is in both, because an entry in
+ * `current` has not been replaced.
  */
 function merge(live: Slice, replaced: Slice): Slice {
   if (replaced.entries.length === 0 && replaced.resume === undefined) return live
@@ -244,13 +254,15 @@ function keyRange({ prefix, after: last }: SliceRange): KeyRange {
 }
 
 /**
- * Returns the smallest bytes after a key and all its versions that are not after any other key. Keys contain no NUL.
+ * Returns the smallest byte string after a key and all its versions that does not skip any other key. Keys contain no
+ * NUL.
  */
 function after(key: Buffer): Buffer {
   return Buffer.concat([key, Buffer.of(1)])
 }
 
-// UTF-8 contains no byte 255, so the last byte can be incremented.
+// Returns the end of the range of keys with this prefix. UTF-8 contains no byte 255, so the last byte can be
+// incremented.
 function endOfPrefix(prefix: Buffer): Buffer | undefined {
   if (prefix.length === 0) return undefined
   const end = Buffer.from(prefix)
@@ -258,7 +270,7 @@ function endOfPrefix(prefix: Buffer): Buffer | undefined {
   return end
 }
 
-/** Returns changes after a revision: at least one, unless the log ends there. */
+/** Returns changes after a revision. Returns at least one, unless the log ends there. */
 export function readLog(tables: Tables, after: Revision, limit: number): ArrayBuffer {
   const packer = new Packer(64 * 1024)
   for (const revision of logRevisions(tables, after, limit)) {
@@ -274,7 +286,7 @@ function packRecord(tables: Tables, revision: Revision, packed: Packer): void {
   packed.number(deletes ? 1 : 0)
   packed.bytes(key)
   packed.number(previous)
-  // Copied before the next read overwrites it.
+  // The replaced value is copied before the next read overwrites it.
   if (previous !== 0) packed.bytes(replaced)
   if (!deletes) packed.bytes(writtenAt(tables, key, revision))
 }
@@ -294,7 +306,7 @@ function writtenAt(tables: Tables, key: Buffer, revision: Revision): Buffer {
   return replacedBy(tables, readRevision(replacedAt, 0), { key, revision })
 }
 
-/** Returns the value that a change replaced, which must be this version of this key. */
+/** Returns the value that a change replaced. Checks that the record is for this version of this key. */
 function replacedBy(tables: Tables, at: Revision, { key, revision }: { key: Buffer; revision: Revision }): Lent {
   const { replaced, ...record } = logRecordAt(tables, at)
   if (!record.key.equals(key) || record.previous !== revision)
@@ -302,7 +314,7 @@ function replacedBy(tables: Tables, at: Revision, { key, revision }: { key: Buff
   return replaced
 }
 
-/** Throws StoreError if the record is missing or damaged. */
+/** Returns the log record of a revision. Throws StoreError if the record is missing or damaged. */
 export function logRecordAt({ log }: Tables, revision: Revision): LogRecord {
   const record = log.get(revisionKey(revision))
   if (record === undefined) throw new StoreError(`the data file is damaged: change ${revision} is missing`)

@@ -1,4 +1,6 @@
-/** Reads through the store's thread: entries, lists in slices, the log. `History` decides how far back reads can go. */
+/**
+ * Reads through the store's thread: entries, lists in slices, and the log. `History` decides how far back reads can go.
+ */
 
 import { Unpacker } from '../pack.ts'
 import { readChanges } from '../packed-changes.ts'
@@ -34,11 +36,11 @@ export class Reader {
     })
   }
 
-  /** Returns changes after a revision: at least one, unless the log ends there. Throws RevisionGone. */
+  /** Returns changes after a revision. Returns at least one, unless the log ends there. Throws RevisionGone. */
   async log(after: Revision, limit: number): Promise<readonly Change[]> {
     this.#history.assertKept(after, 'history')
     const reply = (await this.#connection.request({ type: 'log', after, limit })) as ArrayBuffer
-    // Compaction may have overtaken the read.
+    // Compaction may have deleted changes while they were being read.
     this.#history.assertKept(after, 'history')
     return readChanges(reply)
   }

@@ -12,12 +12,13 @@
  *
  * Revisions are eight bytes, big-endian, so that they sort as bytes. Keys contain no NUL, so the versions of a key are
  * adjacent in `history` and in the order of `current`. Replaced values are stored in the log, which grows sequentially.
- * Sorted by key, each value would cost a page. Values are raw: their readers interpret and verify them. This store
- * verifies only its own additions. A check is the two bytes that the six-byte revision next to it leaves free. A check
- * of 0 marks records from before checks existed (format 1, which is still readable).
+ * If they were sorted by key, each value would cost a page. The store does not interpret values: their readers verify
+ * them. The store verifies only the fields that it adds itself. A check is a two-byte checksum in the bytes that the
+ * six-byte revision next to it leaves free. A check of 0 marks records from before checks existed (format 1, which is
+ * still readable).
  *
  * A record of `expiry` counts only while its key is still at its revision. A commit that replaces or removes a lifetime
- * therefore need not look for the record. A directory without that table gets an empty one. A program that does not
+ * therefore need not find the old record. A directory without that table gets an empty one. A program that does not
  * know the table ignores it, and nothing expires in the meantime.
  */
 import { crc32 } from 'node:zlib'
@@ -28,7 +29,7 @@ import { type Guarding, guardedTable, plainTable, type Table } from './guarded-t
 
 export const formatVersion = 3
 
-/** Bytes that lmdb lends, in a buffer that the next read overwrites. Copy or use them before that. */
+/** Bytes in lmdb's own buffer, which the next read overwrites. Use or copy them before that. */
 export type Lent = Buffer
 
 export interface Tables {
@@ -38,7 +39,7 @@ export interface Tables {
   readonly log: Table
   readonly expiry: Table
   readonly meta: Table
-  /** Whether pages are still verified before they are read, which makes long reads slow. */
+  /** Whether pages are still verified before each read, which makes long reads slow. */
   isGuarded(): boolean
 }
 
@@ -52,10 +53,10 @@ export interface State {
 
 const formatKey = Buffer.from('format')
 const stateKey = Buffer.from('state')
-/** Present while the file is being loaded (load-directory.ts) and its content is incomplete. */
+/** Key of a record that is present while the file is being loaded (load-directory.ts) and its content is incomplete. */
 export const unfinishedKey = Buffer.from('unfinished')
 
-// Values are not converted. lmdb passes its own buffer to `decode`, with the length of the value.
+// An lmdb encoding that does not convert values. lmdb passes its own buffer to `decode`, with the length of the value.
 const rawValues = {
   encoder: {
     encode: (bytes: Bytes) => bytes,
@@ -63,7 +64,7 @@ const rawValues = {
   },
 }
 
-/** Verifies pages before they are read. `onOpen` is called before anything is read or written. */
+/** A guard that verifies pages before they are read. `onOpen` is called before anything is read or written. */
 export interface OpenGuarding extends Guarding {
   onOpen(root: Tables['root']): void
 }
@@ -80,9 +81,9 @@ export function openTables(directory: string, guarding?: OpenGuarding): Tables {
 export function openUnfinished(directory: string, guarding?: OpenGuarding): Tables {
   const root = open<Buffer, Bytes>({
     path: directory,
-    // Otherwise lmdb takes a directory with a dot in its name for the file.
+    // Without this option, lmdb takes a directory with a dot in its name for the data file.
     noSubdir: false,
-    // Otherwise readers could see a commit before it is durable, or even if its sync failed.
+    // With this option, readers could see a commit before it is durable, or even if its sync failed.
     overlappingSync: false,
     keyEncoding: 'binary',
     maxDbs: 8,
@@ -124,7 +125,7 @@ function readFormat(meta: Tables['meta']): number | undefined {
   return bytes?.readUInt32BE(0)
 }
 
-/** Records the current format. Programs that do not know checks cannot open the file from now on. */
+/** Records the current format. From now on, programs that do not know checks cannot open the file. */
 export function writeFormat(meta: Tables['meta']): void {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32BE(formatVersion)
@@ -140,7 +141,7 @@ export function readState(meta: Tables['meta']): State {
   return { format, revision: readRevision(bytes, 0), oldest: readRevision(bytes, 8) }
 }
 
-/** Writes both revisions with their checksum. */
+/** Writes the newest revision and the start of the history window, with their checksum. */
 export function writeState(meta: Tables['meta'], state: State): void {
   const bytes = Buffer.alloc(20)
   writeRevision(bytes, state.revision, 0)
@@ -149,7 +150,7 @@ export function writeState(meta: Tables['meta'], state: State): void {
   write(meta, stateKey, bytes)
 }
 
-/** Writes a record within a transaction; a failure aborts the transaction. */
+/** Writes a record within a transaction. A failure aborts the transaction. */
 export function write(table: Table, key: Bytes, value: Bytes): void {
   const written = table.putSync(key, value)
   if (written !== true) throw new StoreError('the data file is damaged: cannot write a record')
@@ -176,14 +177,17 @@ function writeRevision(bytes: Buffer, revision: Revision, offset: number): void 
   bytes.writeUInt32BE(revision >>> 0, offset + 4)
 }
 
-/** Returns the revision of a record of `current`, even if damaged: a commit must name it to replace the record. */
+/**
+ * Returns the revision of a record of `current`, even if the record is damaged: a commit must specify this revision to
+ * replace the record.
+ */
 export function heldRevision(record: Lent): Revision {
-  // Only a damaged record is that short.
+  // Only a damaged record is shorter than that.
   if (record.length < 8) return 1
   return record.readUInt16BE(2) * 2 ** 32 + record.readUInt32BE(4)
 }
 
-/** Writes revision and check into the eight bytes before a value. */
+/** Writes revision and check into the eight bytes before a value in `current`. */
 export function writeHeld(record: Buffer, key: Bytes, revision: Revision): void {
   writeRevision(record, revision, 0)
   record.writeUInt16BE(checkOf(key, revision), 0)
@@ -195,7 +199,7 @@ export function isSound(key: Bytes, record: Lent): boolean {
   return check === 0 || check === checkOf(key, heldRevision(record))
 }
 
-/** Computes the check of a key and an associated number. Never 0. */
+/** Computes the check of a key and a number that belongs to it. The check is never 0. */
 function checkOf(key: Bytes, belonging: number): number {
   const sum = crc32(key, ((belonging % 2 ** 32) ^ Math.floor(belonging / 2 ** 32)) >>> 0)
   return ((sum >>> 16) ^ sum) & 0xffff || 1
@@ -208,7 +212,7 @@ export function revisionKey(revision: Revision): Buffer {
   return bytes
 }
 
-/** Returns the key of a version in `history`. */
+/** Encodes the key of a version in `history`. */
 export function versionKey(key: Bytes, revision: Revision): Buffer {
   const bytes = Buffer.allocUnsafe(key.length + 9)
   bytes.set(key)
@@ -217,7 +221,7 @@ export function versionKey(key: Bytes, revision: Revision): Buffer {
   return bytes
 }
 
-/** Returns the key of a record in `expiry`. Times are milliseconds since 1970, in eight bytes like revisions. */
+/** Encodes the key of a record in `expiry`. Times are milliseconds since 1970, in eight bytes like revisions. */
 export function dueKey(due: number, revision: Revision): Buffer {
   const bytes = Buffer.allocUnsafe(16)
   writeRevision(bytes, due, 0)
@@ -232,7 +236,7 @@ export interface LoggedChange {
   readonly key: Bytes
   readonly replaced: Bytes
   readonly note: Note | undefined
-  /** Whether the replaced value was dropped. */
+  /** Whether the replaced value was dropped because the journal excludes it. */
   readonly reduced?: boolean
 }
 
@@ -240,18 +244,18 @@ export interface LogRecord extends LoggedChange {
   readonly previous: Revision
   readonly deletes: boolean
   readonly key: Buffer
-  /** The replaced value, empty if there was none. A lent buffer. */
+  /** The replaced value. Empty if there was none. The bytes are only valid until the next read. */
   readonly replaced: Lent
   readonly reduced: boolean
 }
 
 const keyAt = 11
-/** The flags of a record. */
+/** The flags of a log record. */
 const flags = { deletes: 1, note: 2, reduced: 4 } as const
-/** A note consists of its time, the length of its text, and the text. */
+/** Size in bytes of a note's header: the time and the length of the text that follows. */
 const noteHead = 10
 
-/** Encodes a log record. `revision` is that of the change. */
+/** Encodes a log record. `revision` is the revision of the change. */
 export function logRecord(revision: Revision, change: LoggedChange): Buffer {
   const { previous, deletes, key, replaced, note, reduced = false } = change
   const noteSize = note === undefined ? 0 : noteHead + note.text.length
@@ -272,7 +276,7 @@ function writeNote(bytes: Buffer, { time, text }: Note, at: number): void {
   bytes.set(text, at + noteHead)
 }
 
-/** Returns undefined if the record is damaged. */
+/** Decodes a log record. Returns undefined if the record is damaged. */
 export function readLogRecord(revision: Revision, bytes: Lent): LogRecord | undefined {
   const check = bytes.length < keyAt ? -1 : bytes.readUInt16BE(0)
   if (check !== 0 && (check < 0 || check !== logCheck(revision, bytes))) return undefined
@@ -294,25 +298,25 @@ export function readLogRecord(revision: Revision, bytes: Lent): LogRecord | unde
   }
 }
 
-/** Returns the offset of the replaced value. */
+/** Returns the offset of the replaced value in a log record. */
 function endOfNote(bytes: Buffer): number {
   const noteAt = keyAt + bytes.readUInt16BE(9)
   if ((bytes[8]! & flags.note) === 0) return noteAt
   return noteAt + noteHead > bytes.length ? bytes.length : noteAt + noteHead + bytes.readUInt16BE(noteAt + 8)
 }
 
-/** Computes the check of everything but the value, which has its own. */
+/** Computes the check of a log record without the value, which has its own checksum. */
 function logCheck(revision: Revision, bytes: Buffer): number {
   return checkOf(bytes.subarray(2, endOfNote(bytes)), revision)
 }
 
-/** Reads a single revision from `meta`; 0 if absent. */
+/** Reads a single revision from `meta`. Returns 0 if it is absent. */
 export function readMark(meta: Tables['meta'], key: Buffer): Revision {
   const bytes = meta.get(key)
   return bytes?.length === 8 ? readRevision(bytes, 0) : 0
 }
 
-/** Nothing before this revision can be read, because later changes were made without a log record. */
+/** Key of the revision before which nothing can be read, because later changes were made without a log record. */
 export const cutKey = Buffer.from('cut')
-/** Up to this revision the log has dropped the values that the journal excludes. */
+/** Key of the revision up to which the log has dropped the values that the journal excludes. */
 export const reducedKey = Buffer.from('reduced')

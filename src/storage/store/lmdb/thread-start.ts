@@ -1,24 +1,24 @@
 /**
- * Starts the store's thread. The thread takes a while to load its modules and does not need the file name for that. So
- * it can be started in advance, while the caller loads other modules.
+ * Starts the store's thread. The thread takes a while to load its modules and does not need the file name for that. It
+ * can therefore be started in advance, while the caller loads other modules.
  */
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { leaveThreadsAtExit } from './damaged-memory.ts'
 
 export interface Thread {
   readonly port: MessagePort
-  /** Resolves when the thread has ended, with the error that ended it, if any. */
+  /** Resolves when the thread has ended. The result is the error that ended it, or undefined. */
   readonly ended: Promise<unknown>
-  /** Treats a permanently stopped thread (`damaged-memory.ts`) as ended, with this cause. */
+  /** Treats a thread that stopped permanently (`damaged-memory.ts`) as ended, with this cause. */
   readonly abandon: (cause: unknown) => void
 }
 
-/** Maximum duration of the cleanup of a thread that ends. A thread that takes longer is treated as ended. */
+/** Maximum time for the cleanup of a thread that ends. A thread that takes longer is treated as ended. */
 const maxCleanupMs = 3_000
 
 let ahead: { readonly worker: Worker; readonly thread: Thread } | undefined
 
-/** Starts a thread for the next connection. Until then it does not keep the process alive. */
+/** Starts a thread for the next connection. The thread does not keep the process alive until a connection uses it. */
 export function startThreadAhead(): void {
   ahead ??= start()
   ahead.worker.unref()
@@ -60,19 +60,19 @@ function start() {
   return { worker, thread: { port, ended, abandon } }
 }
 
-/** One entry per running thread: 1 once it has loaded its modules. */
+/** One array per running thread. Its element is 1 once the thread has loaded its modules. */
 const loading = new Set<Int32Array>()
 const maxLoadMs = 10_000
 
 /**
- * Loading lmdb's native module cannot be interrupted: the whole process would abort. So a process that exits, for
- * whatever reason, waits for it.
+ * Blocks until all threads have loaded their modules. Loading lmdb's native module cannot be interrupted: the whole
+ * process would abort. A process that exits for any reason therefore waits for it.
  */
 function waitUntilLoaded(): void {
   for (const loaded of loading) Atomics.wait(loaded, 0, 0, maxLoadMs)
 }
 
-// In the bundle the thread is a separate file.
+// Returns the location of the thread's program. In the bundle, this is a separate file.
 function threadUrl(): URL {
   return new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './store-thread.cjs', import.meta.url)
 }

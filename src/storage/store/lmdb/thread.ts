@@ -1,10 +1,11 @@
 /**
  * The store's thread: the only owner of the LMDB file. It takes all waiting messages at once. The commits among them
- * form one transaction with one sync and are acknowledged once it is durable. Between two groups of commits, at most
- * one slice of a read or one step of expiry or compaction runs, so neither commits nor reads starve.
+ * form one transaction with one sync. The thread acknowledges them once the transaction is durable. Between two groups
+ * of commits, at most one slice of a read or one step of expiry or compaction runs, so neither commits nor reads
+ * starve.
  *
- * The stores of other threads have their own ports. Their messages are taken at the same time and their commits join
- * the same transaction.
+ * The stores of other threads have their own ports. The thread takes messages from all ports at the same time, and all
+ * commits join the same transaction.
  */
 
 import { statSync } from 'node:fs'
@@ -39,7 +40,7 @@ import { checkSoleWriter, commitGroup } from './write.ts'
 type OtherRequest = Exclude<Request, CommitRequest | OpenRequest | AttachRequest | PinRequest>
 type AnyRequest = Exclude<Request, OpenRequest>
 
-/** A request and the port for its reply. */
+/** A request, and the port for its reply. */
 interface PendingRequest<T> {
   readonly request: T
   readonly port: MessagePort
@@ -48,7 +49,7 @@ interface PendingRequest<T> {
 /** Maximum duration of a compaction step before its sync. With the sync, a step takes well under 5 ms. */
 const compactionBudgetMs = 2
 
-/** Maximum number of commits in a group while pages are verified before they are read, which takes some time. */
+/** Maximum number of commits in a group while pages are verified before they are read, because that takes time. */
 const guardedGroup = 16
 
 class StoreThread {
@@ -64,9 +65,9 @@ class StoreThread {
   #failed: Failure | undefined
   readonly #commits: PendingRequest<CommitRequest>[] = []
   readonly #others: PendingRequest<OtherRequest>[] = []
-  /** Undefined if all pages were checked before the file was opened. */
+  /** The background check of the file. Undefined if all pages were checked before the file was opened. */
   #check: BackgroundCheck | undefined
-  /** Compactions that wait until all pages are checked. */
+  /** Compaction requests that wait until all pages are checked. */
   readonly #waitingCompactions: PendingRequest<OtherRequest>[] = []
 
   constructor(port: MessagePort, { directory, backgroundCheck }: OpenRequest) {
@@ -90,7 +91,7 @@ class StoreThread {
     this.#check?.start((damage) => this.#checked(damage))
   }
 
-  /** Called when all pages are checked. */
+  /** Called when all pages are checked. `damage` is undefined if the file is sound. */
   #checked(damage: unknown): void {
     if (damage !== undefined) this.#failure(damage, true)
     this.#others.push(...this.#waitingCompactions.splice(0))
@@ -129,9 +130,7 @@ class StoreThread {
     else this.#others.push({ request, port })
   }
 
-  /**
-   * Attaches another store. Its first message covers everything up to a revision, and it receives all later changes.
-   */
+  /** Attaches another store. Its first message contains the current revision, and it receives all later changes. */
   #attach({ id, port, memory }: AttachRequest, owner: MessagePort): void {
     this.#followers.add(port, memory)
     this.#followers.forget(this.#state.oldest)
@@ -166,8 +165,8 @@ class StoreThread {
       const { state, replies } = commitGroup(this.#tables, this.#state, { batches, room: this.#room, changes })
       const cut = this.#advance(state)
       if (changes) this.#followers.publish(state.revision, changes.finish(), cut)
-      // The last reply carries the new start of the history window: by then the other side has all changes of the
-      // group.
+      // The last reply contains the new start of the history window: at that point the other side has all changes of
+      // the group.
       for (const [i, reply] of replies.entries())
         this.#answerBlock(recipientOf(group[i]!), reply, i === replies.length - 1 ? cut : undefined)
     } catch (error) {
@@ -187,7 +186,7 @@ class StoreThread {
     } catch (error) {
       this.#refuse(recipientOf(pending), this.#failure(error, request.type === 'compact' || request.type === 'expire'))
     } finally {
-      // An open read transaction would prevent the reuse of old pages.
+      // An open read transaction would prevent lmdb from reusing old pages.
       if (request.type !== 'close') this.#tables.root.resetReadTxn()
     }
   }
@@ -247,11 +246,11 @@ class StoreThread {
   }
 
   #expire({ now }: Extract<Request, { type: 'expire' }>, to: Recipient): void {
-    // Runs every second, which is often enough to detect a missing file and delays no write.
+    // This check runs every second, which is often enough to detect a missing file and does not delay writes.
     this.#assertInPlace()
     checkSoleWriter(this.#tables, this.#state)
     const due = readDue(this.#tables, now)
-    // Expiry and compaction remove many records at once. They wait until all pages are checked.
+    // Expiry and compaction remove many records at once, so they wait until all pages are checked.
     if (due.length === 0 || this.#tables.isGuarded()) {
       this.#answer(to, undefined)
       return
@@ -264,7 +263,10 @@ class StoreThread {
     this.#answerBlock(to, changes, cut)
   }
 
-  /** Adopts the state that was written. Returns the new start of the history window if deletes have truncated it. */
+  /**
+   * Adopts the state that a transaction wrote. Returns the new start of the history window if deletes have truncated
+   * it.
+   */
   #advance(state: State): Revision | undefined {
     const cut = state.oldest > this.#state.oldest ? state.oldest : undefined
     this.#state = state
@@ -272,7 +274,7 @@ class StoreThread {
     return cut
   }
 
-  /** Closes the file. The thread ends when all ports are closed; the owner closes its own. */
+  /** Closes the file. The thread ends when all ports are closed. The owner closes its own port. */
   #close(to: Recipient): void {
     this.#check?.stop()
     for (const pending of this.#waitingCompactions.splice(0)) this.#refuse(recipientOf(pending), closedFailure)
@@ -301,7 +303,7 @@ class StoreThread {
     if (damagesMemory(error)) this.#end(failure)
     if (!isFinal(failure) || this.#failed) return failure
     this.#failed = failure
-    // No store on the file can write from now on, whichever store detected the failure.
+    // No store on the file can write from now on, whichever store's request detected the failure.
     if (this.#followers.any || failure.kind === 'damaged')
       for (const port of this.#ports) this.#refuse({ port, id: toAll }, failure)
     return failure
@@ -342,7 +344,7 @@ function fileSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** A value that no request id has. */
+/** The request id of a reply to all stores. No request has this id. */
 const toAll = -1
 
 function recipientOf({ port, request }: PendingRequest<AnyRequest>): Recipient {
@@ -355,7 +357,7 @@ function sizeOf(batches: readonly ArrayBuffer[]): number {
 
 const closedFailure: Failure = { kind: 'error', message: 'the store is closed', ambiguous: false }
 
-/** Whether nothing can be written any more. */
+/** Whether the store cannot write any more after this failure. */
 function isFinal({ kind }: Failure): boolean {
   return kind === 'failed' || kind === 'damaged'
 }
@@ -364,17 +366,17 @@ function isFinal({ kind }: Failure): boolean {
 const failedCodes = [5, -30795]
 
 /**
- * Converts an error. If lmdb itself could not write, the failure is final whatever the cause. A sync that failed for
- * lack of space has lost pages like any other failed sync: the next sync would succeed, but the pages would still be
- * missing.
+ * Converts an error to a failure. If lmdb itself could not write, the failure is final regardless of its cause. For
+ * example, a sync that failed for lack of space has lost pages: the next sync would succeed, but the pages would still
+ * be missing.
  */
 function toFailure(error: unknown, writing: boolean): Failure {
   const message = messageOf(error)
   const code = isError(error) && 'code' in error ? Number(error.code) : Number.NaN
   if (error instanceof StoreDamaged) return { kind: 'damaged', message, ambiguous: false }
   if (error instanceof StoreFull) return { kind: 'full', message, ambiguous: false }
-  // Nothing of the transaction was written, but later writes would fail too: the file is damaged or another process
-  // uses it.
+  // Nothing of the transaction was written, but later writes would fail too, because the file is damaged or another
+  // process uses it.
   if (error instanceof StoreError) return { kind: writing ? 'failed' : 'error', message, ambiguous: false }
   if (writing || failedCodes.includes(code) || message.includes('MDB_PANIC'))
     return { kind: 'failed', message: `the data file failed: ${message}`, ambiguous: writing }

@@ -1,6 +1,6 @@
 /**
- * Upkeep in the store's thread: steps of expiry, which deletes keys whose lifetime has ended, and of compaction, which
- * deletes changes before the history window. Each step is one transaction.
+ * Periodic work in the store's thread: expiry deletes keys whose lifetime has ended, and compaction deletes changes
+ * before the history window. Each step is one transaction.
  */
 
 import { Packer } from '../pack.ts'
@@ -27,16 +27,18 @@ import {
 } from './tables.ts'
 import { type Applied, apply, checkSoleWriter, type Place, takeRoom } from './write.ts'
 
-/** A record of `expiry` that is due. */
+/** A record of `expiry` that has become due. */
 export interface Due {
   readonly record: Buffer
   readonly key: Buffer
 }
 
-/** A step of expiry ends at whichever limit is reached first, but processes at least one record. */
+/**
+ * Maximum size of an expiry step. A step ends at the limit that it reaches first, but processes at least one record.
+ */
 const expiryStep = { records: 50, bytes: 1024 * 1024 }
 
-/** Returns the first records that are due. */
+/** Returns the first expiry records that are due. */
 export function readDue({ expiry, current }: Tables, now: number): Due[] {
   const due: Due[] = []
   for (const { key, value } of expiry.getRange({ end: revisionKey(now + 1), limit: expiryStep.records })) {
@@ -52,7 +54,7 @@ export function readDue({ expiry, current }: Tables, now: number): Due[] {
 
 /**
  * Deletes keys that are due, each at the next revision, unless they were written again in the meantime. Deletes as many
- * as there is room for. Throws StoreFull if there is no room for the first one.
+ * keys as there is room for. Throws StoreFull if there is no room to delete the first key.
  */
 export function expireStep(
   tables: Tables,
@@ -73,7 +75,7 @@ export function expireStep(
   })
 }
 
-/** Returns false if there is no room. */
+/** Deletes one expired key. Returns false if there is no room. */
 function expireOne(place: Place, { record, key }: Due, { changes, now }: { changes: Packer; now: number }): boolean {
   const { tables } = place
   const currentRecord = tables.current.get(key)
@@ -84,7 +86,7 @@ function expireOne(place: Place, { record, key }: Due, { changes, now }: { chang
   if (stands) {
     const revision = ++place.revision
     const replaced = packDeletion(changes, { revision, previous, key, replaced: currentRecord.subarray(8) })
-    // The note has a time but no text because the store itself made the change.
+    // The note has a time but no text, because the store itself made the change.
     apply(tables, { revision, previous, replaced, key, value: undefined, note: { time: now, text: noBytes } }, trace)
     if (trace === 'none') place.oldest = revision
   }
@@ -92,7 +94,7 @@ function expireOne(place: Place, { record, key }: Due, { changes, now }: { chang
   return true
 }
 
-/** Returns the packed copy of the value. */
+/** Packs the deletion of a key. Returns the packed copy of the value. */
 function packDeletion(
   changes: Packer,
   { revision, previous, key, replaced }: Omit<Applied, 'value'> & { replaced: Bytes },
@@ -117,11 +119,11 @@ export interface Compaction {
 }
 
 /**
- * Deletes some changes older than `oldest` in one transaction, for about `budgetMs` and as far as there is room: the
- * log up to `upTo` and the versions that it replaced. `more` means that another step is needed. Throws StoreFull if
- * there is no room for a single record. The state is always written: pages freed by a transaction become reusable two
- * transactions later, so another step makes those of the previous step usable. Changes that the journal keeps stay in
- * the log, without the values that the journal excludes.
+ * Deletes some changes older than `oldest` in one transaction, for about `budgetMs` and as far as there is room.
+ * Deletes log records up to `upTo` and the versions that they replaced. Changes that the journal keeps stay in the log,
+ * without the values that the journal excludes. `more` means that another step is needed. Throws StoreFull if there is
+ * no room to delete a single record. Writes the state in any case: pages become reusable two transactions after they
+ * were freed, so another step makes the pages of the previous step usable.
  */
 export function compactStep(
   tables: Tables,
@@ -154,8 +156,8 @@ export function compactStep(
 }
 
 /**
- * Returns the size of the log in pages, including the newest changes. A record above about one kilobyte has its own
- * pages.
+ * Returns the size of the log, including the newest changes. Based on whole pages, because a record above about one
+ * kilobyte has its own pages.
  */
 function logSize({ log }: Tables): { bytes: number; average: number } {
   const { treeLeafPageCount, overflowPages, pageSize, entryCount } = log.getStats() as {
@@ -165,7 +167,7 @@ function logSize({ log }: Tables): { bytes: number; average: number } {
   return { bytes, average: bytes / Math.max(1, entryCount) }
 }
 
-/** Drops values that the journal excludes from part of the log. Returns whether more remain. */
+/** Drops the values that the journal excludes from part of the log. Returns whether there are more to drop. */
 function reduce(
   tables: Tables,
   { upTo, journal, room }: { upTo: Revision; journal: JournalBounds; room: DiskReservation },
@@ -206,7 +208,7 @@ function recordsIn({ log }: Tables, range: { start?: Bytes; end: Bytes; limit: n
   const logRecords: FoundRecord[] = []
   for (const { key, value } of log.getRange(range as object)) {
     const revision = readRevision(key as Buffer, 0)
-    // The lent buffer is not used after the next read.
+    // The value is not used after the next read, which overwrites it.
     logRecords.push({ revision, size: value.length, record: readLogRecord(revision, value) })
   }
   return logRecords
@@ -217,8 +219,8 @@ function oldestRecords(tables: Tables, upTo: Revision): FoundRecord[] {
 }
 
 /**
- * Deletes a log record. Returns false if there is no room. A damaged record does not reveal which version it replaced,
- * so that version's entry in `history` remains.
+ * Deletes a log record and the version that it replaced. Returns false if there is no room. A damaged record does not
+ * show which version it replaced, so the entry of that version in `history` remains.
  */
 function forget({ log, history }: Tables, { revision, record }: FoundRecord, room: DiskReservation): boolean {
   if (!room.take(needOfRemoval(), { frees: true })) return false

@@ -1,11 +1,12 @@
 /**
- * The embedded store in a thread that does not own the file: the same promises as `store.ts`, over a port to the owner.
- * There can be several such stores, each with its own port. `hub.ts` creates the ports and owns the directory.
+ * The embedded store in a thread that does not own the file. It keeps the same promises as `store.ts`, over a port to
+ * the owner. There can be several such stores, each with its own port. `hub.ts` creates the ports and owns the
+ * directory.
  *
- * Every change of any store arrives as a broadcast and is appended to the log tail before a reply can show it. A gap
- * ends the store. Another thread may have acknowledged a change that this thread has not received yet. So the newest
- * revision is read from memory that all threads share. That revision is raised before any acknowledgement and can
- * briefly be ahead of the tail.
+ * The owner broadcasts every change of any store. This store appends it to the log tail before a reply can show it. A
+ * gap ends the store. Another thread may have acknowledged a change that this thread has not received yet. This store
+ * therefore reads the newest revision from memory that all threads share. That revision is raised before any
+ * acknowledgement and can briefly be ahead of the tail.
  */
 import type { MessagePort } from 'node:worker_threads'
 import { readChanges } from '../packed-changes.ts'
@@ -16,7 +17,7 @@ import { type EmbeddedOptions, EmbeddedStore } from './embedded-store.ts'
 import type { SharedHistoryWindow } from './history-window.ts'
 import type { OpenReply, PinReply } from './messages.ts'
 
-/** What a thread needs to open the store. Created by `StoreHub.connect` and transferred to the thread. */
+/** The data that a thread needs to open the store. Created by `StoreHub.connect` and transferred to the thread. */
 export interface StorePort {
   readonly port: MessagePort
   readonly memory: SharedArrayBuffer
@@ -64,10 +65,10 @@ export class WorkerStore extends EmbeddedStore {
     return this.#shared.revision
   }
 
-  /** No action: the changes have arrived as a broadcast. */
+  /** Does nothing, because the changes have arrived as a broadcast. */
   protected onCommitted(): void {}
 
-  /** No action: the owner of the file runs the upkeep. */
+  /** Does nothing, because the owner of the file runs the periodic work. */
   protected stopUpkeep(): void {}
 
   protected async disconnect(): Promise<void> {
@@ -75,8 +76,8 @@ export class WorkerStore extends EmbeddedStore {
   }
 
   /**
-   * Appends broadcast changes. Revisions have no gaps here: if one is missing, a message was lost and no later change
-   * can be served.
+   * Appends broadcast changes to the log tail. Revisions have no gaps here: if a revision is missing, a message was
+   * lost and the store cannot serve any later change.
    */
   #append(shared: SharedArrayBuffer): void {
     const changes = readChanges(shared)
@@ -91,7 +92,7 @@ export class WorkerStore extends EmbeddedStore {
   }
 }
 
-/** Pins the revisions that this thread reads in the thread that owns the file, which runs compaction. */
+/** Protects the revisions that this thread reads from compaction, which runs in the thread that owns the file. */
 function pinsOver(connection: Connection, shared: SharedRevisions): SharedHistoryWindow {
   return {
     get oldest() {
@@ -108,5 +109,5 @@ function pinsOver(connection: Connection, shared: SharedRevisions): SharedHistor
   }
 }
 
-/** Ignores the reply: if the thread has ended, its pins no longer matter. */
+/** Ignores the reply. If the thread has ended, its pins no longer matter. */
 const ignored = { resolve: () => {}, reject: () => {} }

@@ -3,8 +3,8 @@
  * separate compare-and-set. The group as a whole either becomes durable or does not happen.
  *
  * A delete must succeed on a full disk, because deletes make room. If there is no room for the log record, which holds
- * the deleted value, the delete leaves no record. The history window then starts at its revision (`oldest` of the
- * state).
+ * the deleted value, the delete leaves no record. The history window then starts at the revision of the delete
+ * (`oldest` of the state).
  */
 
 import { Packer, present, Unpacker } from '../pack.ts'
@@ -33,7 +33,7 @@ import {
 export interface CommitGroup {
   readonly batches: readonly ArrayBuffer[]
   readonly room: DiskReservation
-  /** Receives the changes, packed as a part of the log. Undefined if they are not needed. */
+  /** Collects the changes, packed as a part of the log. Undefined if the caller does not need them. */
   readonly changes?: Packer | undefined
 }
 
@@ -66,15 +66,15 @@ export function commitGroup(
 }
 
 /**
- * Throws if another process has written to the file: its revisions would collide with ours, and our state would be
- * outdated.
+ * Throws if another process has written to the file. The revisions of that process would collide with ours, and our
+ * state would be outdated.
  */
 export function checkSoleWriter({ meta }: Tables, state: State): void {
   if (readState(meta).revision !== state.revision)
     throw new StoreError('another process has written to this data directory')
 }
 
-/** The target of a transaction and its current revisions. */
+/** The target of a transaction, and its revisions so far. */
 export interface Place {
   readonly tables: Tables
   readonly room: DiskReservation
@@ -119,19 +119,19 @@ function readNote(writes: Unpacker): Note | undefined {
 
 const noRoom = -1
 
-/** Whether a change is written to the log. */
+/** Whether a change gets a log record. */
 export type Trace = 'logged' | 'none'
 
-/** The sizes of a change in bytes. */
+/** The sizes of a change in bytes, for the disk reservation. */
 interface ChangeSize {
-  /** Undefined if the key is deleted. */
+  /** Size of the new value. Undefined if the key is deleted. */
   readonly value: number | undefined
   readonly replaced: number
   /** The number of reserved and released keys. */
   readonly claims: number
 }
 
-/** Returns how a change can be written; undefined if there is no room for it. */
+/** Reserves disk space for a change. Returns how the change can be written, or undefined if there is no room for it. */
 export function takeRoom(room: DiskReservation, { value, replaced, claims }: ChangeSize): Trace | undefined {
   if (room.take(needOfChange(value ?? 0, replaced, claims), { frees: false })) return 'logged'
   return value === undefined && room.take(needOfRemoval(claims), { frees: true }) ? 'none' : undefined
@@ -141,7 +141,7 @@ export function takeRoom(room: DiskReservation, { value, replaced, claims }: Cha
 interface Reservations {
   /** Whether all keys to reserve are free. */
   readonly free: boolean
-  /** Number of keys that change. */
+  /** Number of keys that are reserved or released. */
   readonly count: number
   readonly reserves: readonly { readonly key: Bytes; readonly value: Buffer }[]
   /** Total size of the values of the reserved keys. */
@@ -180,7 +180,7 @@ function applyClaims(
     applyPacked(place, { revision: ++next, previous: 0, replaced: undefined, key, value }, trace)
 }
 
-/** Whether all guards hold. */
+/** Reads the guards of a write. Returns whether all of them hold. */
 function readGuards({ current }: Tables, writes: Unpacker): boolean {
   let hold = true
   for (let remainingWrites = writes.number(); remainingWrites > 0; remainingWrites--) {
@@ -202,7 +202,7 @@ export interface Applied {
   /** The value that the change replaces. */
   readonly replaced: Bytes | undefined
   readonly key: Bytes
-  /** Eight bytes of headroom and the value. Undefined deletes the key. */
+  /** Eight bytes of headroom followed by the new value. Undefined deletes the key. */
   readonly value: Buffer | undefined
   readonly note?: Note | undefined
 }

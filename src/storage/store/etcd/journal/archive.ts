@@ -1,11 +1,13 @@
 /**
- * Archives changes before etcd compacts them. It reads etcd's log from the mark on. For each change, it stores the
- * value that was replaced, together with the note that the commit wrote in the same transaction. The archive is
- * therefore complete, including foreign writes and expired leases, and a commit pays only for its note.
+ * Archives changes before etcd compacts them. The mark is the revision up to which changes are archived. The archive
+ * reads etcd's log from the mark on. For each change, it stores the value that was replaced, together with the note
+ * that the commit wrote in the same transaction. The archive is therefore complete, including foreign writes and
+ * expired leases, and a commit pays only for its note.
  *
- * Any server can archive at any time. A segment is written together with the mark, on condition that the mark is
- * unchanged. Only one of several servers therefore succeeds at each step, and the others continue from there. If
- * another client has compacted etcd past the mark, there is a gap, and the journal restarts after the gap.
+ * Any server can archive at any time. A server writes each segment together with the mark, on condition that the mark
+ * is unchanged. If several servers archive the same changes, only one of them succeeds, and the others continue after
+ * its segment. If another client has compacted etcd past the mark, there is a gap, and the journal restarts after the
+ * gap.
  */
 import type { Clock } from '../../../../base/time/clock.ts'
 import { type Change, type Note, type Retention, type Revision, RevisionGone, ValueTooLarge } from '../../store.ts'
@@ -35,14 +37,14 @@ export interface ArchiveParts {
   readonly clock: Clock
   /** Returns the revision of the last change that the feed has delivered. */
   readonly newest: () => Revision
-  /** Returns a revision, not before `newest`, that a watch is certain to report. */
+  /** Returns a revision that a watch is certain to report. It is not before `newest`. */
   readonly anchor: () => Promise<Revision>
   readonly onWarning: (text: string) => void
   /** Aborts when the store closes. */
   readonly signal: AbortSignal
 }
 
-/** The mark, and etcd's revision at which it was written, or 0 if there is no mark. */
+/** The mark, with etcd's revision at which it was written. The revision is 0 if there is no mark. */
 interface HeldMark {
   readonly mark: Mark
   readonly etcdRevision: number
@@ -51,11 +53,9 @@ interface HeldMark {
 const maxTries = 20
 
 export class Archive {
-  /** The mark as last read. */
+  /** The most recently read mark. */
   lastReadMark: Mark | undefined
-  /**
-   * Everything up to this revision is archived, although the mark may be lower because there was no change in between.
-   */
+  /** All changes up to this revision are archived. The mark may be lower if no change followed it. */
   #through: Revision = 0
   #line: Promise<unknown> = Promise.resolve()
   readonly #parts: ArchiveParts
@@ -64,7 +64,7 @@ export class Archive {
     this.#parts = parts
   }
 
-  /** Creates the mark if there is none. From then on, changes are archived. */
+  /** Creates the mark if there is none. From then on, the archive contains all changes. */
   async begin(): Promise<void> {
     for (let tries = 0; tries < maxTries; tries++) if ((await this.#mark()) !== undefined) return
   }
@@ -82,7 +82,7 @@ export class Archive {
     return currentMark?.mark
   }
 
-  /** Invalidates everything in the journal. Its segments are deleted like outdated ones. */
+  /** Invalidates everything in the journal. Its segments are deleted later, like outdated segments. */
   async cut(): Promise<void> {
     await this.keepUp()
     for (let tries = 0; tries < maxTries; tries++) {
@@ -110,7 +110,7 @@ export class Archive {
     throw readFailure(new Error('cannot archive changes: other servers keep archiving them first'))
   }
 
-  /** Returns undefined if another server was faster. */
+  /** Appends a segment. Returns undefined if another server was faster. */
   async #append({ mark, etcdRevision }: HeldMark): Promise<Mark | undefined> {
     const { connection, space, retention, clock } = this.#parts
     const meeting = await this.#parts.anchor()
@@ -199,7 +199,7 @@ export class Archive {
     }
   }
 
-  /** Returns etcd's revision of the new mark. Undefined if another server was faster. */
+  /** Replaces the mark. Returns etcd's revision of the new mark, or undefined if another server was faster. */
   async #swap(
     equals: number,
     mark: Mark,
@@ -221,11 +221,11 @@ export class Archive {
 
 const nothing = new Uint8Array(0)
 
-/** The changes of one revision. */
+/** All changes of one revision. */
 interface Step {
   readonly revision: Revision
   readonly changes: readonly Change[]
-  /** Undefined if there was no note, because a lease expired or a server without a journal wrote the change. */
+  /** The note of the changes. Undefined if a lease expired or if a server without a journal wrote the change. */
   readonly note: Note | undefined
 }
 

@@ -1,7 +1,7 @@
 /**
- * Deletes the data of an invalid or abandoned journal: that of an earlier store, of another generation, or of a journal
- * that no server writes any more. Works in steps of bounded size, each on condition that the mark is unchanged. If a
- * server starts a journal in the meantime, that journal therefore loses nothing.
+ * Deletes the data of an invalid or abandoned journal: of an earlier store, of another generation, or of a journal that
+ * no server writes any more. Each step is bounded in size and requires that the mark is unchanged. If a server starts a
+ * journal in the meantime, that journal therefore loses nothing.
  */
 import { randomBytes } from 'node:crypto'
 import type { Revision } from '../../store.ts'
@@ -20,7 +20,8 @@ export interface ClearParts {
 const keysAtOnce = 100
 
 /**
- * `marked` is etcd's revision of the mark, or 0 if there is none. Returns false if a server has written the mark since.
+ * Deletes the data of a journal. `marked` is etcd's revision of the mark, or 0 if there is none. Returns false if a
+ * server has written the mark since.
  */
 export async function clearJournal({ connection, space }: ClearParts, marked: number): Promise<boolean> {
   const request = encodeRange({ ...new Layout(space).everything(), limit: keysAtOnce, keysOnly: true })
@@ -33,7 +34,7 @@ export async function clearJournal({ connection, space }: ClearParts, marked: nu
         key: space.note('tick'),
         compare: { target: 'version', above: -1 },
         guards,
-        // A tick, so that the feeds of all servers pass the revision of the deletion.
+        // The value of a tick, which makes the feeds of all servers pass the revision of the deletion.
         value: randomBytes(8),
         deletes: entries.map(({ key }) => Buffer.from(key)),
       })
@@ -46,7 +47,7 @@ export async function clearJournal({ connection, space }: ClearParts, marked: nu
 
 /**
  * Deletes an abandoned journal. A server without a journal calls this with an old change. If the journal does not
- * contain this change by now, no server writes the journal.
+ * contain this change by now, no server maintains the journal.
  */
 export async function clearAbandoned(parts: ClearParts, change: Revision): Promise<void> {
   const { connection, space } = parts

@@ -1,16 +1,19 @@
-/** A journal segment under construction: whole revisions, up to a count and size that fit into one transaction. */
+/**
+ * A journal segment under construction. It contains whole revisions, up to a count and size that fit into one
+ * transaction.
+ */
 import type { Bytes, Change, Note, Retention, Revision } from '../../store.ts'
 import { type Mark, type Segment, writeRecord, writeSegment } from './encoding.ts'
 import type { Layout } from './layout.ts'
 
 const max = { changes: 100, bytes: 512 * 1024 }
-/** Approximate overhead of etcd per key and value. */
+/** Approximate overhead of etcd per key, in bytes. */
 const perKey = 100
 
 interface DraftChange {
   readonly change: Change
   readonly note: Note
-  /** The replaced value. Undefined if there was none or the journal excludes it. */
+  /** The replaced value. Undefined if the key was absent or the journal excludes its values. */
   readonly value: Bytes | undefined
 }
 
@@ -37,7 +40,10 @@ export class Draft {
     return this.#draftChanges.length === 0
   }
 
-  /** Whether these changes fit too. Changes of one revision are never split, so the first ones always fit. */
+  /**
+   * Whether these changes fit into the segment too. Changes of one revision are never split, so the first revision
+   * always fits.
+   */
   takes(changes: readonly Change[]): boolean {
     const bytes = changes.reduce((sum, change) => sum + sizeOf(this.#valueOf(change)), this.#bytes)
     const most = Math.min(max.bytes, this.#retention.bytes / 8)

@@ -4,14 +4,14 @@ import type { Bytes, Key, Note, Revision } from '../../store.ts'
 
 /** Describes which changes the journal contains. */
 export interface Mark {
-  /** The revision offset at that time. Under a different offset, the journal is invalid. */
+  /** The revision offset when the mark was written. Under a different offset, the journal is invalid. */
   readonly offset: number
   /**
-   * The journal contains every change after `cut` up to this revision, except the oldest changes that it has already
-   * deleted.
+   * The journal contains every change after `cut` up to this revision, except the oldest changes, which may already
+   * have been deleted.
    */
   readonly through: Revision
-  /** The journal has a gap before this revision. Older changes are not read. */
+  /** The journal has a gap before this revision, so readers ignore older changes. */
   readonly cut: Revision
   /** Total number of bytes ever written to the journal. */
   readonly total: number
@@ -45,12 +45,12 @@ export function readNote(value: Bytes): Note {
   return { time, text }
 }
 
-/** A change of a key. */
+/** The record of one change of a key. */
 export interface ChangeRecord {
-  /** The revision that the change replaced; 0 if the key was absent. */
+  /** The revision that the change replaced. 0 if the key was absent. */
   readonly replaced: Revision
   readonly deleted: boolean
-  /** Whether the replaced value is kept, too. */
+  /** Whether the journal also contains the replaced value. */
   readonly hasValue: boolean
   readonly note: Note
 }
@@ -80,14 +80,14 @@ export function readRecord(value: Bytes): ChangeRecord {
   return { replaced, deleted, hasValue, note }
 }
 
-/** Changes that were written in one transaction and that are deleted in one. */
+/** Changes that were archived in one transaction and are deleted in one transaction. */
 export interface Segment {
   /** The segment starts after this revision. */
   readonly from: Revision
   readonly through: Revision
-  /** Total number of bytes written before this segment. */
+  /** Total number of journal bytes written before this segment. */
   readonly start: number
-  /** Sorted by revision. */
+  /** The changes of the segment, sorted by revision. */
   readonly changes: readonly {
     readonly key: Key
     readonly revision: Revision

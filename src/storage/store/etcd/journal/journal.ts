@@ -3,8 +3,9 @@
  * archive.ts writes it, retention.ts bounds it, reader.ts reads it, and layout.ts and encoding.ts define its keys and
  * values.
  *
- * Every server checks each second whether there are changes to archive. It archives them after a few seconds, or
- * earlier if there are many, unless another server has moved the mark since the last check.
+ * Every server checks each second whether there are changes to archive. A server archives changes after a few seconds,
+ * or earlier if there are many. It leaves them to another server if that server has moved the mark since the last
+ * check.
  */
 import type { Clock } from '../../../../base/time/clock.ts'
 import {
@@ -28,12 +29,12 @@ import { JournalRetention } from './retention.ts'
 
 export interface EtcdJournalParts extends Omit<ArchiveParts, 'layout' | 'signal'> {
   readonly list: (range: ListRange) => Promise<Snapshot>
-  /** Returns the current revision once the feed has delivered everything up to the time of the call. */
+  /** Returns the current revision once the feed has delivered all changes up to the time of the call. */
   readonly revision: () => Promise<Revision>
 }
 
 const lookMs = 1_000
-/** Changes are archived when they have waited this long or when there are this many. */
+/** Changes are archived after this delay, or earlier if this many revisions wait. */
 const wait = { ms: 5_000, revisions: 500 }
 const maxSweepPauseMs = 60_000
 
@@ -68,12 +69,12 @@ export class EtcdJournal implements Journal {
     this.#timer.unref()
   }
 
-  /** Starts the journal. On failure, reports a warning and starts it as soon as possible. */
+  /** Starts the journal. If that fails, reports a warning and starts the journal as soon as possible. */
   async begin(): Promise<void> {
     await this.#archive.begin().catch((error: unknown) => this.failed(readFailure(error)))
   }
 
-  /** Returns the note that a commit writes together with its key. */
+  /** Returns the key and value of the note that a commit writes together with its own key. */
   note(note: Note | undefined): { readonly key: Uint8Array; readonly value: Uint8Array } {
     return {
       key: this.#parts.space.note('change'),
@@ -94,7 +95,7 @@ export class EtcdJournal implements Journal {
     return await this.#forgetting.floor(await this.keep())
   }
 
-  /** Uses binary search over the segments, which contain the times of their changes. */
+  /** Finds the revision with a binary search over the segments, which contain the times of their changes. */
   async revisionAt(time: number): Promise<Revision | undefined> {
     await this.#parts.revision()
     let { through: high } = await this.keep()
@@ -121,7 +122,7 @@ export class EtcdJournal implements Journal {
     await this.keep()
   }
 
-  /** Archives everything that the feed has delivered so far, and deletes due segments. */
+  /** Archives all changes that the feed has delivered so far, and deletes outdated segments. */
   async keep(): Promise<Mark> {
     const mark = await this.#archive.keepUp()
     await this.#forget(mark)
@@ -135,14 +136,14 @@ export class EtcdJournal implements Journal {
       this.#wasFull = false
       await this.#forgetting.forgetOld(mark)
     } catch (error) {
-      // Retried once there is room.
+      // The journal is started again once etcd has space.
       if (!(error instanceof StoreFull)) throw error
     }
   }
 
   /**
    * Called when etcd is full. Nothing can be deleted now: a deletion needs a tick, because otherwise the servers' feeds
-   * would not pass its revision. The journal therefore makes room as soon as etcd accepts data again.
+   * would not pass its revision. The journal therefore frees space as soon as etcd accepts data again.
    */
   full(): void {
     if (this.#wasFull) return
@@ -163,7 +164,7 @@ export class EtcdJournal implements Journal {
       const moved = mark !== undefined && mark.through !== this.#lastSeenRevision
       this.#lastSeenRevision = mark?.through ?? 0
       const behind = this.#parts.newest() - this.#lastSeenRevision
-      // Another server archives the changes and keeps up.
+      // Another server archives the changes fast enough.
       if (moved && behind < wait.revisions) await this.#forget(mark)
       else await this.#forget(behind > 0 || mark === undefined ? await this.#archive.keepUp() : mark)
       this.#lastSeenRevision = this.#archive.lastReadMark?.through ?? this.#lastSeenRevision
@@ -189,7 +190,7 @@ export class EtcdJournal implements Journal {
     return this.#clock.monotonic() - this.#sweptAt >= pause
   }
 
-  /** Reports the first of successive failures to archive changes. */
+  /** Reports a failure to archive changes, but only the first of several in a row. */
   failed(error: StoreError): void {
     if (this.#stopping.signal.aborted) return
     if (this.failure === undefined) this.#parts.onWarning(`cannot archive the object history: ${error.message}`)
@@ -197,7 +198,7 @@ export class EtcdJournal implements Journal {
   }
 }
 
-/** Returns undefined if no journal is kept. */
+/** Opens the journal of a store on etcd. Returns undefined if the store has no journal. */
 export function openEtcdJournal(retention: Retention | undefined, parts: Omit<EtcdJournalParts, 'retention'>) {
   return (retention?.time ?? 0) > 0 ? new EtcdJournal({ ...parts, retention: retention! }) : undefined
 }

@@ -1,7 +1,7 @@
 /**
- * The layout of the journal in etcd. Two notes are under the prefix: `change`, which every commit writes together with
- * its key (who made the change and when), and `history`, the mark up to which changes are archived. Archived data is
- * next to the prefix, so that no watch or list of the store reads it:
+ * The layout of the journal in etcd. Two notes are under the prefix of the store. Every commit writes the note `change`
+ * together with its key (who made the change and when). The note `history` is the mark up to which changes are
+ * archived. Archived data is outside the prefix, so that no watch or list of the store reads it:
  *
  *   /orch/\0change                   the note of the last commit
  *   /orch/\0history                  the mark
@@ -21,7 +21,7 @@ function revisionText(revision: Revision): string {
   return Math.min(revision, Number.MAX_SAFE_INTEGER).toString(16).padStart(digits, '0')
 }
 
-/** A change of a key. */
+/** The key and the revision of a change, as parts of its archive key. */
 export interface ChangePlace {
   readonly key: Key
   readonly revision: Revision
@@ -57,7 +57,7 @@ export class Layout {
     return { key, end: endOf(key) }
   }
 
-  /** The range of one key's changes, from one revision up to but excluding another. */
+  /** The range of one key's changes, from one revision up to but not including another. */
   recordsOf(key: Key, from: Revision, before: Revision): KeyRange {
     return { key: this.record({ key, revision: from }), end: this.record({ key, revision: before }) }
   }
@@ -75,7 +75,7 @@ export class Layout {
     return { key: text.slice(0, end), revision: Number.parseInt(text.slice(end + 1), 16) }
   }
 
-  /** Returns the start of the changes of all keys after this one. */
+  /** Returns the start of the changes of all keys that follow this key. */
   #behind(key: Key): Buffer {
     return Buffer.from(`${this.#root}k/${key}\x01`)
   }

@@ -1,11 +1,11 @@
 /**
- * Reads the journal: the changes of a key, and old states. A record contains what its change replaced. To find the
- * state of a key at a revision, the reader looks for the first later change. What that change replaced is the state. If
- * there is no later change, the current state applies.
+ * Reads the journal: the changes of a key, and old states. Each record contains the value that its change replaced. To
+ * find the state of a key at a revision, the reader looks for the first later change: the value that this change
+ * replaced is the state. If there is no later change, the current state applies.
  *
- * The reader first reads the current state at one revision, and the journal catches up to it before records are read.
- * Records can be deleted in the meantime. The reader therefore follows a chain of changes only until one is missing,
- * and checks a state again at the end.
+ * The reader first reads the current state at one revision, and waits until the journal contains all changes up to it.
+ * Records can be deleted while the reader works. The reader therefore follows a chain of changes only until a change is
+ * missing, and checks at the end whether a state is still complete.
  */
 import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
 import {
@@ -37,13 +37,13 @@ export interface JournalReaderParts {
 
 type LocatedRecord = ChangePlace & ChangeRecord
 
-/** The entry of a key. The value is undefined if it was not kept. */
+/** The entry of a key. The value is undefined if the journal did not keep it. */
 interface KeyEntry {
   readonly revision: Revision
   readonly value: Bytes | undefined
 }
 
-/** Number of revisions to search at a time for changes to one key. */
+/** Number of revisions in which to search for changes of one key at a time. */
 const window = { first: 1024, largest: 65_536 }
 const pageSize = 500
 const valuesAtOnce = 8
@@ -66,7 +66,7 @@ export class JournalReader {
     if (keyEntry !== undefined && keyEntry.revision >= top) return journalChanges
     for await (const change of this.#newestFirst(key, top, floor)) {
       const { revision, deleted, note } = change
-      // A change is missing, so older records may belong to an unrelated chain.
+      // A change is missing, so older records may belong to another chain of changes.
       if (deleted ? keyEntry !== undefined : keyEntry?.revision !== revision) break
       journalChanges.push({ revision, deleted, note, value: keyEntry?.value })
       if (journalChanges.length === limit) return journalChanges
@@ -115,8 +115,8 @@ export class JournalReader {
   }
 
   /**
-   * Returns the first change of each key after a revision, for keys up to `through`, which is lowered if there are
-   * many.
+   * Returns the first change of each key after a revision. Covers keys up to `through`, which is lowered if there are
+   * many changes.
    */
   async #changedSince({ prefix, after, now, past, through }: PartRange & { through: Key | undefined }) {
     const { layout } = this.#parts
@@ -137,7 +137,7 @@ export class JournalReader {
     return { changed, through }
   }
 
-  /** Returns where the scan continues. The remaining changes of a key are skipped. */
+  /** Returns the key at which the scan continues, after the remaining changes of the current key. */
   #rest(
     { end }: KeyRange,
     { key, revision }: LocatedRecord,
@@ -149,7 +149,7 @@ export class JournalReader {
   }
 
   /**
-   * Returns the entries that keys had before these changes. Absent keys are omitted, and values that were not kept are
+   * Returns the entries that keys had before these changes. Omits absent keys. Values that the journal did not keep are
    * empty.
    */
   async #statesBefore(changes: readonly LocatedRecord[]): Promise<Entry[]> {
@@ -165,7 +165,7 @@ export class JournalReader {
     return entries
   }
 
-  /** Returns undefined if the key was absent. */
+  /** Returns the entry that a change replaced. Undefined if the key was absent. */
   async #replacedBy(change: LocatedRecord): Promise<KeyEntry | undefined> {
     if (change.replaced === 0) return undefined
     if (!change.hasValue) return { revision: change.replaced, value: undefined }
@@ -217,8 +217,8 @@ interface PartRange {
 }
 
 interface Part {
-  /** Sorted by key. */
+  /** The entries, sorted by key. */
   readonly entries: readonly Entry[]
-  /** All keys up to this one have been processed. Undefined if the whole range has been. */
+  /** All keys up to this key have been processed. Undefined if the whole range has been processed. */
   readonly through: Key | undefined
 }

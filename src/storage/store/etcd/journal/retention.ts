@@ -1,7 +1,7 @@
 /**
- * Deletes journal segments that are too old or exceed the size limit, oldest first. A segment and everything it names
- * is deleted in one transaction of bounded size. The journal starts at its first segment. Several servers can do this
- * at once: each segment is deleted once.
+ * Deletes journal segments that are too old or exceed the size limit, oldest first. One transaction of bounded size
+ * deletes a segment and all records that it names. The journal starts at its first segment. Several servers can delete
+ * segments at the same time: each segment is deleted once.
  */
 import type { Clock } from '../../../../base/time/clock.ts'
 import type { Retention, Revision } from '../../store.ts'
@@ -45,7 +45,7 @@ export class JournalRetention {
     return Math.max(mark.cut, first?.from ?? mark.through)
   }
 
-  /** Deletes segments that are due. */
+  /** Deletes the segments that are too old or exceed the size limit. */
   async forgetOld(mark: Mark): Promise<void> {
     await this.#dropWhile((segment) => this.#isDue(segment, mark))
   }
@@ -73,7 +73,7 @@ export class JournalRetention {
     return changes.every(({ time }) => time < since)
   }
 
-  /** Writes a tick too, so that the feeds of all servers pass the revision of the deletion. */
+  /** Deletes a segment. Also writes a tick, so that the feeds of all servers pass the revision of the deletion. */
   async #drop({ entry, segment }: HeldSegment): Promise<void> {
     const { connection, layout, space } = this.#parts
     const deletes = segment.changes.flatMap((change) =>
@@ -83,7 +83,7 @@ export class JournalRetention {
     const puts = [{ key: space.note('tick'), value: Buffer.from(entry.key) }]
     const request = encodeSwap({ key: Buffer.from(entry.key), compare, value: undefined, puts, deletes })
     try {
-      // Another server may have deleted the segment instead.
+      // Another server may have deleted the segment already.
       decodeSwap(await connection.call(methods.txn, request, { effect: 'write' }))
     } catch (error) {
       throw noteFailure(error)
