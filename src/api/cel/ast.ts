@@ -7,7 +7,7 @@ import type { CelType } from './types.ts'
 import type { Value } from './values.ts'
 
 interface Common {
-  /** Offset in the text, for messages. */
+  /** Offset in the expression's text, for messages. */
   readonly at: number
   /** Set by the checker. */
   type?: CelType
@@ -55,7 +55,7 @@ export interface MapLiteral extends Common {
 }
 
 export interface StructField {
-  /** Offset of the colon, for messages. */
+  /** Offset of the colon in the expression's text, for messages. */
   readonly at: number
   readonly name: string
   readonly value: Node
@@ -77,19 +77,19 @@ export const foldNames = [
 export type FoldName = (typeof foldNames)[number]
 
 /**
- * A macro that iterates over a list or over the keys of a map. `optMap` and `optFlatMap` visit the value of an optional,
- * if it has one.
+ * A macro that iterates over a list or over the keys of a map. `optMap` and `optFlatMap` iterate over the value of an
+ * optional, if it has a value.
  */
 export interface Fold extends Common {
   readonly kind: 'fold'
   readonly macro: FoldName
   readonly range: Node
   readonly variable: string
-  /** The variable of the element or value, if `variable` is that of the index or key. */
+  /** The second variable, for the element or value. If it is set, `variable` is the index or key. */
   readonly second?: string | undefined
-  /** The condition on each element. Macros with a transformation may have none. */
+  /** The condition on each element. Macros that transform elements may have no condition. */
   readonly predicate: Node | undefined
-  /** The result for each element. */
+  /** The expression that computes the result for each element. */
   readonly transform: Node | undefined
 }
 

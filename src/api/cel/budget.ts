@@ -1,7 +1,7 @@
 /**
  * The budget of one evaluation. The cost is counted like in Kubernetes and has its own limit. Two other quantities are
- * limited too: the steps taken in JavaScript, after which the clock is checked at intervals, and the memory for
- * results. Exceeding any of them ends the evaluation.
+ * limited too: the time, which is checked after a number of steps, and the memory for results. Exceeding any limit ends
+ * the evaluation.
  */
 import { threadMicroseconds } from '../../base/concurrency/thread-time.ts'
 
@@ -15,18 +15,18 @@ export class BudgetExceeded extends Error {
 /** Number of steps between two checks of the clock: about a millisecond. */
 const stepsBetweenLooks = 20_000
 /**
- * Maximum duration of an evaluation in microseconds. The clock is checked so often that an evaluation never blocks the
- * thread for much longer.
+ * Maximum duration of an evaluation in microseconds. Frequent checks of the clock ensure that an evaluation does not
+ * block the thread for much longer.
  */
 const maxTime = 40_000
 /** Maximum total number of elements and characters in all results of one evaluation. */
 const maxAllocated = 10_000_000
 
-/** The remaining budget of evaluating rules. */
+/** The remaining budget for evaluating rules. */
 export class Budget {
   cost = 0
   readonly #limit: number
-  /** Set at the first check of the clock. Earlier work is negligible. */
+  /** The time of the first check of the clock. The work before that check is negligible. */
   #began: number | undefined
   #steps = 0
   #allocated = 0
@@ -42,7 +42,7 @@ export class Budget {
     if (this.#steps >= stepsBetweenLooks) this.#look()
   }
 
-  /** Counts steps that have no cost, or that exceed what the cost covers. */
+  /** Counts steps that have no cost, or whose number exceeds the charged cost. */
   work(steps: number): void {
     this.#steps += steps
     if (this.#steps >= stepsBetweenLooks) this.#look()
@@ -54,7 +54,7 @@ export class Budget {
     if (threadMicroseconds() - this.#began > maxTime) throw new BudgetExceeded()
   }
 
-  /** Must be called before a result of this size is created. */
+  /** Reserves memory. Must be called before a result of this size is created. */
   allocate(size: number): void {
     this.#allocated += size
     if (this.#allocated > maxAllocated) throw new BudgetExceeded()

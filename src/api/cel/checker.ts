@@ -23,7 +23,7 @@ import {
 } from './types.ts'
 import { kindOf } from './values.ts'
 
-/** The names of types are also values. */
+/** The names of types, which expressions can also use as values. */
 export const typeNames: ReadonlyMap<string, CelType> = new Map<string, CelType>([
   ...(['bool', 'int', 'uint', 'double', 'string', 'bytes'] as const).map((name) => [name, types[name]] as const),
   ['null_type', types.null],
@@ -49,11 +49,14 @@ export interface Checked {
   readonly used: ReadonlySet<string>
 }
 
-/** Returns the type of this name, whose objects an expression can create. */
+/** Returns the type with this name if an expression can create objects of the type. */
 export type FindStruct = (name: string) => Extract<CelType, { readonly kind: 'object' }> | undefined
 
 export interface CheckOptions {
-  /** Minor version of Kubernetes 1 whose functions are available. All of them if undefined. */
+  /**
+   * Minor version of Kubernetes 1 that determines which functions are available. If undefined, all functions are
+   * available.
+   */
   readonly version?: number | undefined
   readonly findStruct?: FindStruct | undefined
 }
@@ -70,7 +73,7 @@ function isFormat({ name, target, args }: Call): boolean {
   return name === 'format' && target !== undefined && args.length === 1
 }
 
-/** Enough to report all errors of most expressions. */
+/** Maximum number of reported errors. Enough for all errors of most expressions. */
 const maxIssues = 100
 
 class Checker {
@@ -116,7 +119,8 @@ class Checker {
   }
 
   /**
-   * Records an error and returns a type that is compatible with every other type, so that one error is reported once.
+   * Records an error and returns a type that is compatible with every other type, so that no further errors follow from
+   * it.
    */
   #report(at: number, text: string): CelType {
     if (this.issues.length < maxIssues) this.issues.push({ at, text })
@@ -154,7 +158,7 @@ class Checker {
     return isTest ? types.bool : type
   }
 
-  /** The name of a variable may contain a dot: `authorizer.requestResource`. */
+  /** Returns the type of a variable whose name contains a dot, such as `authorizer.requestResource`. */
   #qualifiedVariable(node: Select): CelType | undefined {
     const name = qualifiedName(node)
     const type = name === undefined ? undefined : this.#variables.get(name)
@@ -197,7 +201,7 @@ class Checker {
     return others.every((other) => other === first) ? first! : types.dyn
   }
 
-  /** The elements of a list of arguments may have different types. */
+  /** Checks a list of arguments, whose elements may have different types. */
   #mixed(node: Node): CelType {
     if (node.kind !== 'list') return this.check(node)
     for (const element of node.elements) this.check(element)
@@ -205,7 +209,7 @@ class Checker {
     return node.type
   }
 
-  /** `a.?b` has a value if the field is present. */
+  /** Returns the type of `a.?b`, which has a value if the field is present. */
   #optionalField(node: Call, operand: CelType): CelType {
     const [, field] = node.args
     const name = field!.kind === 'literal' ? String(field!.value) : ''
@@ -251,7 +255,7 @@ class Checker {
       if (common === undefined) common = type
       else if (!unify(common, type))
         this.#report(node.at, `expected type '${formatType(common)}' but found '${formatType(type)}'`)
-      // A value of unknown type makes the type of all elements unknown.
+      // If the type of a value is unknown, the type of all elements is unknown.
       else if (isDynamic(type) || resolve(common).kind === 'variable') common = type
     }
     return common ?? typeVariable()
@@ -340,7 +344,7 @@ interface Arguments {
 }
 
 function matchingOverloads(known: readonly Overload[], { args, isMember }: Arguments) {
-  // If all types are known, the first matching function is used.
+  // If all argument types are known, the first matching function is used.
   const first = !args.some(mayBeAnything)
   const found: { readonly overload: Overload; readonly result: CelType }[] = []
   for (const overload of known) {

@@ -79,7 +79,10 @@ function numberIn(value: Value): number | bigint | undefined {
   return value instanceof Double || value instanceof Uint ? value.value : undefined
 }
 
-/** Returns undefined unless both are numbers. NaN is neither greater nor less than anything. */
+/**
+ * Compares two numbers. Returns undefined unless both values are numbers. NaN is neither greater nor less than any
+ * number.
+ */
 function numericOrder(a: Value, b: Value): number | undefined {
   if (typeof a === 'number' && typeof b === 'number') return a - b
   const left = numberIn(a)
@@ -104,7 +107,7 @@ export function order(a: Value, b: Value): number {
   return a.nanos < b.nanos ? -1 : a.nanos > b.nanos ? 1 : 0
 }
 
-/** Counts code points, not the UTF-16 units that JavaScript counts. */
+/** Returns the length of a text in code points, not in UTF-16 units like JavaScript. */
 export function lengthOf(text: string): number {
   let pairs = 0
   for (let i = 0; i < text.length; i++) {
@@ -114,7 +117,7 @@ export function lengthOf(text: string): number {
   return text.length - pairs
 }
 
-/** Returns the result of `size()`, or 1 for values without a size. Costs are based on it. */
+/** Returns the result of `size()`, or 1 for values without a size. Costs are computed from it. */
 export function sizeOf(value: Value): number {
   if (typeof value === 'string') return lengthOf(value)
   if (value instanceof CelList || value instanceof CelMap) return value.size

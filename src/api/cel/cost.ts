@@ -10,7 +10,7 @@ import type { CallEstimate, Estimated } from './overload.ts'
 import { fixedSize, type Size, sortEstimate, times, traversal, unionOf, unknownSize } from './size.ts'
 import { type CelType, resolve } from './types.ts'
 
-/** The costs of the parts of a loop, without the expressions of the rule. */
+/** The fixed costs of a loop, without the expressions of the rule. */
 export const listCost = 10
 export const mapCost = 30
 export const structCost = 40
@@ -24,10 +24,10 @@ export const foldCosts = {
   transformList: { begin: listCost + 1, each: 12 },
   transformMap: { begin: mapCost + 1, each: 3 },
   transformMapEntry: { begin: mapCost + 1, each: 2 },
-  // A test for the value, the value, the list that the macro expands to, and the result.
+  // Covers the test for the value, the value, the list that the macro expands to, and the result.
   optMap: { begin: listCost + 2, each: 1 },
   optFlatMap: { begin: listCost + 2, each: 0 },
-  // The list of keys, and the names of both lists.
+  // Covers the list of keys, and the names of both lists.
   sortBy: { begin: listCost + 2 + listCost + 1, each: 12 },
 } as const
 
@@ -35,25 +35,30 @@ export const foldCosts = {
 interface CostEstimate {
   readonly cost: number
   readonly size?: Size | undefined
-  /** The position in the declared data; undefined for a value that an expression computes. */
+  /** The position of the value in the declared data. Undefined for a value that an expression computes. */
   readonly place?: Place | undefined
 }
 
-/** A position in the declared data; `declared` is undefined if the data declares nothing there. */
+/** A position in the declared data. `declared` is undefined if the schema does not declare that position. */
 interface Place {
   readonly declared: DeclaredType | undefined
 }
 
-/** First minor version of Kubernetes 1 that knows the size of a list that a macro creates. */
+/** First minor version of Kubernetes 1 whose estimate takes the size of a list created by a macro into account. */
 const macroSizesSince = 30
-/** First minor version that knows that addresses, quantities and the like are compared in constant time. */
+/**
+ * First minor version whose estimate assumes that values such as addresses and quantities are compared in constant
+ * time.
+ */
 const opaqueEqualitySince = 32
-/** First minor version that does not confuse the variable of `optMap` with the value that the rule validates. */
+/**
+ * First minor version whose estimate does not confuse the variable of `optMap` with the value that the rule validates.
+ */
 const boundVariablesSince = 33
 
 /**
- * `variables` are the declared types of `self` and `oldSelf`. `version` is the minor version of Kubernetes 1 whose
- * estimate is returned.
+ * Estimates the maximum cost of an expression. `variables` are the declared types of `self` and `oldSelf`. `version` is
+ * the minor version of Kubernetes 1 whose estimate is returned.
  */
 export function estimateCost(
   root: Node,
@@ -71,7 +76,7 @@ function isScalar(type: CelType | undefined): boolean {
   return actual !== undefined && scalars.has(actual.kind)
 }
 
-/** The maximum size of a named format, which determines the cost of comparing two of them. */
+/** The assumed maximum size of a named format, for the cost of comparing two formats. */
 const maxFormatSize = 64
 const opaqueEqualityCosts: { readonly [kind: string]: number } = {
   ...{ ip: 1, cidr: 1, quantity: 1, semver: 1, url: 1, format: traversal(maxFormatSize) },
@@ -84,7 +89,7 @@ const selectable: ReadonlySet<CelType['kind']> = new Set(['map', 'object', 'vari
 class Estimator {
   readonly #variables: ReadonlyMap<string, DeclaredType>
   readonly #version: number
-  /** The value that the rule validates. */
+  /** The position of the value that the rule validates. */
   readonly #root: Place
   readonly #scopes: { readonly name: string; readonly known: Omit<CostEstimate, 'cost'> }[] = []
 
@@ -121,8 +126,8 @@ class Estimator {
   }
 
   /**
-   * Returns the position of a part. Like cel-go, takes a part of a computed value for the value that the rule
-   * validates: `['a'].all(x, self.b.contains(x))` estimates the size of `x` as that of `self`.
+   * Returns the position of a part. Like cel-go, treats a part of a computed value as if it were the value that the
+   * rule validates: for `['a'].all(x, self.b.contains(x))`, the estimate uses the size of `self` as the size of `x`.
    */
   #below(place: Place | undefined, part: (declared: DeclaredType) => DeclaredType | undefined): Place {
     if (place === undefined) return this.#root
@@ -134,7 +139,7 @@ class Estimator {
   }
 
   #select({ operand, field, isTest }: Select): CostEstimate {
-    // A qualified name, such as that of a type, is one node to cel-go.
+    // cel-go treats a qualified name, such as the name of a type, as one node.
     if (operand.type === undefined) return { cost: 1 }
     const known = this.estimate(operand)
     if (isTest) return { cost: known.cost, size: fixedSize(1) }
@@ -190,7 +195,7 @@ class Estimator {
   #bodyCost(node: Fold, range: Place | undefined): number {
     const isList = resolve(node.range.type!).kind === 'list'
     const element = { place: this.#elements(range) }
-    // Keys of maps are strings of unknown size and count as empty.
+    // The keys of maps are strings of unknown size. The estimate treats them as empty.
     const key = { size: fixedSize(isList ? 1 : 0) }
     const scopes = this.#scopes.length
     this.#scopes.push({ name: node.variable, known: node.second === undefined && isList ? element : key })
@@ -201,7 +206,10 @@ class Estimator {
     return cost
   }
 
-  /** The optional is evaluated twice: to see whether it has a value, and to get the value. */
+  /**
+   * Returns the cost of `optMap` or `optFlatMap`. The optional is evaluated twice: to test whether it has a value, and
+   * to get the value.
+   */
   #optionalMapping(node: Fold, range: CostEstimate): CostEstimate {
     const known = this.#version >= boundVariablesSince ? {} : { place: this.#root }
     this.#scopes.push({ name: node.variable, known })
@@ -212,7 +220,7 @@ class Estimator {
   }
 }
 
-/** The sort itself, after the keys of all elements have been computed. */
+/** Returns the cost of the sort itself, after the keys of all elements have been computed. */
 function sorted({ transform }: Fold, cost: number, count: Size): CostEstimate {
   const kind = transform?.type && resolve(transform.type).kind
   const sort = sortEstimate(count, kind === 'string' || kind === 'bytes' ? 'text' : 'other')
@@ -224,7 +232,7 @@ function conditional([condition, then, otherwise]: readonly CostEstimate[], node
   return { cost, size: unionOf(sizeOf(then!, nodes[1]!), sizeOf(otherwise!, nodes[2]!)) }
 }
 
-/** Returns the cost of comparing two values of one type that takes constant time; undefined for other types. */
+/** Returns the cost of comparing two values if their type is compared in constant time. Undefined for other types. */
 function opaqueEqualityCost(nodes: readonly Node[]): number | undefined {
   const [a, b] = nodes.map(({ type }) => type && resolve(type).kind)
   return a !== undefined && a === b && Object.hasOwn(opaqueEqualityCosts, a) ? opaqueEqualityCosts[a] : undefined

@@ -22,14 +22,17 @@ import {
   type Value,
 } from './values.ts'
 
-/** One evaluation: the values of the variables. Variables of macros follow the declared ones. */
+/**
+ * The state of one evaluation: the values of the variables. The values of macro variables follow the declared
+ * variables.
+ */
 export interface Frame extends Run {
   readonly variables: Value[]
 }
 
 export type Evaluate = (frame: Frame) => Value
 
-/** `names` are the declared variables, in the order of their values. */
+/** Compiles an expression. `names` are the declared variables, in the order of their values. */
 export function compile(root: Node, names: readonly string[]): Evaluate {
   return new Compiler(names).compile(root)
 }
@@ -167,7 +170,7 @@ function typeValue(name: string): Evaluate {
   }
 }
 
-/** Returns undefined if there is no such member. */
+/** Returns a member of an object. Undefined if the object does not have it. */
 function memberOf(value: Value, field: string): Value | undefined {
   if (value instanceof CelMap) return value.get(field)
   if (value instanceof Optional) return value.value === undefined ? none : new Optional(memberOf(value.value, field))
@@ -180,7 +183,7 @@ function hasMember(value: Value, field: string): boolean {
   return member instanceof Optional ? member.value !== undefined : member !== undefined
 }
 
-/** `a.?b`: the field of an object or of the value of an optional. */
+/** Evaluates `a.?b`: the field of an object, or the field of the value of an optional. */
 function optionalField([operand, field]: readonly Evaluate[]): Evaluate {
   return (frame) => {
     frame.budget.charge(1)
@@ -194,7 +197,7 @@ function optionalValue(value: Value): Value | undefined {
   throw new CelError('no such overload')
 }
 
-/** A list literal with elements that may be missing. */
+/** Evaluates a list literal with elements that may be missing. */
 function sparseList(elements: readonly Evaluate[], optionals: ReadonlySet<number>): Evaluate {
   return (frame) => {
     frame.budget.charge(listCost)
@@ -236,7 +239,7 @@ function structOf({ name, fields }: StructLiteral, values: readonly Evaluate[]):
 
 interface OptionalMapping {
   readonly slot: number
-  /** Whether the transformation itself returns an optional. */
+  /** Whether the expression that transforms elements returns an optional itself. */
   readonly isFlat: boolean
 }
 
@@ -280,7 +283,7 @@ function direct({ call, actual, ofResult }: Overload): Invoke {
   }
 }
 
-/** Selects the function by the types of the actual values. */
+/** Returns a function that selects the overload by the types of the actual arguments. */
 function dispatched(overloads: readonly Overload[]): Invoke {
   const choices = overloads.map((overload) => ({ kinds: overload.kinds, invoke: direct(overload) }))
   return (frame, args) => {
@@ -294,7 +297,9 @@ function fits(kind: CelType['kind'], value: Value): boolean {
   return kind === 'variable' || kind === 'dyn' || kind === kindOf(value)
 }
 
-/** `&&` and `||`: an operand that decides the result does so regardless of the other one, even if that is an error. */
+/**
+ * Evaluates `&&` or `||`. If one operand decides the result, the other operand does not matter, even if it is an error.
+ */
 function logic([left, right]: readonly Evaluate[], operator: '_&&_' | '_||_'): Evaluate {
   const deciding = operator === '_||_'
   return (frame) => {
@@ -308,7 +313,7 @@ function logic([left, right]: readonly Evaluate[], operator: '_&&_' | '_||_'): E
   }
 }
 
-/** Returns a bool, or the error that occurred instead. */
+/** Evaluates an operand to a bool. Returns the error if there is one. */
 function attempt(evaluate: Evaluate, frame: Frame): boolean | CelError {
   try {
     const value = evaluate(frame)
@@ -336,7 +341,10 @@ interface Parts {
 type Walk = (visit: (item: Value) => 'stop' | undefined) => void
 type Loop = (frame: Frame, walk: Walk) => Value
 
-/** `all` and `exists`: the first deciding element ends the loop. Otherwise the first error is the result. */
+/**
+ * Evaluates `all` or `exists`: the first element that decides the result ends the loop. If no element does, the first
+ * error is the result.
+ */
 function quantifier(macro: 'all' | 'exists'): (parts: Parts) => Loop {
   const deciding = macro === 'exists'
   return ({ predicate }) =>
@@ -382,7 +390,7 @@ const collect =
     return new ArrayList(found)
   }
 
-/** Sorts the elements by the keys that the transformation returns. */
+/** Sorts the elements by the keys that the given expression returns. */
 const sortedByKey =
   ({ transform }: Parts): Loop =>
   (frame, walk) => {
@@ -397,7 +405,7 @@ const sortedByKey =
     return sorted(frame, items, keys)
   }
 
-/** Creates a map from the keys of the range, or from the entries of the maps that the transformation returns. */
+/** Creates a map from the keys of the range, or from the entries of the maps that the given expression returns. */
 const collectMap =
   (kind: 'entries' | 'values') =>
   ({ predicate, transform, hasPredicate }: Parts): Loop =>

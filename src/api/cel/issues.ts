@@ -1,12 +1,12 @@
 /** Errors in the text of an expression, in the wording and layout of cel-go. */
 
 export interface Issue {
-  /** Offset in the text. */
+  /** Offset in the expression's text. */
   readonly at: number
   readonly text: string
 }
 
-/** Thrown by the lexer and parser. The checker collects its issues instead. */
+/** A syntax error. Thrown by the lexer and parser. The checker collects its issues instead. */
 export class SyntaxIssue {
   readonly issue: Issue
 

@@ -8,9 +8,9 @@ import { readBase64, readDate, readDateTime, readSchemaDuration } from './time-t
 import { types } from './types.ts'
 import { CelError, CelList, CelMap, Double, type Value } from './values.ts'
 
-/** Converts a JSON value for rules. */
+/** Converts a JSON value to a value for rules. */
 export function fromJson(json: Json | undefined, declared: DeclaredType): Value {
-  // Validation has already accepted the null, and no other code examines it.
+  // A null value is acceptable here, because validation has already accepted it.
   if (json === null || json === undefined) return null
   switch (declared.form) {
     case 'object':
@@ -46,7 +46,7 @@ export const dynamicType: DeclaredType = {
 const dynamicList: DeclaredType = { ...dynamicType, form: 'list', elem: dynamicType }
 const dynamicMap: DeclaredType = { ...dynamicType, form: 'map', elem: dynamicType }
 
-/** Converts JSON without a schema. A number without a fraction is an int. */
+/** Converts JSON without a schema. A number without a fraction becomes an int. */
 export function dynamicValue(json: Json): Value {
   if (Array.isArray(json)) return new JsonList(json, dynamicList)
   if (isObject(json)) return new JsonMap(json, dynamicMap)
@@ -95,7 +95,7 @@ export class JsonList extends CelList {
   }
 }
 
-/** A map from arbitrary strings to values of one type. */
+/** A map whose keys are arbitrary strings and whose values have one type. */
 export class JsonMap extends CelMap {
   readonly json: JsonObject
   readonly declared: DeclaredType
@@ -150,12 +150,12 @@ export function sameData(a: Json | undefined, b: Json | undefined, comparing: Co
 }
 
 export interface Comparing {
-  /** Undefined if the data has no schema and is compared as plain JSON. */
+  /** The declared type. Undefined if the data has no schema and is compared as plain JSON. */
   readonly declared: DeclaredType | undefined
   readonly work: (parts: number) => void
 }
 
-/** Returns the comparable form of a string that represents a time, a duration or bytes. */
+/** Returns a comparable form of a string that represents a time, a duration or bytes. */
 function formattedText(text: string, declared: DeclaredType): string {
   const value = fromText(text, declared)
   return value instanceof Uint8Array
@@ -174,7 +174,7 @@ function sameObjects(a: JsonObject, b: JsonObject, { declared, work }: Comparing
   })
 }
 
-/** Returns the names that rules use by JSON name, if they differ. */
+/** Returns the names that rules use for fields, by JSON name. Contains only names that differ. */
 function propertyNames({ properties }: DeclaredType): ReadonlyMap<string, string> {
   return new Map([...(properties ?? [])].map(([name, property]) => [property, name]))
 }
@@ -193,7 +193,7 @@ function sameLists(a: readonly Json[], b: readonly Json[], { declared, work }: C
   })
 }
 
-/** Returns the identity of an element of a set or of a list of type map. */
+/** Returns a key that identifies an element of a set or of a list of type map. */
 export function identityOf(item: Json, keys: readonly string[] | undefined): string {
   const identity = keys === undefined ? item : keys.map((key) => (isObject(item) ? (own(item, key) ?? null) : null))
   return JSON.stringify(identity, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))

@@ -11,7 +11,7 @@ const blank = /(?:[\t\n\f\r ]+|\/\/[^\n]*)+/y
 const number = /(?:0x[0-9a-fA-F]+[uU]?|(?:\d+\.\d+|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\d+[uU]?)/y
 const identifier = /[A-Za-z_][A-Za-z0-9_]*/y
 const operator = /==|!=|<=|>=|&&|\|\||[-+*/%!<>?:.,()[\]{}]/y
-/** The prefixes of a string: `r` disables escapes, `b` makes bytes. */
+/** Matches the opening quote of a string with its prefixes: `r` disables escapes, `b` makes a bytes literal. */
 const opening = /(?:[rR][bB]?|[bB][rR]?)?(?:"""|'''|"|')/y
 
 export function tokenize(text: string): Token[] {
@@ -45,7 +45,7 @@ function tokenAt(text: string, at: number): Read {
   if (digits !== undefined) return { token: { kind: numberKind(digits), text: digits, at }, end: at + digits.length }
   const name = matchAt(identifier, text, at)
   if (name !== undefined) {
-    // `in` is the only operator that is a word.
+    // `in` is the only operator that consists of letters.
     const kind = name === 'in' ? 'operator' : 'identifier'
     return { token: { kind, text: name, at }, end: at + name.length }
   }
@@ -77,7 +77,7 @@ function stringAt(text: string, at: number, open: string): Read {
   if (!reading.isBytes) {
     return { token: { kind: 'string', text: isRaw ? body : readEscapes(body, reading), at }, end: next }
   }
-  // Characters are encoded as UTF-8.
+  // The characters of a bytes literal are encoded as UTF-8.
   const latin = Buffer.from(body).toString('latin1')
   const bytes = Buffer.from(isRaw ? latin : readEscapes(latin, reading), 'latin1')
   return { token: { kind: 'bytes', bytes, text: text.slice(at, next), at }, end: next }
@@ -119,8 +119,8 @@ interface Reading {
 }
 
 /**
- * Decodes escapes. `\x` and octal escapes stand for one byte in bytes literals and for a code point in strings. Bytes
- * are therefore treated as Latin-1.
+ * Decodes escapes. `\x` and octal escapes stand for one byte in bytes literals and for a code point in strings. This
+ * function therefore treats bytes as Latin-1.
  */
 function readEscapes(body: string, reading: Reading): string {
   if (!body.includes('\\')) return body

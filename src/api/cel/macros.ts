@@ -3,13 +3,13 @@ import { type Call, type Fold, type FoldName, foldNames, type Node } from './ast
 import { SyntaxIssue } from './issues.ts'
 
 /**
- * Number of arguments of a macro with one variable and with two variables. If the number is undefined, no such macro
+ * The number of arguments of a macro, with one variable and with two variables. Undefined means that no such macro
  * exists.
  */
 interface Form {
   readonly one?: readonly number[]
   readonly two?: readonly number[]
-  /** Whether the last argument transforms each element. */
+  /** Whether the last argument is an expression that transforms each element. */
   readonly transforms: boolean
 }
 
@@ -29,12 +29,14 @@ const forms: { readonly [name in FoldName]: Form } = {
   transformMapEntry: { two: [3, 4], transforms: true },
 }
 
-/** First minor versions of the macros that the first version with rules lacks. */
+/** The first minor versions of the macros that the first Kubernetes version with rules does not have. */
 const optionalsSince = 28
 const twoVariablesSince = 32
 const sortBySince = 34
 
-/** Returns undefined for an ordinary call. Throws SyntaxIssue if a macro is used incorrectly. */
+/**
+ * Returns the node of a macro, or undefined for an ordinary call. Throws SyntaxIssue if a macro is used incorrectly.
+ */
 export function readMacro(call: Call, version: number): Node | undefined {
   const { name, target, args, at } = call
   if (target === undefined) return name === 'has' && args.length === 1 ? presenceOf(args[0]!, at) : undefined

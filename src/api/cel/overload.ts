@@ -1,6 +1,6 @@
 /**
- * One overload of a function: its parameter and result types, implementation and cost. The functions of the language
- * are tables of overloads, written with `define`.
+ * One overload of a function: its parameter and result types, implementation and cost. All functions are tables of
+ * overloads, which `define` creates.
  */
 import type { Budget } from './budget.ts'
 import type { Pattern } from './regex.ts'
@@ -11,13 +11,13 @@ import type { Value } from './values.ts'
 /** The services that functions can use in addition to their arguments. */
 export interface Run {
   readonly budget: Budget
-  /** Throws CelError if the pattern is invalid. */
+  /** Returns the compiled pattern. Throws CelError if the pattern is invalid. */
   readonly pattern: (text: string) => Pattern
 }
 
 export type Implementation = (run: Run, args: readonly Value[]) => Value
 
-/** An argument as known before evaluation. */
+/** The facts about an argument that are known before evaluation. */
 export interface Estimated {
   readonly size: Size
   /** The size of the elements of a list of strings or bytes. */
@@ -26,7 +26,7 @@ export interface Estimated {
   readonly constant?: Value | undefined
 }
 
-/** The maximum cost of a call without its arguments, and the size of its result if known. */
+/** The maximum cost of a call without the cost of its arguments, and the size of its result if known. */
 export interface CallEstimate {
   readonly cost: number
   readonly size?: Size
@@ -35,7 +35,7 @@ export interface CallEstimate {
 export interface Costs {
   /** The cost of a call, charged before the call. Defaults to 1. */
   readonly actual?: (args: readonly Value[]) => number
-  /** The cost charged once the result is known. */
+  /** The additional cost of a call, charged once the result is known. */
   readonly ofResult?: (result: Value) => number
   readonly estimate?: (args: readonly Estimated[]) => CallEstimate
 }
@@ -43,10 +43,10 @@ export interface Costs {
 export interface Overload extends Costs {
   /** First minor version of Kubernetes 1 with this function; undefined if all versions with rules have it. */
   readonly since?: number
-  /** Whether only expressions that create objects can use the function. */
+  /** Whether the function is available only in expressions that create objects. */
   readonly forMutations?: boolean
   readonly isMember: boolean
-  /** Creates a new signature for each call, because type parameters are bound to the arguments of that call. */
+  /** Creates a new signature for each call, because the arguments of a call bind the type parameters. */
   readonly signature: () => Signature
   /** The kinds of the parameters, for arguments whose types are known only at run time. */
   readonly kinds: readonly CelType['kind'][]
@@ -60,7 +60,10 @@ export interface Signature {
 
 export type Functions = ReadonlyMap<string, readonly Overload[]>
 
-/** `define('string.(string) bool', ...)` is a method of strings, `define('(string) int', ...)` a plain function. */
+/**
+ * Declares an overload. `define('string.(string) bool', ...)` is a method of strings, `define('(string) int', ...)` is
+ * a plain function.
+ */
 export function define(form: string, call: Implementation, costs: Costs = {}): Overload {
   const match = /^(?:(.*)\.)?\((.*)\) (.+)$/.exec(form)
   if (match === null) throw new TypeError(`invalid function signature: ${form}`)
@@ -80,12 +83,15 @@ export function define(form: string, call: Implementation, costs: Costs = {}): O
   return { isMember: target !== undefined, signature, kinds, call, ...costs }
 }
 
-/** Marks functions that Kubernetes 1.28 or a later version introduced. */
+/**
+ * Sets the Kubernetes version that introduced these functions. Only for functions that Kubernetes 1.28 or a later
+ * version introduced.
+ */
 export function introducedIn(since: number, functions: Functions): Functions {
   return new Map([...functions].map(([name, known]) => [name, known.map((overload) => ({ ...overload, since }))]))
 }
 
-/** Merges tables of functions. Overloads of one name are joined. */
+/** Merges tables of functions. Combines the overloads of functions with the same name. */
 export function joinTables(tables: readonly Functions[]): Functions {
   const joined = new Map<string, readonly Overload[]>()
   for (const table of tables)

@@ -1,6 +1,6 @@
 /**
- * Parses text into a tree by recursive descent. Length and depth are bounded, so that code that walks the tree can
- * recurse. The macros `has`, `all`, `exists`, `exists_one`, `map` and `filter` are parsed here (macros.ts).
+ * Parses text into a tree by recursive descent. The parser limits length and depth, so that recursive code can walk the
+ * tree. The macros `has`, `all`, `exists`, `exists_one`, `map` and `filter` are parsed here (macros.ts).
  */
 import type { Call, Node, StructField } from './ast.ts'
 import { functions } from './functions/all.ts'
@@ -9,16 +9,13 @@ import { type Token, tokenize } from './lexer.ts'
 import { readMacro } from './macros.ts'
 import { Double, maxInt, minInt, toInt, Uint, type Value } from './values.ts'
 
-/** Maximum length in characters. */
+/** Maximum length of an expression in characters. */
 const maxLength = 100_000
 /** Maximum nesting depth of expressions in the text, the same as in cel-go. */
 const maxNesting = 250
 /** Maximum depth of the tree. `1 + 1 + 1 + ...` is deep without being nested. */
 const maxDepth = 600
-/**
- * Maximum number of nodes. Each stage from the text to a program takes a few microseconds per node and cannot be
- * interrupted.
- */
+/** Maximum number of nodes. Each compilation stage takes a few microseconds per node and cannot be interrupted. */
 const maxParts = 10_000
 
 const reserved = new Set([
@@ -38,10 +35,12 @@ const precedences: ReadonlyMap<string, number> = new Map([
 const primaryTokens =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
 
-/** Later than every minor version that introduces functions. */
+/** A version later than every minor version that introduces functions. */
 const newestVersion = 1000
 
-/** `version` is the minor version of Kubernetes 1 whose macros are available. Throws SyntaxIssue. */
+/**
+ * Parses an expression. `version` is the minor version of Kubernetes 1 whose macros are available. Throws SyntaxIssue.
+ */
 export function parse(text: string, version = newestVersion): Node {
   if (text.length > maxLength) {
     const { length } = [...text]
@@ -124,7 +123,7 @@ class Parser {
     return result
   }
 
-  /** Parses operands joined by operators of at least this precedence. */
+  /** Parses operands that are joined by operators of at least this precedence. */
   #binary(tightness: number): Node {
     let left = this.#unary()
     for (;;) {
@@ -139,7 +138,10 @@ class Parser {
     }
   }
 
-  /** Turns a chain of one logical operator into a balanced tree, because long chains are common. */
+  /**
+   * Parses a chain of one logical operator to a balanced tree. Otherwise long chains, which are common, would exceed
+   * the maximum depth.
+   */
   #logic(first: Node, sign: '&&' | '||', precedence: number): Node {
     const terms = [first]
     const places: number[] = []
@@ -158,7 +160,7 @@ class Parser {
     return this.#call(name, places[middle - 1]!, [left, right])
   }
 
-  /** `!!x` equals x, and so does `--x`. */
+  /** Parses a unary operator. `!!x` equals x, and so does `--x`. */
   #unary(): Node {
     const sign = ['!', '-'].find((sign) => this.#is(sign))
     if (sign === undefined) return this.#member()
@@ -173,7 +175,7 @@ class Parser {
     return count % 2 === 0 ? operand : this.#call(sign === '!' ? '!_' : '-_', at, [operand])
   }
 
-  /** `-9223372036854775808` has no positive counterpart. */
+  /** Parses a negative number. The number -9223372036854775808 needs this because it has no positive counterpart. */
   #negativeLiteral(): Node | undefined {
     const token = this.#tokens[this.#next + 1]!
     if (token.kind !== 'int' && token.kind !== 'double') return undefined
@@ -279,7 +281,10 @@ class Parser {
     return this.#withMacros({ kind: 'call', at: open.at, name: text, target: undefined, args: this.#list(')') })
   }
 
-  /** Parses the rest of `Object.spec{replicas: 3}` after its first name. Undefined if it is something else. */
+  /**
+   * Parses the rest of an object such as `Object.spec{replicas: 3}` after its first name. Returns undefined if the text
+   * is not an object.
+   */
   #struct(first: string, at: number): Node | undefined {
     const isOperator = ({ kind, text }: Token, sign: string) => kind === 'operator' && text === sign
     const names = [first]
@@ -330,7 +335,7 @@ class Parser {
       return this.#made({ kind: 'list', at, elements, optionals }, elements)
     }
     if (this.#take('{') !== undefined) return this.#map(at)
-    // A name that starts with a dot is looked up at the root, which is where all names are.
+    // A name that starts with a dot is looked up in the root scope, which contains all names anyway.
     if (this.#take('.') !== undefined && this.#token.kind === 'identifier') return this.#name(this.#token)
     const found = kind === 'end' ? '<EOF>' : text
     throw new SyntaxIssue(at, `Syntax error: mismatched input '${found}' expecting ${primaryTokens}`)
@@ -351,7 +356,10 @@ class Parser {
   }
 }
 
-/** `sets.contains(a, b)` is a function with a qualified name, even if a variable has the name of the namespace. */
+/**
+ * Converts a call such as `sets.contains(a, b)` to a call of a function with a qualified name, even if there is a
+ * variable with the name of the namespace.
+ */
 function inNamespace({ kind, at, name, target, args }: Call): Call | undefined {
   if (target?.kind !== 'identifier') return undefined
   const qualified = `${target.name}.${name}`

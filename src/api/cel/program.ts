@@ -1,6 +1,6 @@
 /**
- * A rule that is ready to run: parsed and checked, with its cost estimated and its constant patterns compiled.
- * `compileRule` never throws for invalid user input; it returns the error.
+ * A rule that is ready to run. It is parsed and checked, its cost is estimated, and its constant patterns are compiled.
+ * `compileRule` does not throw for invalid user input but returns the error.
  */
 import type { Call, Node } from './ast.ts'
 import { operands } from './ast.ts'
@@ -19,11 +19,12 @@ import { CelError, type Value } from './values.ts'
 export interface Program {
   /** The declared variables that the rule uses. */
   readonly used: ReadonlySet<string>
-  /** The estimated maximum cost. */
+  /** The estimated maximum cost of one evaluation. */
   readonly maxCost: number
   readonly type: CelType
   /**
-   * Whether the expression is true. Throws CelError for an evaluation error and BudgetExceeded for too much work.
+   * Evaluates the expression and returns whether it is true. Throws CelError for an evaluation error and BudgetExceeded
+   * for too much work.
    */
   readonly run: (variables: readonly Value[], budget: Budget) => boolean
   /** Like `run`, but returns the value. */
@@ -36,20 +37,26 @@ export type Compiled =
   | { readonly outcome: 'invalid'; readonly why: string }
 
 export interface Environment {
-  /** Minor version of Kubernetes 1 whose functions are available. All of them if undefined. */
+  /**
+   * Minor version of Kubernetes 1 that determines which functions are available. If undefined, all functions are
+   * available.
+   */
   readonly version?: number | undefined
-  /** Minor version of Kubernetes 1 whose cost estimates apply. Those of the newest if undefined. */
+  /** Minor version of Kubernetes 1 whose cost estimates apply. If undefined, the newest estimates apply. */
   readonly costVersion?: number | undefined
-  /** Type of the result. Defaults to bool; undefined accepts any type. */
+  /** Type of the result. Defaults to bool. `any` accepts any type. */
   readonly result?: CelType['kind'] | 'any'
   /** The variables, in the order in which their values are passed. */
   readonly variables: ReadonlyMap<string, DeclaredType>
   readonly readPattern: ReadPattern
-  /** Finds the types of objects that expressions can create, such as `Object.spec`. None if undefined. */
+  /**
+   * Finds the types of objects that expressions can create, such as `Object.spec`. If undefined, expressions cannot
+   * create objects.
+   */
   readonly findStruct?: FindStruct | undefined
 }
 
-/** Yields between its parts because the text may be long. */
+/** Compiles a rule. Yields between the stages because the text may be long. */
 export function* compileRule(text: string, environment: Environment): Generator<void, Compiled> {
   const { variables, version, costVersion, findStruct, result = 'bool' } = environment
   const { root, issue } = parsed(text, version)
@@ -92,7 +99,7 @@ function valueRunner(evaluate: Evaluate, patterns: PatternCache): Program['evalu
     evaluate({ budget, variables: [...variables], pattern: (text) => patterns.get(text, budget) })
 }
 
-/** Maximum number of cached patterns per rule that are created at run time. */
+/** Maximum number of cached patterns per rule that were compiled at run time. */
 const maxMade = 20
 
 class PatternCache {
@@ -127,7 +134,10 @@ class PatternCache {
   }
 }
 
-/** The cost of compiling a pattern, in steps. It is high enough that the clock is checked every time. */
+/**
+ * The cost of compiling a pattern, in steps. It is high enough that every compilation is followed by a check of the
+ * clock.
+ */
 const patternSteps = 20_000
 
 function* constantPatterns(root: Node): Generator<string> {

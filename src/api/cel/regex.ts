@@ -2,10 +2,10 @@
 
 /** A compiled regular expression that runs in linear time. */
 export interface Pattern {
-  /** Upper bound of the steps per character of the text. */
+  /** Upper bound on the number of steps per character of the text. */
   readonly size: number
   readonly test: (text: string) => boolean
-  /** Returns the first match; undefined if there is none. */
+  /** Returns the first match. Undefined if there is none. */
   readonly find: (text: string) => string | undefined
   /** Returns at most this many matches, in order. */
   readonly findAll: (text: string, limit: number) => string[]

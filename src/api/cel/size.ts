@@ -1,4 +1,4 @@
-/** The arithmetic of cost estimates: sizes of values and their costs. An unknown size is infinite. */
+/** The arithmetic of cost estimates: sizes of values and their costs. An unknown size is represented as infinite. */
 
 export interface Size {
   readonly min: number
@@ -19,17 +19,17 @@ export function unionOf(a: Size, b: Size): Size {
   return { min: Math.min(a.min, b.min), max: Math.max(a.max, b.max) }
 }
 
-/** Zero times infinity is zero. */
+/** Multiplies two numbers. Zero times infinity is zero. */
 export function times(a: number, b: number): number {
   return a === 0 || b === 0 ? 0 : a * b
 }
 
-/** Cost of examining one character. */
+/** Cost of examining one character, in units. */
 const perCharacter = 0.1
-/** Cost of matching a character, per character of the pattern. */
+/** Cost of matching one character, per character of the pattern. */
 const perPatternCharacter = 0.25
 
-/** Returns the cost of traversing something of this size, rounded up. */
+/** Returns the cost of traversing a value of this size, rounded up. */
 export function traversal(size: number, factor = perCharacter): number {
   return Math.ceil(times(size, factor))
 }
@@ -37,10 +37,12 @@ export function traversal(size: number, factor = perCharacter): number {
 /** The fixed cost of a call that creates a list. */
 export const listCallCost = 11
 
-/** The cost factors of comparing each element of a list with each other one, by the type of the elements. */
+/** The cost factors of comparing all pairs of elements of two lists, by the type of the elements. */
 export const comparisonFactors = { text: 2.1, other: 2 }
 
-/** Returns the estimate of sorting a list of this size. Like cel-go, takes the number of comparisons for the new size. */
+/**
+ * Returns the estimate for sorting a list of this size. Like cel-go, uses the number of comparisons as the new size.
+ */
 export function sortEstimate(
   { min, max }: Size,
   elements: keyof typeof comparisonFactors,
@@ -49,7 +51,7 @@ export function sortEstimate(
   return { cost: traversal(size.max, comparisonFactors[elements]) + listCallCost, size }
 }
 
-/** Returns the cost of matching a text of one length against a pattern of another. */
+/** Returns the cost of matching a text against a pattern. The parameters are their lengths. */
 export function matchCost(text: number, pattern: number): number {
   return times(Math.ceil((text + 1) * perCharacter), Math.ceil(pattern * perPatternCharacter))
 }

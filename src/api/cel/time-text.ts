@@ -17,10 +17,10 @@ const units: { readonly [unit: string]: bigint } = {
   h: 3600n * second,
 }
 
-/** Maximum length of a duration. No reasonable duration is longer. */
+/** Maximum length of the text of a duration. No reasonable duration is longer. */
 const maxText = 128
 
-/** Parses `-1h2m3.5s`. Returns undefined if the text is not a duration. */
+/** Parses a duration such as `-1h2m3.5s`. Returns undefined if the text is not a duration. */
 function parseGoDuration(text: string): bigint | undefined {
   if (text.length > maxText) return undefined
   const [, sign, body = ''] = /^([-+]?)(.*)$/s.exec(text)!
@@ -64,7 +64,7 @@ const words: { readonly [unit: string]: bigint } = {
   w: 604_800n * second,
 }
 
-/** Schemas also allow durations in words: `3 days`. */
+/** Parses a duration in a field of format `duration`. Schemas also allow durations in words: `3 days`. */
 export function readSchemaDuration(text: string): Duration {
   const known = parseGoDuration(text)
   if (known !== undefined) return durationOf(known)
@@ -105,7 +105,7 @@ function parseDateTime(text: string): bigint | undefined {
   return (BigInt(date.getTime()) - BigInt(offsetOf(match[8]!)) * 60_000n) * 1_000_000n + fraction
 }
 
-/** Returns the offset in minutes. */
+/** Returns the offset of a time zone in minutes. */
 export function offsetOf(zone: string): number {
   const match = /^([-+]?)(\d\d):(\d\d)$/.exec(zone)
   if (match === null) return 0
@@ -126,7 +126,9 @@ export function readDate(text: string): Timestamp {
   return readTimestamp(`${text}T00:00:00Z`)
 }
 
-/** Schemas allow a space, a missing zone, and a zone without a colon. */
+/**
+ * Parses a time in a field of format `date-time`. Schemas allow a space, a missing zone, and a zone without a colon.
+ */
 export function readDateTime(text: string): Timestamp {
   const short = text.slice(0, maxText)
   const zoned = /(?:[Zz]|[-+]\d\d:?\d\d)$/.test(short) ? short.replace(/([-+]\d\d)(\d\d)$/, '$1:$2') : `${short}Z`

@@ -25,13 +25,16 @@ const maxDepth = 250
 /** Number of values between two yields. */
 const valuesPerSlice = 5_000
 
-/** Yields periodically. Throws CelError for a value that JSON does not have, and for an object of a wrong type. */
+/**
+ * Converts a value to JSON and yields periodically. Throws CelError for a value that JSON cannot represent, and for an
+ * object of a wrong type.
+ */
 export function* toJsonSliced(value: Value): Generator<void, Json> {
   return yield* new Conversion().convert(value, { typeName: undefined, depth: 0 })
 }
 
 interface Place {
-  /** Name that the type of an object must have here; undefined outside of objects with a named type. */
+  /** The name that the type of an object must have at this position. Undefined outside of objects with a named type. */
   readonly typeName: string | undefined
   readonly depth: number
 }
@@ -69,7 +72,10 @@ class Conversion {
   }
 }
 
-/** The type of an object must be named after its path: `Object.spec{template: Object.spec.template{}}`. */
+/**
+ * Returns the checked name of an object's type. The name must match the path of the object: `Object.spec{template:
+ * Object.spec.template{}}`.
+ */
 function checkedName({ name }: StructValue, expected = name): string {
   if (name === expected) return name
   throw new CelError(

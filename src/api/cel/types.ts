@@ -17,13 +17,13 @@ export type CelType =
   | {
       readonly kind: 'object'
       readonly fields: ReadonlyMap<string, Field>
-      /** Set for types that expressions can create objects of. Identifies the type. */
+      /** The name that identifies the type. Set for types whose objects expressions can create. */
       readonly name?: string
     }
   | { readonly kind: 'type' | 'optional'; readonly of: CelType }
   | { readonly kind: 'variable'; bound: CelType | undefined }
 
-/** A field of an object. See declared-type.ts for further information about it. */
+/** A field of an object type. See declared-type.ts for further information about fields. */
 interface Field {
   readonly type: CelType
 }
@@ -53,12 +53,12 @@ export function listOf(elem: CelType): CelType {
   return { kind: 'list', elem }
 }
 
-/** Returns the type of maps with these keys and values. */
+/** Returns the type of maps with these key and value types. */
 export function mapOf(key: CelType, value: CelType): CelType {
   return { kind: 'map', key, value }
 }
 
-/** Returns the type of a value that may be missing. */
+/** Returns the type of an optional value. */
 export function optionalOf(of: CelType): CelType {
   return { kind: 'optional', of }
 }
@@ -67,14 +67,14 @@ export function typeVariable(): CelType {
   return { kind: 'variable', bound: undefined }
 }
 
-/** Returns the type that a variable is bound to, or the type itself. */
+/** Returns the type that a type variable is bound to. Returns all other types unchanged. */
 export function resolve(type: CelType): CelType {
   let actual = type
   while (actual.kind === 'variable' && actual.bound !== undefined) actual = actual.bound
   return actual
 }
 
-/** Whether the type of values is known only at run time. */
+/** Whether the types of the values are known only at run time. */
 export function isDynamic(type: CelType): boolean {
   const { kind } = resolve(type)
   return kind === 'dyn' || kind === 'variable'
@@ -82,7 +82,7 @@ export function isDynamic(type: CelType): boolean {
 
 type Variable = Extract<CelType, { readonly kind: 'variable' }>
 
-/** Variables that were bound, so that the bindings can be undone. */
+/** Variables that were bound by a comparison, so that their bindings can be undone. */
 type Trail = Variable[]
 
 function undo(trail: Trail): void {
@@ -113,7 +113,7 @@ export function unify(expected: CelType, actual: CelType, trail: Trail = []): bo
   return a.kind === b.kind
 }
 
-/** The names of types that the language itself does not have. */
+/** The names of types that Kubernetes adds to the language. */
 const opaqueNames: ReadonlyMap<string, string> = new Map([
   ['url', 'kubernetes.URL'],
   ['quantity', 'kubernetes.Quantity'],
@@ -188,7 +188,7 @@ function readName(name: string, parameters: Map<string, CelType>): CelType {
   return known
 }
 
-/** Returns the type with new variables in place of the declared ones, for one call. */
+/** Returns the type with new type variables in place of the declared ones, for one call. */
 export function instantiate(type: CelType, fresh: Map<CelType, CelType>): CelType {
   switch (type.kind) {
     case 'variable': {
@@ -208,7 +208,7 @@ export function instantiate(type: CelType, fresh: Map<CelType, CelType>): CelTyp
   }
 }
 
-/** Splits `map(A, B), int` into its two parts. */
+/** Splits a text such as `map(A, B), int` at its top-level commas. */
 export function splitTypes(text: string): string[] {
   const parts: string[] = []
   let depth = 0

@@ -1,7 +1,7 @@
 /**
- * The values of rules. They use JavaScript's types where possible. An int is a number if that is exact, otherwise a
- * bigint, so a double needs a separate class. Lists and maps are accessed through two small interfaces. Lists and maps
- * of JSON data decode only the parts that a rule accesses (json-values.ts).
+ * The values of rules. They use JavaScript's types where possible. An int is a number if a number can represent it
+ * exactly, and otherwise a bigint. A double is therefore a separate class. Lists and maps are abstract classes. For
+ * JSON data, they decode only the parts that a rule accesses (json-values.ts).
  */
 import type { CelType } from './types.ts'
 
@@ -21,7 +21,7 @@ export class Uint {
   }
 }
 
-/** In nanoseconds, like Duration. */
+/** A point in time, in nanoseconds like Duration. */
 export class Timestamp {
   readonly nanos: bigint
 
@@ -79,10 +79,10 @@ export class Optional {
 /** The optional without a value. */
 export const none = new Optional(undefined)
 
-/** A value of a type that only functions create and read, such as a quantity. */
+/** A value of a type that only functions create and interpret, such as a quantity. */
 export abstract class Opaque {
   abstract readonly kind: CelType['kind']
-  /** Two values of one kind are equal if their texts are equal. */
+  /** The canonical text of the value. Two values of the same kind are equal if their texts are equal. */
   abstract readonly text: string
 }
 
@@ -121,10 +121,10 @@ export class ArrayList extends CelList {
 /** A map from keys to values. */
 export abstract class CelMap {
   abstract readonly size: number
-  /** Returns undefined if the key is absent. */
+  /** Returns the value of a key. Undefined if the key is absent. */
   abstract get(key: Value): Value | undefined
 
-  /** The result of `has()`. */
+  /** Returns the result of `has()` for a key. */
   has(key: Value): boolean {
     return this.get(key) !== undefined
   }
@@ -190,7 +190,7 @@ function keyText(key: Value): string {
 
 export type Int = number | bigint
 
-/** A value of the language. */
+/** Any value of the language. */
 export type Value =
   | null
   | boolean
@@ -220,7 +220,7 @@ export class CelError {
 export const maxInt = 2n ** 63n - 1n
 export const minInt = -(2n ** 63n)
 
-/** Returns an int in its canonical form. Throws beyond 64 bits. */
+/** Returns an int in its canonical form. Throws if the value does not fit into 64 bits. */
 export function toInt(value: bigint): Int {
   if (value > maxInt || value < minInt) throw new CelError('integer overflow')
   const small = Number(value)

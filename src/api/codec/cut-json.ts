@@ -3,13 +3,13 @@
  * server writes it. The scan stops after the last selected field.
  */
 
-/** The members to keep of an object. */
+/** The members of an object to keep. */
 export type Cut = readonly CutMember[]
 
 interface CutMember {
-  /** The key as JSON, with its quotes. */
+  /** The key as JSON text, with its quotes. */
   readonly key: Buffer
-  /** What to keep of the value; undefined for the whole value. */
+  /** The parts of the value to keep. Undefined keeps the whole value. */
   readonly within: Cut | undefined
 }
 
@@ -21,7 +21,7 @@ const closeBrace = 0x7d
 const openBracket = 0x5b
 const closeBracket = 0x5d
 
-/** Combines paths into a cut. A path includes everything below it. */
+/** Combines paths into a cut. A path includes all fields below it. */
 export function cutOf(paths: readonly (readonly string[])[]): Cut {
   const byKey = Map.groupBy(paths, ([key]) => key!)
   return Array.from(byKey, ([key, group]) => {
@@ -34,14 +34,14 @@ function jsonKey(key: string): Buffer {
   return Buffer.from(JSON.stringify(key))
 }
 
-/** Cuts one object after the other into the same memory. */
+/** Cuts objects one after the other, and reuses the same memory for all of them. */
 export class Cutter {
   readonly #cut: Cut
   #memory = Buffer.allocUnsafeSlow(4096)
   #used = 0
   #json: Buffer = Buffer.alloc(0)
   #at = 0
-  /** Whether nothing is needed after the current value, so that the scan may stop inside it. */
+  /** Whether no selected field follows the current value, so that the scan may stop inside the value. */
   #isLast = true
 
   constructor(cut: Cut) {
@@ -49,11 +49,11 @@ export class Cutter {
   }
 
   /**
-   * Returns the selected members of the object as JSON. `first` is the offset of the first member to consider. The
-   * result is valid until the next call.
+   * Returns the selected members of an object as JSON. `first` is the offset of the first member to examine. The result
+   * is valid until the next call.
    */
   cut(json: Buffer, first = 1): Buffer {
-    // The result is not longer than the object.
+    // The result is never longer than the object.
     if (this.#memory.length < json.length) this.#memory = Buffer.allocUnsafeSlow(json.length)
     this.#json = json
     this.#at = first
@@ -64,8 +64,8 @@ export class Cutter {
   }
 
   /**
-   * Copies the selected members of the object whose first member is at the current position. Returns whether there are
-   * any.
+   * Copies the selected members of the object whose first member is at the current position. Returns whether any member
+   * was copied.
    */
   #copyMembers(cut: Cut): boolean {
     const json = this.#json
@@ -85,7 +85,7 @@ export class Cutter {
       if (json[this.#at] === comma) this.#at++
       if (missing === 0) this.#at = endOfRest(json, this.#at)
     }
-    // Behind the closing brace.
+    // Moves behind the closing brace.
     this.#at++
     this.#put(closeBrace)
     return this.#used > start + 2
@@ -96,7 +96,7 @@ export class Cutter {
     return undefined
   }
 
-  /** The position of the value of the member at the current position. */
+  /** Returns the position of the value of the member at the current position. */
   #valueAt(): number {
     return endOfString(this.#json, this.#at) + 2
   }
@@ -110,7 +110,7 @@ export class Cutter {
     if (!this.#copyValue(within)) this.#used = before
   }
 
-  /** Returns whether anything was copied. */
+  /** Copies the selected parts of a value. Returns whether anything was copied. */
   #copyValue(within: Cut | undefined): boolean {
     const json = this.#json
     const first = json[this.#at]
@@ -121,13 +121,16 @@ export class Cutter {
     if (within !== undefined && first === openBracket) return this.#copyElements(within)
     const start = this.#at
     this.#at = endOfValue(json, start)
-    // A scalar does not have the fields below it.
+    // A scalar has no fields, so none of them is selected.
     if (within !== undefined) return false
     this.#used += json.copy(this.#memory, this.#used, start, this.#at)
     return true
   }
 
-  /** Keeps every object and list in the list, possibly empty, so that the elements keep their positions. */
+  /**
+   * Copies the elements of a list. Keeps every object and list among them, even if it becomes empty, so that the
+   * elements keep their positions.
+   */
   #copyElements(within: Cut): boolean {
     const json = this.#json
     this.#put(openBracket)
@@ -152,7 +155,7 @@ export class Cutter {
   }
 }
 
-/** Finds the fields of objects whose paths lead through no list. */
+/** Finds fields of objects by a path that does not lead through a list. */
 export class ScalarFinder {
   readonly #keys: readonly Buffer[]
 
@@ -160,7 +163,7 @@ export class ScalarFinder {
     this.#keys = path.map(jsonKey)
   }
 
-  /** Returns the string, number or boolean at the path. Undefined if the object has none. */
+  /** Returns the string, number or boolean at the path. Undefined if the object has no such value. */
   find(json: Buffer): string | number | boolean | undefined {
     let at = 0
     for (const key of this.#keys) {
@@ -185,7 +188,10 @@ function memberValueAt(json: Buffer, at: number, key: Buffer): number {
   return -1
 }
 
-/** Compares a key in its text form. The server writes every key in the same form as `JSON.stringify`. */
+/**
+ * Whether a key is at this position. Compares the text of the key, because the server writes every key in the same form
+ * as `JSON.stringify`.
+ */
 function isKeyAt(json: Buffer, start: number, key: Buffer): boolean {
   for (let i = 0; i < key.length; i++) if (json[start + i] !== key[i]) return false
   return true

@@ -1,6 +1,6 @@
 /** The messages between the server and the thread that converts large documents. */
 
-/** Reads YAML as JSON, or writes JSON as YAML or indented JSON. */
+/** The kind of conversion: reads YAML as JSON, or writes JSON as YAML or indented JSON. */
 export type Work = 'read YAML' | 'write YAML' | 'indent'
 
 export interface WorkRequest {
@@ -18,5 +18,5 @@ export type WorkReply =
       readonly id: number
       readonly refused: { readonly code: number; readonly reason: string; readonly message: string }
     }
-  /** A bug in this server. */
+  /** The conversion failed because of a bug in this server. */
   | { readonly id: number; readonly fault: string }

@@ -8,7 +8,10 @@ import { ApiError } from '../model/api-error.ts'
 import type { Work, WorkReply, WorkRequest } from './document-worker-messages.ts'
 import { type ParsedJson, parseOwnJson } from './json.ts'
 
-/** Smaller documents take a few milliseconds, less than transferring them to the thread would cost. */
+/**
+ * Minimum size in bytes of a document that is converted in the thread. Smaller documents take a few milliseconds, less
+ * than their transfer to the thread would cost.
+ */
 export const largeDocument = 32 * 1024
 const idleMs = 5000
 const maxHeapMb = 1024
@@ -23,14 +26,14 @@ interface Converted {
   readonly duplicates: readonly string[]
 }
 
-/** Parses and writes large documents in a separate thread. */
+/** Converts large documents in a separate thread. */
 export class DocumentWorker {
   #worker: Worker | undefined
   readonly #waiting = new Map<number, Waiting>()
   #lastId = 0
   #idle: NodeJS.Timeout | undefined
 
-  /** Parses a client's YAML of at most `limit` bytes, including expanded aliases. */
+  /** Parses YAML that a client sent. `limit` is its maximum size in bytes, including expanded aliases. */
   async readYaml(bytes: Buffer, limit: number): Promise<ParsedJson> {
     const { bytes: json, duplicates } = await this.#convert('read YAML', bytes, limit)
     return { value: parseOwnJson(json), duplicates }
@@ -89,8 +92,7 @@ export class DocumentWorker {
   }
 
   /**
-   * Handles the end of the thread, whatever the cause. Pending conversions fail, and the next document starts a new
-   * thread.
+   * Handles the end of the thread, for any reason. Pending conversions fail, and the next document starts a new thread.
    */
   #end(worker: Worker, cause: unknown): void {
     if (this.#worker !== worker) return

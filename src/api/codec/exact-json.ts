@@ -1,7 +1,7 @@
 /**
- * Parses JSON with every digit of its integers, which the native parser rounds beyond 2^53. The native parser can
- * preserve the digits, but is then ten times slower and cannot be interrupted. It is therefore used only to validate
- * the text. This parser relies on that and builds the value in steps.
+ * Parses JSON and preserves every digit of integers, which the native parser rounds beyond 2^53. The native parser can
+ * preserve the digits too, but is then ten times slower and cannot be interrupted. The native parser is therefore used
+ * only to validate the text. This parser relies on that validation and builds the value in steps.
  */
 import { trimEndOf } from '../../base/text/trim-end.ts'
 import { isObject, type Json, type JsonObject, own, setKey } from '../json/json.ts'
@@ -12,7 +12,7 @@ import { endOfNumber } from './json-scan.ts'
 const tokensPerSlice = 2000
 
 export interface ExactOptions {
-  /** Whether the objects of a repeated key are merged. Otherwise, the last one wins, like with all other values. */
+  /** Whether the objects of a repeated key are merged. Otherwise the last object wins, as with all other values. */
   readonly mergesObjects?: boolean
 }
 
@@ -43,7 +43,7 @@ class ValueMaker {
     this.#open.push({ value: earlier ?? value, key: undefined })
   }
 
-  /** Returns the object that the current key already has. */
+  /** Returns the object that an earlier occurrence of the current key has. */
   #earlierObject(): JsonObject | undefined {
     const inner = this.#open.at(-1)
     if (inner?.key === undefined || Array.isArray(inner.value)) return undefined
@@ -65,7 +65,7 @@ class ValueMaker {
     }
   }
 
-  /** Adds a string: a key if one is expected, otherwise a value. */
+  /** Adds a string, as a key if a key is expected, and otherwise as a value. */
   putString(string: string): void {
     const inner = this.#open.at(-1)
     if (inner !== undefined && inner.key === undefined && !Array.isArray(inner.value)) inner.key = string
@@ -131,7 +131,7 @@ function readString(text: string, start: number, end: number): string {
   return inner.includes('\\') ? JSON.parse(text.slice(start, end)) : inner
 }
 
-/** Keeps every digit of an integer and rejects numbers that would become infinite. */
+/** Parses a number. Preserves every digit of an integer and rejects numbers that would become infinite. */
 function exactNumber(source: string): number | bigint {
   const value = Number(source)
   if (Number.isSafeInteger(value) && !/[.eE]/.test(source)) return value
@@ -141,8 +141,8 @@ function exactNumber(source: string): number | bigint {
 }
 
 /**
- * Parses a number with a decimal point or exponent. Throws 400 if it would become infinite, or if it would become an
- * integer without being one.
+ * Parses a number with a decimal point or exponent. Throws 400 if the number would become infinite, or if rounding
+ * would turn a fraction into an integer.
  */
 export function keptNumber(source: string): number {
   const value = Number(source)
@@ -154,7 +154,7 @@ function outOfRange(source: string): ApiError {
   return badRequest(`the number ${source.slice(0, 40)} is out of range`)
 }
 
-/** Whether only zeros remain after the decimal point once the exponent is applied. */
+/** Whether the digits after the decimal point are all zeros once the exponent is applied. */
 function isWhole(source: string): boolean {
   const [digits = '', exponent = '0'] = source.toLowerCase().split('e')
   const [whole = '', fraction = ''] = digits.replace(/^[-+]/, '').split('.')

@@ -55,7 +55,7 @@ export function indentText(json: string, margin = ''): string {
 const marks = '{}[],:'
 const ends = /[\s,}\]]|$/g
 
-/** Yields strings and other scalars, brackets, commas and colons. */
+/** Yields the tokens of a JSON text: strings and other scalars, brackets, commas and colons. */
 function* tokensOf(json: string): Generator<string> {
   for (let at = 0; at < json.length; ) {
     const end = endOfToken(json, at)

@@ -1,14 +1,14 @@
 /**
- * Finds keys that are repeated within an object, which the native parser hides by keeping the last one. Only for text
- * that has been parsed and is known to contain repeated keys.
+ * Finds keys that are repeated within an object, which the native parser hides by keeping the last one. Must only be
+ * used for text that has been parsed and is known to contain repeated keys.
  */
 import { endOfString, maxDuplicates, pathText } from './json-scan.ts'
 
 /** An object or array that is open at this point of the text. */
 interface Level {
-  /** The keys so far. Undefined for an array. */
+  /** The keys found so far in the object. Undefined for an array. */
   readonly keys: Set<string> | undefined
-  /** The key or index of the next or current value. */
+  /** The key or index of the next or current value in this object or array. */
   place: string | number
 }
 

@@ -1,6 +1,6 @@
 /**
- * Scans JSON text once for things that the native parser hides. The scan does not check the grammar, which the parser
- * does. For text that is not JSON the result is arbitrary, but the scan always ends in linear time.
+ * Scans JSON text once for properties that the native parser hides. The scan does not check the grammar, because the
+ * parser does. For text that is not JSON the result is arbitrary, but the scan always ends in linear time.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { type ApiError, badRequest, entityTooLarge } from '../model/api-error.ts'
@@ -22,7 +22,7 @@ const backslash = 0x5c
 
 const longExponent = /[eE][-+]?\d{3}/
 
-/** Scans the text before it is parsed. Throws 400 or 413 if no request body may look like this. */
+/** Scans the text before it is parsed. Throws 400 or 413 if the text exceeds the limits of a request body. */
 export function scanJson(text: string, maxCount = maxValues): Scan {
   let bigNumbers = false
   let depth = 0
@@ -46,7 +46,8 @@ export function scanJson(text: string, maxCount = maxValues): Scan {
       depth--
     } else if (isDigit(unit)) {
       const end = endOfNumber(text, i)
-      // A double represents any number of 15 digits exactly. An exponent of three digits may overflow it.
+      // A double can represent any number of 15 digits exactly. An exponent of three digits may exceed the range of a
+      // double.
       if (end - i > 15 || (!bigNumbers && end - i > 4 && longExponent.test(text.slice(i, end)))) bigNumbers = true
       i = end - 1
     }
@@ -59,7 +60,7 @@ function indexOrEnd(text: string, wanted: string, from: number): number {
   return index < 0 ? text.length : index
 }
 
-/** Returns the index of the closing quote of a string with escapes. Rejects escapes of lone surrogates. */
+/** Returns the index of the closing quote of a string that may contain escapes. Rejects escaped lone surrogates. */
 export function endOfString(text: string, start: number): number {
   let i = start + 1
   for (; i < text.length; i++) {
@@ -103,7 +104,7 @@ function isDigit(unit: number): boolean {
   return unit >= 0x30 && unit <= 0x39
 }
 
-/** Returns the position after a number that starts here. */
+/** Returns the position after the number that starts here. */
 export function endOfNumber(text: string, start: number): number {
   let i = start + 1
   while (i < text.length && isNumeric(text.charCodeAt(i))) i++

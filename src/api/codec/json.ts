@@ -1,11 +1,11 @@
 /**
  * Parses JSON strictly and writes canonical JSON.
  *
- * Parsing uses the native parser, after one scan of the text for things that it hides: nesting deeper than 512, lone
- * surrogates, and duplicate keys (reported, and the last one wins). Bytes that are not UTF-8 are rejected, integers
- * beyond 2^53 become bigint, and numbers too large for any type are rejected. Members are written in order
- * (`member-order.ts`). Values that could not be read back are never written: half of a surrogate pair, NaN or infinity,
- * excessive nesting.
+ * Parsing uses the native parser, after one scan of the text for properties that the native parser hides: nesting
+ * deeper than 512, lone surrogates, and duplicate keys (reported, and the last one wins). Bytes that are not UTF-8 are
+ * rejected, integers beyond 2^53 become bigint, and numbers too large for any type are rejected. Members are written in
+ * order (`member-order.ts`). The writer rejects values that could not be read back: half of a surrogate pair, NaN or
+ * infinity, and excessive nesting.
  */
 import { isUtf8 } from 'node:buffer'
 import { compareUtf8, sortUtf8 } from '../../base/collections/utf8-order.ts'
@@ -19,7 +19,7 @@ import { findDuplicates } from './json-duplicates.ts'
 import { loneSurrogate, maxDepth, scanJson, tooDeep } from './json-scan.ts'
 import { elementOrder, keysInOrder, memberOrder, type Order, orderBelow } from './member-order.ts'
 
-/** A document and its duplicate keys. */
+/** A parsed document and its duplicate keys. */
 export interface ParsedJson {
   readonly value: Json
   /** Paths of keys that occur more than once in their object. */
@@ -32,9 +32,9 @@ export function parseJson(bytes: Buffer): ParsedJson {
 }
 
 export interface ParseOptions {
-  /** The maximum number of values. Defaults to that of a body. */
+  /** The maximum number of values. Defaults to the maximum of a request body. */
   readonly maxCount?: number | undefined
-  /** Whether the objects of a repeated key are merged, like the typed decoder of Kubernetes does. */
+  /** Whether the objects of a repeated key are merged, as in the typed decoder of Kubernetes. */
   readonly mergesObjects?: boolean
 }
 
@@ -63,7 +63,7 @@ export function* parseSliced(
   }
 }
 
-/** Counts the members of all objects in a value. The text has more of them if keys are repeated. */
+/** Counts the members of all objects in a value. A text with repeated keys has more members than its value. */
 function countMembers(value: Json): number {
   if (typeof value !== 'object' || value === null) return 0
   let members = 0
@@ -81,8 +81,8 @@ export function parseOwnJson(bytes: Buffer): Json {
 }
 
 /**
- * Like `parseOwnJson`, but yields periodically. The native parser cannot be interrupted and takes 50 ms for very many
- * keys.
+ * Like `parseOwnJson`, but yields periodically. The native parser cannot be interrupted and takes 50 ms for a text with
+ * very many keys.
  */
 export function* parseOwnSliced(bytes: Buffer): Generator<void, Json> {
   if (bytes.length <= longText) return parseOwnJson(bytes)
@@ -91,14 +91,17 @@ export function* parseOwnSliced(bytes: Buffer): Generator<void, Json> {
   return yield* parseExactSliced(text)
 }
 
-/** The native parser takes at most a few milliseconds for a text of this length. */
+/**
+ * Length in characters above which a text is parsed in slices. The native parser takes at most a few milliseconds for a
+ * shorter text.
+ */
 const longText = 128 * 1024
 
 const mayHoldBigIntegers = /[:[,]-?\d{16}/
 
 /**
- * Writes a document for sending: compact JSON with a final newline. `room` is the maximum number of levels: that of a
- * body for documents that can be sent back, otherwise unlimited.
+ * Writes a document for sending: compact JSON with a final newline. `room` is the maximum number of levels. For
+ * documents that clients can send back, it is that of a request body. Otherwise it is unlimited.
  */
 export function jsonDocument(value: Json, order?: Order, room?: number): Buffer {
   return Buffer.from(`${stringifyJson(value, order, room)}\n`)
@@ -106,7 +109,7 @@ export function jsonDocument(value: Json, order?: Order, room?: number): Buffer 
 
 /**
  * A value that is already JSON text, for a part of a response that is written once and sent often. Only the response
- * writer supports it. It must not be stored or inspected.
+ * writer supports such values. They must not be stored or inspected.
  */
 export class WrittenJson {
   readonly text: string
@@ -143,8 +146,8 @@ export function stringifyJson(value: Json, order?: Order, room = Number.POSITIVE
 }
 
 /**
- * Stored texts that contain half of a surrogate pair are rejected. A response must be written even if a message was cut
- * in the middle of a pair.
+ * Writes a string. Rejects half of a surrogate pair if the text will be stored. A response must be written even if a
+ * message was cut in the middle of a pair.
  */
 function writeText(text: string, room: number): string {
   if (text.isWellFormed()) return JSON.stringify(text)
@@ -174,7 +177,7 @@ export function startOfJson(value: Json, length: number): string {
   return `${text}${isList ? ']' : '}'}`
 }
 
-/** Writes the members of an object without the braces. `room` is the maximum number of levels of each. */
+/** Writes the members of an object without the braces. `room` is the maximum number of levels of each member. */
 export function stringifyMembers(object: JsonObject, order?: Order, room = Number.POSITIVE_INFINITY): string {
   const members = memberOrder(order)
   let text = ''
@@ -188,20 +191,20 @@ export function stringifyMembers(object: JsonObject, order?: Order, room = Numbe
 }
 
 /**
- * Writes a value as part of a stored object, `level` levels below its top. Uses the much faster native writer if it
- * produces the same text as `stringifyJson`.
+ * Writes a value as part of a stored object, `level` levels below the top of the object. Uses the native writer, which
+ * is much faster, if it produces the same text as `stringifyJson`.
  */
 export function stringifyStored(value: Json | undefined, order: Order, level: number): string {
   const room = maxDepth - level
   const ordered = inMemberOrder(value, order, room)
   const text = ordered === undefined ? undefined : JSON.stringify(ordered)
-  // The native writer uses this spelling only for half of a surrogate pair.
+  // The native writer writes `\ud` only for half of a surrogate pair.
   return text === undefined || text.includes('\\ud') ? stringifyJson(value!, order, room) : text
 }
 
 /**
- * Returns the value with the members of every object in order, or the value itself if they already are. Undefined if
- * only `stringifyJson` can write it.
+ * Returns the value with the members of every object in writing order, or the value itself if they already are.
+ * Undefined if only `stringifyJson` can write the value.
  */
 function inMemberOrder(value: Json | undefined, order: Order, room: number): Json | undefined {
   switch (typeof value) {
@@ -257,7 +260,7 @@ function membersInOrder(object: JsonObject, order: Order, room: number): JsonObj
 
 function sortMembers(object: JsonObject, order: Order): JsonObject | undefined {
   const keys = keysInOrder(object, memberOrder(order))
-  // JavaScript objects keep such keys before all others, regardless of insertion order.
+  // JavaScript objects list keys that are array indexes before all others, regardless of insertion order.
   if (keys.some(beginsWithDigit)) return undefined
   const sorted: JsonObject = {}
   for (const key of keys) setKey(sorted, key, object[key]!)
@@ -268,7 +271,7 @@ function beginsWithDigit(key: string): boolean {
   return key >= '0' && key < ':'
 }
 
-/** Returns the keys of an object in the order of their UTF-8 bytes, in which maps are written. */
+/** Returns the keys of an object in the order of their UTF-8 bytes, which is the writing order of maps. */
 export function sortedKeys(object: JsonObject): string[] {
   return sortUtf8(Object.keys(object))
 }

@@ -1,7 +1,7 @@
 /**
- * The member order of JSON objects. Types defined by the server use the order of their fields. Maps and everything not
- * described here, such as user-defined types and free-form values, use the byte order of their keys. A value whose
- * owner compares its text is kept as sent.
+ * The member order of JSON objects. Types that the server defines use the order of their fields. Maps and all values
+ * without a schema, such as user-defined types and free-form values, use the byte order of their keys. A value whose
+ * text is significant keeps the order in which it was sent.
  *
  * Decoding already creates objects in field order, so usually nothing needs sorting.
  */
@@ -16,17 +16,17 @@ export type Order = Schema | undefined
 
 export interface Place {
   readonly rank: number
-  /** The order of the member's value. */
+  /** The order of the members of this member's value. */
   readonly order: Order
 }
 
 /** The order of the members of one object. */
 export interface MemberOrder {
-  /** By name, for a type that the server defines. Otherwise byte order applies. */
+  /** The fields by name, for a type that the server defines. Undefined if byte order applies. */
   readonly fields: ReadonlyMap<string, Place> | undefined
   /** The order of the values of all other members. */
   readonly values: Order
-  /** Whether the members are kept as sent. */
+  /** Whether the members keep the order in which they were sent. */
   readonly asSent?: boolean
 }
 
@@ -37,7 +37,7 @@ export function memberOrder(order: Order): MemberOrder {
   return order?.type === 'object' || order?.type === 'map' ? describedOrder(order) : inBytes
 }
 
-/** A value that is kept as sent may still have a described type. */
+/** Returns the order of a value that is kept as sent. Such a value may still have a described type. */
 function freeOrder(schema: AnySchema): MemberOrder {
   const { described, alternatives, asSent } = schema
   if (asSent) return { fields: undefined, values: schema, asSent }
@@ -45,7 +45,7 @@ function freeOrder(schema: AnySchema): MemberOrder {
   return described === undefined ? inBytes : describedOrder(inAnyProfile(described))
 }
 
-/** The vendor's own fields have different names but the same positions in each profile. */
+/** The vendor's own fields have different names in each profile, but the same positions. */
 const inAnyProfile = memoizeByObject((described: NonNullable<AnySchema['described']>): ObjectSchema => {
   const types = profileNames.map((profile) => described(vendorOf(profile)))
   return { ...types[0]!, fields: Object.assign({}, ...types.map(({ fields }) => fields)) }
@@ -60,23 +60,23 @@ function placesOf({ fields }: ObjectSchema): ReadonlyMap<string, Place> {
   return new Map(Object.entries(fields).map(([name, { schema }], rank) => [name, { rank, order: schema }]))
 }
 
-/** Returns the order of this member's value. */
+/** Returns the order that applies to this member's value. */
 export function orderBelow({ fields, values }: MemberOrder, key: string): Order {
   return fields === undefined ? values : fields.get(key)?.order
 }
 
-/** Returns the order of a list's elements. */
+/** Returns the order that applies to the elements of a list. */
 export function elementOrder(order: Order): Order {
   if (order?.type === 'any') return order.asSent ? order : order.alternatives?.list?.items
   return order?.type === 'list' ? order.items : undefined
 }
 
-/** Returns the keys of an object in writing order. Members that are unknown to the type come last. */
+/** Returns the keys of an object in writing order. Members that the type does not know come last. */
 export function keysInOrder(object: JsonObject, { fields, asSent }: MemberOrder): string[] {
   const keys = Object.keys(object)
   if (asSent) return keys
   if (fields === undefined) return sortUtf8(keys)
-  // Usually true, because decoding creates members in this order.
+  // The keys usually are in order, because decoding creates members in this order.
   if (areInOrder(keys, fields)) return keys
   const known: string[] = []
   for (const name of fields.keys()) if (Object.hasOwn(object, name)) known.push(name)
@@ -94,7 +94,7 @@ function areInOrder(keys: readonly string[], fields: ReadonlyMap<string, Place>)
   return true
 }
 
-/** Whether a member is written before another known member. */
+/** Whether a member is written before another member. Both must be known. */
 export function isBefore({ fields }: MemberOrder, key: string, other: string): boolean {
   if (fields === undefined) return compareUtf8(key, other) < 0
   return (fields.get(key)?.rank ?? fields.size) < fields.get(other)!.rank

@@ -30,13 +30,16 @@ import { storedTextSliced } from './sliced-json.ts'
 /** The data that selectors use. */
 export interface Selectable {
   readonly labels: { readonly [key: string]: string } | undefined
-  /** Values for field selectors, in addition to name and namespace. */
+  /** The values of fields for field selectors, in addition to name and namespace. */
   readonly fields: { readonly [path: string]: string } | undefined
 }
 
 /** The data about an object that caches and indexes need. */
 export interface Header extends Selectable {
-  /** The schema (`Evolution.schemaId`) for which the object was complete when it was written, if known. */
+  /**
+   * The identifier of the schema (`Evolution.schemaId`) for which the object was complete when it was written, if
+   * known.
+   */
   readonly completeFor?: string | undefined
   /** The emulated Kubernetes version of the server that wrote the object, such as `1.29`. Unset for 1.23. */
   readonly version?: string | undefined
@@ -75,7 +78,7 @@ export interface Storable {
   readonly header: Partial<Header>
 }
 
-/** Encodes an object for the key that it will be stored under. */
+/** Encodes an object for storage under a given key. */
 export function encodeStored(key: string, storable: Storable): Buffer {
   return runToCompletion(encodeSliced(key, storable))
 }
@@ -88,12 +91,13 @@ export function* encodeSliced(key: string, { object, order, header }: Storable):
   const head = JSON.stringify(header)
   const text = head + before + after
   const size = Buffer.byteLength(text)
-  // A value takes at least two bytes.
+  // A value takes at least two bytes, so a short text cannot contain too many values.
   if (size > 2 * maxValues) yield* assertAtMost(asJson(object), maxValues + ownRoom)
   yield
-  // If every character is one byte, as in most objects, lengths need not be measured.
+  // If every character is one byte, as in most objects, the number of characters is the length in bytes.
   const sizeOf = size === text.length ? lengthOf : Buffer.byteLength
-  // Allocates a separate buffer: the log keeps it for a while and would keep the whole pool of small buffers in memory.
+  // Allocates a separate buffer, because the log keeps it for a while. A buffer from the pool would keep the whole pool
+  // in memory.
   const bytes = Buffer.allocUnsafeSlow(headerStart + size)
   bytes.write(text, headerStart)
   bytes[0] = format
@@ -105,19 +109,20 @@ export function* encodeSliced(key: string, { object, order, header }: Storable):
 }
 
 /**
- * Reserve for what the server itself adds to an object of maximum size: deletion timestamp, conditions, managed fields.
- * Without it, such an object could never be deleted.
+ * Number of additional values for members that the server itself adds to an object of maximum size: deletion timestamp,
+ * conditions, managed fields. Without them, such an object could never be deleted.
  */
 const ownRoom = 1000
 
 /**
- * Checks that a stored object can be sent back: it may not have more values than a request body. Yields periodically.
+ * Checks that clients can send a stored object back: it may not have more values than a request body. Yields
+ * periodically.
  */
 export function* assertCount(object: ApiObject): Generator<void, void> {
   yield* assertAtMost(asJson(object), maxValues)
 }
 
-/** Like `assertCount`, but ignores managedFields. Rejects an oversized object before any further processing. */
+/** Like `assertCount`, but ignores managedFields. Used to reject an oversized object before any further processing. */
 export function* assertOwnCount(object: ApiObject): Generator<void, void> {
   const { metadata } = object
   yield* assertCount(
@@ -125,7 +130,10 @@ export function* assertOwnCount(object: ApiObject): Generator<void, void> {
   )
 }
 
-/** Pending containers are kept in a list so that counting can be interrupted between any two. */
+/**
+ * Counts values and throws if there are too many. Keeps pending containers in a list so that counting can be
+ * interrupted after each of them.
+ */
 function* assertAtMost(value: JsonObject, maxCount: number): Generator<void, void> {
   const open: (JsonObject | Json[])[] = [value]
   let count = 1
@@ -141,7 +149,7 @@ function* assertAtMost(value: JsonObject, maxCount: number): Generator<void, voi
 
 const countedPerSlice = 2000
 
-/** Returns the number of members or elements. Containers among them are added to the list. */
+/** Returns the number of members or elements, and adds containers among them to the list. */
 function countParts(value: JsonObject | Json[], nested: (JsonObject | Json[])[]): number {
   if (Array.isArray(value)) {
     for (const item of value) if (isNested(item)) nested.push(item)
@@ -169,7 +177,7 @@ interface Parts {
   readonly after: string
 }
 
-/** Writes a value at a given level of its object. */
+/** Writes a value at the given level of its object. */
 type WriteValue = typeof stringifyStored
 
 /** Writes the parts of a large object in advance, and yields periodically. */
@@ -194,7 +202,7 @@ function* writeMembers(
   }
 }
 
-/** Returns the two parts of the body around the resourceVersion. Throws if the object could not be read back. */
+/** Returns the two parts of the body around the resourceVersion. Throws if the object could not be read back later. */
 function splitBody(object: ApiObject, order: Order, write: WriteValue): Parts {
   assertWhole(object)
   const members = memberOrder(order)
@@ -216,8 +224,7 @@ function splitBody(object: ApiObject, order: Order, write: WriteValue): Parts {
 }
 
 /**
- * Checks for the members that every stored object has. They also ensure that there is text on both sides of the
- * resourceVersion.
+ * Checks for the members that every stored object has. With them, there is text on both sides of the resourceVersion.
  */
 function assertWhole({ apiVersion, kind, metadata }: ApiObject): void {
   const { uid, creationTimestamp } = metadata
@@ -241,12 +248,15 @@ function splitMetadata(metadata: JsonObject, order: Order, write: WriteValue): P
   return { before, after: `${after}}` }
 }
 
-/** Field names of a type need no escaping. */
+/** Returns the JSON text of a key. Field names of a type need no escaping. */
 function nameText(key: string, { fields }: MemberOrder): string {
   return fields?.has(key) ? `"${key}"` : stringifyStored(key, undefined, 1)
 }
 
-/** There is one header for each distinct set of labels, so fields that most headers lack take no memory. */
+/**
+ * Parses a header. There is one header object for each distinct set of labels, so its optional fields take little
+ * memory.
+ */
 function headerIn(text: Buffer): Header {
   const { labels, fields, completeFor, version }: Partial<Header> = JSON.parse(text.toString('utf8'))
   if (version !== undefined) return { labels, fields, completeFor, version }
@@ -254,18 +264,18 @@ function headerIn(text: Buffer): Header {
   return labels === undefined && fields === undefined ? nothingSaid : { labels, fields }
 }
 
-/** Shared by all objects with an empty header. */
+/** The header of all objects whose stored header is empty. */
 const nothingSaid: Header = { labels: undefined, fields: undefined }
 
 /**
- * Reads the headers of successive objects. Neighboring objects often have the same labels. They then share one header,
- * which saves time and memory.
+ * Reads the headers of successive objects. Neighboring objects often have the same labels. They then share one header
+ * object, which saves time and memory.
  */
 export class HeaderReader {
   #text = Buffer.from(emptyHeader)
   #header = nothingSaid
 
-  /** Also verifies the whole value. Throws UnreadableValue. */
+  /** Returns the header and verifies the whole value. Throws UnreadableValue. */
   read(key: string, bytes: Uint8Array): Header {
     const view = asBuffer(bytes)
     assertSound(key, view)
@@ -279,24 +289,24 @@ export class HeaderReader {
 }
 
 /**
- * Whether these bytes are an intact stored form, of this format or a newer one. Bytes decrypted with a wrong key are
- * not.
+ * Whether these bytes are an intact stored form, in this format or a newer one. Bytes decrypted with a wrong key are
+ * not intact.
  */
 export function isStoredForm(key: string, bytes: Buffer): boolean {
   return bytes.length >= headerStart && (matches(format, key, bytes) || matches(1, key, bytes))
 }
 
-/** An object as returned by a GET, and the position of its version in the bytes. */
+/** An object as a GET returns it, and the position of its resourceVersion in the bytes. */
 export interface VersionedJson {
-  /** The object's JSON with its resourceVersion and a final newline, as returned by a GET. */
+  /** The object's JSON with its resourceVersion and a final newline, as a GET returns it. */
   readonly json: Buffer
   /** The offset of `"resourceVersion":"..",`. */
   readonly versionAt: number
 }
 
 /**
- * `allocate` provides the buffer. Bytes that are kept for long should not share a pool. Bytes that are sent and dropped
- * may.
+ * Returns the JSON of a stored object. `allocate` provides the buffer. Bytes that are kept for long should not share a
+ * pool. Bytes that are sent and dropped may share one.
  */
 export function storedJson(bytes: Uint8Array, resourceVersion: string, allocate: Allocate): VersionedJson {
   const view = asBuffer(bytes)
@@ -306,10 +316,10 @@ export function storedJson(bytes: Uint8Array, resourceVersion: string, allocate:
   return { json: splice(view.subarray(bodyStart), spliced), versionAt }
 }
 
-/** The end of JSON in responses, which is not stored. */
+/** The end of the JSON in responses, which the stored form does not contain. */
 const newline = '\n'
 
-/** Returns a buffer of this size. */
+/** Allocates a buffer of this size. */
 export type Allocate = (size: number) => Buffer
 
 /** Returns the same JSON with another resourceVersion. */
@@ -320,7 +330,7 @@ export function replaceVersion({ json, versionAt }: VersionedJson, from: string,
 
 interface Splice {
   readonly at: number
-  /** Number of bytes to replace. */
+  /** Number of bytes to replace at the end. */
   readonly dropped: number
   /** The text to append. */
   readonly end: string
@@ -348,13 +358,13 @@ function assertSound(key: string, view: Buffer): void {
   if (view.length < headerStart) throw new DamagedValue('the stored value is truncated')
   const known = view[0]! >= 1 && view[0]! <= format
   if (known && view[1] === 0 && matches(view[0]!, key, view)) return
-  // If everything but the first bytes matches an older format, those bytes are damaged.
+  // If the value matches an older format except for its first bytes, the first bytes are damaged.
   if (view[0]! > format && !matches(format, key, view) && !matches(1, key, view))
     throw new NewerValue(`the stored value has format ${view[0]}, which only a newer version of this program can read`)
   throw new DamagedValue('the stored value does not match its checksum')
 }
 
-/** An encrypted value gets here only if the layer below could not decrypt it (`encryption/`). */
+/** Throws if the value is still encrypted, because the store below could not decrypt it (`encryption/`). */
 function assertPlain(view: Buffer): void {
   if (view[0] === undefined || view[0] <= format) return
   const [, cipher, key] = /^[a-z0-9]+:enc:([a-z]+):(?:v1:([^:]{1,253}):)?/.exec(view.toString('latin1', 0, 300)) ?? []

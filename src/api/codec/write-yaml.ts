@@ -14,7 +14,7 @@ export function stringifyYaml(value: Json): string {
   return `${lines.join('\n')}\n`
 }
 
-/** The position of a value: the text before it on its line, and the indentation of the lines below. */
+/** The position of a value: the text before it on its line, and the indentation of the following lines. */
 interface Place {
   readonly lead: string
   readonly margin: string
@@ -57,7 +57,7 @@ function writeMap(lines: string[], map: JsonObject, { lead, margin }: Place): vo
   }
 }
 
-/** YAML parsers detect the end of a plain key only within 1,024 characters. */
+/** Maximum length of a plain key. YAML parsers detect the end of a plain key only within 1,024 characters. */
 const maxKeyLength = 1000
 
 function keyText(key: string, margin: string): string {
@@ -65,7 +65,7 @@ function keyText(key: string, margin: string): string {
   return text.length <= maxKeyLength ? text : `? ${text}\n${margin}`
 }
 
-/** Returns a value that starts on the line of its key. `margin` is the indentation of further lines. */
+/** Returns the text of a value that starts on the line of its key. `margin` is the indentation of further lines. */
 function inline(value: Json, margin: string): string {
   if (typeof value === 'string') return scalarText(value, margin)
   if (Array.isArray(value)) return '[]'
@@ -77,8 +77,9 @@ function scalarText(text: string, margin: string): string {
 }
 
 /**
- * Quotes like kubectl: no quotes if possible, single quotes if the text contains YAML indicators, and double quotes if
- * a parser could read it as something other than a string or if it needs escapes.
+ * Returns a string on one line, quoted like kubectl: without quotes if possible, in single quotes if the text contains
+ * YAML indicators, and in double quotes if a parser could read it as something other than a string or if it needs
+ * escapes.
  */
 function oneLine(text: string): string {
   if (isAmbiguous(text) || unprintable.test(text) || !text.isWellFormed()) return quoted(text)
@@ -86,12 +87,12 @@ function oneLine(text: string): string {
 }
 
 const mayBeDate = /^\d{4}-\d{1,2}-/
-/** Texts that some parsers read as numbers: `1,300`, `80:80`. */
+/** Matches texts that some parsers read as numbers: `1,300`, `80:80`. */
 const mayBeNumber = /^[-+]?[.\d][\d_.]*[,:][\d_.,:]*$/
-/** Words that have a special meaning as a value or key for some parsers. */
+/** Words that some parsers interpret specially as a value or key. */
 const specialWords = new Set(['=', '<<'])
 
-/** Whether some parser would not read this as a string. */
+/** Whether some parser would not read this text as a string. */
 function isAmbiguous(text: string): boolean {
   return specialWords.has(text) || mayBeDate.test(text) || mayBeNumber.test(text) || !isPlainText(text)
 }
@@ -99,7 +100,7 @@ function isAmbiguous(text: string): boolean {
 const atBeginning = /^(?:[ #,[\]{}&*!|>'"%@`]|---|\.\.\.|[-?:](?: |$))/
 const anywhere = /:(?: |$)| #| $/
 
-/** Whether a YAML indicator is at a position where it has a meaning. */
+/** Whether the text contains a YAML indicator at a position where it has a meaning. */
 function hasIndicator(text: string): boolean {
   return atBeginning.test(text) || anywhere.test(text)
 }
@@ -108,7 +109,9 @@ function hasIndicator(text: string): boolean {
 const unprintable = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/u
 const everyUnprintable = new RegExp(unprintable, 'gu')
 
-/** Whether a block reproduces the text exactly: it is printable and has no whitespace that a parser could drop. */
+/**
+ * Whether a block reproduces the text exactly: the text is printable and has no whitespace that a parser could drop.
+ */
 function isBlock(text: string): boolean {
   return !/^\s|[ \t](?:\n|$)/.test(text) && !unprintable.test(text.replaceAll(/[\n\t]/g, ''))
 }

@@ -18,7 +18,10 @@ export function compareKeys(a: string, b: string): number {
   return (isLetter ? 0 : compareDigits(a, b, at)) || mine - other
 }
 
-/** Whether a number continues with a digit here. A key with a letter at this position then has the smaller number. */
+/**
+ * Whether a number continues with a digit at this position. A key with a letter at this position then has the smaller
+ * number.
+ */
 function isNumberLonger(text: string, at: number): boolean {
   return /^\d\d$/.test(text.slice(Math.max(0, at - 1), at + 1))
 }
@@ -29,7 +32,8 @@ function isSecondHalf(text: string, at: number): boolean {
 }
 
 /**
- * Compares the numbers that start here. Equal numbers sort by length, shorter first. Returns 0 if that does not decide.
+ * Compares the numbers that start at this position. Equal numbers sort by length, shorter first. Returns 0 if both are
+ * also equally long.
  */
 function compareDigits(a: string, b: string, at: number): number {
   const mine = digitsAt(a, at)
@@ -40,7 +44,9 @@ function compareDigits(a: string, b: string, at: number): number {
   return Number(lead + mine) - Number(lead + other) || mine.length - other.length
 }
 
-/** Whether a nonzero number ends before this position. Takes linear time, while `/[1-9]\d*$/` takes quadratic time. */
+/**
+ * Whether a nonzero number ends before this position. Takes linear time, whereas `/[1-9]\d*$/` takes quadratic time.
+ */
 function endsWithNumber(text: string, before: number): boolean {
   for (let at = before - 1; at >= 0 && text[at]! >= '0' && text[at]! <= '9'; at--) if (text[at] !== '0') return true
   return false

@@ -12,8 +12,8 @@ export interface TextPosition {
 export type YamlPath = readonly (string | number)[]
 
 /**
- * Returns the position of the value at the path, or of its closest parent. `document` is the index of a document in the
- * text. Undefined if the document is empty or missing. The text must be valid YAML.
+ * Returns the position of the value at the path, or of the closest parent that exists. `document` is the index of a
+ * document in the text. Undefined if the document is empty or missing. The text must be valid YAML.
  */
 export function locateYamlValue(text: string, path: YamlPath, document = 0): TextPosition | undefined {
   const offset = new Walk(text).find(document, path)
@@ -39,7 +39,7 @@ class Walk {
     return this.#inNode(steps, undefined)
   }
 
-  /** `here` is the position of this node's key. */
+  /** Searches inside a node. `here` is the position of this node's key. */
   #inNode([step, ...rest]: YamlPath, here: number | undefined): number | undefined {
     const event = this.#events[this.#next]
     if (event === undefined || step === undefined) return here ?? startOf(event)

@@ -14,7 +14,7 @@ const words: ReadonlyMap<string, Scalar> = new Map<string, Scalar>([
   ...['no', 'false', 'off'].flatMap((word) => spellings(word).map((text) => [text, false] as const)),
 ])
 
-/** Strings here, but booleans for some other parsers. Objects and keys are sometimes named `n`. */
+/** Words that are strings here but booleans for some other parsers. Users name objects and keys `n`. */
 const letters: ReadonlySet<string> = new Set(['y', 'Y', 'n', 'N'])
 
 function spellings(word: string): string[] {
@@ -26,10 +26,13 @@ const mayBeNumber = /^[-+.\d]/
 const integer = /^[-+]?(?:0[xX][\da-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9]\d*)$/
 const float = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/
 const noNumber = /^[-+]?\.(?:inf|Inf|INF)$|^\.(?:nan|NaN|NAN)$/
-/** A longer text is a string even if it looks like a number, because no supported number has that many digits. */
+/**
+ * Maximum length of a number. A longer text is a string even if it looks like a number, because no supported number has
+ * that many digits.
+ */
 const maxNumberLength = 400
 
-/** Returns the value of an unquoted scalar: that of a known word, a number, or the text itself. */
+/** Returns the value of an unquoted scalar: the value of a known word, a number, or the text itself. */
 export function plainScalar(text: string): Scalar {
   if (text.length <= maxWordLength) {
     const word = words.get(text)
@@ -44,8 +47,8 @@ export function plainScalar(text: string): Scalar {
 }
 
 /**
- * Whether every parser reads this as a string and not as a word or number. `1e999` is a number, although `plainScalar`
- * rejects it as out of range.
+ * Whether every parser reads this text as a string and not as a word or number. `1e999` is a number, although
+ * `plainScalar` rejects it as out of range.
  */
 export function isPlainText(text: string): boolean {
   if (text.length <= maxWordLength && (words.has(text) || letters.has(text))) return false
@@ -60,7 +63,7 @@ function integerOf(text: string): number | bigint {
   const negative = text.startsWith('-')
   const digits = text.replace(/^[-+]/, '')
   if (digits.length > maxIntegerLength) return finite(Number(text), text)
-  // BigInt accepts only 0o17 as octal and would read a bare leading zero as decimal.
+  // BigInt accepts octal numbers only as 0o17 and would read a bare leading zero as decimal.
   const size = BigInt(/^0[0-7]+$/.test(digits) ? `0o${digits}` : digits.toLowerCase())
   const value = negative ? -size : size
   return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value

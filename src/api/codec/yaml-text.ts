@@ -1,10 +1,10 @@
 /**
- * Parses YAML: one document becomes a JSON value, in linear time. Also runs in browsers.
+ * Parses YAML: converts one document to a JSON value, in linear time. Also runs in browsers.
  *
- * The YAML library provides only a flat list of events. Values are built here so that all limits are our own: nesting
- * depth, repeated keys (reported; the last one wins), and the expansion of aliases. An alias is a copy of its anchor's
- * value. A merge key (`<<`) adds the members that a map does not have itself. Both are rejected once the text and all
- * its copies exceed the size limit of a body (docs/decisions/0009).
+ * The YAML library provides only a flat list of events. This module builds the values, so that all limits are our own:
+ * nesting depth, repeated keys (reported; the last one wins), and the expansion of aliases. An alias is a copy of its
+ * anchor's value. A merge key (`<<`) adds the members that a map does not have itself. The parser rejects both once the
+ * text and all its copies exceed the size limit of a body (docs/decisions/0009).
  */
 import {
   EVENT_ID,
@@ -22,15 +22,15 @@ import { loneSurrogate, maxDepth, maxDuplicates, maxValues, pathText, tooDeep, t
 import { plainScalar, type Scalar } from './yaml-scalar.ts'
 
 /**
- * Parses the only document of a text. `limit` is the maximum size of a body in bytes, which also bounds the expansion
- * of aliases.
+ * Parses a text that contains a single document. `limit` is the maximum size of a body in bytes, which also bounds the
+ * expansion of aliases.
  */
 export function parseYamlText(text: string, limit: number): ParsedJson {
   const reader = new Reader(text, eventsOf(text), limit)
   return { value: reader.read(), duplicates: reader.duplicates }
 }
 
-/** Parses every document of a text, such as a file of manifests. `limit` applies to each. */
+/** Parses every document of a text, such as a file of manifests. `limit` applies to each document. */
 export function parseYamlDocuments(text: string, limit: number): ParsedJson[] {
   const events = eventsOf(text)
   const documents: ParsedJson[] = []
@@ -49,7 +49,7 @@ function documentEnd(events: readonly Event[], start: number): number {
   return end
 }
 
-/** Levels are counted below. This limit only stops the parser's recursion. */
+/** Maximum depth for the parser. This limit only stops the parser's recursion. Levels are counted separately below. */
 const parserDepth = maxDepth + 8
 
 function eventsOf(text: string): Event[] {
@@ -67,11 +67,11 @@ function eventsOf(text: string): Event[] {
 /** The value of an anchor. */
 interface Anchored {
   readonly value: Json
-  /** Approximate size as JSON in bytes, including expanded aliases. */
+  /** Approximate size of the value as JSON in bytes, including expanded aliases. */
   readonly size: number
-  /** Number of levels. */
+  /** Number of levels of the value. */
   readonly height: number
-  /** Number of values. */
+  /** Number of values within the value. */
   readonly count: number
 }
 
@@ -86,7 +86,7 @@ class Reader {
   /** The keys and indexes of the path to the current value. */
   readonly #place: (string | number)[] = []
   #next = 0
-  /** Approximate number of JSON bytes so far, including copies. */
+  /** Approximate number of bytes of JSON so far, including copies. */
   #size = 0
   #copied = 0
   #count = 0
@@ -135,7 +135,7 @@ class Reader {
     if (tag !== '' && tag !== (isMap ? 'map' : 'seq'))
       throw badRequest(`the YAML tag !!${tag} does not match its value`)
     this.#size += 2
-    // Only collections add a level; scalars do not.
+    // Only collections add a level. Scalars do not.
     this.#deepest = this.#place.length + 1
     if (this.#deepest > maxDepth) throw tooDeep()
     return isMap ? this.#map() : this.#list()
@@ -191,7 +191,7 @@ class Reader {
 
   #key(): string {
     const key = this.#node()
-    // A key is not counted separately from its value.
+    // A key is not counted in addition to its value.
     this.#count--
     if (typeof key === 'object') throw badRequest(`map keys must be strings: ${pathText(this.#place, '?')}`)
     return String(key)
@@ -226,13 +226,13 @@ class Reader {
   }
 }
 
-/** Adds merged members. The map's own members take precedence, then those of the first merged map. */
+/** Adds the members of a merge key. The map's own members take precedence, then those of the first merged map. */
 function mergeInto(map: JsonObject, source: Json): void {
   if (!isObject(source)) throw badRequest('the value of a YAML merge key (<<) must be a map or a list of maps')
   for (const key of Object.keys(source)) if (!Object.hasOwn(map, key)) setKey(map, key, own(source, key)!)
 }
 
-/** Returns a deep copy, so that changing it in one position does not affect another. */
+/** Returns a deep copy, so that a change in one position does not affect another. */
 function copyOf(value: Json): Json {
   if (Array.isArray(value)) return value.map(copyOf)
   if (!isObject(value)) return value
@@ -243,7 +243,9 @@ function copyOf(value: Json): Json {
 
 const core = 'tag:yaml.org,2002:'
 
-/** Returns the name of a core tag: `str` for `!!str`. Empty for other tags, which are ignored. */
+/**
+ * Returns the name of a core tag, such as `str` for `!!str`. Returns an empty string for other tags, which are ignored.
+ */
 function coreTag(tag: string): string {
   if (tag.startsWith(`!<${core}`)) return tag.slice(2 + core.length, -1)
   return tag.startsWith('!!') ? tag.slice(2) : ''
@@ -265,7 +267,9 @@ function tagged(tag: string, text: string): Scalar {
   throw badRequest(`the YAML tag !!${name.slice(0, 50)} does not match its value`)
 }
 
-/** The value of `!!binary` is the text that its base64 encodes, as in kube-apiserver. JSON has no bytes. */
+/**
+ * Returns the value of `!!binary`: the text that the base64 encodes, as in kube-apiserver, because JSON has no bytes.
+ */
 function textOfBase64(text: string): string {
   const encoded = text.replaceAll(/[\r\n]/g, '')
   if (encoded.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(encoded))

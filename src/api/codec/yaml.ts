@@ -4,7 +4,9 @@ import { badRequest } from '../model/api-error.ts'
 import type { ParsedJson } from './json.ts'
 import { parseYamlText } from './yaml-text.ts'
 
-/** `limit` is the maximum size of a body in bytes, which also bounds the expansion of aliases. */
+/**
+ * Parses a YAML document. `limit` is the maximum size of a body in bytes, which also bounds the expansion of aliases.
+ */
 export function parseYaml(bytes: Buffer, limit: number): ParsedJson {
   if (!isUtf8(bytes)) throw badRequest('the body is not valid UTF-8')
   const text = bytes.toString('utf8')

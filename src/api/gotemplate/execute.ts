@@ -1,7 +1,6 @@
 /**
- * Executes a Go template on a value. A missing value is printed as `<no value>`, unless the caller makes it an error.
- * Unbounded recursion of templates and unbounded output are rejected. A function reports invalid arguments with a
- * TypeError.
+ * Executes a Go template on a value. Prints a missing value as `<no value>`, unless the caller makes it an error.
+ * Rejects unbounded recursion of templates and unbounded output. A function reports invalid arguments with a TypeError.
  */
 import { isObject, own } from '../json/json.ts'
 import type { TemplateFunctions } from './functions.ts'
@@ -23,7 +22,7 @@ export interface FillLimits {
   readonly characters: number
 }
 
-/** Throws TemplateError. */
+/** Executes a template and returns its output. Throws TemplateError. */
 export function fillGoTemplate(template: Template, value: Value, options: FillOptions): string {
   const run = new Run(template, options)
   run.nodes(template.nodes, { dot: value, variables: [['$', value]] })
@@ -36,11 +35,11 @@ const defaultLimits: FillLimits = { steps: 50_000_000, characters: 256 * 1024 * 
 
 interface Scope {
   readonly dot: Value
-  /** Variables, newest last. Assignments change them in place. */
+  /** The variables, newest last. Assignments change their values in place. */
   readonly variables: [name: string, value: Value][]
 }
 
-/** How a list of nodes ended: normally, or with a jump out of the surrounding range. */
+/** How the execution of a list of nodes ended: normally, or with a jump out of the surrounding range. */
 type Ending = 'end' | 'break' | 'continue'
 
 class Run {
@@ -156,7 +155,7 @@ class Run {
     return value
   }
 
-  /** `piped` contains the result of the preceding command, if there is one. */
+  /** Executes a command. `piped` contains the result of the preceding command, if there is one. */
   #command([first, ...args]: Command, scope: Scope, piped: readonly { readonly value: Value }[]): Value {
     if (first.kind === 'function') return this.#function(first, args, { scope, piped })
     if (first.kind === 'nil') throw templateError(this.#template.text, first.at, 'nil is not a command')

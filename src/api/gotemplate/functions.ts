@@ -1,6 +1,6 @@
 /**
  * The built-in functions of Go templates. `and` and `or` are in `execute.ts` because they do not evaluate all
- * arguments. A function throws TypeError for invalid arguments.
+ * arguments. Functions throw TypeError for invalid arguments.
  */
 import { isObject, own } from '../json/json.ts'
 import { printf } from './printf.ts'
@@ -44,19 +44,19 @@ function some(args: readonly Value[]): readonly Value[] {
   return args
 }
 
-/** Returns the only argument. */
+/** Returns the argument of a function that has exactly one. */
 export function only(args: readonly Value[]): Value {
   if (args.length !== 1) throw new TypeError(`wrong number of arguments: want 1 got ${args.length}`)
   return args[0]
 }
 
-/** Returns a string argument of the named function. */
+/** Checks that an argument of the named function is a string, and returns it. */
 export function text(value: Value, name: string): string {
   if (typeof value !== 'string') throw new TypeError(`${name} requires a string, not ${typeName(value)}`)
   return value
 }
 
-/** Joins like Go's Sprint: with a space between two operands that are both not strings. */
+/** Joins operands like Go's Sprint: with a space between two operands if neither is a string. */
 function joined(args: readonly Value[]): string {
   return args
     .map((arg, i) => {
@@ -73,7 +73,7 @@ function lengthOf(value: Value): number {
   throw new TypeError(value == null ? 'len of nil' : `len of type ${typeName(value)}`)
 }
 
-/** Returns the element of a list or map at a key. */
+/** Returns the element of a list or map at an index or key. */
 export function elementOf(item: Value, key: Value): Value {
   if (isObject(item)) {
     if (typeof key !== 'string') throw new TypeError(`a map key must be a string, not ${typeName(key)}`)
@@ -131,7 +131,7 @@ function isAnyEqual(first: Value, others: readonly Value[]): boolean {
   return others.some((other) => isEqual(first, other))
 }
 
-/** Numbers are compared regardless of their type. */
+/** Whether two values are equal. Numbers are compared regardless of their type. */
 function isEqual(a: Value, b: Value): boolean {
   if (a == null || b == null) return a == null && b == null
   if (isNumber(a) && isNumber(b)) return order(a, b) === 0

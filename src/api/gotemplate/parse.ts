@@ -1,7 +1,7 @@
 /**
  * Parses Go's template language: actions, pipelines, variables, if, with, range, define, block, template, break and
- * continue. The parser checks everything that does not depend on a value: functions, variables, and the position of
- * keywords.
+ * continue. The parser checks everything that does not depend on a value: the names of functions and variables, and the
+ * position of keywords.
  */
 import { templateError } from './template-error.ts'
 import { type Token, tokensOf } from './tokens.ts'
@@ -15,17 +15,17 @@ import {
   type Template,
 } from './tree.ts'
 
-/** `functions` are the functions that the template can call. Throws TemplateError. */
+/** Parses a template. `functions` are the functions that the template can call. Throws TemplateError. */
 export function parseGoTemplate(text: string, functions: { has(name: string): boolean }): Template {
   return new Parser(text, functions).template()
 }
 
-/** Deeper than any practical template, but far from exhausting the stack. */
+/** Maximum nesting depth. It is deeper than any practical template, but does not exhaust the stack. */
 const maxDepth = 200
 
 interface Ended {
   readonly nodes: Node[]
-  /** The token that ended the list: `end`, `else`, or an empty string for the end of the text. */
+  /** The token that ended a list of nodes: `end`, `else`, or an empty string for the end of the text. */
   readonly by: string
 }
 
@@ -76,7 +76,7 @@ class Parser {
     return { nodes, by }
   }
 
-  /** Parses the content after `{{` up to its end. A definition produces no nodes in this list. */
+  /** Parses the content of an action after `{{` up to its end. A definition adds no nodes to this list. */
   #action(word: string, { at }: Token, { top }: { top: boolean }): Node[] {
     if (word === 'if' || word === 'with' || word === 'range') {
       this.#next++
@@ -115,7 +115,7 @@ class Parser {
     return { kind, pipeline, body: body.nodes, otherwise, at }
   }
 
-  /** Parses what follows `{{else`: another condition, or the alternative up to the end. */
+  /** Parses the text that follows `{{else`: another condition, or the alternative up to its end. */
   #otherwise(kind: Branch['kind']): readonly Node[] {
     const token = this.#tokens[this.#next]
     if (kind !== 'range' && token?.kind === 'word' && token.text === kind) {
@@ -176,7 +176,7 @@ class Parser {
 
   /**
    * Parses a pipeline up to its end token, which is not consumed. `maxVariables` is the maximum number of declared
-   * variables. 0 means an action, which can declare one variable.
+   * variables. 0 stands for an action, which can declare one variable.
    */
   #pipeline(maxVariables: number): Pipeline {
     const { variables, declares } = this.#declaration(maxVariables)
@@ -300,7 +300,7 @@ class Parser {
   }
 }
 
-/** Integers beyond the exact range of a number are bigint. */
+/** Parses a number. Integers that a number cannot represent exactly are bigint. */
 function numberOf(text: string): number | bigint {
   const digits = text.replaceAll('_', '').replace(/^\+/, '')
   if (!/^-?(?:0[xXbBoO][\da-fA-F]+|\d+)$/.test(digits)) return Number(digits)

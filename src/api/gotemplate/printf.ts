@@ -12,7 +12,7 @@ interface Verb {
 }
 
 const verbs = /%([-+# 0]*)(\*|\d+)?(?:\.(\*|\d*))?(.)?/gsu
-/** Maximum width. Wider columns are not readable. */
+/** Maximum width of a field. Wider fields are not readable. */
 const maxWidth = 10_000
 
 export function printf(format: string, args: readonly Value[]): string {
@@ -40,7 +40,7 @@ function formatVerb(value: Value, verb: Verb): string {
   const text = value == null ? undefined : ofKind(value, verb)
   if (text !== undefined) return text
   if (value == null) return `%!${letter}(<nil>)`
-  // Lists and maps are formatted element by element.
+  // The verb formats lists and maps element by element.
   if (Array.isArray(value)) return `[${value.map((item) => formatVerb(item, verb)).join(' ')}]`
   if (typeof value === 'object')
     return `map[${Object.keys(value)
@@ -50,7 +50,7 @@ function formatVerb(value: Value, verb: Verb): string {
   return `%!${letter}(${typeName(value)}=${plainText(value)})`
 }
 
-/** Returns undefined if the verb does not support values of this kind. */
+/** Formats a value. Returns undefined if the verb does not support values of this kind. */
 function ofKind(value: NonNullable<Value>, verb: Verb): string | undefined {
   if (typeof value === 'string') return ofString(value, verb)
   if (typeof value === 'boolean') return verb.letter === 't' ? String(value) : undefined
@@ -97,7 +97,7 @@ function ofCharacter(value: bigint, letter: string): string {
   return letter === 'c' ? character : `'${character}'`
 }
 
-/** More digits than any number has. */
+/** Maximum precision, which exceeds the number of digits of any number. */
 const maxPrecision = 100
 
 function ofFloat(value: number, { letter, precision }: Verb): string {

@@ -1,4 +1,4 @@
-/** A template cannot be parsed or executed. The message contains the line and column. */
+/** An error in a template, found by the parser or during execution. The message contains the line and column. */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError'
 }

@@ -7,7 +7,7 @@ import { templateError } from './template-error.ts'
 
 export interface Token {
   readonly kind: 'text' | 'open' | 'close' | 'mark' | 'field' | 'variable' | 'word' | 'string' | 'number' | 'dot'
-  /** The value of a string or character. */
+  /** The value of a string or character literal, or the text of another token. */
   readonly text: string
   readonly at: number
   /** Whether whitespace precedes the token. */
@@ -17,7 +17,7 @@ export interface Token {
 const blank = /^[ \t\r\n]/
 const comment = /^\/\*[\s\S]*?\*\//
 
-/** Throws TemplateError. */
+/** Splits a template into tokens. Throws TemplateError. */
 export function tokensOf(text: string): Token[] {
   const tokens: Token[] = []
   let place = 0
@@ -45,7 +45,7 @@ function trimmed(text: string, { before, after }: { before: boolean; after: bool
 interface Action {
   readonly tokens: readonly Token[]
   readonly end: number
-  /** Whether the whitespace after the action is trimmed. */
+  /** Whether the action trims the whitespace that follows. */
   readonly trims: boolean
 }
 
@@ -113,7 +113,10 @@ function readToken(text: string, place: number): ReadToken {
   throw templateError(text, place, `unexpected ${JSON.stringify(first)} in an action`)
 }
 
-/** Reads a quoted string, raw between backquotes. A character literal is the number of its character. */
+/**
+ * Reads a string in quotes, or a raw string in backquotes. The value of a character literal is the number of its
+ * character.
+ */
 function readQuoted(text: string, place: number): ReadToken {
   const quote = text[place]!
   let end = place + 1

@@ -8,17 +8,17 @@ export type Operand =
   | { readonly kind: 'variable'; readonly name: string; readonly at: number }
   | { readonly kind: 'function'; readonly name: string; readonly at: number }
   | { readonly kind: 'pipeline'; readonly pipeline: Pipeline; readonly at: number }
-  /** Fields of another operand. In `.a.b`, the other operand is the dot. */
+  /** Fields of another operand. In `.a.b`, the other operand is the current value (dot). */
   | { readonly kind: 'fields'; readonly of: Operand; readonly names: readonly string[]; readonly at: number }
 
 /** A function or value with its arguments. */
 export type Command = readonly [first: Operand, ...args: Operand[]]
 
-/** Commands. Each gets the result of the preceding one as its last argument. */
+/** Commands in sequence. Each command gets the result of the preceding command as its last argument. */
 export interface Pipeline {
-  /** The variables that get the result: `$x :=`, `$i, $x :=` of a range, `$x =`. */
+  /** The variables that get the result: `$x :=`, `$i, $x :=` in a range, or `$x =`. */
   readonly variables: readonly string[]
-  /** Whether the variables are new. */
+  /** Whether the pipeline declares the variables, rather than assigning existing ones. */
   readonly declares: boolean
   readonly commands: readonly Command[]
 }
@@ -46,5 +46,8 @@ export interface Template {
   readonly defined: ReadonlyMap<string, readonly Node[]>
 }
 
-/** The functions that stop at the first argument that decides the result. Every template has them. */
+/**
+ * The functions that do not evaluate arguments after the first one that decides the result. Every template can call
+ * them.
+ */
 export const lazyFunctions: ReadonlySet<string> = new Set(['and', 'or'])

@@ -13,7 +13,7 @@ export function keysOf(map: object): string[] {
   return Object.keys(map).sort(compareUtf8)
 }
 
-/** Formats a value like `%v`. */
+/** Formats a value like the verb `%v`. */
 export function plainText(value: Value): string {
   if (value === null || value === undefined) return '<nil>'
   if (typeof value === 'number') return floatText(value)
@@ -30,7 +30,7 @@ export function isInteger(value: Value): value is number | bigint {
 }
 
 /**
- * Formats a number with the fewest digits, and with an exponent in the same cases as Go: from a million and below
+ * Formats a number with as few digits as possible. Uses an exponent in the same cases as Go: from a million and below
  * 0.0001.
  */
 export function floatText(value: number): string {
@@ -56,7 +56,7 @@ export function typeName(value: Value): string {
   return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}'
 }
 
-/** Whether the value counts as true: it is not missing, false, zero or empty. */
+/** Whether a template condition is true for this value: the value is not missing, false, zero or empty. */
 export function isTrue(value: Value): boolean {
   if (value === null || value === undefined) return false
   if (Array.isArray(value)) return value.length > 0

@@ -1,6 +1,6 @@
 /**
  * Compares two JSON values field by field, for displaying a history and for undo. Members are identified by name, and
- * list elements by their `name` if all names are unique and in the same order. Any other list is compared as a whole.
+ * list elements by their `name` if all names are unique and in the same order. All other lists are compared as a whole.
  *
  *   .spec.replicas                        1 -> 3
  *   .spec.containers[name=web].image      web:1 -> web:2
@@ -13,13 +13,13 @@ export type PathElement = { readonly member: string } | { readonly named: string
 /** A field whose value differs. */
 export interface JsonChange {
   readonly path: readonly PathElement[]
-  /** Undefined if the field was absent. */
+  /** The value before the change. Undefined if the field was absent. */
   readonly before: Json | undefined
-  /** Undefined if the field is absent. */
+  /** The value after the change. Undefined if the field is absent. */
   readonly after: Json | undefined
 }
 
-/** Returns the differences, in the order of the first value and then of the second. */
+/** Returns the differences between two values. Changes of fields in the first value come first, then added fields. */
 export function jsonChanges(
   before: Json | undefined,
   after: Json | undefined,
@@ -52,8 +52,8 @@ function partsOf(value: Json | undefined): Parts | undefined {
 }
 
 /**
- * Whether elements were only changed in place, or added or removed at the end. Otherwise their order is part of the
- * change.
+ * Whether two lists can be compared element by element: elements were only changed in place, or added or removed at the
+ * end. Otherwise their order is part of the change.
  */
 function areComparable(then: Parts, now: Parts): boolean {
   if (then.sort !== now.sort) return false
@@ -63,7 +63,7 @@ function areComparable(then: Parts, now: Parts): boolean {
   return names.every((name, i) => i >= others.length || name === others[i])
 }
 
-/** Returns the paths of all leaf values. Members and elements are identified as in changes. */
+/** Returns the paths of all leaf values. The paths identify members and elements in the same way as changes do. */
 export function leavesOf(value: Json, path: readonly PathElement[] = []): (readonly PathElement[])[] {
   const { sort, parts } = partsOf(value) ?? { sort: 'members', parts: new Map<string, Json>() }
   if (parts.size === 0) return [path]
@@ -74,7 +74,7 @@ function pathElement(sort: Parts['sort'], name: string): PathElement {
   return sort === 'members' ? { member: name } : { named: name }
 }
 
-/** Whether one of two paths contains the other or both are equal. */
+/** Whether two paths are equal or one of them contains the other. */
 export function isOneWithinOther(path: readonly PathElement[], other: readonly PathElement[]): boolean {
   const [shorter, longer] = path.length < other.length ? [path, other] : [other, path]
   return shorter.every((step, i) => isSameElement(step, longer[i]!))
@@ -85,7 +85,7 @@ function isSameElement(step: PathElement, other: PathElement): boolean {
   return 'named' in other && step.named === other.named
 }
 
-/** Formats a path for people. */
+/** Formats a path for display. */
 export function pathText(path: readonly PathElement[]): string {
   return path.map((step) => ('member' in step ? memberText(step.member) : `[name=${step.named}]`)).join('') || '.'
 }
@@ -94,7 +94,7 @@ function memberText(member: string): string {
   return /^[A-Za-z0-9_-]+$/.test(member) ? `.${member}` : `[${JSON.stringify(member)}]`
 }
 
-/** Returns the value at a path; undefined if there is none. */
+/** Returns the value at a path. Undefined if there is none. */
 export function valueAt(value: Json | undefined, path: readonly PathElement[]): Json | undefined {
   let found = value
   for (const step of path) {
@@ -104,7 +104,7 @@ export function valueAt(value: Json | undefined, path: readonly PathElement[]): 
   return found
 }
 
-/** Returns a copy with another value at a path, or without it. Creates missing containers. */
+/** Returns a copy with a different value at a path, or without the value. Creates missing containers. */
 export function withValueAt(
   value: Json | undefined,
   path: readonly PathElement[],

@@ -9,7 +9,7 @@ import { noteKey } from './backslash-keys.ts'
 
 /** Any JSON value. */
 export type Json = null | boolean | number | bigint | string | Json[] | JsonObject
-/** A JSON object. An undefined member counts as absent. */
+/** A JSON object. A member that is undefined counts as absent. */
 export interface JsonObject {
   [key: string]: Json | undefined
 }

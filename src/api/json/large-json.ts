@@ -4,29 +4,29 @@
  */
 import { isObject, type Json, type JsonObject, sameJson } from './json.ts'
 
-/** About a hundred microseconds of work. */
+/** Number of values that make a value large. Processing them takes about a hundred microseconds. */
 const manyValues = 1000
 
 /**
- * Number of members or elements of a large value to process between two yields. Each of them may have almost as many
- * values as a large value and is processed without yielding. Together they take at most some milliseconds.
+ * Number of members or elements of a large value to process between two yields. Each of them may itself have almost as
+ * many values as a large value. Processing this many takes at most some milliseconds.
  */
 export const partsPerSlice = 10
 
 /**
  * Whether a value has too many values to process without yielding. For a large object, this traverses all keys, because
- * JavaScript offers no other access to the first ones. The caller should then yield.
+ * JavaScript offers no other way to access the first ones. The caller should then yield.
  */
 export function isLarge(value: Json | undefined): boolean {
   return leftAfter(value, manyValues) < 0
 }
 
-/** Caches objects with many keys, which are checked repeatedly and do not change. */
+/** Objects that are known to have many keys. They are cached because they are checked repeatedly and do not change. */
 const wide = new WeakSet<JsonObject>()
-/** With more keys than this, finding the first key takes longer than traversing the same number of values. */
+/** Number of keys above which finding the first key takes longer than traversing the same number of values. */
 const manyKeys = manyValues / 2
 
-/** Returns how many of `count` remain after counting the values in this one, or a negative number if there are more. */
+/** Subtracts the number of values in this value from `count`. Returns a negative number if there are more. */
 function leftAfter(value: Json | undefined, count: number): number {
   let left = count - 1
   if (typeof value !== 'object' || value === null) return left

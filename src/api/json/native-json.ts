@@ -10,7 +10,7 @@ import { isObject, type Json, type JsonObject, setKey } from './json.ts'
 
 export type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown
 
-/** `JSON.parse` with the guard described above. */
+/** Like `JSON.parse`, with the guard described above. */
 export function parseNative(text: string, reviver?: Reviver): Json {
   if (!text.includes('\\')) return JSON.parse(text, reviver)
   if (mayHoldBackslash.test(text) && holdsKey(text, mayHoldBackslash)) noteKey('\\')
@@ -18,10 +18,10 @@ export function parseNative(text: string, reviver?: Reviver): Json {
   return guarded ? parseRenamed(text, reviver) : JSON.parse(text, reviver)
 }
 
-/** An escape that represents a backslash. Common in values, but very rare in keys. */
+/** Matches an escape that represents a backslash. Such escapes are common in values but very rare in keys. */
 const mayHoldBackslash = /\\(?:\\|u005c)/i
 const anyEscape = /\\/
-/** The prefix of plain names. A key that starts with this prefix gets a plain name too. */
+/** The prefix of the plain names that replace keys. A key that starts with this prefix gets a plain name too. */
 const mark = '~'
 
 function holdsKey(text: string, wanted: RegExp): boolean {
@@ -35,7 +35,7 @@ interface Span {
   readonly end: number
 }
 
-/** Yields the keys in the text, which need not be JSON, in linear time. */
+/** Yields the positions of the keys in a text, in linear time. The text need not be valid JSON. */
 function* keysOf(text: string): Generator<Span> {
   for (let start = text.indexOf('"'); start >= 0; ) {
     const end = endOfString(text, start)

@@ -22,7 +22,7 @@ export function stringifyJson(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) => (typeof member === 'bigint' ? rawJson(member) : member))
 }
 
-// Not declared in the compiler's library yet.
+// TypeScript's standard library does not declare `JSON.rawJSON` yet.
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown }
 
 function rawJson(value: bigint): unknown {

@@ -19,7 +19,7 @@ export type ColumnPath = (value: Json) => Json | undefined
 const maxVisits = 10_000
 const maxLength = 1000
 
-/** Returns undefined if the text is not a path. */
+/** Parses the path of a column. Returns undefined if the text is not a path. */
 export function parseColumnPath(text: string): ColumnPath | undefined {
   const path = parse(text.trim())
   return path && ((value) => evaluate(path, value))
@@ -27,7 +27,7 @@ export function parseColumnPath(text: string): ColumnPath | undefined {
 
 function parse(text: string): Step[] | undefined {
   if (text === '' || text.length > maxLength) return undefined
-  // A path to the whole object.
+  // The path `.` selects the whole object.
   if (text === '.') return []
   try {
     return parseSteps(text, grammar)

@@ -1,8 +1,8 @@
 /**
- * Evaluates a JSONPath. Every visited value is charged to a budget, because paths such as `..*..*..*` visit far more
- * values than an object contains.
+ * Evaluates a JSONPath. Each visited value reduces a budget, because paths such as `..*..*..*` visit far more values
+ * than an object contains.
  *
- * Columns and templates differ in how they handle a step that does not match: their rules either return nothing or
+ * Columns and templates differ when a step does not match: the rules of one return nothing, the rules of the other
  * throw.
  */
 import { isObject, type Json, own } from '../json/json.ts'
@@ -27,7 +27,7 @@ export interface Search {
   readonly budget: VisitBudget
 }
 
-/** Counts visited values. */
+/** The remaining number of values that an evaluation may visit. */
 export class VisitBudget {
   #remainingVisits: number
   readonly #onExceeded: () => Error
@@ -42,7 +42,7 @@ export class VisitBudget {
   }
 }
 
-/** Returns all selected values, in document order. Evaluates step by step, and the first step that fails throws. */
+/** Returns all selected values, in document order. Evaluates the path step by step. A step that fails throws. */
 export function allValues(path: readonly Step[], value: Json, search: Search): Json[] {
   let values = [value]
   for (const step of path) {
@@ -73,17 +73,17 @@ export function firstValue(path: readonly Step[], value: Json, search: Search): 
   return first
 }
 
-/** Receives a value. Returns true to stop. */
+/** Called with a selected value. Returns true to stop the search. */
 type Emit = (value: Json) => boolean
 
-/** A step of a path, and the consumer of the values that it selects. */
+/** A step of a path, and the function that receives the values that the step selects. */
 interface Walk<S extends Step = Step> {
   readonly step: S
   readonly search: Search
   readonly emit: Emit
 }
 
-/** Returns whether to stop. */
+/** Visits the values that a step selects. Returns whether to stop the search. */
 function follow({ step, search, emit }: Walk, value: Json): boolean {
   search.budget.charge()
   if ('descend' in step) return descend({ step, search, emit }, value)
@@ -93,7 +93,7 @@ function follow({ step, search, emit }: Walk, value: Json): boolean {
   return false
 }
 
-/** Visits the value itself and everything below it. */
+/** Visits the value itself and all values below it. Returns whether to stop the search. */
 function descend(walk: Walk, value: Json): boolean {
   const { search, emit } = walk
   search.budget.charge()

@@ -5,7 +5,7 @@
 
 export type Step = ValueStep | { readonly any: readonly ValueStep[] } | { readonly filter: Filter } | DescendStep
 
-/** Selects the value itself and everything below it: `..`. */
+/** Selects the value itself and all values below it: `..`. */
 type DescendStep = { readonly descend: true }
 
 /** A step that selects direct children, or the root. */
@@ -13,10 +13,10 @@ export type ValueStep =
   | { readonly field: string }
   | { readonly all: true }
   | { readonly slice: Slice }
-  /** Starts again at the root: `$`. */
+  /** Continues at the root value: `$`. */
   | { readonly top: true }
 
-/** Selects one element of a list, from the end if the index is negative, or a range of elements. */
+/** Selects one element of a list, counted from the end if the index is negative, or a range of elements. */
 export type Slice = { readonly index: number } | SliceRange
 
 export interface SliceRange {
@@ -28,7 +28,7 @@ export interface SliceRange {
 export const operators = ['==', '!=', '<=', '>=', '<', '>'] as const
 export type Operator = (typeof operators)[number]
 
-/** Without an operator, the filter matches if the left side exists. */
+/** A filter. Without an operator, it matches if the left side exists. */
 export interface Filter {
   readonly left: Operand
   readonly comparison?: { readonly operator: Operator; readonly right: Operand }

@@ -1,10 +1,10 @@
 /**
- * kubectl's templates, and the single paths in its flags. A template consists of plain text, expressions in braces, and
- * ranges: `{range .items[*]}{.metadata.name}{"\n"}{end}` is a range whose body is an expression and a newline.
+ * kubectl's templates, and the paths in kubectl's flags. A template consists of plain text, expressions in braces, and
+ * ranges: `{range .items[*]}{.metadata.name}{"\n"}{end}` is a range whose body consists of an expression and a newline.
  *
- * A path selects all matching values in document order, with map keys in byte order. A missing field is not an error,
- * because objects differ in their fields, and produces no output. In a template, an index beyond the end of a list is
- * an error, as in kubectl. Parsing and execution throw UsageError.
+ * A path selects all matching values in document order, with map keys in byte order. A missing field produces no output
+ * and is not an error, because objects differ in their fields. In a template, an index beyond the end of a list is an
+ * error, as in kubectl. Parsing and execution throw UsageError.
  */
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
 import { UsageError } from '../../base/flags/flags.ts'
@@ -21,20 +21,20 @@ export type Part =
   | { readonly range: readonly Step[]; readonly body: readonly Part[] }
 
 /**
- * Maximum number of visited values: more than the objects of a large cluster contain. A template that visits more
- * values would not finish in a useful time.
+ * Maximum number of visited values, more than the number of values in the objects of a large cluster. A template that
+ * visits more values would take too long.
  */
 const maxVisits = 50_000_000
 /** The maximum length of a JavaScript string. */
 const maxTextLength = 2 ** 29 - 24
 const maxNestedRanges = 100
 
-/** A template of text and expressions in braces. */
+/** Parses a template, which consists of text and expressions in braces. */
 export function parseTemplate(template: string): Part[] {
   return partsUntilEnd(tokensOf(template).reverse(), 0)
 }
 
-/** A single expression, with or without braces and the leading dot, as in a column or in `--sort-by`. */
+/** Parses a single expression, with or without braces and the leading dot, as in a column or in `--sort-by`. */
 export function parsePath(text: string): Step[] {
   return parseSteps(pathText(text), grammar)
 }
@@ -65,13 +65,13 @@ export function valuesAt(path: readonly Step[], value: Json): Json[] {
   return allValues(path, value, { top: value, rules: lenientRules, budget: newBudget() })
 }
 
-/** Formats a value for printing: strings unchanged, all others as JSON. */
+/** Formats a value for printing: strings unchanged, all other values as JSON. */
 export function plainText(value: Json): string {
   if (typeof value === 'string') return value
   return sortedJson(value)
 }
 
-/** State of executing one part of a template, and the remaining budget of the whole template. */
+/** The state while one part of a template is executed, and the remaining budget of the whole template. */
 interface Scope extends FillOptions {
   readonly here: Json
   readonly top: Json
@@ -110,7 +110,10 @@ function fillPart(part: Part, scope: Scope): string {
     .join('')
 }
 
-/** Counts the length of the output, so that a template which prints a large object repeatedly is stopped. */
+/**
+ * Adds text to the output. Counts the length of the output, so that a template which prints a large object repeatedly
+ * is stopped.
+ */
 function print(text: string, { printed }: Scope): string {
   printed.length += text.length
   if (printed.length > maxTextLength) throw new UsageError('jsonpath: the template prints more than 512 MiB')
@@ -131,7 +134,7 @@ const lenientRules: Rules = {
   compare,
 }
 
-/** In the paths of a template, an index beyond the end of a list is an error. In filters it is not. */
+/** The rules for paths of a template: an index beyond the end of a list is an error. In filters it is not. */
 const strictRules: Rules = {
   ...lenientRules,
   slice: (value, slice) => {
@@ -150,7 +153,7 @@ function childrenOf(value: Json): readonly Json[] {
     .map((key) => own(value, key)!)
 }
 
-/** -1 is the last element, so there is no end to name. */
+/** Returns the bounds of a slice. -1 selects the last element, so that the range has no end. */
 function rangeOf(slice: Slice): { from?: number; to?: number; by: number } {
   if (!('index' in slice)) return slice
   return slice.index === -1 ? { from: -1, by: 1 } : { from: slice.index, to: slice.index + 1, by: 1 }
@@ -228,7 +231,7 @@ function tokensOf(template: string): Token[] {
   return tokens
 }
 
-/** Ignores braces in quotes. */
+/** Returns the position of the matching closing brace. Ignores braces in quotes. */
 function closingBrace(template: string, open: number): number {
   let quote = ''
   for (let i = open + 1; i < template.length; i++) {
@@ -241,7 +244,7 @@ function closingBrace(template: string, open: number): number {
   throw new UsageError(`jsonpath: missing closing brace for ${JSON.stringify(template.slice(open, open + 20))}`)
 }
 
-/** `tokens` are in reverse order. `depth` is the number of surrounding ranges. */
+/** Parses parts up to `{end}`. `tokens` are in reverse order. `depth` is the number of surrounding ranges. */
 function partsUntilEnd(tokens: Token[], depth: number): Part[] {
   if (depth > maxNestedRanges) throw new UsageError(`jsonpath: more than ${maxNestedRanges} nested ranges`)
   const parts: Part[] = []
@@ -262,7 +265,9 @@ function expressionParts(text: string, tokens: Token[], depth: number): Part[] {
   return piecesOf(text).map((piece) => (/^["']/.test(piece) ? { text: unquote(piece) } : { path: parsePath(piece) }))
 }
 
-/** Splits `.a "x" .b` into three words: spaces separate words unless they are in quotes or brackets. */
+/**
+ * Splits a text such as `.a "x" .b` at spaces that are not in quotes or brackets. The example consists of three words.
+ */
 function piecesOf(text: string): string[] {
   const pieces: string[] = []
   let piece = ''

@@ -8,11 +8,12 @@
  *   contest  find other managers that own changed fields                conflicts.ts
  *   manage   compute the new managers                                   managed-fields.ts
  *
- * A pure function on JSON: the body as parsed, neither decoded nor defaulted, because defaults have no owner. Applying
- * the same configuration again changes nothing, and an apply that changes no field returns the very object it was
- * given. The caller decodes, defaults, admits and validates the merged object.
+ * Apply is a pure function on JSON. Its input is the parsed body, neither decoded nor defaulted, because defaults have
+ * no owner. Applying the same configuration again changes nothing, and an apply that changes no field returns the same
+ * object instance. The caller decodes, defaults, admits and validates the merged object.
  *
- * `applySliced` yields between its parts, because large objects take a while. Each part traverses the object once.
+ * `applySliced` yields between its parts, because large objects take long to process. Each part traverses the object
+ * once.
  */
 import { runToCompletion, type Sliced } from '../../base/concurrency/time-slice.ts'
 import { isObject, type Json, type JsonObject, own } from '../json/json.ts'
@@ -49,7 +50,7 @@ import { reconcileManagers, schemaInVersions } from './reconcile.ts'
 export interface ApplyRequest {
   readonly schema: ObjectSchema
   readonly vendor: Vendor
-  /** The object that a create starts from. */
+  /** The object that a create starts from, which has no fields of the type. */
   readonly empty: ApiObject
   /** The stored object, in the applied version. Undefined if the apply creates the object. */
   readonly live: ApiObject | undefined
@@ -59,11 +60,14 @@ export interface ApplyRequest {
   readonly force: boolean
   /** Paths of fields that this kind of write cannot set. They are neither owned nor in conflict. */
   readonly readOnly: readonly string[]
-  /** Whether the configuration is of another type, such as Scale. The rest of the object is then ignored. */
+  /**
+   * Whether the configuration is of another type, such as Scale, that shows only a part of the object. The other parts
+   * of the object are then ignored.
+   */
   readonly view?: boolean
-  /** For kinds whose versions differ in structure. */
+  /** The other versions of the kind. Set for kinds whose versions differ in structure. */
   readonly versions?: OtherVersions | undefined
-  /** The emulated Kubernetes version. Defaults to the oldest one. */
+  /** The emulated Kubernetes version. Defaults to the oldest supported version. */
   readonly emulated?: EmulatedVersion | undefined
 }
 
@@ -72,7 +76,8 @@ export type Applied =
   | {
       readonly outcome: 'applied'
       /**
-       * `live` itself if no field changed. Otherwise merged but neither decoded nor defaulted, without managedFields.
+       * The merged object: `live` itself if no field changed. Otherwise neither decoded nor defaulted, and without
+       * managedFields.
        */
       readonly object: JsonObject
       readonly managedFields: readonly ManagedFieldsEntry[]
@@ -98,11 +103,11 @@ interface Plan extends ApplyRequest {
   readonly config: JsonObject
   readonly current: JsonObject
   readonly merged: JsonObject
-  /** The fields that this manager will own. */
+  /** The fields that this manager will own after the apply. */
   readonly own: FieldSet
   readonly self: Manager | undefined
   readonly others: readonly Manager[]
-  /** Returns the change in the version that a manager used. Undefined if that version no longer exists. */
+  /** Returns the change as it looks in the version that a manager used. Undefined if that version no longer exists. */
   readonly changeIn: (apiVersion: string) => FieldChange | undefined
 }
 
@@ -118,7 +123,7 @@ function* makePlan(request: ApplyRequest): Sliced<Plan> {
   yield
   const self = managers.find((manager) => sameManager(manager, { ...writer, operation: 'Apply' }))
   const others = managers.filter((manager) => manager !== self)
-  // Some fields cannot be changed later but can be set on create.
+  // Some fields can be set on create but not changed later.
   const merging = live === undefined ? config : withoutReadOnly(config, readOnly)
   const laid = (yield* mergeConfigSliced(schema, current, merging)) as JsonObject
   yield
@@ -167,14 +172,14 @@ function* findConflicts({ others, changeIn }: Plan): Sliced<FieldConflict[]> {
   return conflicts
 }
 
-/** Removes conflicts about fields that the manager itself applied on the client side. */
+/** Removes conflicts about fields that the same manager owns because of a client-side apply. */
 function withoutGranted(plan: Plan, conflicts: readonly FieldConflict[]): readonly FieldConflict[] {
   if (conflicts.length === 0 || !followsLastApplied(plan.writer)) return conflicts
   const granted = lastAppliedSet(plan.schema, plan.current, plan.vendor)
   return conflicts.filter(({ path }) => !covers(granted, setOf(path)))
 }
 
-/** Returns the outcome with every conflict resolved in favor of the applier. */
+/** Returns the outcome of an apply without remaining conflicts. */
 function* settle(plan: Plan): Sliced<Applied> {
   const { live, empty, self, others, own, writer, changeIn } = plan
   const same = isUnchanged(changeIn(writer.apiVersion)!.changes) && (yield* isInOrder(plan))
@@ -197,17 +202,22 @@ function* settle(plan: Plan): Sliced<Applied> {
   }
 }
 
-/** Since 1.31, an apply that only moves list elements changes the object. */
+/**
+ * Whether the merged list elements have the same order as before. Since 1.31, an apply that only moves list elements
+ * changes the object.
+ */
 function* isInOrder({ schema, current, merged, emulated = oldestVersion }: Plan): Sliced<boolean> {
   return !isAtLeast(emulated, '1.31') || (yield* hasSameOrder(schema, current, merged))
 }
 
-/** Returns the time of an apply that changes no field. Since 1.24, such an apply does not set the time. */
+/**
+ * Returns the time to record for an apply that changes no field. Since 1.24, such an apply does not update the time.
+ */
 function unchangedTime({ self, writer, emulated = oldestVersion }: Plan): string | undefined {
   return isAtLeast(emulated, '1.24') ? self?.time : writer.time
 }
 
-/** A manager loses the fields that the apply changed or removed. */
+/** Removes the fields that the apply changed or removed from another manager. */
 function* withoutLost(manager: Manager, { touched }: Changes): Sliced<Manager> {
   const { fields } = manager
   return withFields(

@@ -1,6 +1,6 @@
 /**
- * The first apply to an object without managers: all existing fields belong to `before-first-apply`, so that the
- * applier sees which fields it would overwrite.
+ * Handles the first apply to an object without managers. All existing fields then belong to `before-first-apply`, so
+ * that the applier sees which fields it would overwrite.
  */
 
 import type { JsonObject } from '../json/json.ts'
@@ -19,7 +19,7 @@ export interface FirstApply {
   readonly readOnly: readonly string[]
 }
 
-/** Yields periodically. */
+/** Returns the managers of an object before its first apply. Yields periodically. */
 export function* beforeFirstApply(first: FirstApply): Generator<void, Manager[]> {
   const { schema, empty, live, writer, readOnly } = first
   // The stored object does not show whether a client sent an empty list, so empty lists have no owner.

@@ -19,11 +19,11 @@ export interface FieldChange {
   readonly changes: Changes
 }
 
-/** A comparison with derived sets, computed once for all managers. */
+/** A comparison with sets derived from it, which are computed once for all managers. */
 export interface Changes extends Comparison {
-  /** The fields that were added or modified. */
+  /** The fields that were added or changed. */
   readonly set: FieldSet
-  /** The fields that were set or removed. */
+  /** The fields that were added, changed or removed. */
   readonly touched: FieldSet
 }
 
@@ -42,16 +42,16 @@ export interface OtherVersions {
 }
 
 export interface ChangeToSee {
-  /** The schema of the written version, which `before` and `after` use too. */
+  /** The schema of the version that the request used. `before` and `after` are in this version too. */
   readonly schema: ObjectSchema
   readonly apiVersion: string
   readonly before: JsonObject
   readonly after: JsonObject
   /** Fields that this kind of write cannot set. */
   readonly readOnly: readonly string[]
-  /** Undefined if all versions have the same structure. */
+  /** The other versions of the kind. Undefined if all versions have the same structure. */
   readonly versions: OtherVersions | undefined
-  /** The managers whose versions are needed. */
+  /** The managers whose versions the caller needs. */
   readonly managers: readonly { readonly apiVersion: string }[]
 }
 

@@ -1,9 +1,9 @@
 /**
- * Compares two objects of one schema: the fields that were added, modified and removed.
+ * Compares two objects of one schema and finds the fields that were added, modified and removed.
  *
- * If a field exists on one side only, it counts together with everything below it. Atomic values (see shape.ts) are
- * compared as a whole. The order of elements in sets and keyed lists does not matter. Several elements with the same
- * keys are compared as one value, because no key identifies one of them. Parts that are the same value in
+ * A field that exists in only one object counts together with all fields below it. Atomic values (see shape.ts) are
+ * compared as a whole. The order of elements in sets and keyed lists does not matter. If several elements have the same
+ * keys, they are compared as one value, because the keys do not identify one of them. Parts that are the same value in
  * memory are skipped, so comparing an object with a modified copy costs only as much as the change.
  */
 import { runToCompletion } from '../../base/concurrency/time-slice.ts'
@@ -73,7 +73,7 @@ export function* compareSliced(
   return gather(parts)
 }
 
-/** A member or element of two values. One of them may lack it. */
+/** A member or element of the two values. It may be absent in one of them. */
 interface Pair {
   readonly step: string
   readonly type: Schema
@@ -81,7 +81,10 @@ interface Pair {
   readonly after: Json | undefined
 }
 
-/** An empty value that the client did not send counts as absent if the other side was sent. */
+/**
+ * Returns the earlier value for comparison. An empty value that the client did not send counts as absent if the client
+ * sent the later value.
+ */
 function sentPart(before: Json, after: Json): Json {
   return isUnsent(before) && !isUnsent(after) ? null : before
 }
@@ -105,7 +108,8 @@ function* pairsSliced(schema: Schema, before: Json, after: Json): Generator<void
 }
 
 /**
- * Whether two values are compared part by part. Null has no parts. Two values without parts are compared as a whole.
+ * Whether two values are compared part by part. Null has no parts. If neither value has parts, they are compared as a
+ * whole.
  */
 function isParted(before: Json, after: Json, hasForm: (value: Json) => boolean): boolean {
   if (before === null) return after !== null && hasForm(after) && Object.keys(after).length > 0
@@ -181,7 +185,7 @@ interface PairedElements {
   readonly after: readonly Json[]
 }
 
-/** Pairs all elements of the same keys, if there are several, as one atomic value. Yields periodically. */
+/** If several elements have the same keys, combines them to one atomic value. Yields periodically. */
 function* joinDuplicates(schema: ListSchema, { pairs, before, after }: PairedElements): Generator<void, Pair[]> {
   const old = yield* groupElements(schema, before)
   const next = yield* groupElements(schema, after)
@@ -232,7 +236,7 @@ function collect(parts: readonly Part[], which: keyof Comparison): FieldSet {
   return children === undefined ? emptySet : { member: false, children }
 }
 
-/** Returns every field of a value, including the value itself. */
+/** Returns a set with every field of a value, including the value itself. */
 function everything(schema: Schema, value: Json): FieldSet {
   if (hasMembers(schema) && isObject(value)) return everyMember(schema, value)
   if (hasElements(schema) && Array.isArray(value)) return everyElement(schema, value)

@@ -1,11 +1,12 @@
 /**
  * Determines the fields in a configuration, which its applier will own.
  *
- * Owning a value means owning its field. A field that the schema names is not owned itself unless it is empty or null.
- * A user-defined key or a list element is owned itself. Configurations that cannot be merged are rejected with 400 and
- * the path: unknown fields, values of another type in place of objects and lists, and elements whose keys are
- * duplicates or not scalars. A missing key counts as empty if the schema allows it (keyless-elements.ts). The decoder
- * checks the types of scalars and atomic values in the merged object.
+ * The applier of a value owns its field. If a field that the schema names contains other fields, the applier owns only
+ * those, unless the field is empty or null. The applier always owns user-defined keys and list elements themselves.
+ * Configurations that cannot be merged are rejected with 400 and the path: unknown fields, values of another type in
+ * place of objects and lists, and elements whose keys are duplicates or not scalars. A missing key counts as empty if
+ * the schema allows it (keyless-elements.ts). The decoder checks the types of scalars and atomic values in the merged
+ * object.
  */
 
 import { isObject, type Json, type JsonObject, typeName } from '../json/json.ts'
@@ -80,11 +81,11 @@ function statedMember(schema: Membered, name: string, path: FieldPath) {
 interface StatedMember {
   readonly name: string
   readonly item: Json
-  /** The set to which the fields below the member are added. */
+  /** The set to which the fields below the member were added. */
   readonly set: FieldSet
 }
 
-/** Adds the member itself if it is owned. */
+/** Adds the member itself to the set if its applier owns it. */
 function statedAs(schema: Membered, { name, item, set }: StatedMember): FieldSet {
   const member = set.member || !isSchemaField(schema, name) || isBlank(item)
   return member === set.member ? set : { member, children: set.children }
@@ -120,7 +121,7 @@ interface StatedElement {
   readonly place: FieldPath
 }
 
-/** Returns the path element of a list element that is not in `known` yet. Rejects duplicates. */
+/** Returns the path element of a list element. Rejects an element whose path element is already in `known`. */
 function newElement(schema: ListSchema, { item, place }: StatedElement, known: ReadonlyMap<string, FieldSet>): string {
   if (schema.list === 'map') refuseOddKeys(schema, item, place)
   else refuseNoScalar(item, place)

@@ -1,8 +1,8 @@
 /**
- * Conflicts: fields that an apply would change and that others own. Conflicts are returned as values. `applyConflict`
- * turns them into the response, which lists the owner of each field and since when it owns the field, the current and
- * the requested value, and how to resolve the conflict. An object can have thousands of conflicts: they are found in
- * linear time, and only the first are listed.
+ * Conflicts: fields that an apply would change and that other managers own. Conflicts are returned as values.
+ * `applyConflict` turns them into the response. The response lists the owner of each field and since when, the current
+ * and the requested value, and how to resolve the conflict. An object can have thousands of conflicts: they are found
+ * in linear time, and the response lists only the first ones.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { startOfJson } from '../codec/json.ts'
@@ -18,7 +18,7 @@ import { hasElements, hasMembers, stepSchema } from './shape.ts'
 
 export interface FieldConflict {
   readonly manager: Manager
-  /** Path elements of the field, as in field sets. */
+  /** The path of the field as path elements, as in field sets. */
   readonly path: readonly string[]
   /** The current value on the server. */
   readonly live: Json | undefined
@@ -31,11 +31,11 @@ export interface Contest {
   readonly live: Json | undefined
   readonly requested: Json | undefined
   readonly manager: Manager
-  /** The manager's fields that the apply changes. */
+  /** The fields of the manager that the apply would change. */
   readonly fields: FieldSet
 }
 
-/** Returns conflicts sorted by path: members of one level first, then those below them. Yields periodically. */
+/** Returns conflicts sorted by path: the members of one level precede those below them. Yields periodically. */
 export function* conflictsOf(contest: Contest, path: readonly string[] = []): Generator<void, FieldConflict[]> {
   const { schema, live, requested, manager, fields } = contest
   if (fields.children.size === 0) return []
@@ -59,7 +59,7 @@ export function* conflictsOf(contest: Contest, path: readonly string[] = []): Ge
   return conflicts
 }
 
-/** Looks up paths that are not in the schema. They have no value either. */
+/** The schema of paths that are not in the object's schema. Such paths have no value. */
 const undescribed: Schema = { type: 'any' }
 
 /** Returns a function that looks up the child of a value by path element. */
@@ -114,8 +114,8 @@ function summary(reported: readonly ReportedConflict[], count: number): string {
 }
 
 /**
- * Formats a manager: `"m" with subresource "status" using v1`. The version of an applier is omitted because it has one
- * entry for all versions.
+ * Formats a manager: `"m" with subresource "status" using v1`. Omits the version of an applier because an applier has
+ * one entry for all versions.
  */
 function nameOf({ name, operation, apiVersion, subresource }: Manager): string {
   const through = subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`
@@ -124,7 +124,7 @@ function nameOf({ name, operation, apiVersion, subresource }: Manager): string {
 
 type Show = (value: Json | undefined) => string
 
-/** `show` is undefined if values are hidden. */
+/** Describes a conflict. `show` is undefined if values are hidden. */
 function describe({ manager, live, requested }: FieldConflict, show: Show | undefined): string {
   const since = manager.time === undefined ? 'owned' : `owned since ${manager.time}`
   return show === undefined ? since : `${since}, is ${show(live)}, asked for ${show(requested)}`
@@ -134,7 +134,10 @@ const maxValueLength = 200
 const maxPathLength = 500
 const maxNameLength = 200
 
-/** Formats values in a few words. Many managers may own the same large value, so its text is cached. */
+/**
+ * Returns a function that formats values in a few words. Many managers may own the same large value, so the function
+ * caches texts.
+ */
 function showOnce(): Show {
   const known = new Map<Json | undefined, string>([[undefined, 'nothing']])
   return (value) => {

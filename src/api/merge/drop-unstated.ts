@@ -2,9 +2,9 @@
  * Removes fields that a manager applied last time and no longer applies, unless another manager owns them (spec: apply,
  * rule 5).
  *
- * If the versions of a kind differ in structure, each manager's fields are examined in the version that it used. The
- * version of the last apply determines the removed fields. Then the fields that managers own in other versions are
- * restored.
+ * If the versions of a kind differ in structure, each manager's fields are examined in the version that the manager
+ * used. The fields to remove are determined in the version of the last apply. Afterwards, the fields that managers own
+ * in other versions are restored.
  */
 import type { Sliced } from '../../base/concurrency/time-slice.ts'
 import type { JsonObject } from '../json/json.ts'
@@ -21,7 +21,7 @@ export interface Dropping {
   readonly merged: JsonObject
   /** The fields that the writer applies now. */
   readonly configFields: FieldSet
-  /** The writer's previous entry. */
+  /** The writer's entry before the write. */
   readonly self: Manager | undefined
   readonly others: readonly Manager[]
 }

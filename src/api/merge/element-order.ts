@@ -1,4 +1,4 @@
-/** Compares the order of list elements, which field sets do not express. */
+/** Compares the order of list elements, which field sets do not contain. */
 import type { Sliced } from '../../base/concurrency/time-slice.ts'
 import { isObject, type Json, own } from '../json/json.ts'
 import { partsPerSlice } from '../json/large-json.ts'
@@ -6,7 +6,10 @@ import type { Schema } from '../schema/schema.ts'
 import { itemElement } from './path-elements.ts'
 import { hasElements, hasMembers, memberSchema } from './shape.ts'
 
-/** Whether lists with the same elements have them in the same order, in both values. Yields periodically. */
+/**
+ * Whether both values have their list elements in the same order. The lists must contain the same elements. Yields
+ * periodically.
+ */
 export function* hasSameOrder(schema: Schema, before: Json | undefined, after: Json | undefined): Sliced<boolean> {
   if (before === after) return true
   if (hasMembers(schema) && isObject(before) && isObject(after)) {

@@ -22,7 +22,7 @@ import { escapeMarkup } from './path-elements.ts'
 export interface FieldSet {
   /** Whether the field itself belongs to the set. */
   readonly member: boolean
-  /** The fields below, by path element. No branch is empty. */
+  /** The fields below this field, by path element. No branch is empty. */
   readonly children: ReadonlyMap<string, FieldSet>
 }
 
@@ -48,7 +48,7 @@ function makeSet(member: boolean, children: Iterable<readonly [string, FieldSet]
   return kept.size === 0 ? (member ? justHere : emptySet) : { member, children: kept }
 }
 
-/** Returns the set with `change` applied to each branch. */
+/** Returns a copy of the set after applying `change` to each branch. */
 export function rebuild(
   set: FieldSet,
   member: boolean,
@@ -82,7 +82,7 @@ interface Rebuilding {
   readonly change: (branch: FieldSet, step: string) => Generator<void, FieldSet>
 }
 
-/** Returns the branches before this one. */
+/** Returns the branches that precede the given one. */
 function before(set: FieldSet, end: string): Map<string, FieldSet> {
   const children = new Map<string, FieldSet>()
   for (const [step, branch] of set.children) {
@@ -107,7 +107,7 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   return children === undefined && member === a.member ? a : { member, children: children ?? a.children }
 }
 
-/** Returns the union of all sets. Adding them one by one would copy the previous result each time. */
+/** Returns the union of all sets. A series of unions of two sets would copy the previous result each time. */
 export function unionAll(sets: readonly FieldSet[]): FieldSet {
   if (sets.length < 3) return union(sets[0] ?? emptySet, sets[1] ?? emptySet)
   const branches = new Map<string, FieldSet[]>()
@@ -207,7 +207,7 @@ export function setOf(...paths: readonly (readonly string[])[]): FieldSet {
   )
 }
 
-/** Encodes the set as `fieldsV1`, with its keys in order, which saves sorting them when they are written. */
+/** Encodes the set as `fieldsV1`. The keys are already in order, so the writer need not sort them. */
 export function toFieldsV1(set: FieldSet): JsonObject {
   if (set.children.size === 0) return nothingBelow
   const fields: JsonObject = {}
@@ -234,7 +234,7 @@ function stepsInOrder({ children }: FieldSet): Iterable<string> {
   return children.size === 1 ? children.keys() : sortUtf8([...children.keys()])
 }
 
-/** Whether a set is so large that traversing it would delay other work. */
+/** Whether a set is so large that its traversal would delay other work. */
 export function isLargeSet(set: FieldSet): boolean {
   return leftAfter(set, manyPlaces) < 0
 }
@@ -250,16 +250,16 @@ function leftAfter({ children }: FieldSet, count: number): number {
   return left
 }
 
-/** The value of every field without children. It is shared because most fields are of this kind. */
+/** The value of every field without children. Most fields have none, so they share this value. */
 const nothingBelow: JsonObject = Object.freeze({})
 
 /** Parses a path element: returns its canonical spelling, or undefined if it is invalid. */
 export type ReadElement = (text: string) => string | undefined
 
-/** Uses the path element as it is. For sets that this server wrote in the canonical spelling. */
+/** Returns the path element unchanged. For sets that this server wrote in the canonical spelling. */
 export const asWritten: ReadElement = (text) => text
 
-/** Parses `fieldsV1`; undefined if it is malformed. */
+/** Decodes `fieldsV1`. Returns undefined if it is malformed. */
 export function fromFieldsV1(fields: Json | undefined, readElement: ReadElement = normalElement): FieldSet | undefined {
   return rootOf(readBranch(fields, readElement))
 }
@@ -272,7 +272,7 @@ export function* fromFieldsSliced(
   return rootOf(yield* branchSliced(fields, readElement))
 }
 
-/** The root of an object is not a field. */
+/** Removes the root from a set, because the root of an object is not a field. */
 function rootOf(set: FieldSet | undefined): FieldSet | undefined {
   return set === undefined || !set.member ? set : { member: false, children: set.children }
 }
@@ -309,8 +309,8 @@ function readBranch(fields: Json | undefined, readElement: ReadElement): FieldSe
 }
 
 /**
- * Returns the canonical spelling of a path element; undefined if it is invalid. Clients may format the JSON of a key
- * differently.
+ * Returns the canonical spelling of a path element. Undefined if the element is invalid. Clients may format the JSON of
+ * a key differently.
  */
 function normalElement(text: string): string | undefined {
   if (text.startsWith('f:')) return text
@@ -324,6 +324,6 @@ function parsed(text: string): Json | undefined {
   try {
     return parseNative(text)
   } catch {
-    return undefined // Not a path element. The caller decides what to do.
+    return undefined // The text is not a path element. The caller decides how to handle it.
   }
 }

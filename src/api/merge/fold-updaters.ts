@@ -1,7 +1,6 @@
 /**
- * Limits the number of managers. If there are more than ten updaters, the oldest are merged, per version, into one
- * entry named `ancient-changes`. Appliers are never merged, because their entries express intent and not only past
- * changes.
+ * Limits the number of managers. If there are more than ten updaters, merges the oldest of each version into one entry
+ * named `ancient-changes`. Never merges appliers, because their entries express intent and not only past changes.
  */
 import { isEmpty, unionAll } from './field-set.ts'
 import { byAge, type Manager } from './managed-fields.ts'
@@ -29,7 +28,7 @@ export function foldUpdaters(managers: readonly Manager[]): readonly Manager[] {
   return [...managers.filter((manager) => !folded.has(manager)), ...Array.from(buckets.values(), fold)]
 }
 
-/** Returns one entry for a bucket, with the time of its newest entry. A single entry is returned unchanged. */
+/** Merges a group of entries to one entry, with the time of the newest. A single entry is returned unchanged. */
 function fold(bucket: readonly Manager[]): Manager {
   const newest = bucket.at(-1)!
   if (bucket.length === 1) return newest

@@ -1,13 +1,13 @@
 /**
- * JSON Patch (RFC 6902): a list of operations, applied in order, all or nothing.
+ * JSON Patch (RFC 6902): a list of operations. They are applied in order, and either all of them take effect or none.
  *
  * Three rules are laxer than the RFC, for compatibility with Kubernetes clients: `replace` of a missing member adds it,
- * `test` of a missing member against null succeeds, and a negative index counts from the end. Everything else follows
+ * `test` of a missing member against null succeeds, and a negative index counts from the end. All other rules follow
  * the RFC.
  *
- * Neither the document nor the patch is modified: a container on the path to a change is copied once, and everything
- * else is shared. All work is bounded: the number of operations, the bytes that `copy` adds, the list elements that are
- * shifted, and the nesting depth of the result.
+ * Neither the document nor the patch is modified: a container on the path to a change is copied once, and all other
+ * parts are shared. All work is bounded: the number of operations, the bytes that `copy` adds, the list elements that
+ * are shifted, and the nesting depth of the result.
  */
 import { runToCompletion } from '../../base/concurrency/time-slice.ts'
 import { maxDepth } from '../codec/json-scan.ts'
@@ -98,7 +98,7 @@ type Container = Json[] | JsonObject
 /** A document while it is being patched. */
 interface Draft {
   root: Json
-  /** Containers created here that have a single reference, so they can be modified in place. */
+  /** Containers that were created by this patch and have a single reference, so that they can be modified in place. */
   readonly ours: Set<Container>
   copiedBytes: number
   /** Number of list elements that were shifted by insertions and removals. */
@@ -123,7 +123,7 @@ export function* jsonPatchSliced(document: Json, operations: readonly PatchOpera
     yieldedAt = draft.shifted
     yield
   }
-  // The draft may temporarily exceed the depth limit, because none of the callers recurse into it.
+  // The draft may temporarily exceed the depth limit, because none of the operations recurses into it.
   if (operations.length > 0 && (yield* isDeeperThan(draft.root, maxDepth)))
     throw inapplicable(`the result is nested deeper than ${maxDepth} levels`)
   return draft.root
@@ -206,7 +206,8 @@ function copy(draft: Draft, from: Pointer, path: Pointer): void {
   add(draft, path, value)
 }
 
-// Recursion is limited to the depth of the patch value, and a successful test examines no more than that value has.
+// Checks that the value at a path is equal to the given one. The recursion is no deeper than the patch value, and a
+// successful test examines no more values than the patch value contains.
 function test(draft: Draft, path: Pointer, value: Json): void {
   const found = find(draft.root, path)
   if (found === undefined && value === null && isObject(find(draft.root, path.slice(0, -1)))) return
@@ -218,7 +219,7 @@ function existing(draft: Draft, path: Pointer): Json {
   return value === undefined ? nothingAt(path) : value
 }
 
-/** Returns the position of a path, in a container that can be modified. */
+/** Returns the position of a path in a container that can be modified. Copies containers if necessary. */
 function openPlace(draft: Draft, path: Pointer): 'root' | { parent: Container; token: string } {
   if (path.length === 0) return 'root'
   let parent = open(draft, draft.root, path)
@@ -240,7 +241,7 @@ function open(draft: Draft, value: Json | undefined, path: Pointer): Container {
   return own
 }
 
-/** Marks a value that now has two references and can no longer be modified in place. Counts its bytes. */
+/** Marks a value that now has two references, so that it is no longer modified in place. Counts its bytes. */
 function share(draft: Draft, value: Json): void {
   const pending: Json[] = [value]
   while (pending.length > 0) {
@@ -260,7 +261,10 @@ function ownBytes(value: Json): number {
   return Object.keys(value).reduce((sum, key) => sum + Buffer.byteLength(key) + 4, 2)
 }
 
-/** Checks level by level, so that no depth can exhaust the stack. Yields periodically. */
+/**
+ * Whether a value has more levels than the limit. Checks level by level, so that no depth can exhaust the stack. Yields
+ * periodically.
+ */
 function* isDeeperThan(value: Json, limit: number): Generator<void, boolean> {
   let level = isContainer(value) ? [value] : []
   let seen = 0

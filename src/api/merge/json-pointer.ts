@@ -1,9 +1,9 @@
 /**
  * JSON pointers (RFC 6901): `/metadata/annotations/example.com~1one` as a list of tokens.
  *
- * A token is a member name or a list index, depending on the value that it is applied to. It names only own members,
- * and `__proto__` is like any other name. An index is a decimal number without leading zeros. A negative index counts
- * from the end.
+ * A token is a member name or a list index, depending on the value that it is applied to. A token names only own
+ * members, and `__proto__` is treated like any other name. An index is a decimal number without leading zeros. A
+ * negative index counts from the end.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { isObject, type Json, own } from '../json/json.ts'
@@ -12,14 +12,14 @@ export type Pointer = readonly string[]
 
 const maxShownLength = 200
 
-/** Returns the tokens of a pointer; undefined if the text is not a pointer. */
+/** Parses a pointer to its tokens. Returns undefined if the text is not a pointer. */
 export function parsePointer(text: string): Pointer | undefined {
   if (text === '') return []
   if (!text.startsWith('/') || /~(?![01])/.test(text)) return undefined
   return text.slice(1).split('/').map(unescapeToken)
 }
 
-/** Formats the pointer, quoted and shortened for messages. */
+/** Formats a pointer for messages, quoted and shortened. */
 export function formatPointer(pointer: Pointer): string {
   const text = pointer.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
   return JSON.stringify(text.length > maxShownLength ? `${shorten(text, maxShownLength)}...` : text)
@@ -32,7 +32,7 @@ export function parseIndex(token: string, end: number): number | undefined {
   return index >= 0 && index < end ? index : undefined
 }
 
-/** Returns the child at a token; undefined if there is none. */
+/** Returns the child that a token names. Undefined if there is none. */
 export function step(value: Json, token: string): Json | undefined {
   if (isObject(value)) return own(value, token)
   if (!Array.isArray(value)) return undefined
@@ -40,7 +40,7 @@ export function step(value: Json, token: string): Json | undefined {
   return index === undefined ? undefined : value[index]
 }
 
-/** Returns the value at the pointer; undefined if there is none. */
+/** Returns the value at a pointer. Undefined if there is none. */
 export function find(value: Json, pointer: Pointer): Json | undefined {
   let found: Json | undefined = value
   for (const token of pointer) {
@@ -50,12 +50,12 @@ export function find(value: Json, pointer: Pointer): Json | undefined {
   return found
 }
 
-/** Whether a pointer equals `above` or is below it. */
+/** Whether a pointer is equal to `above` or below it. */
 export function isWithin(pointer: Pointer, above: Pointer): boolean {
   return pointer.length >= above.length && above.every((token, i) => token === pointer[i])
 }
 
-// `~1` is replaced first, so that `~01` means `~1` and not `/`.
+// Decodes the escapes of a token. `~1` is replaced first, so that `~01` means `~1` and not `/`.
 function unescapeToken(token: string): string {
   return token.includes('~') ? token.replaceAll('~1', '/').replaceAll('~0', '~') : token
 }

@@ -1,7 +1,7 @@
 /**
- * Elements of keyed lists without a key. If the key has no default and is required, such an element cannot be
- * identified and no manager can own it. An apply of such an element is rejected (422, naming the element). If the
- * object contains such an element, every apply is rejected until an update or patch has added the key.
+ * Rejects elements of keyed lists without a key. If the key is required and has no default, such an element cannot be
+ * identified and no manager can own it. An apply with such an element is rejected with 422 and the path of the element.
+ * If the live object contains such an element, every apply is rejected until an update or patch has added the key.
  */
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import { isObject, type Json, type JsonObject, own } from '../json/json.ts'
@@ -12,7 +12,10 @@ import { containsSchema } from '../schema/contains-schema.ts'
 import type { ListSchema, Schema } from '../schema/schema.ts'
 import { hasElements, hasMembers, type Membered, memberSchema } from './shape.ts'
 
-/** `whose` describes the position of the element in the message. Yields periodically. */
+/**
+ * Throws if a list contains an element without a required key. `whose` describes the position of the element in the
+ * message. Yields periodically.
+ */
 export function* refuseKeyless(schema: Schema, value: Json, whose: string): Generator<void, void> {
   const error = yield* findSliced(schema, value, '')
   if (error === undefined) return
@@ -20,7 +23,7 @@ export function* refuseKeyless(schema: Schema, value: Json, whose: string): Gene
   throw new ApiError(422, 'Invalid', `${why}: ${summary([error])}`, { causes: [causeOf(error)] })
 }
 
-/** Most parts of an object cannot contain such an element and are not traversed. */
+/** Whether a schema can contain such an element. Most parts of an object cannot, so they are not traversed. */
 const mayHold = containsSchema((schema) => schema.type === 'list' && neededKeys(schema).length > 0)
 
 const neededKeys = memoizeByObject(({ list, keys = [], items }: ListSchema): readonly string[] => {
@@ -33,7 +36,7 @@ function mustBeSent({ zeroValue, default: given }: { zeroValue: string; default?
   return zeroValue !== 'write' && given === undefined
 }
 
-/** Returns only the first such element, because there may be thousands. */
+/** Returns an error for the first such element only, because there may be thousands. */
 function find(schema: Schema, value: Json, path: FieldPath): FieldError | undefined {
   if (!mayHold(schema)) return undefined
   if (hasMembers(schema) && isObject(value)) {
@@ -51,7 +54,7 @@ function find(schema: Schema, value: Json, path: FieldPath): FieldError | undefi
   return undefined
 }
 
-/** Returns an error if an element lacks a required key. */
+/** Returns an error if this element lacks a required key. */
 function keyless(schema: ListSchema, item: Json, path: FieldPath): FieldError | undefined {
   const missing = isObject(item) ? neededKeys(schema).find((name) => own(item, name) === undefined) : undefined
   return missing === undefined ? undefined : required(child(path, missing), 'the list is merged by this key')

@@ -1,9 +1,10 @@
 /**
  * Migration from client-side apply (spec: apply, rule 9).
  *
- * A client that applied on the client side left the applied object in an annotation. When that client's default manager
- * applies on the server, it takes over the fields in the annotation that still have the same value without a conflict.
- * The annotation is kept current so that the client can go back. Other manager names opt out.
+ * A client that applied on the client side stored the applied object in an annotation. When that client's default
+ * manager applies on the server, it takes over the fields in the annotation that still have the same value, without a
+ * conflict. The annotation is kept current so that the client can go back. Managers with other names do not take over
+ * any fields.
  */
 import { parseJson, stringifyMembers } from '../codec/json.ts'
 import { isObject, type Json, type JsonObject, own, setKey } from '../json/json.ts'
@@ -37,7 +38,7 @@ function lastAppliedOf(object: JsonObject, vendor: Vendor): string | undefined {
   return typeof text === 'string' && text !== '' ? text : undefined
 }
 
-/** Returns the fields in the live object's annotation that still have the same value. */
+/** Returns the fields that the annotation of the live object contains and that still have the same value. */
 export function lastAppliedSet(schema: ObjectSchema, live: JsonObject, vendor: Vendor): FieldSet {
   const text = lastAppliedOf(live, vendor)
   const config = text === undefined ? undefined : readConfig(text)
@@ -46,12 +47,14 @@ export function lastAppliedSet(schema: ObjectSchema, live: JsonObject, vendor: V
     const changes = compare(schema, config, live)
     return difference(difference(configFieldSet(schema, config), changedBy(changes)), changes.removed)
   } catch (error) {
-    if (error instanceof ApiError) return emptySet // An annotation that is not a configuration of this kind grants no fields.
+    if (error instanceof ApiError) return emptySet // The annotation is not a configuration of this kind.
     throw error
   }
 }
 
-/** Parses the annotation, which is user input. If the annotation is not an object, it grants no fields. */
+/**
+ * Parses the annotation, which is user input. An annotation that is not a JSON object contains no fields to take over.
+ */
 function readConfig(text: string): JsonObject | undefined {
   try {
     const { value } = parseJson(Buffer.from(text))
@@ -80,7 +83,7 @@ function withoutAnnotation(config: JsonObject, key: string): JsonObject {
   return held === undefined ? config : { ...config, metadata: { ...(config.metadata as JsonObject), annotations } }
 }
 
-/** Formats the text like the client: sorted keys, a final newline, and HTML characters escaped. */
+/** Formats the configuration like the client: sorted keys, a final newline, and HTML characters escaped. */
 function configText(config: JsonObject): string {
   const json = `{${stringifyMembers(config)}}\n`
   return json.replaceAll(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)

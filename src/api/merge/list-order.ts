@@ -12,17 +12,20 @@ import { isObject, type Json, own } from '../json/json.ts'
 export type Identity = string | undefined
 export type Identify = (element: Json) => Identity
 
-/** Scalar elements are identified by their value. */
+/** Identifies scalar elements by their value. */
 export function identifyScalar(value: Json | undefined): Identity {
   return value === undefined || value === null || typeof value === 'object' ? undefined : `${typeof value} ${value}`
 }
 
-/** Object elements are identified by one of their fields. */
+/** Returns a function that identifies objects by one of their fields. */
 export function identifyBy(key: string): Identify {
   return (element) => (isObject(element) ? identifyScalar(own(element, key)) : undefined)
 }
 
-/** Sorts elements by `order`. Elements that it does not name keep their position relative to those in `before`. */
+/**
+ * Sorts elements in the order of `order`. Elements that are not in `order` keep their position relative to the elements
+ * in `before`.
+ */
 export function arrange(
   elements: readonly Json[],
   identify: Identify,
@@ -41,7 +44,7 @@ export function arrange(
   })
 }
 
-/** Whether all of `part` occurs in `whole` in the same order. */
+/** Whether `whole` contains all elements of `part` in the same order. */
 export function isSubsequence(part: readonly Identity[], whole: readonly Identity[]): boolean {
   let found = 0
   for (const identity of whole) if (found < part.length && part[found] === identity) found++

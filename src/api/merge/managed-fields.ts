@@ -1,7 +1,7 @@
 /**
  * The managers of an object and the fields they own, as recorded in `metadata.managedFields`.
  *
- * An entry is one manager with one operation, version and subresource. `readManagers` and `writeManagers` convert
+ * Each entry is for one manager with one operation, version and subresource. `readManagers` and `writeManagers` convert
  * between the wire form and a list of `Manager`. An entry with unchanged fields is written back exactly as it was.
  */
 import type { JsonObject } from '../json/json.ts'
@@ -21,7 +21,7 @@ import {
 export interface Manager extends ManagerId {
   readonly time: string | undefined
   readonly fields: FieldSet
-  /** The wire form of `fields`, if known. */
+  /** The encoded form of `fields`, if it is known. */
   readonly encoded?: JsonObject | undefined
 }
 
@@ -36,7 +36,7 @@ export interface ManagerId {
 export interface Writer {
   readonly name: string
   readonly apiVersion: string
-  /** Empty for the object itself. */
+  /** The subresource of the request. Empty for the object itself. */
   readonly subresource: string
   /** The current time, in the format of `managedFields[].time`. Undefined for writes that record no time. */
   readonly time: string | undefined
@@ -53,7 +53,7 @@ export function* readManagers(
     if (manager === undefined) return undefined
     managers.set(identity(manager), manager)
   }
-  // Of two entries with the same identity the last counts.
+  // If two entries have the same identity, the last one counts.
   return [...managers.values()]
 }
 
@@ -84,7 +84,8 @@ export function withFields(manager: Manager, fields: FieldSet): Manager {
 }
 
 /**
- * Returns the wire form: appliers first, then by time and name. Omits managers that own no fields. Yields periodically.
+ * Returns the encoded entries: appliers first, then sorted by time and name. Omits managers that own no fields. Yields
+ * periodically.
  */
 export function* writeManagers(managers: readonly Manager[]): Generator<void, ManagedFieldsEntry[]> {
   const entries: ManagedFieldsEntry[] = []
@@ -96,7 +97,10 @@ export function* writeManagers(managers: readonly Manager[]): Generator<void, Ma
   return entries
 }
 
-/** The keys are in storage order (api/schema/object-meta.ts), which saves sorting them. */
+/**
+ * Returns the encoded entry of a manager. Its keys are in storage order (api/schema/object-meta.ts), so they need not
+ * be sorted.
+ */
 function entryOf({ name, operation, apiVersion, subresource, time }: Manager, fieldsV1: JsonObject) {
   const entry: ManagedFieldsEntry = name === '' ? { operation, apiVersion } : { manager: name, operation, apiVersion }
   if (time !== undefined) entry.time = time
@@ -116,7 +120,7 @@ function compareManagers(a: Manager, b: Manager): number {
   )
 }
 
-/** Compares by age, oldest first, then by identity. */
+/** Compares two managers by age, oldest first, then by identity. */
 export function byAge(a: Manager, b: Manager): number {
   return compareText(a.time ?? '', b.time ?? '') || compareText(identity(a), identity(b))
 }
@@ -130,7 +134,7 @@ function identity({ name, operation, apiVersion, subresource }: ManagerId): stri
   return JSON.stringify([name, operation, operation === 'Apply' ? '' : apiVersion, subresource])
 }
 
-/** Whether both are entries of the same manager: see `identity`. */
+/** Whether both entries belong to the same manager: see `identity`. */
 export function sameManager(a: ManagerId, b: ManagerId): boolean {
   return (
     a.name === b.name &&

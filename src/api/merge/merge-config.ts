@@ -1,5 +1,6 @@
 /**
- * Merges a configuration into an object: fields in the configuration win, all others are kept.
+ * Merges a configuration into an object. Fields in the configuration replace those of the object. All other fields of
+ * the object are kept.
  *
  * Unchanged parts are the same value in memory, up to the whole object. List order: elements that both have follow the
  * configuration. Elements of the object alone stay before the next such element. Elements of the configuration alone
@@ -99,7 +100,7 @@ function mergeElements(schema: ListSchema, live: Json[], config: Json[]): Json[]
   return isSameList(merged, live) ? live : merged
 }
 
-/** Whether all elements are the same values in memory. */
+/** Whether both lists contain the same values in memory. */
 function isSameList(a: readonly Json[], b: readonly Json[]): boolean {
   return a.length === b.length && a.every((item, i) => item === b[i])
 }

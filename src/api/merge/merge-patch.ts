@@ -1,8 +1,9 @@
 /**
- * JSON merge patch (RFC 7386): objects are merged member by member, null removes a member, anything else replaces.
+ * JSON merge patch (RFC 7386): objects are merged member by member, null removes a member, and any other value replaces
+ * the existing one.
  *
- * Neither argument is modified, and untouched parts are shared with the document. Recursion is as deep as the patch,
- * whose depth the decoder bounds. The result is no deeper than the deeper of the two.
+ * Neither argument is modified, and unchanged parts are shared with the document. The recursion is as deep as the
+ * patch, whose depth the decoder limits. The result is no deeper than the deeper of the two arguments.
  */
 import { runToCompletion } from '../../base/concurrency/time-slice.ts'
 import { isObject, type Json, type JsonObject, own, setKey } from '../json/json.ts'

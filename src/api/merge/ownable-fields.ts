@@ -1,6 +1,6 @@
 /**
- * Determines which fields can be owned. No manager can own fields that identify an object, fields that the server sets,
- * or fields that a kind of write resets.
+ * Determines which fields can have owners. No manager can own fields that identify an object, fields that the server
+ * sets, or fields that a kind of write resets.
  */
 
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
@@ -34,17 +34,20 @@ export function ownable(fields: FieldSet): FieldSet {
   return difference(fields, neverOwned)
 }
 
-/** Removes the fields, by path (`spec`, `status.certificate`), that this kind of write resets. */
+/**
+ * Removes the fields that this kind of write resets. `readOnly` contains their paths, such as `spec` or
+ * `status.certificate`.
+ */
 export function writable(fields: FieldSet, readOnly: readonly string[]): FieldSet {
   return readOnly.length === 0 ? fields : differenceBelow(fields, setOfPaths(readOnly))
 }
 
-/** The same list of paths is used for every write of a kind, so the result is cached. */
+/** Returns the set of these paths. All writes of a kind use the same list of paths, so the result is cached. */
 const setOfPaths = memoizeByObject((paths: readonly FieldPath[]) => setOf(...paths.map(stepsOf)))
 
 /**
- * Removes the top-level parts that this kind of write resets. They are not merged, so an invalid value in them causes
- * no error. Read-only fields within other parts are merged and validated with the rest.
+ * Removes the top-level fields that this kind of write resets. They are not merged, so an invalid value in them causes
+ * no error. Read-only fields within other fields are merged and validated with the rest.
  */
 export function withoutReadOnly(config: JsonObject, readOnly: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(config).filter(([name]) => !readOnly.includes(name)))
@@ -64,7 +67,7 @@ export function writableChanges(changes: Comparison, readOnly: readonly string[]
   }
 }
 
-/** Returns the object without its managedFields, for merging. */
+/** Returns the object without its managedFields, which are not merged. */
 export function withoutManagers(object: ApiObject): JsonObject {
   if (object.metadata.managedFields === undefined) return asJson(object)
   const { managedFields: _, ...metadata } = object.metadata

@@ -20,21 +20,21 @@ export function inapplicable(why: string): ApiError {
   return new ApiError(422, 'Invalid', `the patch cannot be applied: ${why}`, {})
 }
 
-/** A test operation of a JSON patch failed. */
+/** A `test` operation of a JSON patch failed. */
 export class FailedTest extends ApiError {
   constructor(path: string) {
     super(422, 'Invalid', `the patch cannot be applied: the test operation at ${path} failed`, {})
   }
 }
 
-/** The patch would take too much work. */
+/** Applying the patch would take too much work. */
 export class ExpensivePatch extends ApiError {
   constructor(why: string) {
     super(422, 'Invalid', `the patch cannot be applied: ${why}`, {})
   }
 }
 
-/** 422: the patched object would not be valid for its kind. */
+/** Returns a 422 error: the patched object would not be valid for its kind. */
 export function invalidPatch(why: string): ApiError {
   const error: FieldError = { fault: 'FieldValueInvalid', path: 'patch', text: `Invalid value: ${why}` }
   return new ApiError(422, 'Invalid', `the patch is invalid: ${summary([error])}`, { causes: [causeOf(error)] })
@@ -47,7 +47,8 @@ export function parsePatchObject(value: Json): JsonObject {
 }
 
 /**
- * Returns the error to throw if a patched object cannot be decoded. A value of a wrong type is the fault of the patch.
+ * Returns the error to throw if a patched object cannot be decoded. If a value has a wrong type, the error blames the
+ * patch.
  */
 export function patchFault(error: unknown): unknown {
   return error instanceof ApiError && error.code === 400 ? invalidPatch(error.message) : error

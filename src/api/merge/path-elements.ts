@@ -1,4 +1,4 @@
-/** Path elements of fields: members by name, list elements by their keys or value. */
+/** Path elements of fields. Members are identified by name, list elements by their keys or value. */
 
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
@@ -8,12 +8,12 @@ import { partsPerSlice } from '../json/large-json.ts'
 import { parseNative } from '../json/native-json.ts'
 import type { ListSchema } from '../schema/schema.ts'
 
-/** The path element of a field, as in managedFields: `f:spec`. */
+/** Returns the path element of a field, as in managedFields: `f:spec`. */
 export function fieldElement(name: string): string {
   return `f:${name}`
 }
 
-/** The path element of an element in a set or keyed list. */
+/** Returns the path element of an element in a set or keyed list. */
 export function itemElement(schema: ListSchema, item: Json): string {
   if (schema.list === 'set' || !isObject(item)) return `v:${scalarText(item)}`
   let text = 'k:{'
@@ -21,12 +21,13 @@ export function itemElement(schema: ListSchema, item: Json): string {
   return `${text}}`
 }
 
-/** The key fields of a list in order, each with the text before its value. */
+/** The key fields of a list in order, each with the text that precedes its value in a path element. */
 const keysOf = memoizeByObject(({ keys = [] }: ListSchema) =>
   keys.toSorted(compareUtf8).map((name, i) => ({ name, before: `${i === 0 ? '' : ','}${JSON.stringify(name)}:` })),
 )
 
-// Each apply formats every element of every list, so strings, the most common case, have a fast path.
+// Formats a scalar as JSON. Each apply formats every element of every list, so strings, the most common case, have a
+// fast path.
 function scalarText(value: Json): string {
   return typeof value === 'string' ? escapeMarkup(JSON.stringify(value)) : stringifyJson(value)
 }
@@ -34,13 +35,13 @@ function scalarText(value: Json): string {
 const markup = /[<>&\u2028\u2029]/
 const allMarkup = new RegExp(markup, 'g')
 
-/** Escapes JSON like kube-apiserver does within a path element: `k:{"name":"a\\u003cb"}`. */
+/** Escapes HTML characters in JSON like kube-apiserver does within a path element: `k:{"name":"a\\u003cb"}`. */
 export function escapeMarkup(json: string): string {
   if (!markup.test(json)) return json
   return json.replaceAll(allMarkup, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** Returns a key field of an element. A missing key gets its default, otherwise the empty value. */
+/** Returns a key field of an element. A missing key has its default value, or otherwise the empty value. */
 export function keyOf(schema: ListSchema, item: JsonObject, name: string): Json {
   return own(item, name) ?? defaultOf(schema, name)
 }
@@ -72,7 +73,7 @@ export function* itemsByElementSliced(schema: ListSchema, items: readonly Json[]
   return elements
 }
 
-/** Formats a path for people: `.spec.ports[port=80,protocol="TCP"].name`. */
+/** Formats a path for messages: `.spec.ports[port=80,protocol="TCP"].name`. */
 export function pathText(path: readonly string[]): string {
   return path.map(stepText).join('')
 }

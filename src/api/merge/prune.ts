@@ -2,10 +2,10 @@
  * Removes fields that an applier set last time and no longer sets, unless another manager owns them (spec: apply, rule
  * 5).
  *
- * A field is removed with everything below it. A field that the schema names counts as owned while anything below it is
- * owned. A list element or user-defined key must be owned itself. If all members of a field were removed, the field
- * becomes null, so that the decoder drops it and defaults apply again. Parts without removals are the same value in
- * memory.
+ * A field is removed together with all fields below it. A field that the schema names counts as owned while a manager
+ * owns any field below it. A list element or user-defined key must be owned itself. If all members of a field were
+ * removed, the field becomes null, so that the decoder drops it and defaults apply again. Parts without removals are
+ * the same value in memory.
  */
 import { isObject, type Json, type JsonObject, own, setKey } from '../json/json.ts'
 import { partsPerSlice } from '../json/large-json.ts'
@@ -22,7 +22,7 @@ export interface Ownership {
   readonly owned: FieldSet
 }
 
-/** Yields periodically. */
+/** Returns the value without the fields to remove. Yields periodically. */
 export function* prune(schema: Schema, value: Json, { last, owned }: Ownership): Generator<void, Json> {
   if (last.children.size === 0) return value
   if (hasMembers(schema) && isObject(value)) return yield* pruneMembers(schema, value, { last, owned })
@@ -71,8 +71,8 @@ function* pruneElements(schema: ListSchema, value: Json[], { last, owned }: Owne
 }
 
 /**
- * Restores owned fields that were removed from `whole`. Takes an owned value from `whole` even if `pruned` has one: the
- * field was removed in another version, and conversion may have turned the missing field into zero.
+ * Restores owned fields that were removed from `whole`. Uses the value in `whole` even if `pruned` has one: the field
+ * was removed in another version, and conversion may have turned the missing field into zero.
  */
 export function putBack(schema: Schema, whole: Json, pruned: Json | undefined, owned: FieldSet): Json {
   if (pruned === whole) return whole

@@ -1,8 +1,8 @@
 /**
- * Adapts field sets that were written under an older schema to the current one.
+ * Adapts field sets that were recorded under an older schema to the current schema.
  *
- * If a list, map or object has become atomic, the owner of any part of it owns the whole (spec: apply, rule 8). In the
- * opposite case, the owner keeps the field itself but owns none of its elements.
+ * If a list, map or object has become atomic, the owner of any part then owns the whole value (spec: apply, rule 8). If
+ * an atomic value has become granular, its owner still owns the field itself but none of its elements.
  */
 import type { ObjectSchema, Schema } from '../schema/schema.ts'
 import type { OtherVersions } from './change.ts'
@@ -11,8 +11,8 @@ import { type Manager, withFields } from './managed-fields.ts'
 import { hasElements, hasMembers, stepSchema } from './shape.ts'
 
 /**
- * Adapts each manager's fields to the schema of the version that it used. Fields of unknown versions are unchanged.
- * Yields periodically.
+ * Adapts each manager's fields to the schema of the version that the manager used. Leaves fields of unknown versions
+ * unchanged. Yields periodically.
  */
 export function* reconcileManagers(schemaIn: SchemaIn, managers: readonly Manager[]): Generator<void, Manager[]> {
   const reconciled: Manager[] = []
@@ -26,7 +26,7 @@ export function* reconcileManagers(schemaIn: SchemaIn, managers: readonly Manage
   return reconciled
 }
 
-/** Returns the schema of a version; undefined if the version does not exist. */
+/** Returns the schema of a version. Undefined if the version does not exist. */
 export type SchemaIn = (apiVersion: string) => ObjectSchema | undefined
 
 interface Versions {
@@ -35,7 +35,7 @@ interface Versions {
   readonly versions?: OtherVersions | undefined
 }
 
-/** Returns the schemas of a kind's versions. */
+/** Returns a function that finds the schemas of a kind's versions. */
 export function schemaInVersions({ schema, apiVersion, versions }: Versions): SchemaIn {
   if (versions === undefined) return () => schema
   return (other) => (other === apiVersion ? schema : versions.schemaOf(other))

@@ -1,8 +1,8 @@
 /**
- * Strategic merge patch: a merge patch that learns from the schema which lists are sets or keyed.
+ * Strategic merge patch: a merge patch that uses the schema to determine which lists are sets or keyed lists.
  *
  * Objects are merged member by member and null removes a member. A list with `patch: 'merge'` is merged element by
- * element, by its merge key or, for scalars, by value. Any other list is replaced, as is a field with `patch:
+ * element, by its merge key or, for scalars, by value. All other lists are replaced, and so are fields with `patch:
  * 'replace'`. Directives in the patch modify this:
  *   $patch: replace | delete            replaces or deletes the enclosing object or element of a keyed list
  *   $retainKeys: [names]                keeps only these members of the object
@@ -23,15 +23,16 @@ const orderPrefix = '$setElementOrder'
 const deletionPrefix = '$deleteFromPrimitiveList'
 
 /**
- * Maximum number of times that a patch can name one element. Naming it twice is legitimate: two protocols of a port
- * have the same merge key, its number. The cost of each time grows with the size of the element.
+ * Maximum number of times that a patch can name one element. A patch may legitimately name an element twice: two
+ * protocols of a port have the same merge key, the port number. The cost of each merge grows with the size of the
+ * element.
  */
 const maxRepeats = 10
 
-/** For values without a schema: objects are merged, anything else is replaced. */
+/** The schema of values without a schema: objects are merged, all other values are replaced. */
 const undescribed: Schema = { type: 'any' }
 
-/** Returns the patched document. Merges lists as the schema says. */
+/** Returns the patched document. The schema determines how lists are merged. */
 export function applyStrategicMergePatch(schema: Schema, document: Json, patch: JsonObject): Json {
   return mergeObject(schema, isObject(document) ? document : {}, patch)
 }
@@ -58,7 +59,7 @@ function mergeMember(schema: Schema, result: JsonObject, name: string, value: Js
 
 function mergeValue(schema: Schema, present: Json | undefined, value: Json): Json {
   if (isObject(present) && isObject(value)) return mergeObject(schema, present, value)
-  // An empty list counts as absent: the patch value is used as sent.
+  // An empty list counts as absent, so the value in the patch is used as sent.
   if (Array.isArray(present) && present.length > 0 && Array.isArray(value)) return mergeList(schema, present, value)
   return value
 }
@@ -69,13 +70,13 @@ function memberSchema(schema: Schema, name: string): Schema {
   return undescribed
 }
 
-/** Whether patches replace the member as a whole. */
+/** Whether patches replace the member as a whole instead of merging it. */
 function isReplaced(schema: Schema, name: string): boolean {
   return schema.type === 'object' && Object.hasOwn(schema.fields, name) && schema.fields[name]!.patch === 'replace'
 }
 
 /**
- * Removes nulls and directives that remain because there was nothing to merge them with. Values without a schema are
+ * Removes nulls and directives that remain because there was no value to merge them with. Values without a schema are
  * unchanged.
  */
 export function withoutDirectives(schema: Schema, value: Json): Json {
@@ -146,7 +147,7 @@ function mergeKeyedList(schema: ListSchema, present: readonly Json[], patch: rea
   return arrange(mergeElements(schema, kept, elements), identify, order, kept.map(identify))
 }
 
-/** Merges each element into the first one with the same identity, or adds it. */
+/** Merges each element of the patch into the first element with the same identity, or adds it to the list. */
 function mergeElements(schema: ListSchema, kept: readonly Json[], patch: readonly Json[]): Json[] {
   const identify = identifyIn(schema)
   const result = [...kept]
@@ -170,7 +171,7 @@ function without(list: readonly Json[], identify: Identify, identities: readonly
   return list.filter((element) => !gone.has(identify(element)))
 }
 
-/** `key` is the merge key if elements are objects. */
+/** Returns the identities of elements. `key` is the merge key if the elements are objects. */
 function identitiesOf(elements: readonly Json[], identify: Identify, key?: string): Identity[] {
   return elements.map((element) => {
     const identity = identify(element)
@@ -185,7 +186,7 @@ function membersText(element: Json): string {
   return names.length === 0 ? '' : `; it has ${shorten(names.join(', '), 200)}`
 }
 
-/** Whether an element is merged and is not a directive about other elements. */
+/** Whether an element of a patch list is to be merged, rather than a directive about other elements. */
 function isElement(element: Json): boolean {
   return elementMode(element) === 'merge'
 }

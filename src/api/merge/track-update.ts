@@ -3,8 +3,8 @@
  *
  * The writer becomes the owner of every field that it added or modified. Removed fields have no owner. An object
  * without managers is not tracked until its first apply. A client can edit the managers: the list that it sends
- * replaces them if it is valid and not empty. A list with one empty entry drops them all, and the writer then owns the
- * fields that it changes in the same write (spec: apply, rule 6).
+ * replaces them if it is valid and not empty. A list with one empty entry removes all managers, and the writer then
+ * owns the fields that it changes in the same write (spec: apply, rule 6).
  */
 import { runToCompletion, type Sliced } from '../../base/concurrency/time-slice.ts'
 import type { ApiObject, ManagedFieldsEntry } from '../model/object.ts'
@@ -40,20 +40,20 @@ import { reconcileManagers, schemaInVersions } from './reconcile.ts'
 
 export interface UpdateToTrack {
   readonly schema: ObjectSchema
-  /** The stored object. On create, the kind's empty object. */
+  /** The stored object. On create, the empty object of the kind. */
   readonly before: ApiObject
   readonly after: ApiObject
   readonly writer: Writer
   /** Paths of fields that this kind of write cannot set. */
   readonly readOnly: readonly string[]
   readonly create: boolean
-  /** For kinds whose versions differ in structure. */
+  /** The other versions of the kind. Set for kinds whose versions differ in structure. */
   readonly versions?: OtherVersions | undefined
-  /** The emulated Kubernetes version. Defaults to the oldest one. */
+  /** The emulated Kubernetes version. Defaults to the oldest supported version. */
   readonly emulated?: EmulatedVersion | undefined
 }
 
-/** Returns the managedFields of `after`; undefined if the object is not tracked. */
+/** Returns the managedFields of `after`. Undefined if the object is not tracked. */
 export function trackUpdate(update: UpdateToTrack): ManagedFieldsEntry[] | undefined {
   return runToCompletion(trackSliced(update))
 }
@@ -77,7 +77,7 @@ export function* trackSliced(update: UpdateToTrack): Sliced<ManagedFieldsEntry[]
   return yield* writeManagers(foldUpdaters(next))
 }
 
-/** Returns the managers before the write; undefined if the object is not tracked. */
+/** Returns the managers before the write. Undefined if the object is not tracked. */
 function* currentManagers({ before, after, writer, create }: UpdateToTrack): Generator<void, Manager[] | undefined> {
   if (create) return []
   const sent = writer.subresource === '' ? after.metadata.managedFields : undefined
@@ -86,18 +86,24 @@ function* currentManagers({ before, after, writer, create }: UpdateToTrack): Gen
   return managers.length > 0 ? managers : undefined
 }
 
-/** If the client sends no managers or invalid ones, the stored ones are kept. */
+/**
+ * Reads the managers that the client sent. Returns undefined if there are none or if they are invalid. The stored
+ * managers are kept then.
+ */
 function* readSent(sent: readonly ManagedFieldsEntry[] | undefined): Generator<void, Manager[] | undefined> {
   const managers = yield* readManagers(sent)
   return managers !== undefined && managers.length > 0 ? managers : undefined
 }
 
-/** A list with one empty entry requests that all entries be dropped. */
+/** Whether the client sent a list with one empty entry, which requests the removal of all entries. */
 function isReset(entries: readonly ManagedFieldsEntry[] | undefined): boolean {
   return entries?.length === 1 && Object.keys(entries[0]!).length === 0
 }
 
-/** The writer of an update. Before 1.25, its time changes only if its set of fields does, not with their values. */
+/**
+ * The writer of an update. Before 1.25, the recorded time changes only if the set of owned fields changes, not if their
+ * values do.
+ */
 interface TakingWriter extends Writer {
   readonly renewsTime?: boolean
 }
@@ -116,7 +122,7 @@ export function* takeChanges(
   const changedFields = ownable(changes.set)
   const writing: ManagerId = { ...writer, operation: 'Update' }
   const isWriter = (manager: Manager) => sameManager(manager, writing)
-  // A sole owner that removes nothing keeps its fields. Most updates are of this kind.
+  // A sole owner that removes nothing keeps its fields. This is true for most updates.
   const [only] = managers
   if (
     managers.length === 1 &&
@@ -140,7 +146,7 @@ export function* takeChanges(
   return [...remainingManagers.filter((manager) => !isWriter(manager)), own]
 }
 
-/** A manager loses the fields that another one changed or removed. */
+/** Removes the fields that another manager changed or removed. */
 function* withoutChanged(manager: Manager, changes: Changes): Generator<void, Manager> {
   const { fields } = manager
   const { touched } = changes

@@ -1,6 +1,6 @@
 /**
- * The error that becomes a response: a code, a reason and a message, converted to a Status body in one place. The
- * functions below construct every error response of the server. Each message says what was wrong.
+ * An error that becomes a response. It has a code, a reason and a message, which are converted to a Status body in one
+ * place. The functions below construct every error response of the server. Each message says what was wrong.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { causeOf, type FieldError, firstFaults, type StatusCause, summary } from './field-error.ts'
@@ -15,7 +15,7 @@ export interface StatusDetails {
   retryAfterSeconds?: number
 }
 
-/** The body of a response that is not an object. */
+/** The body of a response that contains no object. */
 export interface Status {
   kind: 'Status'
   apiVersion: 'v1'
@@ -43,7 +43,8 @@ export class ApiError extends Error {
 }
 
 /**
- * 410: the revision of a paginated list is no longer available. The token continues with the rest of the current state.
+ * A 410 error: the revision of a paginated list is no longer available. The client can use the token in the error to
+ * continue with the rest of the current state.
  */
 export class PageExpired extends ApiError {
   readonly continueToken: string
@@ -87,22 +88,22 @@ export interface KindRef {
   readonly kind: string
 }
 
-/** 400: the request is malformed. */
+/** Returns a 400 error: the request is malformed. */
 export function badRequest(message: string, options?: ErrorOptions): ApiError {
   return new ApiError(400, 'BadRequest', message, undefined, options)
 }
 
-/** 401: the credentials are missing or invalid. */
+/** Returns a 401 error: the credentials are missing or invalid. */
 export function unauthorized(message = 'Unauthorized'): ApiError {
   return new ApiError(401, 'Unauthorized', message)
 }
 
-/** 403: the user is not authorized, or admission rejects the request. */
+/** Returns a 403 error: the user is not authorized, or admission rejects the request. */
 export function forbiddenError(resource: ResourceRef | undefined, name: string, message: string): ApiError {
   return new ApiError(403, 'Forbidden', message, resource ? detailsOf(resource.group, resource.plural, name) : {})
 }
 
-/** 404: the object does not exist. */
+/** Returns a 404 error: the object does not exist. */
 export function notFound(resource: ResourceRef, name: string): ApiError {
   return new ApiError(
     404,
@@ -112,24 +113,27 @@ export function notFound(resource: ResourceRef, name: string): ApiError {
   )
 }
 
-/** 500: the object exists, but its stored form is unreadable. */
+/** Returns a 500 error: the object exists, but its stored form is unreadable. */
 export function unreadable(resource: ResourceRef, name: string, why: string): ApiError {
   const message = `${qualified(resource)} "${name}" cannot be read: ${why}`
   return new ApiError(500, 'InternalError', message, detailsOf(resource.group, resource.plural, name))
 }
 
-/** 404: nothing is served at this path. The message is that of an unknown resource, plus a hint. */
+/**
+ * Returns a 404 error: the server has no endpoint at this path. The message is the one for an unknown resource,
+ * followed by a hint.
+ */
 export function noSuchPath(hint = ''): ApiError {
   const message = 'the server could not find the requested resource'
   return new ApiError(404, 'NotFound', hint === '' ? message : `${message}: ${hint}`, {})
 }
 
-/** 406: the server supports only these media types. */
+/** Returns a 406 error: the server supports only these media types. */
 export function notAcceptable(offered: readonly string[]): ApiError {
   return new ApiError(406, 'NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`)
 }
 
-/** 409: the name is already in use. */
+/** Returns a 409 error: the name is already in use. */
 export function alreadyExists(resource: ResourceRef, name: string): ApiError {
   return new ApiError(
     409,
@@ -139,7 +143,7 @@ export function alreadyExists(resource: ResourceRef, name: string): ApiError {
   )
 }
 
-/** 409: all generated names are in use. */
+/** Returns a 409 error: all generated names are already in use. */
 export function generateNameTaken(resource: ResourceRef, name: string): ApiError {
   const message = `${qualified(resource)} "${name}" already exists, the server was not able to generate a unique name for the object`
   return new ApiError(409, 'AlreadyExists', message, {
@@ -148,28 +152,28 @@ export function generateNameTaken(resource: ResourceRef, name: string): ApiError
   })
 }
 
-/** 409: the object has changed, or a precondition fails. */
+/** Returns a 409 error: the object has changed, or a precondition fails. */
 export function conflict(resource: ResourceRef, name: string, why: string): ApiError {
   const message = `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`
   return new ApiError(409, 'Conflict', message, detailsOf(resource.group, resource.plural, name))
 }
 
-/** 410: the requested version is no longer available. The client must list again. */
+/** Returns a 410 error: the requested version is no longer available. The client must list again. */
 export function expired(message: string): ApiError {
   return new ApiError(410, 'Expired', message)
 }
 
-/** 413: the body is too large. */
+/** Returns a 413 error: the body is too large. */
 export function entityTooLarge(message: string): ApiError {
   return new ApiError(413, 'RequestEntityTooLarge', message)
 }
 
-/** 415: the server does not support the media type of the body. */
+/** Returns a 415 error: the server does not support the media type of the body. */
 export function unsupportedMediaType(message: string): ApiError {
   return new ApiError(415, 'UnsupportedMediaType', message)
 }
 
-/** 422: the object is invalid for its kind. The first errors are listed as causes. */
+/** Returns a 422 error: the object is invalid for its kind. The first field errors are listed as causes. */
 export function invalidObject(kind: KindRef, name: string, errors: readonly FieldError[]): ApiError {
   const full = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
   const shown = shorten(name, maxNameLength)
@@ -179,30 +183,32 @@ export function invalidObject(kind: KindRef, name: string, errors: readonly Fiel
   return new ApiError(422, 'Invalid', `${full} "${shown}" is invalid: ${summary(told)}${more}`, details)
 }
 
-/** No valid name is longer. */
+/** Maximum length of a name in a message. No valid name is longer. */
 const maxNameLength = 1000
 
-/** 429: the client should wait. */
+/** Returns a 429 error: the client should retry later. */
 export function tooManyRequests(message: string, retryAfterSeconds = 1): ApiError {
   return new ApiError(429, 'TooManyRequests', message, { retryAfterSeconds })
 }
 
-/** 500: the server is at fault. */
+/** Returns a 500 error: the server caused the failure. */
 export function internalError(message: string, options?: ErrorOptions): ApiError {
   return new ApiError(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] }, options)
 }
 
-/** 503: the server cannot respond at the moment. Clients retry automatically. */
+/** Returns a 503 error: the server cannot respond at the moment. Clients retry automatically. */
 export function serviceUnavailable(message: string, retryAfterSeconds = 1, options?: ErrorOptions): ApiError {
   return new ApiError(503, 'ServiceUnavailable', message, { retryAfterSeconds }, options)
 }
 
-/** 504: the response would be too late. Without `retryAfterSeconds` clients do not retry automatically. */
+/**
+ * Returns a 504 error: the response would be too late. Without `retryAfterSeconds`, clients do not retry automatically.
+ */
 export function timeout(message: string, details: StatusDetails = {}, options?: ErrorOptions): ApiError {
   return new ApiError(504, 'Timeout', message, details, options)
 }
 
-/** 507: the store is full and accepts only deletions. */
+/** Returns a 507 error: the store is full and accepts only deletions. */
 export function insufficientStorage(message: string, options?: ErrorOptions): ApiError {
   return new ApiError(507, 'InsufficientStorage', message, { retryAfterSeconds: 5 }, options)
 }

@@ -1,12 +1,12 @@
 /** Parses the `apiVersion` of an object: `apps/v1`, or `v1` in the core group, whose name is empty. */
 
-/** Returns the group of `apps/v1`; empty for `v1`. */
+/** Returns the group of an apiVersion: `apps` for `apps/v1`, and an empty string for `v1`. */
 export function groupOf(apiVersion: string): string {
   const slash = apiVersion.indexOf('/')
   return slash < 0 ? '' : apiVersion.slice(0, slash)
 }
 
-/** Returns `v1` for `apps/v1` and for `v1`. */
+/** Returns the version of an apiVersion: `v1` for `apps/v1` and for `v1`. */
 export function versionOf(apiVersion: string): string {
   return apiVersion.slice(apiVersion.indexOf('/') + 1)
 }

@@ -4,26 +4,32 @@
  */
 import { type Vendor, vendorKey } from './vendor.ts'
 
-/** The ID and the secret. */
+/** Matches a token. The groups are the ID and the secret. */
 export const tokenForm = /^([a-z0-9]{6})\.([a-z0-9]{16})$/
-/** The groups that a token can be in, in addition to the group of all tokens. */
+/** Matches the groups that a token can assign, in addition to the group of all tokens. */
 export const tokenGroupForm = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/
 /** The group of all users with a bootstrap token. */
 export const allTokensGroup = 'system:bootstrappers'
-/** The group of tokens that node agents join with. Bindings of `orch up` allow it to request certificates. */
+/**
+ * The group of tokens with which node agents join. Bindings that `orch up` creates allow the group to request
+ * certificates.
+ */
 export const joinGroup = 'system:bootstrappers:orch:default-node-token'
 
-/** The key in a token's Secret with the name of the only node that may join with the token. */
+/** The key in a token's Secret that contains the name of the only node that may join with the token. */
 export const tokenNodeName = 'node-name'
 
-/** Returns the key of the extra field with this name in the token's user. */
+/** Returns the key of the extra field that contains this node name in the token's user. */
 export function tokenNodeExtra(vendor: Vendor): string {
   return vendorKey(vendor, 'node-name', 'bootstrap')
 }
 
-/** The ConfigMap with the public part of the cluster's client configuration, for clients that have only a token. */
+/**
+ * The ConfigMap that contains the public part of the cluster's client configuration, for clients that have only a
+ * token.
+ */
 export const clusterInfo = { namespace: 'kube-public', name: 'cluster-info' } as const
-/** The prefix of the keys of signatures in `cluster-info`. The token ID follows. */
+/** The prefix of the keys of signatures in `cluster-info`. The ID of the token follows. */
 export const signaturePrefix = 'jws-kubeconfig-'
 
 /** Returns the name of a token's Secret. */
@@ -39,8 +45,8 @@ export function bootstrapTokenType(vendor: Vendor): string {
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
 
 /**
- * Returns the time at which a token expires: never without an `expiration`, and in the distant past if the `expiration`
- * is invalid.
+ * Returns the time at which a token expires. Without an `expiration`, the token never expires. With an invalid one, it
+ * expired in the distant past.
  */
 export function tokenEnd(expiration: string): number {
   if (expiration === '') return Number.POSITIVE_INFINITY

@@ -1,7 +1,7 @@
 /**
  * Parses CronJob schedules: the five cron fields (minute, hour, day of month, month, day of week), a macro such as
- * `@daily`, or `@every 1h30m`, optionally preceded by `TZ=Europe/Berlin` or `CRON_TZ=...`. The cost depends only on the
- * length of the text. The CronJob controller computes when a schedule is due.
+ * `@daily`, or `@every 1h30m`, optionally preceded by `TZ=Europe/Berlin` or `CRON_TZ=...`. The cost of parsing depends
+ * only on the length of the text. The CronJob controller computes when a schedule is due.
  */
 
 import { shorten } from '../../base/text/shorten.ts'
@@ -20,7 +20,7 @@ const words: ReadonlyMap<string, string> = new Map([
 interface Bounds {
   readonly low: number
   readonly high: number
-  /** Names of the values, starting at `low`. */
+  /** Names of the field's values, starting at `low`. */
   readonly names: readonly string[]
 }
 
@@ -35,10 +35,10 @@ const bounds: readonly Bounds[] = [
   { low: 0, high: 6, names: days },
 ]
 
-/** The values of one field. */
+/** The values that one field of a schedule matches. */
 export interface ScheduleField {
   readonly values: ReadonlySet<number>
-  /** Whether the field is `*`. If one of the two day fields is `*`, the other one decides alone. */
+  /** Whether the field is `*`. If one of the two day fields is `*`, only the other day field restricts the days. */
   readonly isAny: boolean
 }
 
@@ -50,13 +50,13 @@ export interface ParsedSchedule {
   readonly times: readonly ScheduleField[] | number
 }
 
-/** Returns the error in a schedule; undefined if it is valid. */
+/** Returns the error in a schedule. Undefined if the schedule is valid. */
 export function scheduleFault(text: string): string | undefined {
   const parsed = parseSchedule(text)
   return typeof parsed === 'string' ? parsed : undefined
 }
 
-/** Returns the error as a string if the schedule is invalid. */
+/** Parses a schedule. Returns the error as a string if the schedule is invalid. */
 export function parseSchedule(text: string): ParsedSchedule | string {
   const prefix = /^(?:CRON_)?TZ=(\S*)(?:\s|$)/.exec(text)
   const zone = prefix?.[1]
@@ -74,7 +74,7 @@ function isZone(name: string): boolean {
     new Intl.DateTimeFormat('en', { timeZone: name })
     return true
   } catch {
-    // Thrown for an unknown time zone.
+    // The runtime throws an error for an unknown time zone.
     return false
   }
 }
@@ -91,14 +91,14 @@ function parseTimes(text: string): ScheduleField[] | number | string {
   return parsed.find((field) => typeof field === 'string') ?? (parsed as ScheduleField[])
 }
 
-/** At least one second. */
+/** Parses the interval of `@every`, which must be at least one second. */
 function parseEvery(text: string): number | string {
   const ms = parseDuration(text.replace(/^[+-]/, ''))
   if (ms === undefined) return `failed to parse duration ${shorten(text, 100)}`
   return text.startsWith('-') ? 1000 : Math.max(1000, Math.floor(ms / 1000) * 1000)
 }
 
-/** Parses a list of ranges. */
+/** Parses one field, a list of ranges. */
 function parseField(field: string, of: Bounds): ScheduleField | string {
   const values = new Set<number>()
   let isAny = false

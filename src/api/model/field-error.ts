@@ -6,17 +6,17 @@ import { shorten } from '../../base/text/shorten.ts'
 /** The path of a field: `spec.ports[0].name`, `data[a key]`. */
 export type FieldPath = string
 
-/** Returns the path of a nested field: `spec` and `ports` give `spec.ports`. */
+/** Returns the path of a nested field: `spec.ports` for `spec` and `ports`. */
 export function child(path: FieldPath, name: string): FieldPath {
   return path === '' ? name : `${path}.${name}`
 }
 
-/** Returns the path of an element or key: `spec.ports` and 0 give `spec.ports[0]`. */
+/** Returns the path of an element or key: `spec.ports[0]` for `spec.ports` and 0. */
 export function at(path: FieldPath, key: string | number): FieldPath {
   return `${path}[${key}]`
 }
 
-/** The reason of an error, as a Status reports it. */
+/** The type of a field error, as a Status reports it. */
 export type FieldFault =
   | 'FieldValueRequired'
   | 'FieldValueInvalid'
@@ -34,57 +34,60 @@ export interface FieldError {
   readonly fault: FieldFault
   readonly path: FieldPath
   readonly text: string
-  /** If several errors have the same text here, only the first is reported, because they differ only in the value. */
+  /**
+   * A text that identifies similar errors. If several errors have the same text here, only the first is reported,
+   * because they differ only in the value.
+   */
   readonly once?: string
 }
 
-/** The field is missing or empty. */
+/** Returns an error for a field that is missing or empty. */
 export function required(path: FieldPath, detail = ''): FieldError {
   return { fault: 'FieldValueRequired', path, text: join('Required value', detail) }
 }
 
-/** The value violates a rule. */
+/** Returns an error for a value that violates a rule. */
 export function invalid(path: FieldPath, value: unknown, detail: string): FieldError {
   return { fault: 'FieldValueInvalid', path, text: join(`Invalid value: ${show(value)}`, detail) }
 }
 
-/** The value has the wrong type. */
+/** Returns an error for a value of the wrong type. */
 export function typeInvalid(path: FieldPath, value: unknown, detail: string): FieldError {
   return { fault: 'FieldValueTypeInvalid', path, text: join(`Invalid value: ${show(value)}`, detail) }
 }
 
-/** The value occurs more than once. */
+/** Returns an error for a value that occurs more than once. */
 export function duplicate(path: FieldPath, value: unknown): FieldError {
   return { fault: 'FieldValueDuplicate', path, text: `Duplicate value: ${show(value)}` }
 }
 
-/** The field may not be set here. */
+/** Returns an error for a field that may not be set here. */
 export function forbidden(path: FieldPath, detail: string): FieldError {
   return { fault: 'FieldValueForbidden', path, text: join('Forbidden', detail) }
 }
 
-/** The value is not among the supported ones. */
+/** Returns an error for a value that is not among the supported values. */
 export function notSupported(path: FieldPath, value: unknown, supported: readonly string[]): FieldError {
   const list = supported.map((item) => JSON.stringify(item)).join(', ')
   return { fault: 'FieldValueNotSupported', path, text: `Unsupported value: ${show(value)}: supported values: ${list}` }
 }
 
-/** The value refers to something that does not exist. */
+/** Returns an error for a value that refers to a missing object. */
 export function notFound(path: FieldPath, value: unknown): FieldError {
   return { fault: 'FieldValueNotFound', path, text: `Not found: ${show(value)}` }
 }
 
-/** The value has too many bytes. */
+/** Returns an error for a value with too many bytes. */
 export function tooLong(path: FieldPath, limit: number): FieldError {
   return { fault: 'FieldValueTooLong', path, text: `Too long: must have at most ${limit} bytes` }
 }
 
-/** The field could not be validated because something that it depends on is invalid. */
+/** Returns an error for a field that could not be validated because a value that it depends on is invalid. */
 export function notJudged(path: FieldPath, detail: string): FieldError {
   return { fault: 'InternalError', path, text: join('Internal error', detail) }
 }
 
-/** The list has too many items. */
+/** Returns an error for a list with too many items. */
 export function tooMany(path: FieldPath, count: number, limit: number): FieldError {
   return { fault: 'FieldValueTooMany', path, text: `Too many: ${count}: must have at most ${limit} items` }
 }
@@ -100,20 +103,20 @@ export function causeOf(error: FieldError): StatusCause {
   return { reason: error.fault, message: error.text, field: error.path }
 }
 
-/** Formats errors: `metadata.name: Required value: ...`, several of them in brackets. */
+/** Formats errors: `metadata.name: Required value: ...`. Several errors are enclosed in brackets. */
 export function summary(errors: readonly FieldError[]): string {
   const lines = errors.map((error) => `${error.path}: ${error.text}`)
   return lines.length === 1 ? lines[0]! : `[${lines.join(', ')}]`
 }
 
-/** Maximum number of errors in a response. A body can have a million errors, but responses stay short. */
+/** Maximum number of errors in a response. A body can contain a million errors, but responses must stay short. */
 export const maxReportedErrors = 50
 /** Maximum number of errors that a validation collects. A response lists only the first few. */
 export const maxFaults = 1000
 const maxPathLength = 500
 const maxTextLength = 2000
 
-/** Returns the first errors, with long texts shortened. */
+/** Returns the first errors of a list, with long texts shortened. */
 export function firstFaults(errors: readonly FieldError[]): FieldError[] {
   return errors.slice(0, maxReportedErrors).map(({ fault, path, text }) => ({
     fault,

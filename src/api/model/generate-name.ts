@@ -2,14 +2,15 @@
 import { randomUUID } from 'node:crypto'
 import { shorten } from '../../base/text/shorten.ts'
 
-/** No vowels, so that no words are formed. */
+/** The characters of generated names. Vowels are excluded so that no words are formed. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
 const randomLength = 5
 const maxPrefixLength = 63 - randomLength
 
-/** Truncates the prefix if the name would be too long. */
+/** Appends random characters to a prefix. Truncates the prefix if the name would be too long. */
 export function generateName(prefix: string): string {
-  // Node.js generates UUIDs from buffered random bytes. Requesting only a few bytes would cost a system call.
+  // Takes the random bits from a UUID, because Node.js generates UUIDs from buffered random bytes. Requesting a few
+  // bytes would cost a system call each time.
   let random = Number.parseInt(randomUUID().slice(0, 8), 16)
   let suffix = ''
   for (let i = 0; i < randomLength; i++) {

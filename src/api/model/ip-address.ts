@@ -1,4 +1,4 @@
-/** Determines which IP addresses have the same meaning on every host, so that other hosts can use them. */
+/** Determines which IP addresses other hosts can use, because the addresses mean the same on every host. */
 import { BlockList, isIPv4 } from 'node:net'
 import { checkIpAddress, withoutLeadingZeros } from './names.ts'
 
@@ -41,7 +41,7 @@ function rangesOf(...ranges: readonly Range[]): BlockList {
   return list
 }
 
-/** Returns the family of a range such as `10.0.0.0/24`; undefined if the text is not a range. */
+/** Returns the family of a range such as `10.0.0.0/24`. Undefined if the text is not a range. */
 export function familyOfRange(text: string): 4 | 6 | undefined {
   const [, address = '', bits = ''] = /^([^/]{1,45})\/(0|[1-9][0-9]{0,2})$/.exec(withoutLeadingZeros(text)) ?? []
   if (checkIpAddress(address).length > 0) return undefined

@@ -1,7 +1,7 @@
 /** IP addresses as numbers, and ranges such as `10.0.0.0/24`. Each address has one canonical spelling. */
 import { ipVersion, withoutLeadingZeros } from './names.ts'
 
-/** The two versions of IP. */
+/** The IP versions. */
 export type IpFamily = 'IPv4' | 'IPv6'
 
 /** An address as a number within its family. */
@@ -13,19 +13,19 @@ export interface IpAddress {
 /** A range of addresses with a common prefix. */
 export interface IpRange {
   readonly family: IpFamily
-  /** The first address. */
+  /** The first address of the range. */
   readonly base: bigint
-  /** Number of addresses. */
+  /** Number of addresses in the range. */
   readonly size: bigint
-  /** The canonical text. */
+  /** The canonical text of the range. */
   readonly text: string
 }
 
 const widths = { IPv4: 32, IPv6: 128 } as const
-/** The prefix of IPv4-mapped addresses: `::ffff:10.0.0.1` is 10.0.0.1. */
+/** The prefix of IPv4-mapped addresses: `::ffff:10.0.0.1` stands for 10.0.0.1. */
 const mapped = 0xffffn
 
-/** Returns undefined if the text is not an address. Numbers with leading zeros are decimal. */
+/** Parses an address. Returns undefined if the text is not an address. Reads numbers with leading zeros as decimal. */
 export function parseIp(address: string): IpAddress | undefined {
   const version = ipVersion(address)
   if (version === 0) return undefined
@@ -40,7 +40,10 @@ export function formatIp({ family, number }: IpAddress): string {
   return shortIpv6(groupsOf(number.toString(16).padStart(32, '0'), 4))
 }
 
-/** Returns undefined if the text is not a range. Bits below the mask are ignored: 10.0.0.7/24 is 10.0.0.0/24. */
+/**
+ * Parses a range. Returns undefined if the text is not a range. Ignores bits below the mask: 10.0.0.7/24 is
+ * 10.0.0.0/24.
+ */
 export function parseRange(text: string): IpRange | undefined {
   const [, first = '', digits = ''] = /^([^/]{1,45})\/(0|[1-9][0-9]{0,2})$/.exec(withoutLeadingZeros(text)) ?? []
   const address = parseIp(first)
@@ -62,20 +65,20 @@ export function isWithin({ family, number }: IpAddress, range: IpRange): boolean
   return family === range.family && number >= range.base && number < range.base + range.size
 }
 
-/** Whether a range is a proper subset of another. */
+/** Whether a range lies within another range and is smaller. */
 export function isStrictlyWithin(inner: IpRange, outer: IpRange): boolean {
   if (inner.family !== outer.family || inner.size >= outer.size) return false
   return inner.base - (inner.base % outer.size) === outer.base
 }
 
-/** Two digits for each number. */
+/** Returns the digits of an IPv4 address in hexadecimal, two for each number. */
 function hexOfIpv4(text: string): string {
   let hex = ''
   for (const part of text.split('.')) hex += Number(part).toString(16).padStart(2, '0')
   return hex
 }
 
-/** Returns all 32 digits. The last two groups can be written as an IPv4 address. */
+/** Returns all 32 hexadecimal digits of an IPv6 address. The last two groups can be written as an IPv4 address. */
 function hexOfIpv6(text: string): string {
   const gap = text.indexOf('::')
   if (gap < 0) return hexOfGroups(text)
@@ -97,7 +100,10 @@ function groupsOf(hex: string, digits: number): number[] {
   return groups
 }
 
-/** Formats in lower case and omits the first of the longest runs of more than one zero group. */
+/**
+ * Formats an IPv6 address in lower case. Omits the longest run of zero groups if it has more than one group, and the
+ * first of several such runs.
+ */
 function shortIpv6(groups: readonly number[]): string {
   let start = 0
   let length = 1

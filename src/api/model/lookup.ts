@@ -1,7 +1,7 @@
 /**
  * Access to other stored objects for parts of the server. Admission plugins look up namespaces, endpoints look up pods,
- * and authorizers look up roles. Results include their revision, so that a write can depend on it
- * (docs/decisions/0008).
+ * and authorizers look up roles. Each result includes the revision of the object, so that a write can require that the
+ * object has not changed (docs/decisions/0008).
  *
  * Objects come from this server's cache and are shared: callers must not modify them.
  */
@@ -14,7 +14,7 @@ import type { ApiObject } from './object.ts'
 export interface StoredType<T = ApiObject> {
   readonly group: string
   readonly plural: string
-  /** Carries the type of the objects. Never present at run time. */
+  /** Has the type of the objects. Never set at run time. */
   readonly infer?: T
 }
 
@@ -45,30 +45,38 @@ export interface Lookup {
   /** Lists a namespace, or all namespaces with `undefined`, from the cache. */
   list<T = ApiObject>(type: StoredType<T>, query: ListQuery): StoredObject<T>[]
   /**
-   * Reports every change of the kind from now on, as soon as this server receives it. For callers that derive data from
-   * the objects. Must be called before the caches are loaded. Returns false if the kind is not stored here.
+   * Registers a listener for every change of the kind from now on, as soon as this server receives the change. For
+   * callers that derive data from the objects. Must be called before the caches are loaded. Returns false if this
+   * server does not store the kind.
    */
   follow(type: StoredType, follower: Follower): boolean
-  /** Returns the names of all objects of the kind, or of those in a namespace, as far as this server knows. */
+  /**
+   * Returns the names of all objects of the kind, or of the objects in a namespace, as far as this server knows them.
+   */
   names(type: StoredType, namespace?: string): Iterable<ObjectName>
-  /** Decodes an object without caching the result, for callers that keep data derived from it. */
+  /** Decodes an object without caching the result. For callers that keep only data derived from the object. */
   readUncached<T = ApiObject>(type: StoredType<T>, name: ObjectName): T | undefined
-  /** Decodes all objects of the kind for the same purpose, as of the call, each when the iteration reaches it. */
+  /**
+   * Decodes all objects of the kind without caching them, as of the call. Decodes each object when the iteration
+   * reaches it.
+   */
   readAllUncached<T = ApiObject>(type: StoredType<T>): Iterable<readonly [ObjectName, T]>
 }
 
 export interface Follower {
-  /** Called when an object was created, changed or deleted. */
+  /** Called when an object has been created, changed or deleted. */
   changed(name: ObjectName): void
-  /** Called when any object may have changed because all were reloaded. */
+  /** Called when any object may have changed because all objects were reloaded. */
   reset(): void
 }
 
 /** The objects to list. */
 export interface ListQuery {
   readonly namespace: string | undefined
-  /** Whether to throw if any object is unreadable. For restrictive policies, which must fail closed. */
+  /**
+   * Whether to throw if any object is unreadable. For policies that restrict requests and must therefore fail closed.
+   */
   readonly whole?: boolean
-  /** Selects only objects with this label, found through an index. */
+  /** Selects only objects with this label. Uses an index. */
   readonly label?: { readonly key: string; readonly value: string }
 }

@@ -4,16 +4,18 @@
  */
 import { isIP } from 'node:net'
 
-/** Returns the faults of a name; empty if it is valid. */
+/** Returns the faults of a name. Empty if the name is valid. */
 export type NameCheck = (name: string) => string[]
 
 const label = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
 const label1035 = /^[a-z](?:[a-z0-9-]*[a-z0-9])?$/
-/** Fast path for most subdomains: words separated by single characters. */
+/** Matches most subdomains: words separated by single characters. Used as a fast path. */
 const plainSubdomain = /^[a-z0-9]+(?:[-.][a-z0-9]+)*$/
 const subdomainPart = /^[a-z0-9-]+$/
 const qualifiedPart = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?$/
-/** Fast path for most keys: words of letters and digits, with an optional plain subdomain before a slash. */
+/**
+ * Matches most keys: words of letters and digits, with an optional plain subdomain before a slash. Used as a fast path.
+ */
 const plainQualified = /^(?:[a-z0-9]+(?:[-.][a-z0-9]+)*\/)?[A-Za-z0-9]+(?:[_.-][A-Za-z0-9]+)*$/
 
 const labelRule =
@@ -100,7 +102,7 @@ export function checkPathSegment(name: string): string[] {
 
 const maxStoredLength = 512
 
-/** Checks a name as part of a store key. Applies even if the kind allows arbitrary names. */
+/** Checks a name as part of a store key. Called even if the kind allows arbitrary names. */
 export function checkStoredName(name: string): string[] {
   if (Buffer.byteLength(name) > maxStoredLength) return [`must be no more than ${maxStoredLength} bytes`]
   return name.includes('\0') || !name.isWellFormed() ? ['must be well-formed text without NUL'] : []
@@ -157,7 +159,9 @@ export function withoutLeadingZeros(text: string): string {
   return ipv4WithZeros.test(text) ? text.replace(/(^|[./])0+(?=[0-9])/g, '$1') : text
 }
 
-/** Returns 4 or 6, or 0 if the text is not an address. An address with a zone is not accepted. */
+/**
+ * Returns the IP version of an address, 4 or 6. Returns 0 if the text is not an address. Rejects addresses with a zone.
+ */
 export function ipVersion(text: string): number {
   return text.length <= 45 && !text.includes('%') ? isIP(withoutLeadingZeros(text)) : 0
 }
@@ -167,7 +171,7 @@ export function checkIpAddress(text: string): string[] {
   return ipVersion(text) === 0 ? ['must be a valid IP address (e.g. 10.9.8.7 or 2001:db8::ffff)'] : []
 }
 
-/** Checks the prefix of a generated name as if more characters followed. */
+/** Returns a check for the prefix of a generated name. The prefix is checked as if more characters followed. */
 export function asPrefix(check: NameCheck): NameCheck {
   return (prefix) => check(prefix.endsWith('-') ? `${prefix.slice(0, -1)}a` : prefix)
 }

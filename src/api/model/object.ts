@@ -1,7 +1,7 @@
 /** The common parts of all API objects: type and metadata. */
 import { isObject, type Json, type JsonObject, setKey } from '../json/json.ts'
 
-/** An owner of this object. This object is deleted after its owner. */
+/** A reference to an owner of the object. The object is deleted after its owner. */
 export interface OwnerReference {
   apiVersion: string
   kind: string
@@ -11,7 +11,7 @@ export interface OwnerReference {
   blockOwnerDeletion?: boolean
 }
 
-/** The fields that one manager owns. */
+/** An entry of `managedFields`: the fields that one manager owns. */
 export interface ManagedFieldsEntry {
   manager?: string
   operation?: string
@@ -49,7 +49,7 @@ export interface ObjectBase {
   metadata: ObjectMeta
 }
 
-/** Any API object. A kind's own fields are accessed through its inferred type. */
+/** Any API object. To access a kind's own fields, use its inferred type. */
 export interface ApiObject extends ObjectBase {
   [field: string]: unknown
 }
@@ -70,17 +70,21 @@ export function copyForChange(object: ApiObject): ApiObject {
   return { ...object, metadata: { ...object.metadata } }
 }
 
-/** Returns a copy without these fields. If none is present, as is usual, this costs no more than a plain copy. */
+/**
+ * Returns a copy without these fields. If none of the fields is present, as is usual, this costs no more than a plain
+ * copy.
+ */
 export function copyWithout(metadata: ObjectMeta, ...fields: readonly (keyof ObjectMeta)[]): ObjectMeta {
   if (!fields.some((field) => Object.hasOwn(metadata, field))) return { ...metadata }
   const left: ObjectMeta = {}
-  // Deleting members instead would make the object permanently slow to access.
+  // Copies the remaining members instead of deleting some, because deletion would make the object permanently slow to
+  // access.
   for (const [name, value] of Object.entries(metadata))
     if (!(fields as readonly string[]).includes(name)) setKey(left as JsonObject, name, value)
   return left
 }
 
-/** Formats a time for objects: RFC 3339 in UTC, whole seconds. */
+/** Formats a time for objects: RFC 3339 in UTC, with whole seconds. */
 export function timestamp(milliseconds: number): string {
   return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`
 }

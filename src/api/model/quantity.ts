@@ -2,7 +2,7 @@
  * Quantities: amounts of a resource in their textual form (`500m`, `1.5Gi`, `1e3`), stored exactly in billionths.
  *
  * Digits finer than a billionth are rounded away from zero, so that a small request is never zero. Amounts with a
- * binary suffix are capped at 2^63-1. A quantity keeps its family of suffixes and is formatted with the largest one
+ * binary suffix are capped at 2^63-1. A quantity keeps its family of suffixes. It is formatted with the largest suffix
  * that needs no fraction: `1024Mi` is `1Gi`, `0.1` is `100m`, `1.5Gi` is `1536Mi`. Length and exponent are bounded, so
  * that no text costs more than a few microseconds.
  */
@@ -23,18 +23,21 @@ const decimalExponents = new Map(Object.entries({ n: -9, u: -6, m: -3, '': 0, k:
 const decimalSuffixes = new Map(Array.from(decimalExponents, ([suffix, exponent]) => [exponent, suffix]))
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
 
-/** The parts of a text: `-1.50Ki` is negative, 1, 50, binary, 10. */
+/**
+ * The parts of a quantity's text. `-1.50Ki` has a negative sign, the digits 1 and 50, the binary form and the exponent
+ * 10.
+ */
 interface Parts {
   readonly negative: boolean
   /** The digits without leading zeros, but at least `0`. */
   readonly whole: string
   readonly fraction: string
   readonly form: Form
-  /** A power of ten, or of two in the binary form. */
+  /** The exponent of ten, or of two in the binary form. */
   readonly exponent: number
 }
 
-/** Returns undefined if the text is not a quantity. */
+/** Parses a quantity. Returns undefined if the text is not a quantity. */
 export function parseQuantity(text: string): Quantity | undefined {
   const plain = parsePlain(text)
   if (plain !== undefined) return plain
@@ -42,7 +45,7 @@ export function parseQuantity(text: string): Quantity | undefined {
   return parts && amountOf(parts)
 }
 
-/** The value of the most common suffixes. */
+/** The values of the most common suffixes. */
 const plainUnits = new Map<string, Quantity>([
   ...['m', '', 'k', 'M', 'G'].map((suffix): [string, Quantity] => [
     suffix,
@@ -55,7 +58,7 @@ const plainUnits = new Map<string, Quantity>([
 ])
 
 /**
- * Fast path for most quantities: a few digits and a common suffix. Every write of a pod parses some of them several
+ * Parses most quantities quickly: a few digits and a common suffix. Every write of a pod parses some quantities several
  * times.
  */
 function parsePlain(text: string): Quantity | undefined {
@@ -77,7 +80,7 @@ export function formatQuantity({ nanos, form }: Quantity): string {
 }
 
 /**
- * Returns the text after parsing and formatting; undefined if it is not a quantity. A text whose scale already matches
+ * Returns the canonical text of a quantity. Undefined if the text is not a quantity. A text whose scale already matches
  * a suffix is unchanged, so `1.250` is kept and `1.25` becomes `1250m`.
  */
 export function canonicalQuantity(text: string): string | undefined {
@@ -93,13 +96,13 @@ export function compareQuantities(a: Quantity, b: Quantity): -1 | 0 | 1 {
   return a.nanos < b.nanos ? -1 : 1
 }
 
-/** Returns -1 below zero, 0, or 1 above. */
+/** Returns the sign of a quantity: -1, 0 or 1. */
 export function quantitySign({ nanos }: Quantity): -1 | 0 | 1 {
   if (nanos === 0n) return 0
   return nanos < 0n ? -1 : 1
 }
 
-/** The sum has the format of the first operand that is not zero. */
+/** Adds two quantities. The sum has the form of the first operand that is not zero. */
 export function addQuantities(a: Quantity, b: Quantity): Quantity {
   return { nanos: a.nanos + b.nanos, form: a.nanos === 0n ? b.form : a.form }
 }
@@ -110,8 +113,8 @@ export function roundUpToMilli({ nanos, form }: Quantity): Quantity {
 }
 
 /**
- * Returns the amount as Kubernetes converts it to 64 bits, rounded up. On overflow an amount with a large suffix or
- * exponent becomes 0. Any other amount keeps its lowest 64 bits. The text must be a quantity.
+ * Returns the amount as Kubernetes converts it to 64 bits, rounded up. If an amount with a large suffix or exponent
+ * overflows, the result is 0. For other amounts, the result is the lowest 64 bits. The text must be a quantity.
  */
 export function int64Value(text: string): bigint {
   const parts = takeApart(text)!
@@ -121,7 +124,8 @@ export function int64Value(text: string): bigint {
 }
 
 /**
- * Go's `resource.Quantity` stores up to 18 digits and a power of ten. It multiplies by these powers without a check.
+ * Whether the amount becomes 0 when it overflows. Go's `resource.Quantity` stores up to 18 digits and a power of ten,
+ * and it multiplies by these powers without a check.
  */
 function overflowsToZero({ whole, fraction, form, exponent }: Parts): boolean {
   return (
@@ -129,12 +133,12 @@ function overflowsToZero({ whole, fraction, form, exponent }: Parts): boolean {
   )
 }
 
-// No two adjacent parts can match the same character, so the pattern cannot backtrack.
+// Matches a quantity. No two adjacent parts can match the same character, so the pattern cannot backtrack.
 const pattern = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:([A-Za-z]+)([+-]?[0-9]*))?$/
 
-/** Quantities whose scale matches their suffix and that are too small for the next one. */
+/** Matches quantities that are already in canonical form because they have at most three digits before their suffix. */
 const settled = /^[1-9][0-9]{0,2}(?:m|[kMG]|[KMG]i)$/
-/** Most quantities without a suffix. They are unchanged except for multiples of a thousand. */
+/** Matches most quantities without a suffix. Their text is canonical unless they are multiples of a thousand. */
 const plainNumber = /^[1-9][0-9]{0,17}$/
 
 function takeApart(text: string): Parts | undefined {
@@ -167,7 +171,7 @@ function amountOf({ negative, whole, fraction, form, exponent }: Parts): Quantit
   return { nanos: negative ? -nanos : nanos, form: form === 'binary' && nanos < nanosInOne ? 'decimal' : form }
 }
 
-/** Returns `amount` times ten to the power of `places`, rounded up. */
+/** Returns `amount` times ten to the power of `places`. Rounds up. */
 function shift(amount: bigint, places: number): bigint {
   return places < 0 ? divideUp(amount, 10n ** BigInt(-places)) : amount * 10n ** BigInt(places)
 }
@@ -182,7 +186,10 @@ function smaller(a: bigint, b: bigint): bigint {
   return a < b ? a : b
 }
 
-/** Returns undefined for a fraction and for amounts too small for a suffix. */
+/**
+ * Formats a quantity with a binary suffix. Returns undefined for a fraction and for amounts that are too small for a
+ * suffix.
+ */
 function formatBinary(nanos: bigint): string | undefined {
   let amount = nanos / nanosInOne
   if (nanos % nanosInOne !== 0n || (amount > -1024n && amount < 1024n)) return undefined
@@ -206,7 +213,7 @@ function trailingZeros(digits: string): number {
   return digits.length - start
 }
 
-// Beyond these lengths Kubernetes does not keep the original text either.
+// Whether the original text is kept. Kubernetes does not keep the text of longer quantities either.
 function staysAsWritten({ whole, fraction, form, exponent }: Parts): boolean {
   if (form === 'binary') {
     const fits = whole.length + Math.floor((exponent * 3) / 10) <= 14

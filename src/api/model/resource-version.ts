@@ -1,6 +1,6 @@
 /**
- * A resourceVersion on the wire is an opaque string that contains a store revision in decimal. Only these two functions
- * depend on that.
+ * The text form of a resourceVersion: an opaque string for clients, which contains a store revision in decimal. Only
+ * the two functions here depend on that.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { badRequest } from './api-error.ts'
@@ -15,6 +15,6 @@ export function parseVersion(text: string): number {
   if (!/^(?:0|[1-9][0-9]{0,18})$/.test(text))
     throw badRequest(`invalid resource version ${JSON.stringify(shorten(text, 50))}: use one that the server returned`)
   const revision = Number(text)
-  // No revision exceeds 2^53, so any such number is simply too large.
+  // No revision exceeds 2^53, so a larger number can be replaced by that limit.
   return Math.min(revision, Number.MAX_SAFE_INTEGER)
 }

@@ -1,10 +1,10 @@
-/** Constants of service accounts. */
+/** Names and limits of service accounts. */
 
-/** The account of pods that do not name one. Every namespace has it. */
+/** The service account of pods that do not specify one. Every namespace has this account. */
 export const defaultAccount = 'default'
 
 /**
- * Lifetime in seconds of the token in a pod's volume: slightly more than an hour, which distinguishes such tokens from
- * others.
+ * Lifetime in seconds of the token in a pod's volume. It is slightly more than an hour so that such tokens can be
+ * distinguished from others.
  */
 export const volumeTokenSeconds = 3607

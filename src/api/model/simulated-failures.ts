@@ -19,5 +19,8 @@ export type PodFailure = (typeof podFailures)[number]
 /** A failure of a node. */
 export type NodeFailure = (typeof nodeFailures)[number]
 
-/** The annotation that marks simulated nodes. Its key belongs to the subdomain `simulation`. */
+/**
+ * The name of the annotation that marks simulated nodes. The key of the annotation belongs to the subdomain
+ * `simulation`.
+ */
 export const simulatedNodeAnnotation = 'node'

@@ -29,14 +29,14 @@ export function checkStrictRange(text: string): string[] {
   ]
 }
 
-/** Checks that a range is spelled in its canonical form. */
+/** Checks that a range is in its canonical form. */
 export function checkCanonicalRange(text: string): string[] {
   const faults = checkStrictRange(text)
   const canonical = parseRange(text)?.text
   return faults.length > 0 || canonical === text ? faults : [`must be in canonical form ("${canonical}")`]
 }
 
-/** Checks that an address is spelled in its canonical form. */
+/** Checks that an address is in its canonical form. */
 export function checkCanonicalIp(text: string): string[] {
   const faults = checkStrictIp(text)
   if (faults.length > 0) return faults

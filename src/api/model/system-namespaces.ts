@@ -1,2 +1,2 @@
-/** The namespaces that belong to the system itself. */
+/** The namespaces that the system itself uses. */
 export const systemNamespaces: readonly string[] = ['kube-system', 'kube-public', 'kube-node-lease']

@@ -1,8 +1,8 @@
 /** Names of time zones in the IANA database, such as `Europe/Berlin`. Names are case-sensitive. */
 
 /**
- * Names that the runtime does not list: links to other zones, and zones without a location. The runtime knows which
- * zone each of them means.
+ * Names that the runtime does not list: aliases of other zones, and zones without a location. The runtime accepts these
+ * names.
  */
 const links = `
 Africa/Asmara Africa/Asmera Africa/Timbuktu America/Argentina/Buenos_Aires America/Argentina/Catamarca

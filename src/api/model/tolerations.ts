@@ -1,4 +1,4 @@
-/** Decides whether a Pod tolerates a taint. Used by the scheduler and by all controllers that place or evict Pods. */
+/** Decides whether a Pod tolerates a taint. Used by the scheduler and by all controllers that assign or evict Pods. */
 
 /** A taint of a node. Absent fields count as empty. */
 interface Taint {
@@ -7,7 +7,7 @@ interface Taint {
   readonly effect?: string
 }
 
-/** A toleration of a Pod. Without a key it matches every taint, without an effect every effect. */
+/** A toleration of a Pod. Without a key it matches every taint. Without an effect it matches every effect. */
 interface Toleration extends Taint {
   readonly operator?: string
 }
@@ -25,7 +25,10 @@ export function isComparison(operator: string | undefined): boolean {
   return operator === 'Lt' || operator === 'Gt'
 }
 
-/** Whether the value of the taint is below or above that of the toleration. Taints without a number do not match. */
+/**
+ * Whether the value of the taint is below or above the value of the toleration. Taints whose value is not a number do
+ * not match.
+ */
 function compares({ operator, value: limit = '' }: Toleration, value: string): boolean {
   if (!isDecimalInt64(value) || !isDecimalInt64(limit)) return false
   return operator === 'Lt' ? BigInt(value) < BigInt(limit) : BigInt(value) > BigInt(limit)

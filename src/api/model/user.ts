@@ -12,12 +12,14 @@ export interface User {
 
 const maxShown = 256
 
-/** Returns the name for messages, shortened because some identity providers do not limit its length. */
+/**
+ * Returns the user name for messages. The name is shortened because some identity providers do not limit its length.
+ */
 export function shownName({ name }: Pick<User, 'name'>): string {
   return shorten(name, maxShown)
 }
 
-/** The group with all permissions. */
+/** The group whose members have all permissions. */
 export const superusers = 'system:masters'
 /** The group of all users with valid credentials. */
 export const authenticatedUsers = 'system:authenticated'
@@ -39,7 +41,10 @@ export function serviceAccountGroups(namespace: string): string[] {
   return [serviceAccounts, `${serviceAccounts}:${namespace}`]
 }
 
-/** Returns the service account of a user name; undefined if it is not a service account. */
+/**
+ * Returns the namespace and name of the service account with this user name. Undefined if the user is not a service
+ * account.
+ */
 export function readServiceAccount(user: string): { namespace: string; name: string } | undefined {
   if (!user.startsWith(accountPrefix)) return undefined
   const [namespace = '', name = '', ...more] = user.slice(accountPrefix.length).split(':')
@@ -56,7 +61,7 @@ export function authenticated(user: User): User {
 /** The group of node agents, whose user is `system:node:<name>`. */
 export const nodesGroup = 'system:nodes'
 /**
- * The user name of the API server when it is a client of node agents. No server accepts this user as an API client,
+ * The user name of the API server when it connects to node agents. No server accepts this user as an API client,
  * because a node's address may lead to an API server.
  */
 export const nodeClientName = 'system:apiserver-node-client'

@@ -2,11 +2,12 @@
  * The vendor profile: the only code that contains a vendor's domain.
  *
  * Code uses short IDs of groups and keys (`storage`, `metadata.name`). A profile converts them to the names on the wire
- * (`storage.orch.io`, `orch.io/metadata.name`). A store belongs to one profile permanently, because names are data.
+ * (`storage.orch.io`, `orch.io/metadata.name`). A store belongs to one profile permanently, because stored objects
+ * contain the names.
  */
 import { keysOf } from '../json/json.ts'
 
-/** The vendor whose names are served. */
+/** The name of a profile. It determines the names in the API. */
 export type ProfileName = 'orch' | 'kubernetes'
 
 /** All names that contain the vendor's domain. */
@@ -19,43 +20,46 @@ export interface Vendor {
   /** The finalizer in `spec.finalizers` of a Namespace. */
   readonly namespaceFinalizer: string
   readonly protobufMediaType: string
-  /** The prefix of values that are encrypted in the store. */
+  /** The prefix of encrypted values in the store. */
   readonly encryptionWord: string
   /** The name of this server's Service in the namespace `default`. */
   readonly apiService: string
   /** The built-in certificate signers. */
   readonly signers: Signers
   /**
-   * The field managers of the server's own writes, of flow-control status, and of controllers. If `loops` is undefined,
-   * each controller uses its own name.
+   * The field managers of writes that the server and its controllers make. If `loops` is undefined, each controller
+   * uses its own name.
    */
   readonly managers: {
     readonly server: string
-    /** The manager of the conditions of flow-control objects. */
+    /** The field manager that writes the conditions of flow-control objects. */
     readonly flowControl: string
-    /** The manager of the mandatory flow-control objects. */
+    /** The field manager that writes the mandatory flow-control objects. */
     readonly mandatoryObjects: string
     readonly loops: string | undefined
   }
-  /** The word for the node agent in names: `nodeagent`, `kubelet`. */
+  /** The word that names use for the node agent: `nodeagent`, `kubelet`. */
   readonly nodeAgent: string
-  /** The environment variable through which a client passes its requirements to a credential plugin. */
+  /** The environment variable in which a client passes information to a credential plugin. */
   readonly execInfoVariable: string
   /** The prefix of the vendor's OpenAPI extensions (`<extensionPrefix>list-type`) and headers. */
   readonly extensionPrefix: string
-  /** The prefixes of published definition names: those of kinds, and those of shared types by their first word. */
+  /**
+   * The prefixes of the names of published definitions. `kinds` is for kinds. Shared types have a prefix for the first
+   * word of their name.
+   */
   readonly definitionPrefixes: { readonly kinds: string; readonly [firstWord: string]: string }
 }
 
 /** The names of the built-in certificate signers. */
 export interface Signers {
-  /** Signs certificates of API clients. */
+  /** The signer of certificates for API clients. */
   readonly client: string
-  /** Signs client certificates of node agents. */
+  /** The signer of client certificates for node agents. */
   readonly nodeClient: string
-  /** Signs serving certificates of node agents. */
+  /** The signer of serving certificates for node agents. */
   readonly nodeServing: string
-  /** The signer of requests made before signers had names. */
+  /** The signer name of requests that were made before signers had names. */
   readonly legacyUnknown: string
 }
 
@@ -131,12 +135,12 @@ export function vendorOf(profile: ProfileName): Vendor {
   return profiles[profile]
 }
 
-// Groups whose names are older than the domain suffix.
+// Groups whose names do not have the domain suffix, because they are older.
 const bareGroups = new Set(['apps', 'autoscaling', 'batch', 'policy'])
 
 /**
- * Returns the name of an API group on the wire: `core` is empty, `storage` is `storage.orch.io`. An ID that ends in a
- * dot is a complete name, as in DNS: `stable.example.com.` belongs to a third party.
+ * Returns the name of an API group in the API: an empty string for `core`, `storage.orch.io` for `storage`. An ID that
+ * ends in a dot is a complete name, as in DNS: `stable.example.com.` belongs to a third party.
  */
 export function groupName(vendor: Vendor, group: string): string {
   if (group === 'core') return ''
@@ -144,7 +148,7 @@ export function groupName(vendor: Vendor, group: string): string {
   return bareGroups.has(group) ? group : `${group}.${vendor.groupDomain}`
 }
 
-/** Returns the ID of a group for its name on the wire. This is the inverse of `groupName`. */
+/** Returns the ID of a group for its name in the API. This is the inverse of `groupName`. */
 export function groupId(vendor: Vendor, name: string): string {
   if (name === '') return 'core'
   if (bareGroups.has(name)) return name
@@ -153,8 +157,8 @@ export function groupId(vendor: Vendor, name: string): string {
 }
 
 /**
- * For the group name of another profile, returns the corresponding name in this profile, and that other profile. A
- * client that requests such a group expects a server with the other profile. Undefined for all other groups.
+ * For the group name of another profile, returns the corresponding name in this profile, and the other profile. A
+ * client that requests such a group expects a server with the other profile. Returns undefined for all other groups.
  */
 export function groupOfOtherProfile(
   vendor: Vendor,
@@ -181,8 +185,8 @@ export function apiVersionOf(vendor: Vendor, group: string, version: string): st
 }
 
 /**
- * Returns a label, annotation or type key: `metadata.name` is `orch.io/metadata.name`, and with subdomain `node`
- * `node.orch.io/...`.
+ * Returns the key of a label, annotation or type: `orch.io/metadata.name` for `metadata.name`, or `node.orch.io/...`
+ * with the subdomain `node`.
  */
 export function vendorKey(vendor: Vendor, key: string, subdomain = ''): string {
   return `${subdomain}${subdomain && '.'}${vendor.keyDomain}/${key}`
@@ -195,23 +199,26 @@ export function isVendorKey(vendor: Vendor, key: string): boolean {
   return domain.endsWith(`.${vendor.keyDomain}`) || domain.endsWith(`.${vendor.groupDomain}`)
 }
 
-/** Returns the profile whose domains contain a group, the served one first. Undefined for third parties. */
+/**
+ * Returns the profile whose domains contain a group. Prefers the served profile. Returns undefined for groups of third
+ * parties.
+ */
 export function ownerOf(vendor: Vendor, group: string): Vendor | undefined {
   return [vendor, ...Object.values(profiles)].find((each) => isVendorKey(each, group))
 }
 
-/** The default audience of tokens: this server. */
+/** Returns the default audience of tokens: this server. */
 export function apiAudience({ apiService }: Vendor): string {
   return `https://${apiService}.default.svc`
 }
 
-/** The issuer of tokens that are stored in secrets. */
+/** Returns the issuer of tokens that are stored in Secrets. */
 export function legacyTokenIssuer({ apiService }: Vendor): string {
   return `${apiService}/serviceaccount`
 }
 
 /**
- * Returns the published name of a definition: `core.v1.ConfigMap` is `io.orch.api.core.v1.ConfigMap`. A name that
+ * Returns the published name of a definition: `io.orch.api.core.v1.ConfigMap` for `core.v1.ConfigMap`. A name that
  * starts with a dot is complete: `.com.example.stable.v1.Widget` belongs to a third party.
  */
 export function definitionName({ definitionPrefixes }: Vendor, name: string): string {

@@ -1,7 +1,7 @@
 /** The verbs of resources, used by authorization rules, discovery and kinds. */
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
 
-/** The default verbs of a kind, in the order of discovery. */
+/** The default verbs of a kind, in the order in which discovery lists them. */
 export const allVerbs: readonly Verb[] = [
   'create',
   'delete',

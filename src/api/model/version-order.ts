@@ -2,7 +2,7 @@
 
 const form = /^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$/
 
-/** Compares two versions. The more stable one sorts first. */
+/** Compares two versions. The more stable version sorts first. */
 export function compareVersions(a: string, b: string): number {
   const one = rankOf(a)
   const other = rankOf(b)
@@ -13,7 +13,7 @@ export function compareVersions(a: string, b: string): number {
 
 const stages = { alpha: 0, beta: 1 }
 
-/** Returns the stage, the major version, and the number within the stage. */
+/** Returns the rank of a version: its stage, major version, and number within the stage. */
 function rankOf(version: string): readonly number[] | undefined {
   const match = form.exec(version)
   if (match === null) return undefined

@@ -20,7 +20,7 @@ export function checkWebhookUrl(text: string, path: FieldPath): FieldError[] {
   return [
     ...(scheme === 'https' ? [] : [invalid(path, scheme, `'https' is the only allowed URL scheme${form}`)]),
     ...(host === '' ? [invalid(path, host, `host must be provided${form}`)] : []),
-    // The value may be a password and must not be echoed.
+    // User information in a URL may contain a password, so the message does not quote it.
     ...(user === undefined ? [] : [invalid(path, '<user>', 'user information is not permitted in the URL')]),
     ...(fragment === '' ? [] : [invalid(path, fragment, 'fragments are not permitted in the URL')]),
     ...(query === '' ? [] : [invalid(path, query, 'query parameters are not permitted in the URL')]),
@@ -32,7 +32,7 @@ const hostForm = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+,;=-]*)(?::\d*)?$/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what no URL may hold
 const neverInUrl = /[\0-\x1f\x7f]|%(?![0-9A-Fa-f]{2})/
 
-/** Returns undefined if the text is not a URL. */
+/** Splits a URL into its parts. Returns undefined if the text is not a URL. */
 function splitUrl(text: string): Url | undefined {
   if (neverInUrl.test(text) || text.startsWith(':')) return undefined
   const [beforeFragment = '', fragment] = splitAt(text, '#')

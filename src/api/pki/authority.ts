@@ -1,10 +1,10 @@
 /**
- * The certificate authority that a server creates in its data directory: `ca`, `serving`, `admin`, `proxy` and
- * `node-client`, each with a .crt and a .key file. They are created on first use and read later. A certificate that the
- * CA signed is renewed when it is due, when its names change or when the CA changes. Several processes can open one
- * directory at once, and the next start completes the files after a crash at any time, because of two rules: a key is
- * written before its certificate and is never replaced. Any other inconsistency is an error that names the file and the
- * remedy.
+ * The certificate authority that a server creates in its data directory. The pairs are `ca`, `serving`, `admin`,
+ * `proxy` and `node-client`, each with a .crt and a .key file. They are created on first use and read afterwards. A
+ * certificate that the CA signed is renewed when it is due, when its names change or when the CA changes. Several
+ * processes can open one directory at once, and after a crash the next start completes the files. Two rules make this
+ * possible: a key is written before its certificate, and a key is never replaced. Any other inconsistency is an error
+ * that names the file and the remedy.
  */
 import { type KeyObject, X509Certificate } from 'node:crypto'
 import { basename, join } from 'node:path'
@@ -26,7 +26,7 @@ import { readSubject } from './identity.ts'
 import { generateKey, keyToPem, publicKeyOf } from './keys.ts'
 import { type AlternativeNames, canonicalNames, readNames, sameNames } from './names.ts'
 
-/** A certificate and its private key, both PEM. */
+/** A certificate and its private key, both in PEM format. */
 export interface CertifiedKey {
   readonly certificate: string
   readonly key: string
@@ -39,7 +39,8 @@ export interface Authority extends CertifiedKey {
   /** Returns the certificate of a client with all permissions (`orch-admin` in `system:masters`). */
   adminCertificate(): Promise<CertifiedKey>
   /**
-   * Returns the certificate of a client that other servers trust to name the requesting user (`front-proxy-client`).
+   * Returns the certificate of the front proxy (`front-proxy-client`). Other servers trust a client with this
+   * certificate to name the requesting user.
    */
   proxyCertificate(): Promise<CertifiedKey>
   /**
@@ -54,15 +55,15 @@ export interface AuthorityOptions {
   readonly clock: Clock
   /** The common name of the CA. Defaults to `orch-ca`. */
   readonly commonName?: string
-  /** The source of serial numbers. */
+  /** Returns random bytes for serial numbers. */
   readonly random?: (size: number) => Buffer
 }
 
 const day = 24 * 60 * 60 * 1000
-// Every certificate is valid from a day before its creation, for machines whose clocks differ or are set back.
+// How long before its creation a certificate becomes valid, for machines whose clocks differ or are set back.
 const backdate = day
 const lifetimes = { authority: 3650 * day, leaf: 365 * day } as const
-/** The allowed content of the directory. `front-proxy` is the directory of another CA. */
+/** The files that the directory may contain. `front-proxy` is the directory of another CA. */
 const ownFiles = [
   ...['ca', 'serving', 'admin', 'proxy', 'node-client'].flatMap((name) => [`${name}.crt`, `${name}.key`]),
   'front-proxy',
@@ -72,7 +73,7 @@ const noNames: AlternativeNames = { dns: [], ips: [] }
 interface PairFiles {
   readonly certificate: string
   readonly key: string
-  /** Instructions for the case that one of the two files cannot be used. */
+  /** Instructions for the user if one of the two files cannot be used. */
   readonly remedy: string
 }
 
@@ -101,13 +102,13 @@ export async function openAuthority(options: AuthorityOptions): Promise<Authorit
 }
 
 /**
- * Makes this pair the CA of a directory and replaces an existing CA. Certificates that the former CA signed are renewed
+ * Makes this pair the CA of a directory. It replaces an existing CA. Certificates that the former CA signed are renewed
  * on their next use.
  */
 export async function adoptCa(directory: string, { certificate, key }: CertifiedKey): Promise<void> {
   const files = caFiles(directory)
   const existingPair = await readPair(files).catch((error: unknown) => {
-    // A damaged CA does not matter because it is replaced.
+    // A damaged CA does not matter here because it is replaced.
     if (!(error instanceof DamagedFile)) throw error
     return {} as Partial<Pair>
   })
@@ -122,7 +123,8 @@ export async function adoptCa(directory: string, { certificate, key }: Certified
 }
 
 /**
- * Whether two thirds of the certificate's lifetime have passed, or it is not valid yet because the clock was set back.
+ * Whether two thirds of the certificate's lifetime have passed, or the certificate is not valid yet because the clock
+ * was set back.
  */
 export function needsRenewal(certificate: string | X509Certificate, now: number): boolean {
   const { from, to } = validityOf(typeof certificate === 'string' ? new X509Certificate(certificate) : certificate)
@@ -169,7 +171,8 @@ async function openCa(options: AuthorityOptions): Promise<Pair> {
   return checkedCa(ca, files, options.clock.now())
 }
 
-// If several processes create the files at once, one of them writes the key and one the certificate, and all use those.
+// Creates the CA. If several processes create the files at once, one of them writes the key and one the certificate,
+// and all of them use these files.
 async function makeCa(options: AuthorityOptions, files: PairFiles, found: KeyObject | undefined): Promise<Pair> {
   await makePrivateDirectory(options.directory, ownFiles)
   const key = found ?? (await makeKey(files))
@@ -246,7 +249,8 @@ async function makeKey(files: PairFiles): Promise<KeyObject> {
   return (await readKeyFile(files.key)) as KeyObject
 }
 
-// Reads the certificate first: if it exists, its key was written earlier, even if another process is writing now.
+// Reads the certificate before the key. If the certificate exists, its key was written earlier, even if another process
+// is writing now.
 async function readPair(files: PairFiles): Promise<Partial<Pair>> {
   try {
     const certificate = await readCertificateFile(files.certificate)

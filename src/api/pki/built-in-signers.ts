@@ -1,13 +1,13 @@
 /**
- * The rules of the four built-in signers, which define which requests each of them signs. Each violation is one
- * sentence, so that users see all of them at once. The signer applies the rules before it signs, and the approver
- * before it approves requests of node agents. `describe` and the console apply them to warn in advance, so this code
- * must not depend on Node.js.
+ * The rules of the four built-in signers, which define which requests each of them signs. Each violation is described
+ * in one sentence, so that users see all violations at once. The signer applies the rules before it signs a request.
+ * The approver applies them before it approves requests of node agents. `describe` and the console apply them to warn
+ * in advance, so this code must not depend on Node.js.
  */
 import type { Signers } from '../model/vendor.ts'
 import type { JudgedRequest } from './requested-names.ts'
 
-/** The built-in signers, independent of vendor names. */
+/** The ID of a built-in signer, which does not depend on the vendor's names. */
 export type SignerId = keyof Signers
 
 const nodeGroup = 'system:nodes'
@@ -16,7 +16,7 @@ const withKey = ['digital signature', 'key encipherment']
 
 type Judge = (request: JudgedRequest, usages: readonly string[]) => string[]
 
-/** A rule in words, and a function that returns the violations of a request. */
+/** A rule in words, and a function that finds the violations of a request. */
 type Rule = readonly [rule: string, judge: Judge]
 
 const oneCommonName: Rule = [

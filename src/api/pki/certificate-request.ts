@@ -1,7 +1,7 @@
 /**
- * Reads untrusted certificate requests (PKCS#10): the first PEM block, well formed and signed with the key that the
- * certificate is for. Anything else throws MalformedInput, at a cost bounded by the size of the text. Callers decide
- * whether to grant the request.
+ * Reads untrusted certificate requests (PKCS#10). The request must be the first PEM block, well formed, and signed with
+ * the key that the certificate is for. Otherwise throws MalformedInput. The cost is bounded by the size of the text.
+ * Callers decide whether to grant the request.
  */
 import { constants, type KeyObject, verify } from 'node:crypto'
 import { type Algorithm, readAlgorithm, readBits } from './algorithm.ts'
@@ -17,22 +17,22 @@ export interface CertificateRequest {
   /** The encoded subject: a Name in DER. */
   readonly subjectName: Buffer
   readonly publicKey: KeyObject
-  /** The requested extensions, in encoding order. */
+  /** The requested extensions, in the order in which they are encoded. */
   readonly extensions: readonly RequestedExtension[]
 }
 
 export interface RequestedExtension {
-  /** The object identifier: its DER content in hexadecimal. */
+  /** The object identifier, as its DER content in hexadecimal. */
   readonly id: string
   readonly critical: boolean
-  /** The DER inside the octet string. */
+  /** The DER value inside the octet string. */
   readonly value: Buffer
 }
 
 const extensionRequestId = '2a864886f70d01090e'
 export const subjectAltNameId = '551d11'
 
-/** Ignores text around the first block and later blocks. */
+/** Reads a request in PEM format. Ignores text around the first block and all later blocks. */
 export function readCertificateRequest(pem: Buffer): CertificateRequest {
   const [block] = readPemBlocks(pem)
   if (block?.label !== 'CERTIFICATE REQUEST') throw new MalformedInput('PEM block type must be CERTIFICATE REQUEST')
@@ -60,7 +60,7 @@ function readContent(info: Element): CertificateRequest {
   }
 }
 
-/** Returns the extensions that an attribute requests. Empty if it is a different attribute. */
+/** Returns the extensions that an attribute requests. Empty if the attribute is not an extension request. */
 function extensionsOf(attribute: Element): RequestedExtension[] {
   const [id, values] = childrenOf(expectTag(attribute, tags.sequence))
   if (expectTag(id, tags.oid).content.toString('hex') !== extensionRequestId) return []
@@ -78,7 +78,10 @@ function readExtension(element: Element): RequestedExtension {
   return { id, critical, value }
 }
 
-/** E-mail addresses, DNS names and URIs are ASCII. IP addresses have four or sixteen bytes. */
+/**
+ * Checks the alternative names in a request. E-mail addresses, DNS names and URIs must be ASCII. IP addresses must have
+ * four or sixteen bytes.
+ */
 function checkAlternativeNames(value: Buffer): void {
   for (const { tag, content } of childrenOf(readWhole(value, tags.sequence))) {
     const isText = tag === 0x81 || tag === 0x82 || tag === 0x86
@@ -114,12 +117,13 @@ function isSignedBy({ hash, pss }: Scheme, key: KeyObject, signed: Buffer, signa
 
 interface Scheme {
   readonly keyType: 'rsa' | 'ec' | 'ed25519'
-  /** Null if the algorithm includes the hash. */
+  /** The hash algorithm. Null if the signature algorithm includes the hash. */
   readonly hash: string | null
   readonly pss?: boolean
 }
 
-// SHA-1 suffices to prove possession of the key, because a forged request benefits no one else. MD5 is rejected anyway.
+// The supported signature schemes. SHA-1 suffices to prove possession of the key, because a forged request benefits no
+// one else. MD5 is rejected anyway.
 const schemes: { readonly [id: string]: Scheme } = {
   '2a864886f70d010105': { keyType: 'rsa', hash: 'sha1' },
   '2a864886f70d01010b': { keyType: 'rsa', hash: 'sha256' },
@@ -139,12 +143,12 @@ function schemeOf({ id, parameters }: Algorithm): Scheme | undefined {
   return hash === undefined ? undefined : { keyType: 'rsa', hash, pss: true }
 }
 
-/** Some encoders omit absent parameters, others write null. */
+/** Whether an algorithm has no parameters. Some encoders omit absent parameters, others write null. */
 function hasNone(parameters: Element | undefined): boolean {
   return parameters === undefined || (parameters.tag === tags.null && parameters.content.length === 0)
 }
 
-/** The only parameters in use: the same hash everywhere, and a salt of the same size. */
+/** The PSS parameters in use: the same hash for both steps, and a salt of the size of the hash. */
 const pssHashes = new Map([
   ['sha256', pssParameters('01', '20')],
   ['sha384', pssParameters('02', '30')],

@@ -1,6 +1,6 @@
 /**
- * The template of a certificate, its usages, and a check that it is consistent and conforms to RFC 5280. Callers decide
- * who may get which certificate.
+ * The template of a certificate and the table of usages. Checks that a template is consistent and conforms to RFC 5280.
+ * Callers decide who may get which certificate.
  */
 import { type KeyObject, X509Certificate } from 'node:crypto'
 import { publicKeyOf } from './keys.ts'
@@ -45,7 +45,7 @@ export interface CertificateSubject {
 
 /** The issuer of a certificate. */
 export interface Issuer {
-  /** PEM, or 'self' if the certificate is signed with its own key. */
+  /** The issuer's certificate as PEM. `self` if the certificate is signed with its own key. */
   readonly certificate: string | 'self'
   readonly key: KeyObject
 }
@@ -56,15 +56,15 @@ export interface CertificateTemplate {
   readonly issuer: Issuer
   readonly usages: readonly Usage[]
   /**
-   * Whether this is a CA for end-entity certificates. Never implied by a usage, so that no list of usages can request
-   * it.
+   * Whether the certificate is for a CA that signs end-entity certificates. No usage implies this, so that no list of
+   * usages can request it.
    */
   readonly authority?: boolean
   readonly names?: AlternativeNames
-  /** Wall-clock time in milliseconds. Certificates have a precision of seconds. */
+  /** Start of the validity, as wall-clock time in milliseconds. Certificates have a precision of seconds. */
   readonly notBefore: number
   readonly notAfter: number
-  /** A positive number of 1 to 20 bytes. Random if absent. */
+  /** The serial number, positive and 1 to 20 bytes long. Random if absent. */
   readonly serial?: Buffer
   readonly random?: (size: number) => Buffer
 }
@@ -86,7 +86,7 @@ function assertSubject({ commonName, organizations }: CertificateSubject): void 
   if (!fits) throw new Error('a common name or organization is empty or not Unicode text')
 }
 
-// DER: the shortest form of a positive number. RFC 5280, 4.1.2.2: at most 20 bytes.
+// Checks a serial number. DER requires the shortest form of a positive number, and RFC 5280, 4.1.2.2, at most 20 bytes.
 function assertSerial(serial: Buffer): void {
   const [first = 0, second = 0] = serial
   const positive = first < 0x80 && (first !== 0 || second >= 0x80)

@@ -19,7 +19,7 @@ import { type SignatureScheme, schemeOfKey } from './signature-scheme.ts'
 import { extensionOf, subjectOf } from './tbs.ts'
 import { writeName } from './write-name.ts'
 
-/** Object identifiers: their DER content in hexadecimal. */
+/** Object identifiers, as their DER content in hexadecimal. */
 const ids = {
   subjectKeyId: '551d0e',
   keyUsage: '551d0f',
@@ -32,7 +32,7 @@ const ids = {
 const version3 = element(0xa0, element(tags.integer, Buffer.from([2])))
 const yes = element(tags.boolean, Buffer.from([0xff]))
 
-/** Returns the certificate as PEM. Throws if the template is inconsistent. */
+/** Issues a certificate and returns it as PEM. Throws if the template is inconsistent. */
 export function issueCertificate(template: CertificateTemplate): string {
   assertConsistent(template)
   const { subject, names = { dns: [], ips: [] }, ...rest } = template
@@ -41,13 +41,13 @@ export function issueCertificate(template: CertificateTemplate): string {
 
 /** The content of a certificate whose subject and names are already DER. */
 export interface CertificateContent extends Omit<CertificateTemplate, 'subject' | 'names'> {
-  /** A Name. */
+  /** The subject as a Name in DER. */
   readonly subject: Buffer
-  /** A list of GeneralNames. */
+  /** The alternative names as a list of GeneralNames in DER. */
   readonly names: readonly Buffer[]
 }
 
-/** Returns the certificate as PEM. */
+/** Signs a certificate and returns it as PEM. */
 export function signContent(content: CertificateContent): string {
   const scheme = schemeOfKey(content.issuer.key)
   const unsigned = unsignedOf(content, scheme)
@@ -69,7 +69,8 @@ function unsignedOf(content: CertificateContent, scheme: SignatureScheme): Buffe
   )
 }
 
-// 128 bits that start with 01: a positive number of constant length with 126 random bits.
+// Returns a random serial number: 128 bits that start with 01, which is a positive number of constant length with 126
+// random bits.
 function randomSerial(random: (size: number) => Buffer): Buffer {
   const serial = Buffer.from(random(16))
   serial[0] = ((serial[0] as number) & 0x3f) | 0x40
@@ -92,13 +93,15 @@ function signerOf({ issuer, subject, publicKey }: CertificateContent): { name: B
   return signer
 }
 
-/** RFC 7093, method 1: the first 160 bits of SHA-256 over the bits of the public key. */
+/**
+ * Returns the identifier of a key. RFC 7093, method 1: the first 160 bits of SHA-256 over the bits of the public key.
+ */
 function keyIdOf(publicKey: KeyObject): Buffer {
   return createHash('sha256').update(publicKeyBits(publicKey)).digest().subarray(0, 20)
 }
 
-// A P-256 point is the last 65 bytes of its SubjectPublicKeyInfo. For other keys, the whole structure identifies the
-// key.
+// Returns the bits that identify a public key. A P-256 point is the last 65 bytes of its SubjectPublicKeyInfo. For
+// other keys, this is the whole structure.
 function publicKeyBits(publicKey: KeyObject): Buffer {
   const spki = spkiOf(publicKey)
   return isP256(publicKey) ? spki.subarray(-65) : spki

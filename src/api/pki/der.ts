@@ -1,7 +1,7 @@
 /**
  * Parses DER to the extent that certificates need it: definite minimal lengths and one-byte tags. The parser never
  * reads beyond the given bytes, rejects more than `maxDerBytes`, and throws `MalformedDer` if an element does not fill
- * its space exactly. Callers know the meaning of the elements.
+ * its space exactly. Callers interpret the elements.
  */
 import { MalformedInput } from './malformed-input.ts'
 
@@ -22,20 +22,20 @@ export const tags = {
   set: 0x31,
 } as const
 
-/** One element: its tag and its bytes. */
+/** One DER element: its tag and its bytes. */
 export interface Element<Bytes extends Uint8Array = Buffer> {
   readonly tag: number
   readonly content: Bytes
-  /** The complete element, with tag and length. */
+  /** The bytes of the complete element, with tag and length. */
   readonly whole: Bytes
 }
 
-/** Bytes that are not the expected DER. */
+/** An error for bytes that are not the expected DER. */
 export class MalformedDer extends MalformedInput {
   override readonly name = 'MalformedDer'
 }
 
-/** Returns the only element in `bytes`. Nothing may follow it. */
+/** Returns the only element in `bytes`. No bytes may follow the element. */
 export function readWhole<Bytes extends Uint8Array>(bytes: Bytes, tag: number): Element<Bytes> {
   const [element, ...rest] = readSeveral(bytes)
   if (rest.length > 0) throw new MalformedDer('unexpected bytes after the end')
@@ -49,12 +49,12 @@ export function readSeveral<Bytes extends Uint8Array>(bytes: Bytes): Element<Byt
   return readAll(bytes)
 }
 
-/** Returns the elements inside a constructed one, which they must fill exactly. */
+/** Returns the elements inside a constructed element. They must fill it exactly. */
 export function childrenOf<Bytes extends Uint8Array>(parent: Element<Bytes>): Element<Bytes>[] {
   return readAll(parent.content)
 }
 
-/** Returns the element, which must have this tag. Throws MalformedDer. */
+/** Returns the element. Throws MalformedDer unless it has this tag. */
 export function expectTag<Bytes extends Uint8Array>(element: Element<Bytes> | undefined, tag: number): Element<Bytes> {
   if (element?.tag === tag) return element
   throw new MalformedDer(`expected tag ${hex(tag)}, found ${element === undefined ? 'the end' : hex(element.tag)}`)
@@ -62,7 +62,7 @@ export function expectTag<Bytes extends Uint8Array>(element: Element<Bytes> | un
 
 function readAll<Bytes extends Uint8Array>(bytes: Bytes): Element<Bytes>[] {
   const elements: Element<Bytes>[] = []
-  // Part of a Buffer is always a Buffer.
+  // A part of a Buffer is always a Buffer.
   const part = (start: number, end: number) => bytes.subarray(start, end) as Bytes
   for (let at = 0; at < bytes.length; ) {
     const tag = bytes[at] as number
@@ -76,8 +76,8 @@ function readAll<Bytes extends Uint8Array>(bytes: Bytes): Element<Bytes>[] {
   return elements
 }
 
-// A length below 128 is one byte. For a longer one, the first byte is 0x80 plus the number of bytes that follow. Three
-// such bytes suffice.
+// Returns the number of bytes of a length. A length below 128 is one byte. For a greater length, the first byte is 0x80
+// plus the number of bytes that follow. Three such bytes suffice.
 function lengthBytes(bytes: Uint8Array, at: number): number {
   const first = bytes[at]
   if (first === undefined) throw new MalformedDer('a length is truncated')

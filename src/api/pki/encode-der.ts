@@ -1,6 +1,6 @@
 /**
  * Encodes DER to the extent that certificates need it: elements with one-byte tags and minimal lengths. This is the
- * counterpart of `der.ts`. Callers know the meaning of the elements.
+ * counterpart of `der.ts`. Callers interpret the elements.
  */
 import { tags } from './der.ts'
 
@@ -28,8 +28,8 @@ export function bitString(bytes: Buffer): Buffer {
 }
 
 /**
- * Encodes a bit string with these bits set. Bit 0 is the first, and the string ends with the last set bit: `[0, 5]` is
- * 100001.
+ * Encodes a bit string in which these bits are set. Bit 0 is the first bit, and the string ends with the last set bit:
+ * `[0, 5]` is 100001.
  */
 export function namedBits(bits: readonly number[]): Buffer {
   const last = Math.max(...bits)
@@ -38,14 +38,18 @@ export function namedBits(bits: readonly number[]): Buffer {
   return element(tags.bitString, Buffer.from([7 - (last & 7)]), bytes)
 }
 
-/** Encodes a time in whole seconds. RFC 5280, 4.1.2.5: two-digit years until 2049, four-digit years afterwards. */
+/**
+ * Encodes a time in whole seconds. RFC 5280, 4.1.2.5, requires two-digit years until 2049 and four-digit years
+ * afterwards.
+ */
 export function time(milliseconds: number): Buffer {
   const digits = `${new Date(milliseconds).toISOString().replaceAll(/[-:T]|\..*/g, '')}Z`
   const short = milliseconds < Date.UTC(2050, 0)
   return element(short ? tags.utcTime : tags.generalizedTime, Buffer.from(short ? digits.slice(2) : digits))
 }
 
-// A length below 128 is one byte. Otherwise the first byte is 0x80 plus the number of bytes that follow.
+// Encodes a length. A length below 128 is one byte. Otherwise the first byte is 0x80 plus the number of bytes that
+// follow.
 function lengthOf(size: number): number[] {
   if (size < 0x80) return [size]
   const bytes: number[] = []

@@ -1,7 +1,7 @@
 /**
- * PEM files: read completely with a size limit, and written atomically (`base/files/files.ts`). Keys have mode 0600 in
- * a directory with mode 0700. Every error is a `PkiFileError` that names the file. Damaged content is a `DamagedFile`;
- * callers add instructions because they know the purpose of the file.
+ * PEM files. They are read completely with a size limit, and written atomically (`base/files/files.ts`). Key files have
+ * mode 0600 in a directory with mode 0700. Every error is a `PkiFileError` that names the file. Damaged content is a
+ * `DamagedFile` error. Callers add instructions because they know the purpose of the file.
  */
 
 import { type KeyObject, X509Certificate } from 'node:crypto'
@@ -25,7 +25,7 @@ export class PkiFileError extends Error {
   }
 }
 
-/** The file could be read, but its content is invalid, either alone or together with the other file of its pair. */
+/** The content of a file is invalid, either alone or together with the other file of its pair. */
 export class DamagedFile extends PkiFileError {
   readonly problem: string
 
@@ -51,7 +51,7 @@ export async function readKeyFile(file: string): Promise<KeyObject | undefined> 
   return parsed(file, 'private key', () => keyFromPem(oneBlock(found.text)))
 }
 
-/** Writes the file unless it exists. If several writers race, one of them wins and the file is complete. */
+/** Writes the file unless it exists. If several writers run at once, one of them succeeds and the file is complete. */
 export async function createFile(file: string, text: string, kind: 'certificate' | 'key'): Promise<void> {
   await files.createFile(file, text, modes[kind]).catch(notWritten(file))
 }
@@ -68,7 +68,8 @@ function notWritten(file: string): (error: unknown) => never {
 }
 
 /**
- * Creates the directory and its parents, and restricts access to the owner. `ours` lists the files that may be in it.
+ * Creates the directory and its parents, and restricts access to the owner. `ours` lists the files that the directory
+ * may contain.
  */
 export async function makePrivateDirectory(directory: string, ours: readonly string[]): Promise<void> {
   try {
@@ -78,7 +79,8 @@ export async function makePrivateDirectory(directory: string, ours: readonly str
   }
 }
 
-// O_NONBLOCK: opening a pipe by mistake must not wait for its writer.
+// Reads a file up to a size limit. Opens it with O_NONBLOCK: if the file is a pipe by mistake, opening it must not wait
+// for its writer.
 async function readBounded(file: string): Promise<{ text: string; mode: number } | undefined> {
   try {
     const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch(files.ignoring('ENOENT'))

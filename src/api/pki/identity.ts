@@ -1,20 +1,21 @@
 /**
- * Reads the identity in a client certificate: the common name and organizations of its subject, from the DER itself.
- * Node's text form is ambiguous and never used: a crafted value reads as another name (CVE-2021-44533). Values are kept
- * verbatim, including NUL. A value whose bytes do not match its string type throws `MalformedDer`. Callers decide
- * whether the certificate is trusted and whether the name is acceptable as a user.
+ * Reads the identity in a client certificate: the common name and organizations of its subject. Reads the DER itself,
+ * because Node's text form is ambiguous: a crafted value can look like another name (CVE-2021-44533). Values are
+ * returned unchanged, including NUL. A value whose bytes do not match its string type throws `MalformedDer`. Callers
+ * decide whether the certificate is trusted and whether the name is acceptable as a user.
  *
- * Programs disagree on which of several common names counts (Go uses the last, others the first), so all are returned.
- * Callers reject a subject with several, because two programs would otherwise see two users.
+ * Programs disagree on which of several common names counts (Go uses the last, others the first), so this module
+ * returns all of them. Callers reject a subject with several common names, because two programs would otherwise see two
+ * different users.
  */
 import { childrenOf, type Element, expectTag, MalformedDer, tags } from './der.ts'
 import { subjectOf } from './tbs.ts'
 
 /** The subject of a certificate. */
 export interface Subject {
-  /** All common names in encoding order. One may be empty. */
+  /** All common names, in the order in which they are encoded. A name may be empty. */
   readonly commonNames: readonly string[]
-  /** All organizations in encoding order. */
+  /** All organizations, in the order in which they are encoded. */
   readonly organizations: readonly string[]
 }
 

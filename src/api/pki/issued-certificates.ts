@@ -1,6 +1,7 @@
 /**
- * Checks a PEM certificate chain from a signer: only blocks labeled CERTIFICATE, without header lines, each with one or
- * more certificates. Text around the blocks is ignored. Callers decide whether the chain is trusted or matches a key.
+ * Checks a PEM certificate chain that a signer returned. The chain consists of blocks labeled CERTIFICATE, without
+ * header lines, each with one or more certificates. Text around the blocks is ignored. Callers decide whether the chain
+ * is trusted or matches a key.
  */
 
 import { X509Certificate } from 'node:crypto'
@@ -13,7 +14,7 @@ import { hasOneSignatureAlgorithm } from './tbs.ts'
 /** Maximum number of certificates, more than any TLS handshake accepts. */
 const maxCertificates = 100
 
-/** Throws MalformedInput. */
+/** Checks a certificate chain. Throws MalformedInput. */
 export function checkCertificateChain(pem: Buffer): void {
   let count = 0
   for (const { label, hasHeaders, bytes } of readPemBlocks(pem)) {

@@ -2,7 +2,9 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { type PemBlock, readPemBlocks } from './pem.ts'
 
-/** Returns why no TLS server could use the pair. Undefined if the first certificate and the first key match. */
+/**
+ * Returns the reason why no TLS server could use the pair. Undefined if the first certificate and the first key match.
+ */
 export function keyPairFault(certificates: Buffer, keys: Buffer): string | undefined {
   const certificate = firstBlock(certificates, isCertificate)
   if (certificate === undefined) return missingBlock(certificates, 'certificate')
@@ -31,7 +33,7 @@ function missingBlock(pem: Buffer, expected: 'certificate' | 'key'): string {
   return `failed to find a ${expected} in the PEM data of the ${expected} input${hint}`
 }
 
-/** Encrypted keys are not readable, because the server has no passphrase. */
+/** Parses a private key. An encrypted key cannot be read, because the server has no passphrase. */
 function readKey({ label, bytes }: PemBlock): KeyObject | undefined {
   const pem = `-----BEGIN ${label}-----\n${bytes.toString('base64')}\n-----END ${label}-----\n`
   return readOr(() => createPrivateKey(pem))
@@ -41,7 +43,7 @@ function readOr<T>(read: () => T): T | undefined {
   try {
     return read()
   } catch {
-    // The reason may quote the key, so callers report a general text instead.
+    // The reason for the error may quote the key, so callers report a general text instead.
     return undefined
   }
 }

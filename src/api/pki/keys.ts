@@ -1,6 +1,6 @@
 /**
- * The keys that this server generates: P-256, as PKCS#8 PEM. Generation takes a millisecond, while RSA would take half
- * a second of the first start.
+ * The keys that this server generates: P-256 keys, stored as PKCS#8 PEM. Generating one takes a millisecond. Generating
+ * an RSA key would add half a second to the first start.
  */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 
@@ -14,7 +14,7 @@ export function keyToPem(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString()
 }
 
-/** Throws if the text is not an unencrypted P-256 private key. */
+/** Parses a private key. Throws if the text is not an unencrypted P-256 private key. */
 export function keyFromPem(pem: string): KeyObject {
   const key = createPrivateKey(pem)
   if (!isP256(key)) throw new Error('the key is not on the curve P-256')

@@ -1,6 +1,7 @@
 /**
- * The names of a server certificate: DNS names and IP addresses, validated and in canonical form, also read from a
- * certificate. `010.1.2.3` is rejected because some programs read it as octal (CVE-2021-29923).
+ * The names of a server certificate: DNS names and IP addresses. They are validated and converted to canonical form,
+ * and can also be read from a certificate. `010.1.2.3` is rejected because some programs read it as octal
+ * (CVE-2021-29923).
  */
 
 import { isIPv4 } from 'node:net'
@@ -23,13 +24,16 @@ const subjectAltNameId = Buffer.from('551d11', 'hex')
 const dnsTag = 0x82
 const ipTag = 0x87
 
-/** Validates and canonicalizes names, sorts them and removes duplicates. Throws at the first invalid name. */
+/**
+ * Validates names, converts them to canonical form, sorts them and removes duplicates. Throws at the first invalid
+ * name.
+ */
 export function canonicalNames({ dns, ips }: AlternativeNames): AlternativeNames {
   if (dns.length + ips.length > maxNames) throw new Error(`more than ${maxNames} names for one certificate`)
   return { dns: sortedSet(dns.map(canonicalDns)), ips: sortedSet(ips.map(canonicalIp)) }
 }
 
-/** Returns the DNS names and addresses of a certificate in canonical form. Names of other types are omitted. */
+/** Returns the DNS names and addresses of a certificate in canonical form. Omits names of other types. */
 export function readNames(certificate: Buffer): AlternativeNames {
   const extension = extensionOf(certificate, subjectAltNameId)
   const names = extension === undefined ? [] : childrenOf(readWhole(extension, tags.sequence))
@@ -48,7 +52,7 @@ export function alternativeNames(names: AlternativeNames): Buffer[] {
   ]
 }
 
-/** Whether two sets in canonical form are equal. */
+/** Whether two lists of names in canonical form are equal. */
 export function sameNames(a: AlternativeNames, b: AlternativeNames): boolean {
   return a.dns.join() === b.dns.join() && a.ips.join() === b.ips.join()
 }
@@ -65,7 +69,7 @@ function isLabel(label: string): boolean {
   return label.length <= 63 && /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?$/.test(label)
 }
 
-// A last label of only digits would make the name look like an address.
+// Whether a label consists of digits. As the last label, it would make the name look like an address.
 function isDigits(label: string): boolean {
   return /^[0-9]+$/.test(label)
 }
@@ -76,14 +80,14 @@ function canonicalIp(text: string): string {
   return address
 }
 
-// Uses the URL parser, which rejects zones and leading zeros and has one spelling for each address. `isIP` would
-// compile a pattern at each start, which takes six milliseconds.
+// Returns an IPv6 address in canonical form. Uses the URL parser, which rejects zones and leading zeros and produces
+// one spelling for each address. `isIP` would compile a pattern at each start, which takes six milliseconds.
 function canonicalIpv6(text: string): string | undefined {
   const plausible = text.length <= 45 && /^[0-9a-fA-F:.]+$/.test(text)
   return plausible ? URL.parse(`http://[${text}]`)?.hostname.slice(1, -1) : undefined
 }
 
-/** Returns the address in these bytes in canonical form. */
+/** Formats the address in these bytes in canonical form. */
 export function addressOf(bytes: Buffer): string {
   if (bytes.length === 4) return bytes.join('.')
   if (bytes.length !== 16) throw new MalformedDer(`an IP address has ${bytes.length} bytes`)
@@ -91,7 +95,8 @@ export function addressOf(bytes: Buffer): string {
   return canonicalIp(groups.join(':'))
 }
 
-// In canonical form `::` represents as many zeros as are missing from eight groups.
+// Returns the bytes of an IPv6 address in canonical form. `::` stands for as many zeros as are missing from eight
+// groups.
 function bytesOf(address: string): Buffer {
   if (!address.includes(':')) return Buffer.from(address.split('.').map(Number))
   const [before, after] = address.split('::').map((half) => half.split(':').filter((group) => group !== ''))

@@ -1,7 +1,7 @@
 /**
- * Reads successive PEM blocks from a text in one pass. Text around the blocks and malformed blocks (no end line, a
- * different label at the end, invalid base64) are skipped. A begin line inside a block starts a new one, so the time is
- * linear for any text. Callers decide which labels and header lines are acceptable.
+ * Reads successive PEM blocks from a text in one pass. The reader skips text around the blocks and malformed blocks (no
+ * end line, a different label at the end, invalid base64). A begin line inside a block starts a new block, so the time
+ * is linear for any text. Callers decide which labels and header lines are acceptable.
  */
 export interface PemBlock {
   readonly label: string
@@ -10,7 +10,7 @@ export interface PemBlock {
   readonly bytes: Buffer
 }
 
-/** Every begin and end line starts with this, and no line within a block does. */
+/** Every begin and end line starts with this text. No line within a block does. */
 const mark = '\n-----'
 
 /** Yields the blocks of a PEM file. */
@@ -45,7 +45,10 @@ function readBlock(label: string, content: string): PemBlock | undefined {
   return { label, hasHeaders: headers > 0, bytes: Buffer.from(base64, 'base64') }
 }
 
-/** Header lines precede everything else and contain a colon, which base64 text does not. */
+/**
+ * Returns the length of the header lines. They precede all other lines and contain a colon, which base64 text does not
+ * contain.
+ */
 function headersLength(content: string): number {
   let at = 0
   for (let end = 0; at < content.length; at = end + 1) {

@@ -1,4 +1,7 @@
-/** Keys in requests for pod certificates: allowed algorithms, and proofs that the requester has the private key. */
+/**
+ * Checks the keys in requests for pod certificates: the algorithms, and the proofs that the requester has the private
+ * key.
+ */
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { readRequestDer } from './certificate-request.ts'
 import { MalformedInput } from './malformed-input.ts'

@@ -1,14 +1,14 @@
 /**
- * Reads untrusted public keys: RSA, ECDSA on the NIST curves, Ed25519. Type, curve and size are checked in the DER
- * before the bytes reach the crypto library, so that no expensive key is accepted, such as an RSA modulus of a megabit
- * or a custom curve.
+ * Reads untrusted public keys: RSA, ECDSA on the NIST curves, Ed25519. The reader checks type, curve and size in the
+ * DER before it passes the bytes to the crypto library. This rejects expensive keys, such as an RSA modulus of a
+ * megabit or a custom curve.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { readAlgorithm, readBits } from './algorithm.ts'
 import { childrenOf, type Element, expectTag, MalformedDer, readWhole, tags } from './der.ts'
 import { MalformedInput } from './malformed-input.ts'
 
-/** The largest modulus that the crypto library supports. */
+/** Size in bytes of the largest modulus that the crypto library supports. */
 const maxModulusBytes = 16384 / 8
 const maxExponentBytes = 4
 
@@ -20,7 +20,7 @@ const pointBytes: { readonly [curve: string]: number } = {
   '2b81040023': 133,
 }
 
-/** `info` is a SubjectPublicKeyInfo. Throws MalformedInput. */
+/** Reads a public key. `info` is a SubjectPublicKeyInfo. Throws MalformedInput. */
 export function readPublicKey(info: Element): KeyObject {
   const [algorithm, bits, ...rest] = childrenOf(info)
   if (rest.length > 0) throw new MalformedDer('a public key must have only algorithm and key')
@@ -60,7 +60,7 @@ function checkRsa(parameters: Element | undefined, key: Buffer): void {
 function checkPositive(element: Element | undefined, maxBytes: number): void {
   const { content } = expectTag(element, tags.integer)
   const [first = 0x80] = content
-  // A leading zero byte keeps a number positive if its first bit is set.
+  // A leading zero byte makes a number positive if its first bit is set. It does not count.
   const size = first === 0 ? content.length - 1 : content.length
   if (first >= 0x80 || size === 0) throw new MalformedInput('a number in the RSA key is not positive')
   if (size > maxBytes) throw new MalformedInput(`a number in the RSA key has more than ${maxBytes * 8} bits`)

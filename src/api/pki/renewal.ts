@@ -1,32 +1,32 @@
 /**
- * Keeps the certificates of a running server valid: checks them at intervals, lets the authority renew due
- * certificates, and installs any that differ from the ones in use, even if another process on the same directory
- * created them. A failed check is passed to `onError` and repeated at the next interval. The certificates in use remain
- * in use.
+ * Keeps the certificates of a running server valid. At intervals, it lets the authority renew due certificates, and
+ * installs each certificate that differs from the one in use, even if another process on the same directory created it.
+ * If a check fails, the error is passed to `onError`, the certificates in use remain in use, and the check is repeated
+ * at the next interval.
  */
 import type { CertifiedKey } from './authority.ts'
 
 /** A certificate and key to renew. */
 export interface Renewed {
-  /** The pair in use. */
+  /** The certificate and key in use. */
   readonly current: CertifiedKey
-  /** Returns the current pair, renewed if due. */
+  /** Returns the current certificate and key, renewed if due. */
   readonly read: () => Promise<CertifiedKey>
-  /** Installs a new pair. If it throws, the same pair is installed at the next interval. */
+  /** Installs a new pair. If this throws, the same pair is installed at the next interval. */
   readonly use: (pair: CertifiedKey) => void | Promise<void>
 }
 
 export interface RenewalOptions {
   readonly pairs: readonly Renewed[]
-  /** Must not throw. */
+  /** Called with the error of a failed check. Must not throw. */
   readonly onError: (error: unknown) => void
-  /** Stops the renewal. */
+  /** Aborting this signal stops the renewal. */
   readonly signal: AbortSignal
   readonly everyMilliseconds?: number
   readonly schedule?: Schedule
 }
 
-/** Runs a function once, later, and returns a function that cancels it. */
+/** Runs a function once after a delay. Returns a function that cancels it. */
 export type Schedule = (run: () => Promise<void>, milliseconds: number) => () => void
 
 type Look = () => Promise<void>
@@ -35,7 +35,7 @@ const hour = 60 * 60 * 1000
 
 /**
  * Renews the certificates of a running server until the signal aborts. Returns a function that waits for a check in
- * progress. Once the signal has aborted and that wait has ended, nothing more is read or written.
+ * progress. After the signal has aborted and that function has resolved, no file is read or written.
  */
 export function renewWhenDue(options: RenewalOptions): () => Promise<void> {
   const { pairs, signal, onError } = options
@@ -68,7 +68,7 @@ function lookAt({ current, read, use }: Renewed): Look {
   }
 }
 
-// A timer that does not keep the process alive.
+// Schedules a function with a timer that does not keep the process alive.
 function scheduleUnreferenced(run: () => Promise<void>, milliseconds: number): () => void {
   const timer = setTimeout(run, milliseconds).unref()
   return () => clearTimeout(timer)

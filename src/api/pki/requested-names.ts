@@ -44,7 +44,7 @@ export interface JudgedRequest {
   readonly names: Omit<RequestedNames, 'der'>
 }
 
-/** Returns the part of a request that signers examine. */
+/** Extracts the part of a request that signers examine. */
 export function judgedPart(request: CertificateRequest): JudgedRequest {
   return { subject: request.subject, names: requestedNames(request) }
 }

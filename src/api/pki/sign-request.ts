@@ -1,10 +1,10 @@
 /**
- * Signs certificate requests. Subject, names and key come from the request and usages from the caller. Nothing else of
- * the request is copied; in particular no request gets the CA bit. `built-in-signers.ts` decides who may get which
+ * Signs certificate requests. Subject, names and key come from the request and usages from the caller. No other part of
+ * the request is copied, so no request can obtain the CA bit. `built-in-signers.ts` decides who may get which
  * certificate.
  *
  * A certificate is valid from five minutes ago, for machines whose clocks are behind. These five minutes are part of
- * its lifetime, unless that is shorter than eight hours. In that case they are added to it.
+ * its lifetime. If the lifetime is shorter than eight hours, they are added to it instead.
  */
 import { X509Certificate } from 'node:crypto'
 import { signContent } from './certificate.ts'
@@ -16,7 +16,7 @@ export interface SigningOrder {
   readonly request: CertificateRequest
   readonly usages: readonly string[]
   readonly issuer: Issuer
-  /** Lifetime of the certificate. */
+  /** Lifetime of the certificate in milliseconds. */
   readonly lifeMs: number
   readonly now: number
 }
@@ -24,7 +24,7 @@ export interface SigningOrder {
 const backdateMs = 5 * 60_000
 const shortMs = 8 * 3_600_000
 
-/** Returns the certificate as PEM. Throws if the issuer has expired or a usage is unknown. */
+/** Signs a request and returns the certificate as PEM. Throws if the issuer has expired or a usage is unknown. */
 export function signRequest({ request, usages, issuer, lifeMs, now }: SigningOrder): string {
   const issuerEnd = new X509Certificate(issuer.certificate).validToDate.getTime()
   if (now >= issuerEnd) throw new Error(`the CA expired at ${new Date(issuerEnd).toISOString()}`)

@@ -1,10 +1,10 @@
-/** How a private key signs certificates: which hash it uses, and the identifier of the signature algorithm. */
+/** How a private key signs certificates: the hash algorithm, and the identifier of the signature algorithm. */
 import type { KeyObject } from 'node:crypto'
 import { tags } from './der.ts'
 import { element, identifier, sequence } from './encode-der.ts'
 
 export interface SignatureScheme {
-  /** Null if the algorithm includes the hash. */
+  /** The hash algorithm. Null if the signature algorithm includes the hash. */
   readonly hash: string | null
   /** The AlgorithmIdentifier in DER. */
   readonly identifier: Buffer
@@ -20,7 +20,7 @@ const curves: { readonly [curve: string]: SignatureScheme } = {
   secp521r1: { hash: 'sha512', identifier: sequence(identifier('2a8648ce3d040304')) },
 }
 
-/** Throws if this type of key cannot sign certificates here. */
+/** Returns the scheme for a key. Throws if keys of this type cannot sign certificates here. */
 export function schemeOfKey(key: KeyObject): SignatureScheme {
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key
   const scheme =

@@ -10,7 +10,9 @@ export function subjectOf(certificate: Buffer): Element {
   return expectTag(fields[first + 4], tags.sequence)
 }
 
-/** Returns the value of the extension with this object identifier (as DER content), or undefined. */
+/**
+ * Returns the value of the extension with this object identifier (given as DER content). Undefined if there is none.
+ */
 export function extensionOf(certificate: Buffer, oid: Buffer): Buffer | undefined {
   const wrapped = fieldsOf(certificate).fields.find((field) => field.tag === 0xa3)
   if (wrapped === undefined) return undefined
@@ -29,8 +31,9 @@ export function hasOneSignatureAlgorithm(certificate: Buffer): boolean {
   return expectTag(fields[first + 1], tags.sequence).whole.equals(expectTag(outside, tags.sequence).whole)
 }
 
-// Certificate: tbsCertificate, algorithm, signature. The first contains: [0] version (absent in v1), serial, algorithm,
-// issuer, validity, subject, key, ... `first` is the index of the serial.
+// Returns the fields of a certificate's tbsCertificate: [0] version (absent in v1), serial, algorithm, issuer,
+// validity, subject, key, ... `first` is the index of the serial. A certificate consists of tbsCertificate, algorithm
+// and signature.
 function fieldsOf(certificate: Buffer): { fields: Element[]; first: number } {
   const [tbs] = childrenOf(readWhole(certificate, tags.sequence))
   const fields = childrenOf(expectTag(tbs, tags.sequence))

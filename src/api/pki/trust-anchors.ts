@@ -1,6 +1,6 @@
 /**
- * Checks root certificates in PEM format: only CERTIFICATE blocks without header lines, each with a certificate of a
- * certificate authority, none of them twice.
+ * Checks root certificates in PEM format. Each block must be a CERTIFICATE without header lines, contain the
+ * certificate of a certificate authority, and occur only once.
  */
 import { X509Certificate } from 'node:crypto'
 import type { Sliced } from '../../base/concurrency/time-slice.ts'
@@ -8,7 +8,10 @@ import { shorten } from '../../base/text/shorten.ts'
 import { MalformedInput } from './malformed-input.ts'
 import { readPemBlocks } from './pem.ts'
 
-/** Throws MalformedInput. Yields after each certificate, because a bundle can contain thousands. */
+/**
+ * Checks a bundle of root certificates. Throws MalformedInput. Yields after each certificate, because a bundle can
+ * contain thousands.
+ */
 export function* checkTrustAnchors(pem: Buffer): Sliced<void> {
   const positions = new Map<string, number>()
   let i = 0

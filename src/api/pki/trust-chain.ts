@@ -1,28 +1,28 @@
 /**
  * Finds the CA that issued a certificate, through the intermediate certificates that the client sent. TLS has already
  * verified the certificate as a whole (constraints, usages, algorithms). This code determines which of several CAs
- * issued it, and its validity period, which TLS does not report.
+ * issued it, and the validity period of the chain. TLS does not report either.
  *
- * The client's input is bounded: if a client sent certificates that all seem to have signed one another, every path
+ * The number of checks is bounded: if a client sent certificates that all seem to have signed one another, every path
  * through them would cost a signature check.
  */
 import type { X509Certificate } from 'node:crypto'
 
 /** A certificate and the chain that leads from it to a trusted CA. */
 export interface Chain {
-  /** The certificates from the certificate itself to the CA. */
+  /** The certificates of the chain, from the certificate itself to the CA. */
   readonly certificates: readonly X509Certificate[]
   /** The period in which all certificates of the chain are valid. */
   readonly from: number
   readonly to: number
-  /** Total lifetime of the certificate itself. */
+  /** Total lifetime of the certificate itself, not of the chain. */
   readonly lifetime: number
 }
 
 const maxSent = 10
 const maxChecks = 50
 
-/** Returns undefined if no chain leads from the certificate to a CA. */
+/** Finds the chain from a certificate to a CA. Returns undefined if there is none. */
 export function chainTo(
   authorities: readonly X509Certificate[],
   certificate: X509Certificate,
@@ -61,7 +61,7 @@ class Search {
     try {
       return certificate.verify(by.publicKey)
     } catch {
-      // A key that cannot be read cannot have signed anything.
+      // A certificate with an unreadable key cannot have signed anything.
       return false
     }
   }

@@ -1,4 +1,4 @@
-/** Encodes the Name of a subject in DER: its organizations, then its common name. */
+/** Encodes the subject of a certificate as a Name in DER: its organizations, then its common name. */
 import type { CertificateSubject } from './certificate-template.ts'
 import { tags } from './der.ts'
 import { element, identifier, sequence, text } from './encode-der.ts'

@@ -1,9 +1,12 @@
-/** Lists all parts of kinds that declare an availability: the kinds, their fields, columns and sub-resources. */
+/**
+ * Lists all parts of kinds that can exist in only some Kubernetes versions: the kinds themselves, their fields, columns
+ * and sub-resources.
+ */
 import type { Availability } from '../versions/availability.ts'
 import type { Kind } from './kind.ts'
 import type { Schema } from './schema.ts'
 
-/** Returns the parts of the kinds, each type once. */
+/** Returns the parts of the kinds. A type that several kinds use is returned once. */
 export function availabilityParts(kinds: readonly Kind[]): Availability[] {
   const parts: Availability[] = []
   const seen = new Set<Schema>()

@@ -11,7 +11,7 @@ import { fillSliced, hasDefaults, Room, sizeSliced } from './defaults.ts'
 import type { ObjectSchema } from './schema.ts'
 
 /**
- * Applies defaults to `value` in place. Returns an error if the value would exceed a limit; the value must not be used
+ * Applies defaults to `value` in place. Returns an error if the value would exceed a limit. The value must not be used
  * then. Yields wherever it can be interrupted.
  */
 export function* fillWithinLimits(

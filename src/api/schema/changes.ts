@@ -1,6 +1,6 @@
 /**
- * Finds the unchanged parts of a value. Each part is compared once, however deep it is, because the result for a part is
- * kept for the comparison of its parents.
+ * Finds the unchanged parts of a value. Each part is compared only once, at any depth, because the result for a part is
+ * reused when its parents are compared.
  */
 import { isObject, type Json, own } from '../json/json.ts'
 

@@ -11,9 +11,12 @@ export interface Column<T = ApiObject> extends Availability {
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
   readonly format: string
   readonly description: string
-  /** 0 means always shown. Columns with a higher priority appear only in wide tables. */
+  /**
+   * The priority of the column. 0 means that it is always shown. Columns with a higher priority appear only in wide
+   * tables.
+   */
   readonly priority: number
-  /** Returns the cell for an object; `now` is the current time in milliseconds. */
+  /** Returns the cell for an object. `now` is the current time in milliseconds. */
   readonly cell: (object: T, now: number, vendor: Vendor) => Json
 }
 

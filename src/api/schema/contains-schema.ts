@@ -1,6 +1,6 @@
 /**
- * Determines whether a schema or any nested schema has a property, so that a caller can skip the rest. Results are
- * cached per schema node, which is safe because schemas are immutable.
+ * Determines whether a schema or any nested schema has a property, so that a caller can skip schemas without it.
+ * Results are cached per schema node, which is safe because schemas are immutable.
  */
 import type { Schema } from './schema.ts'
 
@@ -10,7 +10,8 @@ export function containsSchema(isWanted: (schema: Schema) => boolean): (schema: 
   const find = (schema: Schema): boolean => {
     const found = resultsBySchema.get(schema)
     if (found !== undefined) return found
-    // Recursive schemas count as a match: this costs an unnecessary visit but never misses a part.
+    // A recursive schema counts as a match while its parts are searched. This can cause an unnecessary visit, but never
+    // misses a part.
     resultsBySchema.set(schema, true)
     const has = isWanted(schema) || below(schema).some(find)
     resultsBySchema.set(schema, has)

@@ -7,16 +7,16 @@ import type { Emulation } from '../versions/availability.ts'
 import { type EmulatedVersion, isAtLeast, type KubeVersion, oldestVersion } from '../versions/emulated-version.ts'
 import { defaultGatesOf, type FeatureGate, type Gates } from '../versions/feature-gates.ts'
 
-/** Context for rules, besides the object itself. */
+/** The context that rules receive in addition to the object. */
 export interface RuleContext {
   readonly vendor: Vendor
-  /** The subresource of the request; empty for the object itself. */
+  /** The subresource of the request. Empty for the object itself. */
   readonly subresource: string
-  /** Group ID and version of the request, such as `core/v1` or `events/v1`. */
+  /** Group ID and version that the request uses, such as `core/v1` or `events/v1`. */
   readonly through?: string
-  /** The enabled feature gates. Defaults to those of the version. */
+  /** The enabled feature gates. Defaults to the default gates of the version. */
   readonly gates?: Gates
-  /** The emulated Kubernetes version. Defaults to the oldest one. */
+  /** The emulated Kubernetes version. Defaults to the oldest supported version. */
   readonly version?: EmulatedVersion
 }
 
@@ -41,13 +41,13 @@ export function isEnabled(gate: FeatureGate, context: RuleContext): boolean {
 /** Context for long-running rules, which must yield to other requests. */
 export interface JudgeContext extends RuleContext {
   readonly timeSlice: TimeSlice
-  /** The errors that other rules found. Some rules can evaluate only valid objects. */
+  /** The errors that other rules have found so far. Some rules can only evaluate valid objects. */
   readonly faults: readonly FieldError[]
-  /** Adds a warning to the response, which may be an error. */
+  /** Adds a warning to the response, even if the response is an error. */
   readonly warn: (text: string) => void
 }
 
-/** Context for rules that prepare an object for the store: the writer and the time. */
+/** Context for rules that prepare an object for the store, with the writer and the time. */
 export interface PrepareContext extends RuleContext {
   readonly user: User
   /** Whether the server itself writes the object, rather than a client. */

@@ -1,9 +1,10 @@
 /**
  * Decodes a JSON value by a schema.
  *
- * Returns a new value in normal form: known fields only, all values of the declared type, nulls and zero values handled
- * as the field specifies, scalars in canonical form (read-scalars.ts). A value of the wrong type causes a 400 error
- * that names its path. Unknown fields are omitted and reported; the caller decides how to handle them.
+ * Returns a new value in normal form: it contains only known fields, all values have the declared type, nulls and zero
+ * values are handled as the field specifies, and scalars are in canonical form (read-scalars.ts). A value of the wrong
+ * type causes a 400 error that names its path. Unknown fields are omitted and reported; the caller decides how to
+ * handle them.
  */
 
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
@@ -22,19 +23,19 @@ export interface Decoded {
   readonly value: Json
   /** Paths of the unknown fields. */
   readonly unknown: readonly FieldPath[]
-  /** The unknown fields that other Kubernetes versions have, by path. Undefined if there are none. */
+  /** The unknown fields that exist in other Kubernetes versions, by path. Undefined if there are none. */
   readonly otherVersions: OtherVersions | undefined
 }
 
-/** The availability of fields that other Kubernetes versions have, by path. */
+/** The availability of fields that exist only in other Kubernetes versions, by path. */
 export type OtherVersions = ReadonlyMap<FieldPath, Availability>
 
 export interface DecodeOptions {
-  /** Required for types that are decoded by their published description. */
+  /** The vendor. Required for types that are decoded by their published description. */
   readonly vendor?: Vendor
   /**
-   * Keeps disallowed nulls in values of user-defined schemas, so that validation can reject them. A field with a
-   * default does not keep a null.
+   * Whether to keep disallowed nulls in values of user-defined schemas, so that validation can reject them. A null is
+   * never kept in a field with a default.
    */
   readonly keepsNull?: boolean
 }
@@ -142,7 +143,10 @@ class Decoder {
     return result
   }
 
-  /** Returns the unknown fields if the schema preserves them. Otherwise reports them and returns an empty object. */
+  /**
+   * Returns the unknown fields of a value if the schema preserves them. Otherwise reports them and returns an empty
+   * object.
+   */
   #unknownKept(schema: ObjectSchema, value: JsonObject, path: FieldPath): JsonObject {
     const result: JsonObject = {}
     for (const key of Object.keys(value)) {
@@ -184,14 +188,15 @@ class Decoder {
     return typeof value === 'boolean' && alternatives?.boolean !== undefined ? value : wrongType(path, value, 'object')
   }
 
-  /** The schema by which `#readPruned` decodes an object; undefined if there is none. */
+  /** Returns the schema by which `#readPruned` decodes an object. Undefined if there is none. */
   #objectSchemaOf({ pruned, described, alternatives }: AnySchema): Schema | undefined {
     if (pruned === undefined || this.#vendor === undefined) return undefined
     return described?.(this.#vendor) ?? alternatives?.object.schema
   }
 
   /**
-   * Removes and reports all members of a value whose schema describes none, or whose type does not match the schema.
+   * Removes and reports all members of a value. Used if the schema describes no members, or if the type of the value
+   * does not match the schema.
    */
   #withoutMembers(value: Json, path: FieldPath): Json {
     if (Array.isArray(value)) return value.map((item, i) => this.#withoutMembers(item, at(path, i)))
@@ -285,7 +290,7 @@ function setField(result: JsonObject, { name, field }: NamedField, item: Json): 
   else if (field.emptyCounts) noteExplicitEmpty(result, name)
 }
 
-/** Lists and maps that were added only because their field is always written. */
+/** Lists and maps that the decoder added only because their field is always written. */
 const unsent = new WeakSet<object>()
 
 function asUnsent<T extends JsonObject | Json[]>(empty: T): T {
@@ -294,8 +299,8 @@ function asUnsent<T extends JsonObject | Json[]>(empty: T): T {
 }
 
 /**
- * Reports whether this list or map was added because none was sent. An empty list or map that a client sent is
- * different.
+ * Whether the decoder added this list or map because the client did not send one. An empty list or map that a client
+ * sent is different.
  */
 export function isUnsent(value: Json): boolean {
   return typeof value === 'object' && value !== null && unsent.has(value)
@@ -307,7 +312,7 @@ function isZero(value: Json): boolean {
   return Array.isArray(value) ? value.length === 0 : !hasKeys(value)
 }
 
-/** Iterates over the keys directly to avoid allocating an array of them. */
+/** Whether an object has any keys. Iterates over the keys to avoid allocating an array of them. */
 function hasKeys(object: JsonObject): boolean {
   for (const _ in object) return true
   return false

@@ -1,5 +1,5 @@
 /**
- * Applies defaults: from the schema, and derived from sibling fields by a type.
+ * Applies defaults. Some are in the schema, and a type can derive others from sibling fields.
  *
  * In a user-defined schema, defaults can contain further defaults and turn a few bytes into many. Their size is
  * therefore counted while they are applied, up to a limit (`Room`).
@@ -28,7 +28,7 @@ export interface Size {
   readonly values: number
 }
 
-/** Remaining capacity for defaults. */
+/** The remaining size that defaults may add. */
 export class Room {
   #bytes: number
   #values: number
@@ -38,7 +38,7 @@ export class Room {
     this.#values = values
   }
 
-  /** Reserves the size. Returns false if it is not available. */
+  /** Reserves a size. Returns false if it exceeds the remaining size. */
   take({ bytes, values }: Size): boolean {
     this.#bytes -= bytes
     this.#values -= values
@@ -49,14 +49,14 @@ export class Room {
 /** Context for applying defaults. */
 export interface Filling {
   readonly context: RuleContext
-  /** If unset, the size is unlimited. */
+  /** The remaining size. If unset, the size is unlimited. */
   readonly room?: Room
 }
 
-/** A path in reverse order: the last element comes first. */
+/** The elements of a path in reverse order: the last element comes first. */
 type PathElements = (string | number)[]
 
-/** The fields that have a default, and the fields with defaults further below. */
+/** The fields that have a default, and the fields that contain fields with defaults. */
 const concerned = memoizeByObject((schema: ObjectSchema) => {
   const fields = Object.entries(schema.fields)
   const below = fields.flatMap(([name, { schema }]) => (hasDefaults(schema) ? [{ name, schema }] : []))
@@ -69,8 +69,8 @@ const concerned = memoizeByObject((schema: ObjectSchema) => {
 })
 
 /**
- * Applies defaults to `value` in place; the value must be newly decoded and not shared. Returns the path at which the
- * capacity was exhausted, last element first, or undefined if all defaults were applied.
+ * Applies defaults to `value` in place. The value must be newly decoded and not shared. Returns the path at which the
+ * limit was reached, last element first, or undefined if all defaults were applied.
  */
 export function fillDefaults(schema: Schema, value: Json, filling: Filling): PathElements | undefined {
   if (!hasDefaults(schema)) return undefined
@@ -144,7 +144,10 @@ function isFilled(schema: Schema, item: Json): boolean {
   return !(item === null && schema.ifNull !== undefined) && hasAllDefaults(schema, item)
 }
 
-/** Returns false for types with derived defaults, because those are unknown until they are computed. */
+/**
+ * Whether an object has all its defaults. Returns false for types with derived defaults, because those are unknown
+ * until they are computed.
+ */
 function objectHasAll(schema: ObjectSchema, value: JsonObject): boolean {
   if (schema.fill !== undefined) return false
   const { stated, below } = concerned(schema)
@@ -156,7 +159,7 @@ function objectHasAll(schema: ObjectSchema, value: JsonObject): boolean {
   return true
 }
 
-/** Applies defaults to the elements of a list or the values of a map. Nulls are replaced first. */
+/** Replaces nulls in a list or map by their default. Then applies defaults to all elements or values. */
 function fillAll(schema: Schema, whole: Json[] | JsonObject, filling: Filling): PathElements | undefined {
   for (const [key, item] of Array.isArray(whole) ? whole.entries() : Object.entries(whole)) {
     const value = fillNull(schema, { whole, key, item: item! }, filling)
@@ -172,7 +175,7 @@ interface PartToFill {
   readonly item: Json
 }
 
-/** Returns the item, or its default if it is null. Returns undefined if the capacity is exhausted. */
+/** Returns the item, or its default if the item is null. Returns undefined if the limit has been reached. */
 function fillNull({ ifNull }: Schema, { whole, key, item }: PartToFill, { room }: Filling): Json | undefined {
   if (item !== null || ifNull === undefined) return item
   if (room?.take(sizeOf(ifNull)) === false) return undefined
@@ -213,7 +216,9 @@ export function copyOf(value: Json): Json {
   return copy
 }
 
-/** Returns the approximate size of a value as JSON. Escape sequences are not counted; `more` bytes are added. */
+/**
+ * Returns the approximate size of a value as JSON. Does not count escape sequences. Adds `more` bytes to the result.
+ */
 export function sizeOf(value: Json | undefined, more = 0): Size {
   const size = { bytes: more, values: 0 }
   addSize(value, size)

@@ -1,10 +1,8 @@
-/** The effort spent on validating a value: owned by `validate`, counted by expensive rules. */
+/** Limits the effort for validating a value. `validate` creates the record, and expensive rules add to it. */
 
 /** The effort that expensive rules have spent on one value so far. */
 export interface Effort {
-  /**
-   * Whether no error has been found yet. If so, the parts of a value are valid when the rule for the whole value runs.
-   */
+  /** Whether no error has been found yet. If so, the rule for a whole value can rely on its parts being valid. */
   readonly isClean: () => boolean
   steps: number
   began: number | undefined

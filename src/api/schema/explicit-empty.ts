@@ -1,9 +1,9 @@
 /**
- * Records that a client sent an empty list or map, for the few fields where this is significant although it is not
- * stored. For example, a pod with `supplementalGroups: []` requests no groups, while a pod without the field gets the
- * groups of the policy.
+ * Records that a client sent an empty list or map. This is needed for the few fields where it is significant although
+ * the empty value is not stored. For example, a pod with `supplementalGroups: []` requests no groups, while a pod
+ * without the field gets the groups of the policy.
  *
- * The record is a symbol property of the object. Copies by spread preserve it; encoding, comparing and merging ignore
+ * The record is a symbol property of the object. Copies by spread preserve it. Encoding, comparing and merging ignore
  * it because they iterate over string keys. A change made through JSON drops the record together with the empty list.
  */
 const statedEmpty = Symbol('stated as empty')
@@ -16,7 +16,7 @@ export function noteExplicitEmpty(object: object & Noted, field: string): void {
   object[statedEmpty] = [...(object[statedEmpty] ?? []), field]
 }
 
-/** Reports whether the field, which must have the `emptyCounts` option, was sent as an empty list or map. */
+/** Whether the client sent the field as an empty list or map. The field must have the `emptyCounts` option. */
 export function isExplicitlyEmpty(object: (object & Noted) | undefined, field: string): boolean {
   return object?.[statedEmpty]?.includes(field) === true
 }

@@ -1,16 +1,16 @@
 /**
- * Field paths in the query of a list: `spec.nodeName`, `metadata.labels['app.orch.io/name']`. A path names fields as
- * `orchctl explain` does, so it contains no indexes: a path through a list names the field of every element.
+ * Field paths in the query of a list: `spec.nodeName`, `metadata.labels['app.orch.io/name']`. Paths name fields as
+ * `orchctl explain` does, without indexes. A path through a list therefore names the field of every element.
  */
 import { badRequest } from '../model/api-error.ts'
 
-/** The names of nested fields and keys, from the outside in. */
+/** The names of nested fields and keys, starting with the outermost. */
 export type FieldSteps = readonly [string, ...string[]]
 
 const maxPaths = 100
 const maxSteps = 32
 
-/** A plain name, or a key in brackets and quotes. */
+/** Matches a plain name, or a key in brackets and quotes. */
 const step = /([^.,[\]'"]+)|\[(?:'([^']*)'|"([^"]*)")\]/y
 
 /** Parses comma-separated paths. `parameter` names the query parameter in errors. */

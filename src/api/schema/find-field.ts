@@ -3,13 +3,16 @@ import { badRequest } from '../model/api-error.ts'
 import { type FieldSteps, fieldPathText } from './field-path.ts'
 import type { Schema } from './schema.ts'
 
-/** The type of a field, and whether its path leads through a list, so that an object can have several values. */
+/** The type of a field, and whether its path leads through a list. In that case an object can have several values. */
 export interface FoundField {
   readonly schema: Schema
   readonly isRepeated: boolean
 }
 
-/** Throws 400 if the kind has no such field. Content without a schema has every field. */
+/**
+ * Finds the field at a path. Throws 400 if the kind has no such field. Any path is valid within content without a
+ * schema.
+ */
 export function findField(root: Schema, steps: FieldSteps, parameter: string): FoundField {
   let schema = root
   let isRepeated = false

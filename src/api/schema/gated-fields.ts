@@ -1,7 +1,7 @@
 /**
  * Drops the fields whose feature gate is disabled before an object is stored, as kube-apiserver does. A field stays if
  * the stored object has the same field anywhere: the gate may have been enabled when the object was written. Unlike
- * kube-apiserver, the server warns the client. The schema decides which fields these are: `gate` in their definition.
+ * kube-apiserver, the server warns the client. The schema declares these fields with the option `gate`.
  */
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import { isObject, type Json, type JsonObject, own } from '../json/json.ts'
@@ -39,11 +39,11 @@ export function dropGatedFields(
 /** The position of a value. */
 interface Place {
   readonly path: FieldPath
-  /** Removes the object at this position, if it is the value of a field. */
+  /** Removes the object at this position. Set if the object is the value of a field. */
   readonly dropOwner?: () => void
 }
 
-/** A field of a disabled feature in an object. */
+/** A field of a disabled feature that an object contains. */
 interface GatedValue extends Place {
   readonly owner: JsonObject
   readonly name: string
@@ -61,7 +61,9 @@ interface NamedField {
   readonly field: Field
 }
 
-/** Finds the fields of disabled features. Caches which types have any, so that other types cost nothing. */
+/**
+ * Finds the fields of disabled features. Caches which types contain such fields, so that all other types cost nothing.
+ */
 class GatedFieldFinder {
   readonly #gates: Gates
   readonly #concerned = new WeakMap<Schema, boolean>()
@@ -101,7 +103,7 @@ class GatedFieldFinder {
     }
   }
 
-  /** Whether the type has disabled fields, directly or below. */
+  /** Whether the type contains disabled fields, at any depth. */
   #concerns(schema: Schema): boolean {
     if (schema.type === 'list') return this.#concerns(schema.items)
     if (schema.type === 'map') return this.#concerns(schema.values)

@@ -36,15 +36,15 @@ export interface KindDefinition<T> extends KindAvailability {
   readonly rules?: KindRules<T>
   readonly lifecycle?: KindLife<T>
   readonly views?: KindViews<T>
-  /** Values that only one object at a time can hold. */
+  /** Values of objects that must be unique, such as addresses. Only one object at a time can hold them. */
   readonly reservations?: KindReservations<T>
-  /** If set, clients receive a warning that names the replacement. */
+  /** The deprecation of this version. If set, clients receive a warning that names the replacement. */
   readonly deprecated?: Deprecation
 }
 
 /** The Kubernetes versions that serve a kind in this API version. */
 export interface KindAvailability extends Availability {
-  /** Whether the API version is served only if `--runtime-config` enables it. */
+  /** Whether the API version is disabled unless `--runtime-config` enables it. */
   readonly optIn?: boolean
 }
 
@@ -57,18 +57,18 @@ export interface KindNames {
   readonly plural: string
   /** The singular name on the command line. The lower-case kind is always accepted. */
   readonly singular?: string
-  /** The kind of lists. Defaults to the kind with the suffix `List`. */
+  /** The kind of lists. Defaults to the name of the kind with the suffix `List`. */
   readonly listKind?: string
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
   readonly scope: Scope
-  /** The group name in error responses for invalid objects, for versions whose clients expect an older group. */
+  /** A group name for error responses about invalid objects, for versions whose clients expect an older group. */
   readonly faultGroup?: { readonly name: string; readonly until: KubeVersion }
   /** Validates object names. Defaults to DNS subdomains. */
   readonly nameFormat?: NameFormat
 }
 
-/** Validates an object name. Returns what is wrong with it. */
+/** Validates an object name. Returns a list of its faults. */
 export type NameFormat = (name: string, context?: RuleContext) => string[]
 
 /** Preparation and validation of writes, beyond the schema. */
@@ -84,18 +84,18 @@ export interface KindRules<T> {
   readonly prepareForCreate?: (object: T, context: PrepareContext) => void
   /** Restores the fields that an update must not change. Modifies `next` in place. */
   readonly prepareForUpdate?: (next: T, previous: T, context: PrepareContext) => void
-  /** Whether the metadata of a new object is validated only if the rest is valid. */
+  /** Whether the metadata of a new object is validated only if all other fields are valid. */
   readonly metadataLast?: (context: RuleContext) => boolean
-  /** Returns a generator if validation is expensive. */
+  /** Validates an object. Returns a generator if validation is expensive. */
   readonly validate?: (object: T, context: RuleContext) => FieldError[] | Sliced<FieldError[]>
-  /** Rules for new objects only. Existing objects are not validated against them again. */
+  /** Validates new objects only. Existing objects are not validated against these rules again. */
   readonly validateCreate?: (object: T, context: RuleContext) => FieldError[] | Sliced<FieldError[]>
   readonly validateUpdate?: (next: T, previous: T, context: RuleContext) => FieldError[] | Sliced<FieldError[]>
-  /** Expensive or asynchronous rules. Called even if other rules report errors. */
+  /** Runs expensive or asynchronous rules. Called even if other rules report errors. */
   readonly judge?: (object: T, previous: T | undefined, context: JudgeContext) => Promise<FieldError[]>
-  /** Adds fields that every version of a valid object shows, after validation. Modifies the object in place. */
+  /** Adds fields that every version of a valid object contains, after validation. Modifies the object in place. */
   readonly canonicalize?: (object: T, context: RuleContext) => void
-  /** Returns warnings for the client that wrote a valid object; `previous` is undefined for new objects. */
+  /** Returns warnings for the client that wrote a valid object. `previous` is undefined for new objects. */
   readonly warnings?: (object: T, previous: T | undefined, context: RuleContext) => string[]
   /** Returns warnings for the client that wrote a valid status. */
   readonly statusWarnings?: (object: T, context: RuleContext) => string[]
@@ -107,80 +107,88 @@ export interface KindLife<T> {
   readonly verbs?: readonly Verb[]
   /** Whether objects are never stored and an endpoint in `resources/` handles requests. */
   readonly virtual?: boolean
-  /** Whether objects have no name. Names that clients send are ignored, also in errors for invalid objects. */
+  /**
+   * Whether objects have no name. The server ignores names that clients send, and omits them from errors for invalid
+   * objects.
+   */
   readonly nameless?: boolean
-  /** Whether a PUT to a missing name creates the object. */
+  /** Whether a PUT creates the object if it does not exist. */
   readonly createOnUpdate?: boolean
   /** Whether a PUT requires a resourceVersion. */
   readonly needsVersion?: boolean
-  /** Whether finalizers may be names without a domain. */
+  /** Whether finalizers may be names that contain no domain. */
   readonly plainFinalizers?: boolean
   /** Whether strategic merge patches are supported. Defaults to true. */
   readonly strategicPatch?: boolean
-  /** The body of the response to a delete. Defaults to a Status. */
+  /** The body of the response to a DELETE request. Defaults to a Status. */
   readonly deleteAnswers?: 'object' | 'status'
-  /** Whether the object exists in every cluster and cannot be deleted. */
+  /** Whether the object must exist in every cluster, so that it cannot be deleted. */
   readonly permanent?: (object: T) => boolean
   /** Whether objects expire: the store deletes them some time after the last write (`--event-ttl`). */
   readonly expires?: boolean
   /** Whether a deletion without a propagation policy orphans the dependents. */
   readonly orphansByDefault?: boolean
-  /** Warning for deletions without a propagation policy. */
+  /** A warning for clients that delete without a propagation policy. */
   readonly orphanWarning?: string
-  /** Fields with confidential values. The history records which of them changed, but not the values. */
+  /** Fields with confidential values. The history records that they changed, but not their values. */
   readonly secretFields?: readonly string[]
   /** Whether objects never have dependents, so that the propagation policy of a deletion has no effect. */
   readonly ownsNothing?: boolean
   /**
-   * Returns the grace period of a deletion in seconds, for kinds that must terminate first. `requested` is the grace
-   * period that the client requested, if any. Objects of other kinds are removed immediately.
+   * Returns the grace period of a deletion in seconds, for kinds whose objects must terminate before they are removed.
+   * `requested` is the grace period that the client requested, if any. Objects of other kinds are removed immediately.
    */
   readonly gracePeriod?: (object: T, requested: number | undefined) => number
-  /** Reports whether the deletion must wait even if the metadata has no finalizers left. */
+  /** Whether the deletion must wait even if the metadata has no finalizers left. */
   readonly holdsDeletion?: (object: T) => boolean
   /**
-   * Returns the type whose objects exist only as long as the object of this name, for kinds whose names identify a
+   * Returns the type whose objects exist only as long as the object with this name. For kinds whose names identify a
    * type.
    */
   readonly contents?: (name: string) => { readonly group: string; readonly plural: string } | undefined
-  /** Makes further changes when a deletion starts. Modifies `next`, which is already marked as terminating. */
+  /** Makes additional changes when a deletion starts. Modifies `next`, which is already marked as terminating. */
   readonly beginDeletion?: (next: T, previous: T, context: PrepareContext) => void
 }
 
-/** The representations of objects besides the objects themselves. */
+/** The representations of objects other than the objects themselves. */
 export interface KindViews<T> {
   /** The table columns. Defaults to name and creation time. */
   readonly columns?: readonly Column<T>[]
-  /** The first version whose field selectors support `selectable`. If unset, every version supports it. */
+  /**
+   * The first version whose field selectors support the fields in `selectable`. If unset, every version supports them.
+   */
   readonly selectableSince?: KubeVersion
   /** Returns the conditions of an object's table row, such as completion. */
   readonly rowConditions?: (object: T) => readonly RowCondition[]
-  /** Annotations that table rows omit because only older clients need them. */
+  /** Annotations that table rows omit, because only older clients need them. */
   readonly rowsWithout?: readonly string[]
-  /** Returns the fields that field selectors support, besides metadata.name and metadata.namespace. */
+  /** Returns the fields that field selectors support, in addition to metadata.name and metadata.namespace. */
   readonly selectable?: (object: T) => { [path: FieldPath]: string }
   /** The fields of `selectable` that only later versions support. */
   readonly laterSelectable?: { readonly [path: FieldPath]: KubeVersion }
   /** Subresources that are views of the object, each with its writable fields. */
   readonly subresources?: { readonly [name: string]: Subresource<T> }
   /**
-   * Whether lists are like those of custom resources: items have apiVersion and kind, and `continue` may be an empty
-   * string.
+   * Whether lists have the format of custom resource lists: items contain apiVersion and kind, and `continue` may be an
+   * empty string.
    */
   readonly typedItems?: boolean
-  /** Whether error messages omit values. */
+  /** Whether error messages omit the values of fields. */
   readonly redactErrorValues?: boolean
 }
 
-/** Why a version is deprecated. */
+/** The deprecation of a version: the release for built-in kinds, or a warning text. */
 export type Deprecation = BuiltInDeprecation | { readonly warning: string }
 
 export interface BuiltInDeprecation {
   /** The Kubernetes version that deprecated the API version, such as `1.22`. Earlier versions send no warning. */
   readonly since: KubeVersion
-  /** The first version that sends the warning, if it announces a later deprecation. Defaults to `since`. */
+  /** The first version that sends the warning, if the warning announces a later deprecation. Defaults to `since`. */
   readonly warnsSince?: KubeVersion
-  /** The announced removal, if it differs from `until` of the kind, the first version without it. */
+  /**
+   * The announced version of the removal, if it differs from `until` of the kind, which is the first version without
+   * the kind.
+   */
   readonly removal?: KubeVersion
   /** The replacement: group ID, version and kind. */
   readonly instead?: { readonly group: string; readonly version: string; readonly kind: string }
@@ -195,11 +203,11 @@ export function removalOf({ deprecated, until }: Pick<Kind, 'deprecated' | 'unti
 /** A subresource that is a view of the object. */
 export interface Subresource<T> extends Availability {
   readonly verbs: readonly ('get' | 'update' | 'patch')[]
-  /** Restores all fields that this subresource must not change. Modifies `next` in place. */
+  /** Restores all fields that writes to this subresource must not change. Modifies `next` in place. */
   readonly prepareForUpdate: (next: T, previous: T, context: PrepareContext) => void
   /** Paths of the fields that writes through this subresource cannot set. */
   readonly readOnly: readonly string[]
-  /** The first version with other such paths, and these paths. */
+  /** Different read-only paths for later versions, and the first version that uses them. */
   readonly laterReadOnly?: { readonly since: KubeVersion; readonly paths: readonly string[] }
   /** Represents the object as another kind, such as Scale. */
   readonly as?: ShownAs<T>
@@ -209,12 +217,16 @@ export interface Subresource<T> extends Availability {
 export interface ShownAs<T> {
   readonly kind: Kind
   readonly read: (object: T) => ApiObject
-  /** Returns why the representation cannot be read, or undefined if it can. Writers always receive it. */
+  /**
+   * Returns the reason why the representation cannot be read. Undefined if it can. The response to a write always
+   * contains it.
+   */
   readonly unreadable?: ((object: T) => string | undefined) | undefined
-  /** Copies the sent representation to `object` in place. */
+  /** Copies the fields of the sent representation to `object`, in place. */
   readonly write: (sent: ApiObject, object: T, context: RuleContext) => void
   /**
-   * Converts an applied configuration of the other kind to one of the object itself. If unset, apply is unsupported.
+   * Converts an applied configuration of the other kind to a configuration of the object itself. If unset, the
+   * subresource does not support apply.
    */
   readonly configOf?: (config: JsonObject) => JsonObject
 }
@@ -240,20 +252,26 @@ export interface Kind extends KindNames, KindAvailability {
   readonly selectorNames?: { readonly [path: FieldPath]: FieldPath }
   /** Conversion of a version that is not the stored version. */
   readonly conversion?: Conversion & { readonly stored: Kind }
-  /** For kinds whose definition can change while objects exist. */
+  /**
+   * Reads objects that were stored under other definitions. Set for kinds whose definition can change while objects
+   * exist.
+   */
   readonly evolution?: Evolution
 }
 
 /** A kind whose object type is known at compile time. */
 export interface KindOf<T> extends Kind {
-  /** Carries the type of the objects. Never set at run time. */
+  /** Has the type of the objects. Never set at run time. */
   readonly infer?: T
 }
 
 /** An object in the encoding of the store or a cache. */
 export interface StoredJson {
   readonly json: Buffer
-  /** The schema (`Evolution.schemaId`) for which the object was complete when it was written, if known. */
+  /**
+   * The identifier of the schema (`Evolution.schemaId`) for which the object was complete when it was written, if
+   * known.
+   */
   readonly completeFor?: string | undefined
 }
 
@@ -265,58 +283,64 @@ export interface ReadyToStore {
 
 /** Reads objects that were stored under an earlier definition of the kind or in another version. */
 export interface Evolution {
-  /** Identifies the definition. Cached encodings of objects are keyed by this ID. */
+  /** Identifies the definition. Caches of encoded objects use this ID as a key. */
   readonly id: string
   /**
-   * Identifies the schema of this version and the schema interpreter of this program. An object that was complete for
-   * this schema when it was written is served as stored.
+   * Identifies the schema of this version and the schema interpreter of this program. The server returns an object as
+   * stored if it was complete for this schema when it was written.
    */
   readonly schemaId: string
-  /** The apiVersion of stored objects, regardless of the version through which they are written. */
+  /** The apiVersion of stored objects. It does not depend on the version through which they are written. */
   readonly storedAs: string
-  /** Whether a webhook converts between versions, so that conversion may have to wait. */
+  /** Whether a webhook converts between versions, so that callers may have to wait for a conversion. */
   readonly remote: boolean
-  /** Converts a complete object of this version to its stored form. Fields unknown to the stored version are lost. */
+  /**
+   * Converts a complete object of this version to its stored form. Fields that the stored version does not have are
+   * lost.
+   */
   readonly store: (object: ApiObject) => Sliced<ReadyToStore>
   /** Converts an object to the current form of this version. */
   readonly read: (object: ApiObject) => Sliced<ApiObject>
   /**
-   * Like `read`, but from JSON to JSON. Returns the same buffer if nothing changes. Each object is normally inspected
-   * only once. If conversion needs a webhook, the caller must await `prepare` first.
+   * Like `read`, but takes and returns JSON. Returns the same buffer if nothing changes. The result is cached, so an
+   * object is normally inspected only once. If conversion needs a webhook, the caller must await `prepare` first.
    */
   readonly readJson: (stored: StoredJson) => Buffer
-  /** Like `readJson`, but in steps for large objects. `readJson` returns the result from then on. */
+  /**
+   * Like `readJson`, but works in steps for large objects. Afterwards, `readJson` returns the same result immediately.
+   */
   readonly readJsonSliced: (stored: StoredJson) => Sliced<Buffer>
-  /** Calls the webhook for all objects that need conversion, in batches. Returns undefined if none does. */
+  /** Calls the webhook for all objects that need conversion, in batches. Returns undefined if no object needs it. */
   readonly prepare: (all: readonly StoredJson[]) => Promise<void> | undefined
-  /** Converts a value from another version for merging: known fields only, without defaults. */
+  /** Converts a value from another version for merging. The result contains only known fields, and no defaults. */
   readonly convert: (object: JsonObject) => Sliced<JsonObject>
   /**
    * Whether the object is read without its missing defaults because they would make it too large. Without an argument,
-   * whether any such object has been found.
+   * whether any such object has been found so far.
    */
   readonly lacksDefaults: (json?: Buffer) => boolean
 }
 
 /**
- * Returns the schema that determines the order of members in JSON. Custom objects use the byte order of keys instead.
+ * Returns the schema that determines the order of members in JSON. Undefined for custom objects, whose members are in
+ * the byte order of their keys.
  */
 export function orderOf({ schema, origin }: Kind): ObjectSchema | undefined {
   return origin === 'built-in' ? schema : undefined
 }
 
 /**
- * Conversion between a version and the stored version. Both functions are pure. The apiVersion of their results is
+ * Converts between a version and the stored version. Both functions are pure. The apiVersion of their results is
  * ignored.
  */
 export interface Conversion<T = ApiObject, S = ApiObject> {
   readonly fromStored: (object: S, vendor: Vendor, emulated?: EmulatedVersion) => T
   /**
    * Converts an object to the stored version. `previous` is the stored object before the write. Fields that this
-   * version cannot represent may be copied from it, so that an unmodified update changes nothing.
+   * version cannot represent may be copied from `previous`, so that an unmodified update changes nothing.
    */
   readonly toStored: (object: T, vendor: Vendor, previous?: S) => S
-  /** Returns why this version of a stored object cannot be read, or undefined if it can. */
+  /** Returns the reason why this version of a stored object cannot be read. Undefined if it can. */
   readonly unreadable?: ((object: S) => string | undefined) | undefined
 }
 
@@ -338,11 +362,11 @@ export function defineKind<F extends Fields>(
     views,
     ...defined({ reservations, deprecated, since, until, gate, optIn }),
   }
-  // The registry passes only objects decoded by this schema to the rules, so the narrower type holds.
+  // The registry passes only objects decoded by this schema to the rules, so the narrower type is correct.
   return kind as unknown as Kind
 }
 
-/** Returns the schema of whole objects: the common fields and the fields of this kind. */
+/** Returns the schema of whole objects: the fields that all kinds have and the fields of this kind. */
 function schemaOf(name: string, doc: string, fields: Fields): ObjectSchema {
   const metadata = field(1, objectMeta, {
     zeroValue: 'write',
@@ -357,7 +381,7 @@ export interface VersionDefinition<F extends Fields, S> extends Partial<Conversi
   readonly version: string
   readonly fields: F
   readonly deprecated?: Deprecation
-  /** Default propagation policy, if it differs from that of the stored version. */
+  /** The default propagation policy, if it differs from that of the stored version. */
   readonly lifecycle?: Pick<KindLife<S>, 'orphansByDefault'>
   /** Maps field selector names to those of the stored version, if they differ. */
   readonly selectable?: { readonly [path: FieldPath]: FieldPath }
@@ -368,8 +392,8 @@ export interface VersionDefinition<F extends Fields, S> extends Partial<Conversi
 /**
  * Creates another version of a kind from its fields and conversions. The conversions may be omitted if both versions
  * have the same fields. Everything else is inherited from the stored version: objects are converted before validation,
- * storage and table output. A version therefore has only defaults among its rules, and the functions of `lifecycle` and
- * `views` receive stored objects. Deprecation and availability apply to one version only.
+ * storage and table output. The only rules of a version are therefore its defaults, and the functions of `lifecycle`
+ * and `views` receive stored objects. Deprecation and availability apply to one version only.
  */
 export function defineVersion<F extends Fields, S>(
   stored: KindOf<S>,
@@ -403,7 +427,7 @@ function unchanged<T>(object: T): T {
   return object
 }
 
-/** Requires that a version without conversions has the fields of the stored version. */
+/** Checks that a version without conversions has the same fields as the stored version. */
 function assertSameFields({ kind, schema }: Kind, version: string, fields: Fields): void {
   const differing = Object.keys({ ...schema.fields, ...fields }).find(
     (name) => !isCommon(name) && Object.hasOwn(schema.fields, name) !== Object.hasOwn(fields, name),

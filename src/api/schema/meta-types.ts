@@ -227,7 +227,9 @@ export const apiResourceList = s.object(
 
 const always = (doc: string) => field(0, s.string(), { zeroValue: 'write', doc })
 
-/** Fields that Kubernetes added together with its own emulated versions. */
+/**
+ * Creates a field of version information that Kubernetes introduced in 1.33, together with its own version emulation.
+ */
 const sinceEmulation = (doc: string) => field(0, s.string(), { since: '1.33', doc })
 
 export const versionInfo = s.object(

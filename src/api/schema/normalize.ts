@@ -1,13 +1,14 @@
 /**
- * Turns JSON into a complete object. Everything that is stored passes through here: requests, results of patch and
- * apply, JSON changes by admission controls, and writes of the server itself.
+ * Turns JSON into a complete object. All objects pass through this module before they are stored: those in requests,
+ * the results of patch and apply, JSON changes by admission plugins, and writes of the server itself.
  *
  * A complete object is in the normal form of its schema (known fields of the right types: decode.ts), lists each owner
  * once and has all defaults: first those of the schema, then those of the kind. Objects are validated and stored in the
- * stored version, where they are complete as well. Validity is left to the rules. The caller checks the kind and
- * handles unknown fields.
+ * stored version, and they are also complete in that version. This module does not validate objects. The caller checks
+ * the kind and handles unknown fields.
  *
- * Large objects are processed in steps, so that other requests can run in between: `timeSlice.run(normalizeSliced(...))`.
+ * Large objects are processed in steps, so that other requests can run in between:
+ * `timeSlice.run(normalizeSliced(...))`.
  */
 
 import type { JsonObject } from '../json/json.ts'
@@ -21,22 +22,22 @@ import { type DecodeOptions, decodeSliced, type OtherVersions } from './decode.t
 import { fillDefaults } from './defaults.ts'
 import type { Kind } from './kind.ts'
 
-/** A version of a kind, for completing objects. */
+/** A version of a kind, with the context for completing objects of that version. */
 export interface ObjectType {
   readonly kind: Kind
   readonly apiVersion: string
   readonly context: RuleContext
 }
 
-/** A complete object, and problems of the input. */
+/** A complete object, and the problems that were found in the input. */
 export interface Normalized {
-  /** A new object that no other code refers to. */
+  /** A new object to which no other code refers. */
   readonly object: ApiObject
   /** Paths of the unknown fields. */
   readonly unknown: readonly FieldPath[]
-  /** The unknown fields that other Kubernetes versions have, by path. */
+  /** The unknown fields that exist in other Kubernetes versions, by path. */
   readonly otherVersions: OtherVersions | undefined
-  /** Whether an owner was listed more than once. */
+  /** Whether the input listed an owner more than once. */
   readonly ownersRepeated: boolean
 }
 
@@ -63,7 +64,7 @@ export function* normalizeSliced(
   return { object, unknown, otherVersions, ownersRepeated }
 }
 
-/** Limits the defaults of user-defined schemas. Built-in kinds add little and need no limit. */
+/** Applies defaults. Limits their size for user-defined schemas. Built-in kinds add little and need no limit. */
 function* fill(kind: Kind, object: ApiObject, context: RuleContext): Generator<void, void> {
   if (kind.origin === 'built-in') {
     fillDefaults(kind.schema, asJson(object), { context })
@@ -76,13 +77,14 @@ function* fill(kind: Kind, object: ApiObject, context: RuleContext): Generator<v
 }
 
 /**
- * Applies the kind's defaults again after their inputs were set, such as a generated name. Modifies `object` in place.
+ * Applies the kind's defaults again after a value that they depend on was set, such as a generated name. Modifies
+ * `object` in place.
  */
 export function refillDefaults({ kind, context }: ObjectType, object: ApiObject): void {
   kind.rules.fillDefaults?.(object, context)
 }
 
-/** Merges duplicate owner references in place. */
+/** Merges duplicate owner references in place. Returns whether there were any. */
 function mergeOwners({ metadata }: ApiObject): boolean {
   const owners = metadata.ownerReferences
   if (owners === undefined || owners.length < 2) return false
@@ -96,7 +98,7 @@ function identityOf({ apiVersion, kind, name, uid, controller, blockOwnerDeletio
   return JSON.stringify([apiVersion, kind, name, uid, controller, blockOwnerDeletion])
 }
 
-/** A version, and the stored version if it differs. */
+/** A version, and the stored version if that is a different one. */
 export interface VersionType extends ObjectType {
   readonly stored: ObjectType | undefined
 }

@@ -1,8 +1,8 @@
 /**
  * Derives the schemas and kinds of one Kubernetes version from their definitions, which describe all versions. The
  * result contains only the fields, enum values, columns and sub-resources of the version. If a version does not differ
- * from the definition, the result is the definition itself. Results are memoized by version, because other caches are
- * keyed by schemas and kinds. Feature gates have no effect here: a field behind a disabled gate stays in the schema.
+ * from the definition, the result is the definition itself. Results are cached per version, because other caches use
+ * schemas and kinds as keys. Feature gates have no effect here: a field behind a disabled gate stays in the schema.
  */
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import type { Vendor } from '../model/vendor.ts'
@@ -33,7 +33,7 @@ class Derivation {
     this.version = version
   }
 
-  /** Returns the schema in the form that it has in the version. */
+  /** Returns the form that a schema has in the version. */
   schema<S extends Schema>(schema: S): S {
     let derived = this.#schemas.get(schema)
     if (derived === undefined) {
@@ -45,9 +45,7 @@ class Derivation {
     return derived as S
   }
 
-  /**
-   * Returns the kind in the form that it has in the version. Kinds that the version does not serve are derived as well.
-   */
+  /** Returns the form that a kind has in the version. Also works for kinds that the version does not serve. */
   kind<K extends Kind>(kind: K): K {
     let derived = this.#kinds.get(kind)
     if (derived === undefined) {
@@ -180,7 +178,7 @@ class Derivation {
     return { ...rest, ...(keepsSelectors && { selectable }), ...changes }
   }
 
-  /** Returns the fields that field selectors support, without those of later versions. */
+  /** Returns the fields that field selectors support in the version. */
   #selectable({ selectable, laterSelectable = {} }: Kind['views']): Pick<Kind['views'], 'selectable'> {
     const later = Object.keys(laterSelectable).filter((path) => !isAtLeast(this.version, laterSelectable[path]!))
     if (selectable === undefined || later.length === 0) return {}

@@ -20,7 +20,10 @@ export class Definitions {
   readonly #definitions = new Map<string, JsonObject>()
   readonly #names: Vendor
   readonly #emulated: EmulatedVersion
-  /** Whether a value that is always written has its zero value as default, as in version 3 since Kubernetes 1.24. */
+  /**
+   * Whether the default of a value that is always written is its zero value, as in OpenAPI version 3 since Kubernetes
+   * 1.24.
+   */
   readonly #hasZeroDefaults: boolean
 
   constructor(vendor: Vendor, version: OpenApiVersion, emulated: EmulatedVersion = oldestVersion) {
@@ -32,24 +35,30 @@ export class Definitions {
     this.#hasZeroDefaults = isPublic && version === 3
   }
 
-  /** Returns the schema as it appears in the document. `home` is the package of short names, such as `core.v1`. */
+  /**
+   * Returns the schema as it appears in the document. `home` is the package to which short names belong, such as
+   * `core.v1`.
+   */
   write(schema: Schema, home: string): JsonObject {
     const named = publishedType(schema)
     return named === undefined ? this.#inline(schema, home) : this.#refer(schema, named, home)
   }
 
-  /** Records the kinds (group, version and kind) that use this type, if the document defines it. */
+  /**
+   * Records the kinds (group, version and kind) that use this type. Does nothing if the document does not define the
+   * type.
+   */
   mark(schema: ObjectSchema, home: string, kinds: readonly JsonObject[]): void {
     const definition = this.#definitions.get(this.#fullName(schema.name!, home))
     if (definition !== undefined) definition[this.marker('group-version-kind')] = [...kinds]
   }
 
-  /** Returns the name of a vendor extension. */
+  /** Returns the full name of a vendor extension. */
   marker(name: string): string {
     return `${this.vendor.extensionPrefix}${name}`
   }
 
-  /** Returns names and definitions, sorted by name. */
+  /** Returns the names and definitions, sorted by name. */
   entries(): [string, JsonObject][] {
     return [...this.#definitions].sort(([a], [b]) => (a < b ? -1 : 1))
   }
@@ -58,7 +67,7 @@ export class Definitions {
     const full = this.#fullName(name, home)
     if (!this.#definitions.has(full)) {
       const definition: JsonObject = doc === undefined ? {} : { description: doc }
-      // Registered before it is written, because a type may contain itself.
+      // A type may contain itself, so it is registered before its content is written.
       this.#definitions.set(full, definition)
       Object.assign(definition, this.#inline(schema, packageOf(name) ?? home))
     }
@@ -155,7 +164,7 @@ export class Definitions {
       })
     const fields = Object.entries(schema.fields)
     const required = fields.filter(([, field]) => isRequired(field, this.#emulated)).map(([name]) => name)
-    // Properties are a map, and maps are sorted by key.
+    // Properties are encoded as a map, and maps are sorted by key.
     const sorted = fields.toSorted(([a], [b]) => compareUtf8(a, b))
     const properties = sorted.map(([name, field]) => [name, this.#field(field, home)] as const)
     return {
@@ -168,8 +177,8 @@ export class Definitions {
   }
 
   /**
-   * Since 1.24, version 3 has only the defaults that Kubernetes declares on the field, and the zero values of fields
-   * that are never absent. Other defaults depend on the object.
+   * Returns the published default of a field. Since 1.24, OpenAPI version 3 has only the defaults that Kubernetes
+   * declares on the field, and the zero values of fields that are never absent. Other defaults depend on the object.
    */
   #defaultOf({ schema, default: given, required, zeroValue, publishDefaultSince }: Field): Json | undefined {
     if (!this.#hasZeroDefaults) return given
@@ -188,7 +197,7 @@ export class Definitions {
     }
     if (this.version === 2 || written.$ref === undefined || Object.keys(beside).length === 0)
       return { ...beside, ...written }
-    // Version 3 allows no other keywords next to a reference.
+    // OpenAPI version 3 allows no other keywords next to a reference.
     return { ...beside, allOf: [written] }
   }
 
@@ -237,15 +246,15 @@ function publishedType(schema: Schema): PublishedType | undefined {
   }
 }
 
-/** Returns `meta.v1` for `meta.v1.ObjectMeta`, and undefined for a short name. */
+/** Returns the package of a type name: `meta.v1` for `meta.v1.ObjectMeta`. Undefined for a short name. */
 function packageOf(name: string): string | undefined {
   const dot = name.lastIndexOf('.')
   return dot < 0 ? undefined : name.slice(0, dot)
 }
 
 /**
- * Reports whether a field is published as required: if validation requires it, or if it is always written. Objects and
- * times that are always written may be empty and are optional for clients. An explicit `published` takes precedence.
+ * Whether a field is published as required: if validation requires it, or if it is always written. Objects and times
+ * that are always written may be empty and are optional for clients. An explicit `published` takes precedence.
  */
 function isRequired(
   { required, zeroValue, schema, published, optionalSince }: Field,

@@ -1,5 +1,5 @@
 /**
- * Objects reduced to their metadata, and lists of them. They are representations of any kind (`as=` in a media type)
+ * Objects that contain only metadata, and lists of them. They are representations of any kind (`as=` in a media type)
  * and are not published. In Protobuf, v1beta1 lists use different field numbers.
  */
 import { listMeta } from './meta-types.ts'
@@ -11,7 +11,7 @@ export const partialObjectMetadata = s.object({ ...typeMeta, metadata: field(1, 
 
 const numbers = { v1: { metadata: 1, items: 2 }, v1beta1: { metadata: 2, items: 1 } }
 
-/** The versions that support metadata-only objects. */
+/** A version that supports metadata-only objects. */
 export type PartialVersion = keyof typeof numbers
 
 /** Returns the schema of a list of metadata-only objects. */

@@ -1,7 +1,7 @@
 /**
- * Reads a part of a configuration file, such as that of one admission control, by a schema like those of kinds. Unknown
- * fields, values of the wrong type and violated rules are errors that name the field. The caller adds the name of the
- * file.
+ * Reads a part of a configuration file, such as the configuration of one admission plugin. The schema has the same form
+ * as the schemas of kinds. Unknown fields, values of the wrong type and violated rules cause errors that name the
+ * field. The caller adds the name of the file.
  *
  *     const fields = { limits: field(1, s.list(limit), { required: true, doc: 'Limits to enforce.' }) }
  *     const { limits = [] } = readConfiguration(value, {
@@ -15,7 +15,7 @@ import { decode } from './decode.ts'
 import { type Fields, type InferFields, s } from './schema.ts'
 import { validate } from './validate.ts'
 
-/** The configuration is invalid at this path. The message names the path, if there is one. */
+/** An error in a configuration. The message names the path of the field, if there is one. */
 export class ConfigurationFault extends Error {
   override readonly name = 'ConfigurationFault'
   readonly path: FieldPath
@@ -38,7 +38,7 @@ export interface ConfigurationFields<F extends Fields> {
   readonly fields: F
 }
 
-/** Returns the configuration. Throws if the kind is wrong or a field is unknown or invalid. */
+/** Returns the configuration. Throws ConfigurationFault if the kind is wrong or if a field is unknown or invalid. */
 export function readConfiguration<F extends Fields>(value: Json, form: ConfigurationForm<F>): InferFields<F> {
   const { vendor, group, versions, kind } = form
   if (!isObject(value)) throw new ConfigurationFault('', 'its configuration must be an object')

@@ -27,7 +27,7 @@ export function readBase64(value: string, path: FieldPath): string {
   return canonical
 }
 
-/** Up to this length, matching a pattern is faster than decoding the bytes. */
+/** Length up to which matching a pattern is faster than decoding the bytes. */
 const short = 64
 const canonicalForm = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$/
 
@@ -35,7 +35,7 @@ const canonicalForm = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9
 const paddedEnd = /^[A-Za-z0-9+/]{2}(?:=|[A-Za-z0-9+/])=$/
 
 /**
- * Returns the canonical base64, or undefined if the text is not base64. Node ignores invalid characters, so the text
+ * Returns base64 in canonical form. Undefined if the text is not base64. Node ignores invalid characters, so the text
  * must equal its re-encoding, except for unused bits in the last characters.
  */
 function canonicalBase64(text: string): string | undefined {
@@ -53,7 +53,7 @@ export function readTime(value: string, micro: boolean, path: FieldPath): string
   throw badRequest(`${path}: ${JSON.stringify(shorten(value, 100))} is not a time: use RFC 3339, as in ${form}`)
 }
 
-/** Accepts a number as a quantity without a suffix. */
+/** Decodes a quantity. Accepts a number as a quantity without a suffix. */
 export function readQuantity(value: Json, path: FieldPath): string {
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint')
     return wrongType(path, value, 'quantity')
@@ -70,7 +70,7 @@ export function wrongType(path: FieldPath, value: Json, wanted: string): never {
   throw badRequest(`${path || 'the body'}: expected ${wanted}, got ${typeName(value)}`)
 }
 
-/** Clients match the first words, which are those of kube-apiserver. */
+/** Texts for errors. Clients compare the first words, which are the same as in kube-apiserver. */
 const forms = {
   map: ['cannot restore map from', 'object'],
   slice: ['cannot restore slice from', 'array'],

@@ -1,8 +1,9 @@
 /**
  * Values that only one object at a time can hold: cluster IPs, node ports, names of custom resources. A kind lists the
- * values of an object (`reservationsOf`). The registry records them atomically with the object, so that no other object
- * can take them (docs/decisions/0014). Addresses and ports come from pools that flags configure, and the kind assigns
- * them (`allocate`). Values that are not allocated are rejected if another object holds them (`refusal`).
+ * values of an object (`reservationsOf`). The registry records these values in the same commit as the object, so that
+ * no other object can use them (docs/decisions/0014). Addresses and ports come from pools that flags configure, and the
+ * kind assigns them to objects (`allocate`). For values that the user chooses, the kind returns an error if another
+ * object holds the value (`refusal`).
  */
 import type { FieldError } from '../model/field-error.ts'
 
@@ -14,21 +15,22 @@ export interface Reservation {
 
 interface Holding<T> {
   /**
-   * Returns the values that an object holds. The result must depend only on the object, because deleting the object
-   * releases the same values.
+   * Returns the values that an object holds. The result must depend only on the object, because its deletion releases
+   * the same values.
    */
   readonly reservationsOf: (object: T) => readonly Reservation[]
 }
 
-/** A kind whose objects receive their values from a pool. No subresource changes them. */
+/** Reserves values that are allocated from pools. No subresource changes them. */
 interface Allocating<T> extends Holding<T> {
   /**
-   * Assigns values to the object and returns errors for unavailable ones. Modifies `next`, which is not validated yet.
+   * Assigns values to the object. Returns errors for values that are not available. Modifies `next`, which is not
+   * validated yet.
    */
   readonly allocate: (next: T, previous: T | undefined, allocator: Allocator) => FieldError[]
 }
 
-/** A kind whose objects list the values to reserve in their own fields. */
+/** Reserves values that the object itself specifies. */
 interface Asking<T> extends Holding<T> {
   /** Returns the error for a value that another object holds. */
   readonly refusal: (reservation: Reservation) => FieldError
@@ -41,13 +43,14 @@ export type KindReservations<T> = Allocating<T> | Asking<T>
 export interface Allocator {
   /** The names of the configured pools, in the order of the flags. */
   readonly pools: readonly string[]
-  /** Maximum number of values per object. */
+  /** Maximum number of values that an object can hold. */
   readonly maxValues: number
-  /** Returns a free value, or undefined if the pool is exhausted. Each call returns a different value. */
+  /** Returns a free value. Undefined if the pool is exhausted. Each call returns a different value. */
   draw(pool: string): string | undefined
   /**
-   * Returns why the object cannot get a requested value: it is outside the pool, held by another object, or already
-   * requested or drawn. Returns undefined if the value is available or the object already holds it.
+   * Returns the reason why the object cannot get a requested value: the value is outside the pool, another object holds
+   * it, or it has already been requested or drawn. Returns undefined if the value is available or the object already
+   * holds it.
    */
   refuse(pool: string, value: string): string | undefined
 }

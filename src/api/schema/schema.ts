@@ -1,7 +1,7 @@
 /**
  * The schema language: a closed union of nodes that describes the fields of a kind once.
  *
- * All code that depends on fields reads this structure: decoding, defaults, validation, merging, OpenAPI, Protobuf,
+ * All code that depends on fields uses this structure: decoding, defaults, validation, merging, OpenAPI, Protobuf,
  * tables. Each reader is an exhaustive switch on `type`, so a new node type fails to compile until every reader
  * supports it. Kinds use the constructors in `s` and `field`; custom resources are translated at run time.
  *
@@ -10,8 +10,9 @@
  *       immutable: field(4, s.boolean(), { zeroValue: 'keep', doc: 'Whether the data is immutable.' }),
  *     })
  *
- * A field may say which Kubernetes versions have it and which feature gate it needs: `since`, `until` and `gate`. The
- * kinds of a version have only its fields (`kinds/of-version.ts`), so no reader of a schema asks for the version.
+ * A field can declare which Kubernetes versions have it and which feature gate it needs: `since`, `until` and `gate`.
+ * The kinds of a version contain only the fields of that version (`schema/of-version.ts`), so code that reads a schema
+ * need not check the version.
  *
  * Published types have a name: `NamespaceSpec` belongs to the group and version of its kind, `meta.v1.ObjectMeta` to
  * another package. The vendor's prefix of the published name is added later.
@@ -27,7 +28,7 @@ import type { EmulatedVersion, KubeVersion } from '../versions/emulated-version.
 import type { RuleContext } from './context.ts'
 import type { Effort } from './effort.ts'
 
-/** A type of values. `T` is the TypeScript type of the values. */
+/** The type of a value. `T` is the TypeScript type of such values. */
 export type Schema<T = unknown> =
   | StringSchema<T>
   | BooleanSchema<T>
@@ -43,13 +44,13 @@ export type Schema<T = unknown> =
   | ObjectSchema<T>
 
 interface Typed<T> {
-  /** Carries the TypeScript type of the values. Never set at run time. */
+  /** Has the TypeScript type of the values. Never set at run time. */
   readonly infer?: T
   /**
-   * Validates the value beyond its type; for an object, the relations between fields. Called after defaulting with a
-   * value that matches the schema. Required fields may still be missing (they are reported separately), so every field
-   * of an object may be undefined. Expensive checks return a generator, so that other requests can run between its
-   * steps.
+   * Validates the value beyond its type. For an object, validates the relations between fields. Called after defaulting
+   * with a value that matches the schema. Required fields may still be missing, because that is reported separately.
+   * Every field of an object may therefore be undefined. Expensive checks return a generator, so that other requests
+   * can run between its steps.
    *
    * An inline function gets the type of the value from the fields before it. A separate function must name that type as
    * `InferFields<typeof fields>` of a constant `fields`, not as `Infer<typeof schema>`, because the compiler rejects
@@ -61,23 +62,23 @@ interface Typed<T> {
    */
   check?(value: T, path: FieldPath, context: RuleContext, effort?: Effort): FieldError[] | Sliced<FieldError[]>
   /**
-   * For user-defined schemas: decoding keeps values of the wrong type for validation to reject, and drops nulls that
-   * are not allowed. Before Kubernetes 1.25, errors name the list instead of the element.
+   * Used for user-defined schemas. Decoding then keeps values of the wrong type, so that validation rejects them, and
+   * drops nulls that are not allowed. Before Kubernetes 1.25, errors name the list instead of the element.
    */
   readonly lenient?: boolean
   /** Whether null is a valid value. */
   readonly nullable?: boolean
-  /** For user-defined schemas: replaces nulls in lists and maps. */
+  /** The replacement for nulls in lists and maps. Used for user-defined schemas. */
   readonly ifNull?: Json
-  /** Whether values of any other type are valid and kept unchanged. */
+  /** Whether values of other types are also valid. They are kept unchanged. */
   readonly anyType?: boolean
-  /** For user-defined schemas: returns the errors for a value of the wrong type, possibly none. */
+  /** Returns the errors for a value of the wrong type, which may be none. Used for user-defined schemas. */
   misfit?(value: Json, path: FieldPath, context: RuleContext): FieldError[]
-  /** Whether to skip validation of the parts because the value as a whole is invalid. */
+  /** Whether to skip validation of a value's parts because the value as a whole is invalid. */
   skipsParts?(value: Json, context: RuleContext): boolean
 }
 
-/** A type that is published under a name, with its description. */
+/** A type that OpenAPI publishes under a name, with its description. */
 interface NamedType {
   readonly name?: string
   readonly doc?: string
@@ -86,9 +87,12 @@ interface NamedType {
 export interface StringSchema<T = unknown> extends Typed<T> {
   readonly type: 'string'
   readonly values?: readonly string[]
-  /** Values that OpenAPI v3 lists since Kubernetes 1.24, although other values are reported by the rules of the kind. */
+  /**
+   * Values that OpenAPI v3 lists since Kubernetes 1.24. The schema accepts all values, and the rules of the kind report
+   * others.
+   */
   readonly listed?: readonly string[]
-  /** Values that not every version has. */
+  /** The availability of values that only some versions have. */
   readonly availability?: { readonly [value: string]: Availability }
 }
 export interface BooleanSchema<T = unknown> extends Typed<T> {
@@ -102,13 +106,15 @@ export interface IntegerSchema<T = unknown> extends Typed<T> {
 export interface NumberSchema<T = unknown> extends Typed<T> {
   readonly type: 'number'
 }
-/** Base64 in JSON, raw bytes in Protobuf. */
+/** Bytes. They are base64 in JSON and raw bytes in Protobuf. */
 export interface BytesSchema<T = unknown> extends Typed<T> {
   readonly type: 'bytes'
-  /** Whether the type is published as an atomic list. Bytes are always atomic, but clients may look for the marker. */
+  /**
+   * Whether OpenAPI publishes the type as an atomic list. Bytes are always atomic, but clients may look for the marker.
+   */
   readonly atomic?: boolean
 }
-/** RFC 3339 times, with six decimals if `micro` is set, otherwise with whole seconds. */
+/** Times in RFC 3339 format, with six decimals if `micro` is set, and otherwise with whole seconds. */
 export interface TimeSchema<T = unknown> extends Typed<T> {
   readonly type: 'time'
   readonly micro: boolean
@@ -119,28 +125,32 @@ export interface QuantitySchema<T = unknown> extends Typed<T> {
 export interface IntOrStringSchema<T = unknown> extends Typed<T> {
   readonly type: 'intOrString'
 }
-/** Any JSON, kept unchanged. */
+/** Any JSON value. It is kept unchanged. */
 export interface AnySchema<T = unknown> extends Typed<T>, NamedType {
   readonly type: 'any'
   /**
-   * Whether apply tracks the ownership of each object key. Otherwise the value is owned as a whole; lists always are.
+   * Whether apply tracks the ownership of each object key. Otherwise the value is owned as a whole. Lists are always
+   * owned as a whole.
    */
   readonly granular?: boolean
   /** Whether OpenAPI publishes the type without `type` instead of as an object. */
   readonly untyped?: boolean
   /** Whether the members of objects keep the order in which they were sent. */
   readonly asSent?: boolean
-  /** The published fields of a type that is decoded elsewhere. In Protobuf, the fields of its message. */
+  /** The published fields of a type that other code decodes. In Protobuf, these are the fields of its message. */
   readonly described?: (vendor: Vendor) => ObjectSchema
   /** Whether the described fields differ between versions. */
   readonly versioned?: boolean
   /**
-   * Whether decoding drops members that are in neither the description nor the alternatives. Otherwise they are kept.
+   * Whether decoding drops members that neither the description nor the alternatives contain. Otherwise they are kept.
    */
   readonly pruned?: boolean
-  /** The first version in which the type is pruned, if earlier ones keep what they do not know. */
+  /** The first version in which the type is pruned. Earlier versions keep unknown members. */
   readonly prunedSince?: KubeVersion
-  /** In Protobuf, a message with one field per possible form of the value, instead of JSON in bytes. */
+  /**
+   * The Protobuf message of the type, with one field per possible form of the value. Without it, the value is encoded
+   * as JSON bytes.
+   */
   readonly alternatives?: Alternatives
 }
 
@@ -162,43 +172,54 @@ export interface MapSchema<T = unknown> extends Typed<T> {
 export interface ListSchema<T = unknown> extends Typed<T> {
   readonly type: 'list'
   readonly items: Schema
-  /** How apply treats the list: as an atomic value, as a set of scalars, or as a map keyed by the fields in `keys`. */
+  /** How apply handles the list: as an atomic value, as a set of scalars, or as a map keyed by the fields in `keys`. */
   readonly list: 'atomic' | 'set' | 'map'
   readonly keys?: readonly string[]
   /** Whether duplicates in a set or keyed list are rejected. Otherwise the rules of the kind decide. */
   readonly unique?: boolean
-  /** How a strategic merge patch treats the list: replace it, or merge it by `mergeKey` (scalars by value). */
+  /**
+   * How a strategic merge patch handles the list: it replaces the list, or merges it by `mergeKey` (scalars by value).
+   */
   readonly patch?: 'merge' | 'replace'
   readonly mergeKey?: string
-  /** In Protobuf, a message whose field 1 contains the elements. Lists in maps are always wrapped. */
+  /**
+   * Whether Protobuf encodes the list as a message whose field 1 contains the elements. Lists in maps are always
+   * encoded this way.
+   */
   readonly wrapped?: boolean
-  /** Whether the list is published without its type since Kubernetes 1.24. */
+  /** Whether OpenAPI publishes the list without its list type since Kubernetes 1.24. */
   readonly unmarked?: boolean
-  /** Published because a patch can list the keys of an element to retain. All other keys are dropped. */
+  /**
+   * Whether a patch can list the keys of an element to retain, so that all other keys are dropped. OpenAPI publishes
+   * this option.
+   */
   readonly retainKeys?: boolean
 }
 /** Objects with known fields. */
 export interface ObjectSchema<T = unknown> extends Typed<T>, NamedType {
   readonly type: 'object'
   readonly fields: Fields
-  /** The fields that other versions have, by name. Set only in schemas that were derived for one version. */
+  /** The fields that exist only in other versions, by name. Set only in schemas that were derived for one version. */
   readonly otherVersions?: { readonly [name: string]: Availability }
   readonly atomic?: boolean
   /** Whether unknown fields are preserved instead of pruned. */
   readonly open?: boolean
   /** Whether this is a complete object embedded in a custom resource, with its own type and metadata. */
   readonly embedded?: boolean
-  /** Exactly one of these fields must be set. */
+  /** A group of fields of which exactly one must be set. */
   readonly choice?: Choice
-  /** Returns the fields to skip in validation because an error elsewhere makes them meaningless. */
+  /** Returns the fields that validation skips, because an error elsewhere makes their errors meaningless. */
   leavesUnjudged?(value: T, context: RuleContext): readonly string[]
-  /** Whether to skip the rules of the field types. */
+  /** Whether validation skips the rules of the field types. */
   readonly unjudged?: boolean
-  /** Whether writes keep fields whose gate is disabled: the fields of this type itself, or also all those below. */
+  /**
+   * Whether writes keep fields whose gate is disabled: `own` for the fields of this type itself, `all` for all fields
+   * below it as well.
+   */
   readonly keepsDisabledFields?: 'own' | 'all'
   /** Publishes the type in a custom form, such as a user-defined schema as its author wrote it. */
   readonly publish?: Publish
-  /** Returns the path at which errors of the fields are reported, if it differs from that of the object. */
+  /** Returns the path at which errors of the fields are reported. Set if it differs from the path of the object. */
   faultsAt?(path: FieldPath, context: RuleContext): FieldPath
   /** Applies defaults that depend on sibling fields. Modifies the newly decoded value in place. */
   fill?(value: T, context: RuleContext): void
@@ -212,17 +233,17 @@ export interface Publishing {
   readonly version: 2 | 3
   /** The Kubernetes version that the server emulates. */
   readonly emulated: EmulatedVersion
-  /** Writes a field whose type is published under a name. */
+  /** Writes a field whose type has a published name. */
   readonly writeField: (field: Field) => JsonObject
 }
 
 /**
- * A choice of one field. The first field of `among` that is set is validated. Any others are rejected without
- * validation.
+ * A choice of one field. The first field of `among` that is set is validated. If others are set too, they are rejected
+ * without validation.
  */
 export interface Choice {
   readonly among: readonly string[]
-  /** The noun for one of the fields in error messages, such as `volume type`. */
+  /** The noun for such a field in error messages, for example `volume type`. */
   readonly noun: string
 }
 
@@ -231,39 +252,42 @@ export interface Field<T = unknown> extends Availability {
   readonly schema: Schema<T>
   /** The Protobuf field number. */
   readonly tag: number
-  /** The field number of the nested Protobuf message that contains the field, if JSON has it inline. */
+  /** The number of the nested Protobuf message that contains the field. Set if the field is inline in JSON. */
   readonly within?: number
   /** Whether validation rejects a missing or zero value. */
   readonly required: boolean
-  /** Overrides whether the field is published as required. */
+  /** Whether OpenAPI publishes the field as required, if that differs from `required`. */
   readonly published?: 'required' | 'optional'
   /** The first version since 1.24 whose OpenAPI v3 documents contain the default. */
   readonly publishDefaultSince?: KubeVersion
   /** The first version that publishes the field as optional. */
   readonly optionalSince?: KubeVersion
   /**
-   * How a zero value (`false`, `0`, `""`, empty list, map or object) is handled: `omit` drops it as if it had not been
-   * sent, `keep` keeps it if it was sent, `write` adds it even if it was not sent.
+   * How decoding handles a zero value (`false`, `0`, `""`, an empty list, map or object). `omit` drops the value,
+   * `keep` keeps it if the client sent it, and `write` adds it even if the client did not send it.
    */
   readonly zeroValue: 'omit' | 'keep' | 'write'
-  /** Whether an empty list or map that was sent is recorded before it is dropped: see `explicit-empty.ts`. */
+  /** Whether to record that the client sent an empty list or map before it is dropped: see `explicit-empty.ts`. */
   readonly emptyCounts?: boolean
   readonly default?: Json
   /**
-   * When a disabled gate drops the field from objects: since a version, `never`, only from new objects (`onCreate`), or
-   * only in writes to the object itself (`main`), not to its status. Unset means always.
+   * When a disabled gate removes the field from objects: since a version, `never`, only from new objects (`onCreate`),
+   * or only in writes to the object itself and not to its status (`main`). If unset, always.
    */
   readonly gateDrops?: KubeVersion | 'never' | 'onCreate' | 'main'
-  /** Whether an object that is empty once the field is dropped because of its gate is dropped too. */
+  /**
+   * Whether the object that contains the field is dropped too, if it is empty after the field was dropped because of
+   * its gate.
+   */
   readonly dropsEmptyOwner?: boolean
   /**
-   * How a strategic merge patch treats an object in this field: `replace` replaces it as a whole, `retainKeys` merges
-   * it and lets the patch list the keys to retain.
+   * How a strategic merge patch handles an object in this field. `replace` replaces the object as a whole. `retainKeys`
+   * merges it, and the patch can list the keys to retain.
    */
   readonly patch?: 'replace' | 'retainKeys'
   /** Purpose of the field in one or two sentences. */
   readonly doc?: string
-  /** The type under which the field was published in Kubernetes versions before `until`, if it differed. */
+  /** The type under which Kubernetes versions before `until` published the field. Set if it was different. */
   readonly earlier?: EarlierType
 }
 
@@ -273,7 +297,7 @@ export interface EarlierType {
   readonly schema: Schema
 }
 
-/** Fields by name. */
+/** The fields of an object, by name. */
 export interface Fields {
   readonly [name: string]: Field
 }
@@ -300,7 +324,7 @@ export interface FieldOptions extends Availability {
   readonly earlier?: EarlierType
 }
 
-/** Creates a field; `tag` is its Protobuf field number. */
+/** Creates a field. `tag` is its Protobuf field number. */
 export function field<S extends Schema>(tag: number, schema: S, options: FieldOptions = {}): Field & { schema: S } {
   const zeroValue = options.zeroValue ?? (schema.type === 'object' ? 'keep' : 'omit')
   return {
@@ -324,7 +348,7 @@ export function field<S extends Schema>(tag: number, schema: S, options: FieldOp
   }
 }
 
-/** Returns the type of strings with values that not every version has. */
+/** Returns a type of strings in which some values exist only in some versions. */
 export function withVersions<V extends string>(
   schema: StringSchema<V>,
   availability: { readonly [value in V]?: Availability },
@@ -332,7 +356,7 @@ export function withVersions<V extends string>(
   return { ...schema, availability: availability as { readonly [value: string]: Availability } }
 }
 
-/** Returns the type without validation of its content, for values that are completed before use. */
+/** Returns the type without validation of its content. For values that are completed later, before they are used. */
 export function unjudged<T>({ check: _check, choice: _choice, ...schema }: ObjectSchema<T>): ObjectSchema<T> {
   return { ...schema, unjudged: true }
 }

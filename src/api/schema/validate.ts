@@ -86,7 +86,7 @@ export function* validateSliced(
 interface Judged {
   readonly value: Json
   readonly path: FieldPath
-  /** The value that it replaces, if known. */
+  /** The value that this value replaces, if known. */
   readonly previous: Json | undefined
 }
 
@@ -95,12 +95,12 @@ class Validation {
   readonly errors: FieldError[] = []
   readonly #context: RuleContext
   readonly #effort: Effort = { isClean: () => this.errors.length === 0, steps: 0, began: undefined, spent: false }
-  /** Texts of errors that are reported only once. */
+  /** The `once` texts of the errors that have been reported. Errors with the same text are reported only once. */
   readonly #reported = new Set<string>()
 
-  /** Whether errors of a user-defined schema name the element of a list. */
+  /** Whether errors of a user-defined schema contain the index of a list element. */
   readonly #namesElements: boolean
-  /** Finds unchanged parts, which need no validation; undefined if all parts are validated. */
+  /** Finds unchanged parts, which need no validation. Undefined if all parts are validated. */
   readonly #changes: Changes | undefined
 
   constructor(context: RuleContext, previous: Json | undefined) {
@@ -126,7 +126,7 @@ class Validation {
     yield* this.#checkWholeSliced(schema, value, path)
   }
 
-  /** Yields to other requests. The time that they take does not count as effort for this value. */
+  /** Lets other requests run. The time that they take does not count as effort for this value. */
   *#rest(): Generator<void, void> {
     if (this.#effort.began === undefined) return yield
     const before = threadMicroseconds()
@@ -138,12 +138,12 @@ class Validation {
     return hasRules(schema) && this.errors.length < maxFaults && this.#changes?.isSame(value, previous) !== true
   }
 
-  /** Returns the element of a list that user-defined schemas may name by the list alone. */
+  /** Returns the path of a list element. For user-defined schemas, this may be the path of the list itself. */
   #elementPath({ lenient }: ListSchema, path: FieldPath, index: number): FieldPath {
     return lenient && !this.#namesElements ? path : at(path, index)
   }
 
-  /** Whether to validate the parts of a value. Reports a value of the wrong type as an error. */
+  /** Whether to validate the parts of a value. Adds an error if the value has the wrong type. */
   #hasJudgedParts(schema: Schema, value: Json, path: FieldPath): boolean {
     if (!schema.lenient || schema.anyType || matchesType(schema, value))
       return value !== null && !schema.skipsParts?.(value, this.#context)
@@ -235,8 +235,8 @@ class Validation {
   }
 
   /**
-   * Returns the value of a field if it needs validation. Reports a missing required field and a forbidden second
-   * choice.
+   * Returns the value of a field if the value needs validation. Reports a missing required field, and a second field of
+   * a choice.
    */
   #partOf(judged: JudgedObject, checked: CheckedField): Json | undefined {
     const { value, path, choice, setFields, unjudged } = judged
@@ -323,7 +323,7 @@ class Validation {
   }
 }
 
-/** Returns the members that those of a new value replace. */
+/** Returns the members of the previous value, for comparison with the members of the new value. */
 function membersBefore({ atomic }: { readonly atomic?: boolean }, previous: Json | undefined): JsonObject | undefined {
   return isObject(previous) && !atomic ? previous : undefined
 }
@@ -332,7 +332,10 @@ function fieldOf({ path, before }: JudgedObject, name: string, value: Json): Jud
   return { value, path: child(path, name), previous: before && own(before, name) }
 }
 
-/** Finds the element that an element of a keyed list replaces. Elements of other lists have no identity. */
+/**
+ * Returns a function that finds the previous element for an element of a keyed list. Elements of other lists have no
+ * identity.
+ */
 function elementsBefore(schema: ListSchema, previous: Json | undefined) {
   if (schema.list !== 'map' || !Array.isArray(previous)) return undefined
   const known = new Map(previous.map((item) => [identityOf(schema, item), item]))
@@ -344,10 +347,10 @@ interface JudgedObject {
   readonly value: JsonObject
   readonly path: FieldPath
   readonly choice: Choice | undefined
-  /** The fields of the choice that are set. */
+  /** Names of those fields of the choice that are set. */
   readonly setFields: readonly string[]
   readonly unjudged: readonly string[] | undefined
-  /** The members of the object that it replaces, if known. */
+  /** The members of the object that is replaced, if known. */
   readonly before: JsonObject | undefined
 }
 

@@ -11,13 +11,13 @@ import type { Schema } from './schema.ts'
 
 /** A range of minor versions. */
 export interface VersionSpan {
-  /** The first minor version of the range. */
+  /** First minor version of the range. */
   readonly first: number
-  /** The first minor version after the range. */
+  /** First minor version after the range. */
   readonly end: number
 }
 
-/** Returns the versions around `version` in which objects of the kind have the same fields and defaults. */
+/** Returns the range of versions around `version` in which objects of the kind have the same fields and defaults. */
 export function spanOf(kind: Kind, { version, vendor }: { version: EmulatedVersion; vendor: Vendor }): VersionSpan {
   const own = minorOf(version)
   const changes = changesOf(kind.schema, vendor)
@@ -28,8 +28,8 @@ export function spanOf(kind: Kind, { version, vendor }: { version: EmulatedVersi
 }
 
 /**
- * Returns the minor versions in which the fields of a type change. The content of a field that the version does not
- * have is not visited, because the field itself already differs between the versions.
+ * Returns the minor versions in which the fields of a type change. Skips the content of a field that the version does
+ * not have, because the field itself already differs between the versions.
  */
 function changesOf(schema: Schema, vendor: Vendor): number[] {
   const changes = new Set<number>()
@@ -40,7 +40,7 @@ function changesOf(schema: Schema, vendor: Vendor): number[] {
   const addPart = ({ since, until, gate }: Availability) => {
     add(since)
     add(until)
-    // A default is filled in only if the gate of its field is enabled.
+    // A default is applied only if the gate of its field is enabled.
     for (const name of gate === undefined ? [] : gateNames(gate)) for (const change of gateChanges(name)) add(change)
   }
   const visit = (part: Schema): void => {

@@ -71,7 +71,7 @@ function unescaped(value: string, term: string): string {
 
 /** All requirements on one field. */
 interface Demand {
-  /** The values that the field must equal. If they differ from each other, no object matches. */
+  /** The values that the field must equal. No object matches if there is more than one. */
   readonly equal: ReadonlySet<string>
   readonly unequal: ReadonlySet<string>
 }

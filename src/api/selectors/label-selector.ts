@@ -1,7 +1,7 @@
 /**
- * Label selectors in query syntax: `a=b,c!=d,e in (f,g),h notin (i),j,!k`. Parsed in one pass in linear time. A syntax
- * error is a 400 with its position. `LabelMatcher` is a selector prepared for many objects: the cost per object depends
- * on the object's labels, not on the length of the selector.
+ * Label selectors in query syntax: `a=b,c!=d,e in (f,g),h notin (i),j,!k`. The parser makes one pass in linear time. It
+ * reports a syntax error as 400 with the position. `LabelMatcher` is a selector prepared for many objects: the cost per
+ * object depends on the object's labels, not on the length of the selector.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { badRequest } from '../model/api-error.ts'
@@ -44,7 +44,7 @@ export interface SelectorObject {
     | undefined
 }
 
-/** Returns the requirements of an object's selector. An unknown operator matches nothing. */
+/** Returns the requirements of an object's selector. A requirement with an unknown operator matches nothing. */
 export function requirementsOf({ matchLabels = {}, matchExpressions = [] }: SelectorObject): Requirement[] {
   return [
     ...Object.entries(matchLabels).map(([key, value]) => ({ op: 'in' as const, key, values: [value] })),
@@ -67,7 +67,7 @@ function requirementOf(key: string, operator: string, values: readonly string[])
 
 /** All requirements on one label. */
 interface Demand {
-  /** Whether the label must be present. */
+  /** Whether an object must have the label. */
   readonly needed: boolean
   readonly forbidden: boolean
   readonly oneOf: ReadonlySet<string> | undefined
@@ -98,8 +98,8 @@ export class LabelMatcher {
   }
 
   /**
-   * The label with the fewest possible values, for use with an index. Undefined if no label is restricted to certain
-   * values.
+   * The label with the smallest set of allowed values, for use with an index. Undefined if the selector restricts no
+   * label to certain values.
    */
   get choice(): { readonly key: string; readonly values: ReadonlySet<string> } | undefined {
     let best: { key: string; values: ReadonlySet<string> } | undefined

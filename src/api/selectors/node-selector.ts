@@ -3,7 +3,7 @@
  * on the node name, which must all be met. A term without requirements matches nothing.
  */
 
-/** The part of a node that selectors use. */
+/** The parts of a node that selectors use. */
 export interface SelectableNode {
   readonly name: string
   label(key: string): string | undefined
@@ -16,7 +16,7 @@ export interface NodeRequirement {
   readonly values?: readonly string[]
 }
 
-/** Requirements that a node must all meet. */
+/** A term of a node selector. A node must meet all its requirements. */
 export interface NodeSelectorTerm {
   readonly matchExpressions?: readonly NodeRequirement[]
   readonly matchFields?: readonly NodeRequirement[]
@@ -67,7 +67,7 @@ function isMet({ operator, values = [] }: NodeRequirement, value: string | undef
   }
 }
 
-/** Returns NaN, which is neither greater nor less than anything, if the text is not an integer. */
+/** Parses an integer. Returns NaN, which is neither greater nor less than any number, if the text is not an integer. */
 function wholeNumber(text = ''): number {
   return /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN
 }

@@ -3,7 +3,10 @@ import type { SelectorObject } from './label-selector.ts'
 
 type Expression = NonNullable<SelectorObject['matchExpressions']>[number]
 
-/** Returns `a=b,c in (d,e),!f`, sorted by key. Throws for an unknown operator. Validates nothing else. */
+/**
+ * Formats a selector as `a=b,c in (d,e),!f`, sorted by key. Throws for an unknown operator. Does not validate anything
+ * else.
+ */
 export function selectorText({ matchLabels = {}, matchExpressions = [] }: SelectorObject): string {
   const equal = Object.entries(matchLabels).map(([key, value]) => ({ key, text: `${key}=${value}` }))
   const further = matchExpressions.map((each) => ({ key: each.key ?? '', text: expressionText(each) }))

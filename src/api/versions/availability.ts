@@ -1,7 +1,8 @@
 /**
- * Availability of a part of the API: the versions that have it, and the feature gate that it needs. Kinds, versions,
- * fields, enum values, sub-resources, columns, admission plugins, roles, flow objects, loops and flags declare it with
- * the same three optional properties. A part that declares none of them exists in every version.
+ * Availability of a part of the API: the versions that have the part, and the feature gate that it needs. Kinds,
+ * versions, fields, enum values, sub-resources, columns, admission plugins, roles, flow objects, loops and flags
+ * declare their availability with the same three optional properties. A part without these properties exists in every
+ * version.
  *
  *     hostUsers: field(37, s.boolean(), { since: '1.25', gate: 'UserNamespacesSupport', doc: '…' })
  *
@@ -20,7 +21,7 @@ export interface Availability {
   readonly gate?: GateCondition
 }
 
-/** One gate, several gates that must all be enabled, or several of which one suffices. */
+/** One gate, several gates that must all be enabled, or several gates of which at least one must be enabled. */
 export type GateCondition = FeatureGate | readonly FeatureGate[] | { readonly anyOf: readonly FeatureGate[] }
 
 /** The emulated version and the enabled feature gates of a server. */
@@ -30,12 +31,12 @@ export interface Emulation {
 }
 
 /**
- * Whether the part is not in the version yet (`later`), no longer in it (`removed`), behind a disabled feature gate
- * (`disabled`), or usable (`available`).
+ * The state of a part: the version does not have it yet (`later`) or no longer has it (`removed`), its feature gate is
+ * disabled (`disabled`), or it is usable (`available`).
  */
 export type AvailabilityState = 'later' | 'removed' | 'disabled' | 'available'
 
-/** Returns the state of a part. Without gates, `disabled` is never returned. */
+/** Returns the state of a part. Never returns `disabled` if no gates are given. */
 export function availabilityOf(
   { since, until, gate }: Availability,
   { version, gates }: Pick<Emulation, 'version'> & Partial<Emulation>,

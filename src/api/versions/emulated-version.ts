@@ -1,6 +1,6 @@
 /**
- * The Kubernetes versions that the server can emulate (`--emulated-version`), and how versions compare. The patch
- * release is the newest one of each version and appears only in `/version` and in the version of simulated nodes.
+ * The Kubernetes versions that the server can emulate (`--emulated-version`), and how versions compare. Each version
+ * has a patch release, the newest one, which appears only in `/version` and in the version of simulated nodes.
  */
 
 /** A minor version of Kubernetes in a definition, such as `1.25`. It may be later than every emulated version. */
@@ -30,10 +30,7 @@ export type EmulatedVersion = keyof typeof patches
 /** All versions that the server can emulate, oldest first. */
 export const emulatedVersions = Object.keys(patches) as readonly EmulatedVersion[]
 
-/**
- * The version that the specification describes, and the oldest one. Definitions without `since` exist from this version
- * on.
- */
+/** The oldest version that the server can emulate. Definitions without `since` exist from this version on. */
 export const oldestVersion: EmulatedVersion = '1.23'
 
 /** The newest version that the server can emulate. */

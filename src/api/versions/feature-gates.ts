@@ -53,17 +53,20 @@ function readState(state: string): GateState {
   return { stage: stages[state[0]!]!, on: state[1] === '+', locked: state[2] === '!' }
 }
 
-/** Features that are enabled although their gate is off by default in some versions. */
+/** Features that are always enabled, even in versions where their gate is off by default. */
 const alwaysOn: readonly FeatureGate[] = ['CustomResourceValidationExpressions']
 
-/** After a gate was removed, its last state applies. Before a gate exists, its feature is disabled. */
+/**
+ * Whether a feature is enabled by default. After the gate was removed, its last state applies. Before the gate exists,
+ * the feature is disabled.
+ */
 function isOnByDefault(name: FeatureGate, version: EmulatedVersion): boolean {
   if (alwaysOn.includes(name)) return true
   const state = changesUpTo(name, version).findLast((each) => each !== 'gone')
   return state !== undefined && readState(state).on
 }
 
-/** Returns the versions in which the default of a gate may differ from that of the version before. */
+/** Returns the versions in which the default of a gate may differ from the preceding version. */
 export function gateChanges(name: FeatureGate): readonly KubeVersion[] {
   return gateFacts[name].split(' ').map((change) => change.split(':')[0] as KubeVersion)
 }
@@ -80,7 +83,7 @@ export function defaultGatesOf(version: EmulatedVersion): Gates {
   return gates
 }
 
-/** Returns the features that are enabled by default in the oldest version, for code without a server. */
+/** Returns the features that are enabled by default in the oldest version. For code that runs without a server. */
 export function defaultGates(): Gates {
   return defaultGatesOf(oldestVersion)
 }

@@ -1,5 +1,6 @@
 /**
- * All functions of rules: those of the language and those that Kubernetes adds, with the versions that introduced them.
+ * All functions that rules can call: the functions of the language and those that Kubernetes adds, with the versions
+ * that introduced them.
  */
 import { type Functions, joinTables } from '../overload.ts'
 import { authorization } from './authorization.ts'

@@ -1,6 +1,7 @@
 /**
- * Questions to the authorizer, from Kubernetes 1.27. A check is an immutable description of a request. The caller
- * provides the authorizer, which must answer synchronously. If it has to wait, it throws `AnswerPending`.
+ * Functions that query the authorizer, from Kubernetes 1.27. A check is an immutable description of a request. The
+ * caller provides the authorizer, which must answer synchronously. If it needs to wait for an answer, it throws
+ * `AnswerPending`.
  */
 import { sizeOf } from '../compare.ts'
 import { type Costs, define, type Functions, type Implementation } from '../overload.ts'
@@ -10,7 +11,7 @@ import { CelError, Opaque, type Value } from '../values.ts'
 /** The attributes of a request to authorize. */
 export interface CheckedAttributes {
   readonly user?: { readonly namespace: string; readonly serviceAccount: string } | undefined
-  /** Set for a request to a path outside the API. */
+  /** The URL path. Set if the request is not for an API resource. */
   readonly path?: string
   readonly group: string
   readonly resource: string
@@ -22,15 +23,15 @@ export interface CheckedAttributes {
   readonly labelSelector?: string
 }
 
-/** The answer to a check. */
+/** The authorizer's answer to a check. */
 export interface AuthorizerAnswer {
   readonly isAllowed: boolean
   readonly reason: string
-  /** Set if the authorizer failed. */
+  /** The error message. Set if the authorizer failed. */
   readonly error?: string | undefined
 }
 
-/** Thrown while an answer is being looked up. The evaluation starts again once the answer is known. */
+/** Thrown while the authorizer looks up an answer. The evaluation starts again once the answer is known. */
 export class AnswerPending {
   readonly answer: Promise<unknown>
 
@@ -39,10 +40,10 @@ export class AnswerPending {
   }
 }
 
-/** Answers a check. Throws `AnswerPending` if it must wait. */
+/** Returns the authorizer's answer to a check. Throws `AnswerPending` if the authorizer must wait for it. */
 export type AskAuthorizer = (attributes: CheckedAttributes) => AuthorizerAnswer
 
-/** The authorizer, or a check in preparation. */
+/** The authorizer, or a check that is being built. */
 class Check extends Opaque {
   readonly kind: 'authorizer' | 'path_check' | 'group_check' | 'resource_check'
   readonly attributes: CheckedAttributes
@@ -109,7 +110,7 @@ const path: Implementation = (_, [value, text]) => {
   return (value as Check).with({ path: text as string }, 'path_check')
 }
 
-/** The cost of reading a selector: a list, and for every second character a requirement with its values. */
+/** Returns the cost of parsing a selector: a list, and one requirement with its values per two characters. */
 const selectorCost = (length: number) => 10 + traversal(length) + times(50, Math.ceil(length / 2))
 const selecting: Costs = {
   actual: ([, selector]) => selectorCost(sizeOf(selector!)),

@@ -1,4 +1,4 @@
-/** Sets (Kubernetes 1.29), further list functions (1.34) and optional values (1.28). */
+/** Functions on sets (Kubernetes 1.29), additional list functions (1.34) and optional values (1.28). */
 import { order } from '../compare.ts'
 import {
   type CallEstimate,
@@ -29,7 +29,7 @@ import {
 
 const sizeOfList = (value: Value | undefined) => (value as CelList).size
 
-/** The cost of comparing each element of one list with each of the other. */
+/** Returns the cost of comparing each element of one list with each element of the other. */
 function pairs(factor: number): Costs {
   return {
     actual: ([a, b]) => 1 + factor * sizeOfList(a) * sizeOfList(b),
@@ -75,7 +75,7 @@ function newList(size: Size, factor = 1): CallEstimate {
   return { cost: traversal(size.max, factor) + listCallCost, size }
 }
 
-/** The cost of a list that is as long as the result. */
+/** Returns the cost of creating a list that is as long as the result. */
 function creating(resultSize: (args: readonly Estimated[]) => Size): Costs {
   return {
     actual: () => listCallCost,
@@ -84,7 +84,9 @@ function creating(resultSize: (args: readonly Estimated[]) => Size): Costs {
   }
 }
 
-/** Kubernetes charges the comparison of all pairs of elements, although fewer are needed here. */
+/**
+ * The cost of comparing all pairs of elements. Kubernetes charges it although this implementation compares fewer pairs.
+ */
 const comparingAll: Costs = {
   actual: ([list]) => selfComparison(list as CelList),
   estimate: ([list]) => sortEstimate(list!.size, 'other'),
@@ -97,13 +99,15 @@ export function selfComparison(list: CelList): number {
   return Math.floor(list.size * list.size * comparisonFactors[isText ? 'text' : 'other']) + listCallCost
 }
 
-/** A depth that is not a constant may be any. */
+/** Estimates the cost of `flatten`. A depth that is not a constant may have any value. */
 function flattening([list, depth]: readonly Estimated[]): CallEstimate {
   const levels = depth === undefined ? 1 : intOr(depth, Number.POSITIVE_INFINITY)
   return newList(list!.size, levels)
 }
 
-/** Returns the value of a constant argument. Negative numbers count as 0. */
+/**
+ * Returns the value of a constant integer argument, or `otherwise` if it is not constant. Negative numbers count as 0.
+ */
 function intOr({ constant }: Estimated, otherwise: number): number {
   return typeof constant === 'number' ? Math.max(constant, 0) : otherwise
 }
@@ -227,7 +231,7 @@ function valueIn(value: Value | undefined): Value {
   return found
 }
 
-/** Whether a value is the default of its type. */
+/** Whether a value is the zero value of its type. */
 function isZero(value: Value): boolean {
   if (value === null || value === false || value === '' || value === 0) return true
   if (value instanceof Double) return value.value === 0

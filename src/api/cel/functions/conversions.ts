@@ -1,4 +1,4 @@
-/** Type conversion functions, and `type` and `dyn`. */
+/** Functions that convert between types, and `type` and `dyn`. */
 import { sizeOf } from '../compare.ts'
 import { type Costs, define, type Functions, type Implementation } from '../overload.ts'
 import { type Size, traversal } from '../size.ts'
@@ -27,7 +27,7 @@ function cannot(from: string, to: string): CelError {
 }
 
 function intOf(value: number): Int {
-  // The bounds themselves are not exact as doubles.
+  // The bounds are rejected too, because doubles cannot represent them exactly.
   if (!Number.isFinite(value) || value <= Number(minInt) || value >= Number(maxInt))
     throw new CelError('integer overflow')
   return toInt(BigInt(Math.trunc(value)))
@@ -85,7 +85,7 @@ function typeNameOf(value: Value): string {
   return typeNames[kind] ?? kind
 }
 
-/** The cost of traversing the whole string or all bytes. A character takes up to four bytes. */
+/** Returns the cost of traversing a whole string or all bytes. A character takes up to four bytes. */
 function copying(resultSize: (size: Size) => Size): Costs {
   return {
     actual: ([value]) => traversal(sizeOf(value!)),

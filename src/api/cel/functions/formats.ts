@@ -1,4 +1,7 @@
-/** Named formats of strings, from Kubernetes 1.31: `format.dns1123Label().validate(text)` returns optional errors. */
+/**
+ * Functions that validate strings against named formats, from Kubernetes 1.31: `format.dns1123Label().validate(text)`
+ * returns optional errors.
+ */
 import {
   asPrefix,
   checkDns1035Label,
@@ -15,7 +18,7 @@ import { ArrayList, CelError, none, Opaque, Optional, type Value } from '../valu
 
 interface FormatRule {
   readonly check: (text: string) => readonly string[]
-  /** Length of the equivalent regular expression, which determines the cost. */
+  /** Length of the equivalent regular expression, from which the cost is computed. */
   readonly patternSize: number
 }
 

@@ -8,7 +8,7 @@ import { textPositions } from './strings.ts'
 
 const comparable = ['int', 'uint', 'double', 'bool', 'duration', 'timestamp', 'string', 'bytes']
 
-/** Costs a traversal of the list and everything in it. The estimate also counts one unit per element. */
+/** The cost of traversing a list with all its content. The estimate also adds one unit per element. */
 const eachElement: Costs = {
   actual: ([list]) => contentCost(list!),
   estimate: ([list]) => ({ cost: times(list!.size.max, 1 + traversal(list!.textSize?.max ?? 0)) }),
@@ -33,7 +33,7 @@ const isSorted: Implementation = ({ budget }, [list]) => {
   return true
 }
 
-/** Returns the smallest or largest element. */
+/** Returns a function that finds the smallest or largest element. */
 function extreme(name: string, direction: 1 | -1): Implementation {
   return ({ budget }, [list]) => {
     budget.work((list as CelList).size)
@@ -51,7 +51,7 @@ const zeros: { readonly [type: string]: Value } = {
   duration: new Duration(0n),
 }
 
-/** Adds elements with the `+` operator of the type. */
+/** Returns a function that adds elements with the `+` operator of the type. */
 function sum(type: string): Implementation {
   const add = operators.get('_+_')!.find(({ kinds }) => kinds[0] === type && kinds[1] === type)!
   return (run, [list]) => {

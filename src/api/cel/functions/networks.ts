@@ -1,6 +1,6 @@
 /**
- * IP addresses and address ranges, which Kubernetes 1.30 adds to the language. Addresses with a zone and IPv4-mapped
- * IPv6 addresses are rejected.
+ * Functions on IP addresses and address ranges, which Kubernetes 1.30 adds to the language. They reject addresses with
+ * a zone and IPv4-mapped IPv6 addresses.
  */
 import { formatIp, type IpAddress, parseIp } from '../../model/ip-range.ts'
 import { sizeOf } from '../compare.ts'
@@ -53,11 +53,11 @@ function widthOf({ family }: IpAddress): number {
   return family === 'IPv4' ? 32 : 128
 }
 
-/** The longest text of an address or range. */
+/** Maximum length of the text of an address or range. */
 const maxText = 64
 const leadingZero = /(?:^|\.)0\d/
 
-/** Returns undefined if the text is not an address. */
+/** Parses an address. Returns undefined if the text is not an address. */
 function readIp(text: string): Ip | undefined {
   if (text.length > maxText || text.includes('%')) return undefined
   const isV6 = text.includes(':')
@@ -91,22 +91,22 @@ function cidrOf(text: Value | undefined): Cidr {
   return cidr
 }
 
-/** The cost of reading a text. Kubernetes estimates one unit regardless of the length. */
+/** Returns the cost of parsing a text. Kubernetes estimates one unit regardless of the length. */
 function reading(factor = 0.1): Costs {
   return { actual: ([text]) => traversal(sizeOf(text!), factor) }
 }
 
-/** Size of an IPv6 address in bytes, the largest that is compared. */
+/** Size in bytes of an IPv6 address, which is the largest value to compare. */
 const maxBytes = 16
 
 interface Compared {
-  /** Whether the other address or range is given as text, which is read first. */
+  /** Whether the other address or range is a text, which must be parsed first. */
   readonly isText: boolean
-  /** Whether the other value is a range, whose address is masked first. */
+  /** Whether the other value is a range, whose address must be masked first. */
   readonly isRange: boolean
 }
 
-/** The cost of comparing the bytes of two addresses. */
+/** Returns the cost of comparing the bytes of two addresses. */
 function comparing({ isText, isRange }: Compared): Costs {
   const bytesCost = (bytes: number) => traversal(2 * bytes) + (isRange ? traversal(bytes) + 1 : 0)
   return {
@@ -121,7 +121,7 @@ function containsRange(outer: Cidr, inner: Cidr): boolean {
   return inner.bits >= outer.bits && outer.contains(inner.address)
 }
 
-/** Returns a test of an address against the ranges of its family. */
+/** Returns a function that tests whether an address is in one of the ranges of its family. */
 function isIn(v4: readonly string[], v6: readonly string[]): Implementation {
   const ranges = [...v4, ...v6].map((text) => readCidr(text)!)
   return (_, [ip]) => ranges.some((range) => range.contains((ip as Ip).address))

@@ -26,7 +26,7 @@ const notCalled: Implementation = () => {
   throw new TypeError('the evaluator handles this operator itself')
 }
 
-/** The cost of a comparison depends on the smaller operand. */
+/** The cost of a comparison, which depends on the smaller operand. */
 const comparing: Costs = {
   actual: (args) => {
     const a = args[0]!
@@ -36,7 +36,7 @@ const comparing: Costs = {
   estimate: ([a, b]) => ({ cost: traversal(Math.min(a!.size.max, b!.size.max)) }),
 }
 
-/** Most comparisons are of scalars. Their size is 1 and need not be computed. */
+/** Whether a value is a scalar. Most comparisons are of scalars, whose size is always 1. */
 function isScalar(value: Value): boolean {
   return typeof value === 'number' || typeof value === 'boolean'
 }
@@ -49,7 +49,7 @@ const joining: Costs = {
   },
 }
 
-/** Kubernetes 1.28 compares numbers of different types. */
+/** The pairs of different number types. They can be compared from Kubernetes 1.28 on. */
 const mixedNumbers = ['int', 'uint', 'double'].flatMap((a, _, all) => all.filter((b) => b !== a).map((b) => [a, b]))
 
 const ordered = ['bool', 'int', 'uint', 'double', 'string', 'bytes', 'timestamp', 'duration']
@@ -94,7 +94,7 @@ export function toUint(value: bigint): Uint {
   return new Uint(value)
 }
 
-/** Throws if the divisor is zero. */
+/** Returns the divisor. Throws if it is zero. */
 function divisor<T extends number | bigint>(value: T, fault: string): T {
   if (Number(value) === 0) throw new CelError(fault)
   return value
@@ -157,7 +157,7 @@ function showKey(key: Value): string {
   return key instanceof Uint || key instanceof Double ? String(key.value) : String(key)
 }
 
-/** `a[?b]` has a value if the index or key is present. */
+/** The overloads of `a[?b]`, which has a value if the index or key is present. */
 const optionalIndex: Overload[] = [
   define('(list(A), int) optional(A)', (_, [list, i]) => itemAt(list as CelList, i as Int)),
   define('(map(A, B), A) optional(B)', (_, [map, key]) => new Optional((map as CelMap).get(key!))),

@@ -21,7 +21,7 @@ class Amount extends Opaque {
     this.quantity = quantity
   }
 
-  /** Equal amounts are equal regardless of their notation. */
+  /** The canonical text. Equal quantities have the same text regardless of their notation. */
   get text(): string {
     return String(this.quantity.nanos)
   }
@@ -30,7 +30,7 @@ class Amount extends Opaque {
 const one = 1_000_000_000n
 const maxShown = 100
 
-/** Kubernetes estimates one unit regardless of the length. */
+/** The cost of parsing a quantity. Kubernetes estimates one unit regardless of the length. */
 const reading: Costs = { actual: ([text]) => traversal(sizeOf(text!)) }
 
 function amountOf(text: Value | undefined): Amount {
@@ -48,7 +48,7 @@ function compared(test: (order: number) => Value): Implementation {
   return (_, [a, b]) => test(compareQuantities((a as Amount).quantity, (b as Amount).quantity))
 }
 
-/** Adds or subtracts a quantity or a whole number. */
+/** Returns a function that adds or subtracts a quantity or a whole number. */
 function plus(sign: 1n | -1n): Implementation {
   return (_, [a, b]) => {
     const other = b instanceof Amount ? b.quantity : { nanos: BigInt(b as Int) * one, form: 'decimal' as const }
@@ -111,12 +111,12 @@ const amounts: Functions = new Map([
   ['sub', sums(-1n)],
 ])
 
-/** Returns the quantity's text, for messages and JSON. */
+/** Returns the text of a quantity for messages and JSON. */
 export function quantityText(value: Opaque): string {
   return value instanceof Amount ? formatQuantity(value.quantity) : value.text
 }
 
-/** A version by semver.org 2.0. Build metadata does not count. */
+/** A version according to semver.org 2.0. Build metadata is ignored in comparisons. */
 class Semver extends Opaque {
   readonly kind = 'semver'
   readonly numbers: readonly bigint[]
@@ -166,7 +166,7 @@ function semverOf(text: Value | undefined, normalize: Value | undefined): Semver
 
 function compareSemver(a: Semver, b: Semver): number {
   for (const [i, part] of a.numbers.entries()) if (part !== b.numbers[i]) return part < b.numbers[i]! ? -1 : 1
-  // A version without identifiers follows its pre-releases.
+  // A version without pre-release identifiers is newer than its pre-releases.
   if (a.identifiers.length === 0 || b.identifiers.length === 0)
     return Math.sign(b.identifiers.length - a.identifiers.length)
   for (const [i, part] of a.identifiers.entries()) {
@@ -177,7 +177,7 @@ function compareSemver(a: Semver, b: Semver): number {
   return a.identifiers.length === b.identifiers.length ? 0 : -1
 }
 
-/** Numbers precede words. */
+/** Compares two pre-release identifiers. Numbers precede words. */
 function compareIdentifiers(a: string, b: string): number {
   const [isNumber, isOtherNumber] = [/^\d+$/.test(a), /^\d+$/.test(b)]
   if (isNumber && isOtherNumber) return a.length === b.length ? (a < b ? -1 : 1) : a.length - b.length < 0 ? -1 : 1

@@ -21,7 +21,7 @@ type Texts = readonly [string, string, string]
 
 const texts = (args: readonly Value[]) => args as unknown as Texts
 
-/** The cost of traversing the string this many times. */
+/** Returns the cost of traversing the string this many times. */
 function passes(count: number, result?: (size: Size) => Size): Costs {
   return {
     actual: ([text]) => traversal(sizeOf(text!), count / 10),
@@ -35,7 +35,7 @@ function passes(count: number, result?: (size: Size) => Size): Costs {
 const sameSize = (size: Size) => size
 const searching: Costs = { ...passes(1), actual: ([text]) => Math.floor(Buffer.byteLength(text as string) / 10) }
 
-/** Prefixes and suffixes are compared up to the length of the second string. */
+/** The cost of comparing a prefix or suffix, which depends on the length of the second string. */
 const ofArgument: Costs = {
   actual: ([, part]) => traversal(sizeOf(part!)),
   estimate: ([, part]) => ({ cost: traversal(part!.size.max) }),
@@ -46,7 +46,9 @@ const ofBoth: Costs = {
   estimate: ([text, part]) => ({ cost: times(traversal(text!.size.max), traversal(part!.size.max)) }),
 }
 
-/** A search cannot be interrupted and may compare every character with every other. */
+/**
+ * Maximum number of steps of a search. A search cannot be interrupted and may compare every character with every other.
+ */
 const maxSearchSteps = 40_000_000
 
 function beforeSearch({ budget }: Run, text: string, part: string): void {
@@ -61,7 +63,7 @@ const includes: Implementation = (run, args) => {
   return text.includes(part)
 }
 
-/** Returns one string per character. Each costs as much memory as ten characters of a whole string. */
+/** Returns one string per character. Each of them takes as much memory as ten characters of a long string. */
 function lettersOf(budget: Budget, text: string): string[] {
   budget.allocate(10 * text.length)
   return [...text]
@@ -131,7 +133,7 @@ const replace: Implementation = (run, args) => {
 
 interface Cutting {
   readonly separator: string
-  /** Maximum number of pieces. The last one is the remainder. */
+  /** Maximum number of pieces. The last piece contains the remainder of the string. */
   readonly limit: number
 }
 
@@ -177,12 +179,12 @@ const joining: Costs = {
   },
 }
 
-/** A negative limit is none. */
+/** Converts the limit of a function to a number of pieces. A negative limit means no limit. */
 function pieces(limit: number): number {
   return limit < 0 ? Number.POSITIVE_INFINITY : limit
 }
 
-/** A replacement can make a string longer, depending on the replaced text. */
+/** Estimates the result of `replace`. A replacement can make a string longer, depending on the replaced text. */
 function replacing([text, old, next]: readonly Estimated[]): CallEstimate {
   const { size } = text!
   const count = old!.size.min === 0 ? size.max + 1 : Math.ceil(size.max / old!.size.min)

@@ -1,4 +1,4 @@
-/** `strings.quote` and the method `format` of strings, from Kubernetes 1.29. */
+/** The function `strings.quote` and the string method `format`, from Kubernetes 1.29. */
 import { sizeOf } from '../compare.ts'
 import { define, type Functions, type Implementation, introducedIn, type Run } from '../overload.ts'
 import { traversal } from '../size.ts'
@@ -40,7 +40,7 @@ function quote({ budget }: Run, text: string): string {
 
 const maxDepth = 100
 
-/** The text of a value for `%s`. */
+/** Returns the text of a value for the verb `%s`. */
 function textOf(value: Value, depth = 0): string {
   if (depth > maxDepth) throw new CelError('value is nested too deeply')
   if (value === null) return 'null'
@@ -96,7 +96,7 @@ function hexText(value: Value): string {
     : integerIn(value, 'hex').toString(16)
 }
 
-/** `precision` is the number of digits after the point, 6 if absent. */
+/** Formats a value for one verb. `precision` is the number of digits after the decimal point. Defaults to 6. */
 function clauseText(clause: string, value: Value, precision: number): string {
   switch (clause) {
     case 's':

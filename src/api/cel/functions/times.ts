@@ -1,4 +1,4 @@
-/** Accessors of timestamps, in UTC or a time zone, and of durations. */
+/** Functions that access the parts of timestamps, in UTC or a time zone, and of durations. */
 import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 import { define, type Functions, type Implementation, type Overload } from '../overload.ts'
 import { offsetOf } from '../time-text.ts'
@@ -28,7 +28,10 @@ function floorDivide(a: bigint, b: bigint): bigint {
   return (a - rest) / b
 }
 
-/** Creating a format is slow, so those of the zones used by rules are cached. */
+/**
+ * Maximum number of cached date formats. Creating a format is slow, so the formats of the zones that rules use are
+ * cached.
+ */
 const maxFormats = 50
 const formats = new BoundedMap<string, Intl.DateTimeFormat>(maxFormats)
 
@@ -47,7 +50,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return made
 }
 
-/** Converting to a time zone costs a hundred times as much as a typical function. */
+/** Cost of a conversion to a time zone in steps, a hundred times that of a typical function. */
 const zoneSteps = 2000
 
 function ofTimestamp(read: (date: Date) => number): Overload[] {

@@ -18,14 +18,14 @@ const form = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^
 const control = /[\u0000-\u001f\u007f]/
 const badEscape = /%(?![0-9a-fA-F]{2})/
 
-/** Returns undefined if the text is not a URL. */
+/** Parses a URL. Returns undefined if the text is not a URL. */
 function parseUrl(text: string): UrlValue | undefined {
   if (text === '' || text.length > maxUrl || control.test(text)) return undefined
   const match = form.exec(text)
   if (match === null) return undefined
   const [, scheme = '', authority = '', path = '', query = ''] = match
   if (scheme === '' && !text.startsWith('/')) return undefined
-  // The rest of a URL without a path, such as mailto, is not parsed.
+  // In a URL without a path, such as mailto, the text after the scheme is not parsed.
   const isOpaque = match[2] === undefined && scheme !== '' && !path.startsWith('/')
   if (!isOpaque && badEscape.test(path)) return undefined
   const host = readHost(authority)
@@ -46,7 +46,7 @@ function escapePath(path: string): string {
   return path.replaceAll(/[^A-Za-z0-9\-._~!$&'()*+,;=:@/%]+/gu, (found) => encodeURIComponent(found.toWellFormed()))
 }
 
-/** The cost of the test is one unit regardless of the length of the text, as in Kubernetes. */
+/** Whether the text is a URL. The cost is one unit regardless of the length of the text, as in Kubernetes. */
 function isUrl(budget: Budget, text: string): boolean {
   budget.work(text.length)
   return parseUrl(text) !== undefined

@@ -1,7 +1,7 @@
 /**
  * Encodes and decodes Protobuf documents for API clients: objects and lists of the given kinds, Statuses, delete
- * options, discovery, and watch events. Decoded documents are treated like the same JSON. Callers that want Protobuf
- * pass this to the client (`client/requests/content-form.ts`). Custom resources have no Protobuf encoding and remain
+ * options, discovery, and watch events. Decoded documents are treated like the same JSON. To use Protobuf, callers pass
+ * an instance to the client (`client/requests/content-form.ts`). Custom resources have no Protobuf encoding and remain
  * JSON.
  */
 import { WireError, WireReader } from '../../../wire/protobuf/protobuf-wire.ts'
@@ -25,7 +25,7 @@ export const discoveryTypes = {
   APIResourceList: meta.apiResourceList,
 }
 
-/** The types that are the same in every group. */
+/** The types that are identical in every group. */
 const sharedTypes = new Map<string, ObjectSchema>(
   Object.entries({ ...discoveryTypes, Status: meta.status, DeleteOptions: meta.deleteOptions }),
 )
@@ -36,7 +36,7 @@ export interface StreamedEvent {
 }
 
 const lengthBytes = 4
-/** Maximum size of a document, more than any object that this server stores. */
+/** Maximum size of a document in bytes, larger than any object that this server stores. */
 const maxFrameBytes = 16 * 1024 * 1024
 
 /** Encodes and decodes documents of the given kinds. */
@@ -55,7 +55,7 @@ export class ProtobufDocuments {
     }
   }
 
-  /** Returns undefined for a document without a Protobuf encoding. */
+  /** Encodes a document. Returns undefined if the document has no Protobuf encoding. */
   write(document: JsonObject): Buffer | undefined {
     const type = { apiVersion: String(document.apiVersion ?? ''), kind: String(document.kind ?? '') }
     const schema = this.#find(type.apiVersion, type.kind)
@@ -64,7 +64,7 @@ export class ProtobufDocuments {
     return seal(type, writeMessage(schema, value as JsonObject, { vendor: this.#vendor }))
   }
 
-  /** Throws WireError if the bytes are not a document of a known type. */
+  /** Decodes a document. Throws WireError if the bytes are not a document of a known type. */
   read(bytes: Uint8Array): JsonObject {
     const { apiVersion, kind, message } = open(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
     const schema = this.#find(apiVersion, kind)
@@ -95,7 +95,7 @@ export class ProtobufDocuments {
   }
 }
 
-/** Yields frames without their lengths. The parts of a frame are joined once it is complete. */
+/** Yields the frames of a stream without their length fields. The parts of a frame are joined once it is complete. */
 async function* framesIn(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let parts: Uint8Array[] = []
   let size = 0
@@ -114,7 +114,7 @@ async function* framesIn(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buff
   }
 }
 
-/** Returns the end of the first frame, or the end of its length field if that is incomplete. */
+/** Returns the end of the first frame, or the end of its length field if that field is incomplete. */
 function frameEnd(bytes: Buffer): number {
   if (bytes.length < lengthBytes) return lengthBytes
   const end = lengthBytes + bytes.readUInt32BE(0)

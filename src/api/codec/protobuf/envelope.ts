@@ -15,10 +15,10 @@ export interface Envelope extends DocumentType {
 }
 
 const prefix = Buffer.from([0x6b, 0x38, 0x73, 0x00])
-/** Empty content encoding and content type. */
+/** The end of an envelope: an empty content encoding and content type. */
 const end = Buffer.from([0x1a, 0, 0x22, 0])
 
-/** Returns the bytes before and after a document's message of this length. */
+/** Returns the bytes that precede and follow a message of this length in its envelope. */
 export function envelopeOf({ apiVersion, kind }: DocumentType, length: number): { before: Buffer; after: Buffer } {
   const writer = new WireWriter(prefix.length)
   writer.message(1, (type) => {
@@ -37,7 +37,7 @@ export function seal(type: DocumentType, message: Buffer): Buffer {
   return Buffer.concat([before, message, after])
 }
 
-/** Throws WireError if the bytes are not an envelope. */
+/** Decodes an envelope. Throws WireError if the bytes are not an envelope. */
 export function open(bytes: Buffer): Envelope {
   if (bytes.length === 0) throw new WireError('the message is empty')
   if (!bytes.subarray(0, prefix.length).equals(prefix)) throw new WireError('the prefix 6b 38 73 00 is missing')
@@ -69,7 +69,7 @@ function refuse(name: string, value: string): void {
     throw new WireError(`${name} ${JSON.stringify(value.slice(0, 50))} is not accepted`)
 }
 
-/** A content type is accepted only if it is Protobuf. */
+/** Whether a content encoding or content type is empty or Protobuf. */
 function isProtobuf(name: string, value: string): boolean {
   return name === 'contentType' && /^application\/vnd\.[a-z]+\.protobuf$/.test(value)
 }

@@ -3,15 +3,15 @@
  * used for writing (`write.ts`) and reading (`read.ts`).
  *
  * Protobuf and JSON differ in structure in two cases. Fields that are inline in JSON may be in a separate message
- * (`within`), such as the source of a volume. And a list that is the value of a map, or is `wrapped`, is a message
- * whose field 1 has the elements, because neither a map nor the `Verbs` message of Kubernetes can hold a bare list.
+ * (`within`), such as the source of a volume. A list that is the value of a map, or that is `wrapped`, is encoded as a
+ * message whose field 1 contains the elements, because a Protobuf map cannot contain lists.
  */
 import { memoizeByObject } from '../../../base/collections/memoize-by-object.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import type { Field, Fields, ObjectSchema, Schema } from '../../schema/schema.ts'
 
 export interface Message {
-  /** Sorted by field number, which is the order of writing. */
+  /** The parts of the message, sorted by field number. They are written in this order. */
   readonly parts: readonly Part[]
   readonly byNumber: ReadonlyMap<number, Part>
 }
@@ -23,12 +23,12 @@ export interface MessageField {
   readonly name: string
   readonly schema: Schema
   /**
-   * Whether the field is written even if it is absent or zero. Kubernetes does that for every plain value whose absence
-   * has no meaning, and for every object that JSON always includes. A field that distinguishes zero from absent is
-   * written only if present.
+   * Whether the field is written even if it is absent or zero. Kubernetes writes every plain value whose absence has no
+   * meaning, and every object that JSON always includes. A field that distinguishes zero from absent is written only if
+   * present.
    */
   readonly always: boolean
-  /** Whether zero means the same as absent, so that a zero is not read. */
+  /** Whether zero means the same as absent. The decoder then omits a zero. */
   readonly omitsZero: boolean
   readonly inlined?: undefined
 }
@@ -91,7 +91,8 @@ function isAlwaysWritten({ type }: Schema, zeroValue: Field['zeroValue']): boole
 }
 
 /**
- * Returns the schema of a value on the wire. JSON that is a typed message has the message that the vendor describes.
+ * Returns the schema that a value has in Protobuf. The vendor describes the message of JSON that is a typed message in
+ * Protobuf.
  */
 export function onWire(schema: Schema, vendor: Vendor | undefined): Schema {
   if (schema.type !== 'any' || schema.described === undefined) return schema

@@ -1,11 +1,11 @@
 /**
  * Decodes Protobuf messages to JSON values by their schema. The result is what a client would have sent as JSON and is
- * processed in the same way (api/schema/normalize.ts). Only the encoding is checked here.
+ * processed in the same way (api/schema/normalize.ts). The decoder checks only the encoding.
  *
  * By the rules of the wire format, unknown fields are skipped, the last of repeated single values counts, and repeated
- * messages are merged. The decoder rejects groups, which our messages never had, values of another wire type, text that
- * is not UTF-8, and more values than a JSON body may have. Errors name the field. The decoder yields periodically
- * because messages can be large.
+ * messages are merged. The decoder rejects groups (an obsolete encoding), values of another wire type, text that is not
+ * UTF-8, and more values than a JSON body may have. Errors name the field. The decoder yields periodically because
+ * messages can be large.
  */
 
 import { runToCompletion } from '../../../base/concurrency/time-slice.ts'
@@ -28,8 +28,8 @@ import { maxValues, tooManyValues } from '../json-scan.ts'
 import { type Message, type MessageField, messageOf, onWire } from './message.ts'
 
 /**
- * Throws WireError for malformed messages and ApiError for too many values. `vendor` selects the names if messages
- * differ by vendor.
+ * Decodes a message. Throws WireError for malformed messages and ApiError for too many values. `vendor` selects the
+ * names if messages differ by vendor.
  */
 export function readMessage(schema: ObjectSchema, bytes: Uint8Array, vendor?: Vendor): JsonObject {
   return runToCompletion(readSliced(schema, bytes, vendor))
@@ -45,7 +45,10 @@ const stepFields = 1000
 
 const packed: WireType = 2
 
-/** Maximum number of fields of a message, on all levels. A value takes up to four, and clients send zero values too. */
+/**
+ * Maximum number of fields of a message, on all levels. A value takes up to four fields, and clients send zero values
+ * too.
+ */
 const maxFields = 4 * maxValues
 
 class MessageReader {
@@ -80,7 +83,7 @@ class MessageReader {
     }
   }
 
-  /** Reads a message, or an element of a list of messages. */
+  /** Reads a single message, or one element of a list of messages. */
   *#objectField({ name, schema }: MessageField, inner: ObjectSchema, object: JsonObject): Generator<void, void> {
     const before = own(object, name)
     const isList = schema.type === 'list'
@@ -124,12 +127,15 @@ class MessageReader {
     }
   }
 
-  /** Counts one more member or element. */
+  /** Counts one additional member or element. */
   #count(): void {
     if (++this.#values > maxValues) throw tooManyValues()
   }
 
-  /** `before` is the value of an earlier occurrence of the field. Returns undefined if the field counts as absent. */
+  /**
+   * Reads a value. `before` is the value of an earlier occurrence of the field. Returns undefined if the field counts
+   * as absent.
+   */
   #value(schema: Schema, before: Json | undefined): Json | undefined {
     switch (schema.type) {
       case 'string':
@@ -166,14 +172,17 @@ class MessageReader {
     return object
   }
 
-  /** Reads JSON in bytes, or in its typed message. */
+  /** Reads JSON that is encoded as bytes or as a typed message. */
   #readAny(schema: AnySchema, before: Json | undefined): Json | undefined {
     if (schema.alternatives !== undefined) return this.#readAlternative(schema.alternatives, before)
     const described = onWire(schema, this.#vendor)
     return described.type === 'any' ? this.#any() : this.#value(described, before)
   }
 
-  /** A schema or list takes precedence over the boolean, which is also present next to a schema. */
+  /**
+   * Reads a value that is a boolean, a list or a schema. The list or schema takes precedence, because the boolean is
+   * also present next to a schema.
+   */
   #readAlternative({ boolean, list, object }: Alternatives, before: Json | undefined): Json | undefined {
     let allows = typeof before === 'boolean' ? before : undefined
     let items: Json[] | undefined = Array.isArray(before) ? before : undefined
@@ -201,11 +210,11 @@ class MessageReader {
     return schema.wrapped ? this.#wrapped(schema, items) : this.#listed(schema.items, items)
   }
 
-  /** Integers may be sent one by one, or packed in one field. */
+  /** Reads one element of a list. Integers may be sent one by one, or packed in one field. */
   #item(schema: Schema, items: Json[]): void {
     if (schema.type !== 'integer' || this.#wire.wireType !== packed) {
       this.#count()
-      // An element exists even if it is empty.
+      // Even an empty element is added to the list.
       items.push(this.#value(schema, undefined) ?? null)
       return
     }
@@ -240,14 +249,14 @@ class MessageReader {
     return map
   }
 
-  /** Returns zero if there is no text. An empty text is rejected, as in JSON. */
+  /** Reads a quantity. Returns zero if the message has no text. Rejects an empty text, as in JSON. */
   #quantity(): string {
     const text = this.#inner((field) => (field === 1 ? this.#wire.string() : undefined))
     if (text === '') throw new WireError('"" is not a quantity')
     return text ?? '0'
   }
 
-  /** Returns undefined if there is no time. */
+  /** Reads a time. Returns undefined if the message has no time. */
   #time({ micro }: TimeSchema): string | undefined {
     let seconds: number | bigint = 0
     let nanos = 0
@@ -277,7 +286,7 @@ class MessageReader {
     return type === 0 ? number : text
   }
 
-  /** Reads raw JSON in bytes. */
+  /** Reads raw JSON that is encoded as bytes. */
   #any(): Json | undefined {
     let bytes: Uint8Array | undefined
     this.#inner((field) => {
@@ -303,13 +312,13 @@ class MessageReader {
   }
 }
 
-/** Returns the type of a single message field, or of the elements of a list. */
+/** Returns the message type of a single field, or of the elements of a list. */
 function objectIn(schema: Schema, vendor: Vendor | undefined): ObjectSchema | undefined {
   const one = onWire(schema.type === 'list' && !schema.wrapped ? schema.items : schema, vendor)
   return one.type === 'object' ? one : undefined
 }
 
-/** Returns the value of a map entry that has only a key. */
+/** Returns the value of a map entry that contains only a key. */
 function absent(schema: Schema): Json {
   const { type } = schema
   if (type === 'string' || type === 'bytes') return ''
@@ -320,14 +329,16 @@ function absent(schema: Schema): Json {
 const maxSeconds = 253_402_300_799
 const minSeconds = -62_135_596_800
 
-/** Formats a time in seconds, within the years 1 to 9999. Finer precision than the field supports is dropped. */
+/**
+ * Formats a time in seconds, within the years 1 to 9999. Drops digits that are finer than the precision of the field.
+ */
 function timeText(seconds: number | bigint, nanos: number): string {
   if (seconds < minSeconds || seconds > maxSeconds || nanos < 0 || nanos > 999_999_999)
     throw new WireError('the time is out of range')
   return new Date(Number(seconds) * 1000).toISOString().slice(0, 19)
 }
 
-/** Prefixes the error with the name of the field: `spec.template.spec: field 1 has wire type 0, not 2`. */
+/** Adds the name of the field in front of the error: `spec.template.spec: field 1 has wire type 0, not 2`. */
 function placed(error: unknown, name: string): unknown {
   if (error instanceof WireError) {
     const inner = error instanceof PlacedError ? `${error.path}` : ''
@@ -335,7 +346,7 @@ function placed(error: unknown, name: string): unknown {
     return new PlacedError(inner === '' ? name : `${name}.${inner}`, what)
   }
   if (!(error instanceof ApiError) || error.code !== 400) return error
-  // An error from embedded JSON.
+  // The error comes from embedded JSON.
   return new PlacedError(name, error.message)
 }
 

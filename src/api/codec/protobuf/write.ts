@@ -1,12 +1,12 @@
 /**
  * Encodes JSON values as Protobuf messages by their schema.
  *
- * The value is in the normal form of its schema (api/schema/decode.ts), like everything that this server holds, so the
- * encoder rejects nothing. Types whose JSON and Protobuf forms differ (times, quantities, bytes, arbitrary JSON) are
+ * The value is in the normal form of its schema (api/schema/decode.ts), like all objects in this server, so the encoder
+ * never rejects a value. Types whose JSON and Protobuf forms differ (times, quantities, bytes, arbitrary JSON) are
  * listed in `#plain`. A message with very many values takes a while, so the encoder yields periodically.
  *
  * JSON that is kept as sent but is a typed message in Protobuf, such as the schema of a custom resource, may contain
- * values that do not fit the message. These are omitted.
+ * values that do not fit the message. The encoder omits such values.
  */
 
 import { runToCompletion } from '../../../base/concurrency/time-slice.ts'
@@ -19,7 +19,7 @@ import { sortedKeys, stringifyStored } from '../json.ts'
 import { type Message, messageOf, onWire } from './message.ts'
 
 export interface WriteOptions {
-  /** Estimated length of the message. */
+  /** Estimated length of the message in bytes. */
   readonly size?: number
   /** The vendor whose names the message uses, if messages differ by vendor. */
   readonly vendor?: Vendor
@@ -95,7 +95,7 @@ class MessageWriter {
     yield* this.#message(number, described, isObject(value) ? fitting(described, value) : {})
   }
 
-  /** Encodes a boolean, a list or a schema. With a schema the boolean is also written, as true. */
+  /** Encodes a boolean, a list or a schema. If there is a schema, also writes true for the boolean. */
   *#writeAlternative(number: number, { boolean, list, object }: Alternatives, value: Json): Generator<void, void> {
     const start = this.#wire.begin(number)
     if (boolean !== undefined) this.#wire.bool(boolean, value !== false)
@@ -172,23 +172,23 @@ class MessageWriter {
     }
   }
 
-  /** Encodes a message with one text: a quantity, or raw JSON. */
+  /** Encodes a message that contains only a text: a quantity, or raw JSON. */
   #textIn(number: number, text: string): void {
     const start = this.#wire.begin(number)
     this.#wire.string(1, text)
     this.#wire.end(start)
   }
 
-  /** Encodes seconds and nanoseconds since 1970. */
+  /** Encodes a time as seconds and nanoseconds since 1970. */
   #time(number: number, text: string): void {
     const start = this.#wire.begin(number)
     this.#wire.integer(1, Math.floor(Date.parse(text) / 1000))
-    // 2026-01-02T03:04:05.123456Z has microseconds after its dot.
+    // In `2026-01-02T03:04:05.123456Z`, the digits after the dot are microseconds.
     this.#wire.integer(2, text[19] === '.' ? Number(text.slice(20, 26)) * 1000 : 0)
     this.#wire.end(start)
   }
 
-  /** Encodes an integer or a string: which of the two it is, and both values. */
+  /** Encodes a value that is an integer or a string: its type, and both values. */
   #intOrString(number: number, value: number | string): void {
     const isText = typeof value === 'string'
     const start = this.#wire.begin(number)
@@ -199,7 +199,7 @@ class MessageWriter {
   }
 }
 
-/** A schema whose values contain other values, possibly very many. */
+/** A schema whose values contain other values, possibly very many of them. */
 type Holder = ObjectSchema | ListSchema | MapSchema | KeptSchema
 
 /** JSON that is a typed message in Protobuf. */
@@ -210,7 +210,7 @@ function holdsValues(schema: Schema): schema is Holder {
   return schema.type === 'object' || schema.type === 'list' || schema.type === 'map'
 }
 
-/** Returns the members of an object kept as sent that fit its message. */
+/** Returns those members of an object kept as sent that fit its message. */
 function fitting({ fields }: ObjectSchema, object: JsonObject): JsonObject {
   const members = Object.entries(object).filter(([name, value]) => Object.hasOwn(fields, name) && value !== undefined)
   return Object.fromEntries(

@@ -2,10 +2,10 @@
 import { own } from '../../json/json.ts'
 import { addQuantities, compareQuantities, formatQuantity, parseQuantity, type Quantity } from '../quantity.ts'
 
-/** Quantities by resource name. */
+/** Quantities by the name of the resource. */
 export type Amounts = ReadonlyMap<string, Quantity>
 
-/** Amounts as written in objects. */
+/** Amounts in the form that objects contain: a text for each resource. */
 export interface WrittenAmounts {
   readonly [name: string]: string
 }
@@ -13,28 +13,28 @@ export interface WrittenAmounts {
 export const one: Quantity = { nanos: 1_000_000_000n, form: 'decimal' }
 const none: Quantity = { nanos: 0n, form: 'decimal' }
 
-/** Returns a quantity of whole units. */
+/** Returns a quantity of this number of whole units. */
 export function wholes(count: number): Quantity {
   return { nanos: BigInt(count) * one.nanos, form: 'decimal' }
 }
 
-/** An invalid quantity counts as zero. Validated objects contain none. */
+/** Parses the amounts of an object. An invalid quantity counts as zero, but validated objects contain none. */
 export function readAmounts(written: WrittenAmounts = {}): Map<string, Quantity> {
   return new Map(Object.keys(written).map((name) => [name, readAmount(written, name) ?? none]))
 }
 
-/** Returns one quantity of a written list; undefined if it is absent or malformed. */
+/** Returns one quantity of a list of amounts. Undefined if it is absent or malformed. */
 export function readAmount(written: WrittenAmounts | undefined, name: string): Quantity | undefined {
   const text = written && own(written, name)
   return typeof text === 'string' ? parseQuantity(text) : undefined
 }
 
-/** Formats the amounts for objects. */
+/** Formats amounts as texts for objects. */
 export function writeAmounts(amounts: Amounts): { [name: string]: string } {
   return Object.fromEntries([...amounts].map(([name, amount]) => [name, formatQuantity(amount)]))
 }
 
-/** Returns the sum of two amounts. */
+/** Returns the sum of two lists of amounts. */
 export function add(a: Amounts, b: Amounts): Map<string, Quantity> {
   const sum = new Map(a)
   addTo(sum, b)
@@ -51,7 +51,7 @@ export function negative(amounts: Amounts): Map<string, Quantity> {
   return new Map([...amounts].map(([name, { nanos, form }]) => [name, { nanos: -nanos, form }]))
 }
 
-/** Raises each amount of the first to that of the second if the latter is larger. */
+/** Raises each amount of the first list to that of the second list if the second is larger. */
 export function raiseTo(result: Map<string, Quantity>, amounts: Amounts): void {
   for (const [name, amount] of amounts) {
     const known = result.get(name)
@@ -69,7 +69,7 @@ export function above(amounts: Amounts): Map<string, Quantity> {
   return new Map([...amounts].filter(([, { nanos }]) => nanos > 0n))
 }
 
-/** Returns zero for a negative amount, because usage cannot be negative. */
+/** Returns the amount, or zero if it is negative, because usage cannot be negative. */
 export function atLeastNone(amount: Quantity): Quantity {
   return amount.nanos < 0n ? none : amount
 }

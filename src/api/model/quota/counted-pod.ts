@@ -1,6 +1,6 @@
 /**
- * The fields of a pod that quotas use. No others are included, so that controllers and admission compute the same
- * usage.
+ * The fields of a pod that quotas use. Controllers and admission compute the usage from these fields only, so both get
+ * the same result.
  */
 import type { ApiObject } from '../object.ts'
 import type { Quantity } from '../quantity.ts'
@@ -54,7 +54,7 @@ export function hasPodResources({ spec = {} }: CountedPod): boolean {
 
 /**
  * Returns the amounts that a pod needs at the same time. Init containers run one after the other, next to the sidecars
- * that started before them. Amounts of the pod itself replace those of its containers.
+ * that started before them. Amounts specified for the pod itself replace those of its containers.
  */
 export function podAmounts({ spec = {} }: CountedPod, list: keyof Resources): Map<string, Quantity> {
   const running = new Map<string, Quantity>()
@@ -78,7 +78,7 @@ export function containersOf({ spec = {} }: CountedPod): readonly CountedContain
   return [...(spec.containers ?? []), ...(spec.initContainers ?? [])]
 }
 
-/** Whether any affinity term of the pod refers to other namespaces. */
+/** Whether any affinity term of the pod refers to pods in other namespaces. */
 export function looksElsewhere({ spec = {} }: CountedPod): boolean {
   const { podAffinity, podAntiAffinity } = spec.affinity ?? {}
   return [podAffinity, podAntiAffinity].flatMap(termsOf).some(({ namespaces = [], namespaceSelector }) => {

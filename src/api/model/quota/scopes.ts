@@ -28,7 +28,7 @@ export function requirementsOf({ scopes = [], scopeSelector }: ScopedSpec): Scop
   return [...scopes.map((scopeName) => ({ scopeName, operator: 'Exists' })), ...(scopeSelector?.matchExpressions ?? [])]
 }
 
-/** Each scope matches objects of one kind only: pods, or claims. */
+/** Whether an object meets a condition. Each scope matches objects of one kind only: pods, or claims. */
 export function holds({ scopeName = '', ...requirement }: ScopeRequirement, type: CountedType, object: ApiObject) {
   if (scopeName === 'VolumeAttributesClass') return isVolumeClaims(type) && hasAttributesClass(object, requirement)
   return isPods(type) && (byScope[scopeName]?.(asPod(object), requirement) ?? false)
@@ -44,7 +44,10 @@ interface CountedClaim {
   }
 }
 
-/** A claim that changes its class refers to several classes. One of them is enough. */
+/**
+ * Whether a claim meets a condition on its VolumeAttributesClass. A claim that changes its class refers to several
+ * classes, and one of them is enough.
+ */
 function hasAttributesClass(object: ApiObject & CountedClaim, requirement: Requirement): boolean {
   const { spec = {}, status = {} } = object
   const {
@@ -55,7 +58,7 @@ function hasAttributesClass(object: ApiObject & CountedClaim, requirement: Requi
   return names.length === 0 ? fits('', requirement) : names.some((name) => fits(name!, requirement))
 }
 
-/** Whether the class name of an object meets a requirement; '' if the object has no class. */
+/** Whether the class name of an object meets a requirement. The name is empty if the object has no class. */
 function fits(name: string, { operator, values = [] }: Requirement): boolean {
   if (operator === 'Exists') return name !== ''
   if (operator === 'DoesNotExist') return name === ''
@@ -78,7 +81,7 @@ function hasDeadline({ spec = {} }: CountedPod): boolean {
   return spec.activeDeadlineSeconds !== undefined && spec.activeDeadlineSeconds >= 0
 }
 
-/** Resources of the pod itself count instead of those of its containers. */
+/** Whether the pod has any requests or limits. Resources of the pod itself count instead of those of its containers. */
 function asksForAnything(pod: CountedPod): boolean {
   const parts = hasPodResources(pod) ? [pod.spec!] : containersOf(pod)
   return parts.some(({ resources = {} }) =>

@@ -1,8 +1,8 @@
 /**
- * Computes the quota usage of an object. Every object counts as one of its kind (`count/deployments.apps`), some also
- * under a plain name (`configmaps`). Pods count by their requests and limits, services by their node ports and load
- * balancers, volume claims by their requested storage, also per storage class, and resource claims by the devices that
- * they request of each class.
+ * Computes the quota usage of an object. Every object counts as one object of its kind (`count/deployments.apps`), and
+ * some kinds also have a plain name (`configmaps`). The usage of a pod consists of its requests and limits, that of a
+ * service of its node ports and load balancers, that of a volume claim of its requested storage, also per storage
+ * class, and that of a resource claim of the devices that it requests of each class.
  */
 import type { ApiObject } from '../object.ts'
 import type { Quantity } from '../quantity.ts'
@@ -20,13 +20,13 @@ import {
 } from './amounts.ts'
 import { asPod, type CountedContainer, type CountedPod, podAmounts } from './counted-pod.ts'
 
-/** A resource type on the wire. The core group is empty. */
+/** A resource type with the group name of the API. The core group is empty. */
 export interface CountedType {
   readonly group: string
   readonly plural: string
 }
 
-/** The context that usage depends on in addition to the object. */
+/** The facts that usage depends on, in addition to the object. */
 export interface UsageContext {
   readonly vendor: Vendor
   /** Wall-clock time in milliseconds. */
@@ -65,12 +65,12 @@ function isResourceClaims({ group, plural }: CountedType, vendor: Vendor): boole
   return plural === 'resourceclaims' && group === groupName(vendor, 'resource')
 }
 
-/** Quotas do not count events, which expire on their own. */
+/** Whether quotas count objects of this type. They do not count events, which expire on their own. */
 export function isCounted({ group, plural }: CountedType, vendor: Vendor): boolean {
   return plural !== 'events' || (group !== '' && group !== groupName(vendor, 'events'))
 }
 
-/** Whether the usage of an object depends on more than its existence. */
+/** Whether objects of this type can differ in their usage, so that counting the objects is not enough. */
 export function usageVaries(type: CountedType, vendor: Vendor): boolean {
   return (type.group === '' && Object.hasOwn(ofType, type.plural)) || isResourceClaims(type, vendor)
 }
@@ -113,7 +113,7 @@ function podUsage(object: ApiObject, context: UsageContext): Amounts {
 }
 
 /**
- * A terminated pod uses nothing. The same applies to a pod whose node should have terminated it by now and has not
+ * Whether a pod uses nothing any more: it has terminated, or its node should have terminated it by now and has not
  * responded.
  */
 function isOver({ status = {}, metadata }: CountedPod & ApiObject, now: number): boolean {
@@ -123,7 +123,7 @@ function isOver({ status = {}, metadata }: CountedPod & ApiObject, now: number):
   return now > Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000
 }
 
-/** Returns the names of counted resources that a container specifies. */
+/** Returns the names of the counted resources that a container has requests or limits for. */
 export function namesStated({ resources = {} }: CountedContainer, vendor: Vendor): Set<string> {
   const usage = computeUsage(readAmounts(resources.requests), readAmounts(resources.limits), vendor)
   return new Set(usage.map(([name]) => name))
@@ -203,10 +203,13 @@ interface CountedResourceClaim {
   }
 }
 
-/** A claim is allocated at most this number of devices. */
+/** Maximum number of devices that can be allocated to a claim. */
 const maxDevices = 32
 
-/** Of several alternatives, the largest number of devices of each class counts. */
+/**
+ * Returns the number of devices that a claim requests of each class. Of several alternatives, the one with the largest
+ * number counts.
+ */
 function deviceUsage(object: ApiObject, { vendor }: UsageContext): Amounts {
   const { spec: { devices = {} } = {} } = object as CountedResourceClaim & ApiObject
   const usage = new Map<string, Quantity>()
