@@ -1,4 +1,4 @@
-/** Reads, modifies and writes an object that other writers change, too. */
+/** Reads, modifies and writes an object that other writers also change. */
 
 import type { ApiObject, ObjectBase } from '../../api/model/object.ts'
 import { pause } from '../../base/concurrency/abort.ts'
@@ -8,7 +8,7 @@ import type { ObjectName, ResourceType } from '../requests/resource-type.ts'
 import { isConflict } from '../requests/status-error.ts'
 
 const maxAttempts = 20
-/** A writer that lost a race waits for a short random time, so that the same writers do not collide again. */
+/** Backoff after a conflict. The random wait prevents the same writers from conflicting again. */
 const backoff = { firstMs: 2, longestMs: 200 }
 const never = new AbortController().signal
 
@@ -22,7 +22,7 @@ export async function changeObject<T extends ObjectBase = ApiObject>(
   type: ResourceType<T>,
   { name, change, ...options }: UpdateOptions & { name: ObjectName; change: (object: T) => T | undefined },
 ): Promise<T | undefined> {
-  // Reads the whole object, because some subresources can be written but not read.
+  // Reads the main resource, because some subresources can be written but not read.
   const { signal } = options
   for (let attempt = 1; ; attempt++) {
     const next = change(await client.get(type, name, { signal }))

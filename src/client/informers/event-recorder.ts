@@ -17,10 +17,10 @@ import * as kinds from '../requests/built-in-kinds.ts'
 import type { Client } from '../requests/client.ts'
 import { isNotFound } from '../requests/status-error.ts'
 
-/** Content of an Event. */
+/** The content of an Event. */
 export interface Happening {
   readonly type: 'Normal' | 'Warning'
-  /** Machine-readable reason in one word. */
+  /** The reason as one machine-readable word. */
   readonly reason: string
   readonly message: string
 }
@@ -28,15 +28,15 @@ export interface Happening {
 /** Options of an EventRecorder. */
 export interface EventRecorderOptions {
   readonly client: Client
-  /** Reporting component: `source.component`. */
+  /** The name of the reporting component, for `source.component`. */
   readonly component: string
-  /** Defaults to the system clock. */
+  /** The clock for the times of Events. Defaults to the system clock. */
   readonly clock?: Clock
   /** Called with the error if an Event cannot be written. */
   readonly onError: (error: unknown) => void
 }
 
-/** The same limits as in client-go's recorder. */
+/** Maximum number of earlier Events to remember. This limit and the rate are the same as in client-go's recorder. */
 const maxRemembered = 4096
 const maxWaiting = 1000
 const maxAlike = 10
@@ -97,7 +97,9 @@ export class EventRecorder {
     this.#stopped.abort()
   }
 
-  /** Allows a burst, then one Event from time to time. */
+  /**
+   * Whether the rate limit allows another Event about an object: a burst first, and then one Event every few minutes.
+   */
   #mayReport(about: string): boolean {
     const { clock } = this.#options
     const bucket = this.#buckets.get(about) ?? new TokenBucket(rate, () => clock.monotonic())

@@ -8,7 +8,10 @@ import { type ObjectName, objectKey, type ResourceType } from '../requests/resou
 import { type Index, type IndexFunction, ObjectIndex } from './object-index.ts'
 import { Reflector, type ReflectorOptions, type ReflectorSink } from './reflector.ts'
 
-/** A change of an object. `previous` is undefined for a new object and `object` for a deleted one, but never both. */
+/**
+ * A change of an object. `previous` is undefined for a new object, and `object` is undefined for a deleted object. At
+ * least one of them is set.
+ */
 export interface ObjectChange<T> {
   readonly key: string
   readonly previous: T | undefined
@@ -22,7 +25,8 @@ export type ChangeHandler<T> = (change: ObjectChange<T>) => void
 export type InformerOptions = ReflectorOptions
 
 /**
- * Maximum time to apply changes of a list before other tasks run. Browsers cannot use `base/concurrency/time-slice.ts`.
+ * Maximum time to apply changes of a list before other tasks run. Browsers do not support
+ * `base/concurrency/time-slice.ts`.
  */
 const stretchMs = 4
 /** Number of changes to apply before the clock is read again. */
@@ -84,7 +88,10 @@ export class Informer<T extends ObjectBase = ApiObject> {
     await this.#reflector.run(signal)
   }
 
-  /** A list is applied when it is complete: first deletions, then additions and changes. */
+  /**
+   * Returns the sink for the reflector. It applies a list when the list is complete: first deletions, then additions
+   * and changes.
+   */
   #sink(): ReflectorSink<T> {
     let pendingList: Map<string, T> | undefined
     return {
@@ -119,7 +126,7 @@ export class Informer<T extends ObjectBase = ApiObject> {
     for (const handler of this.#handlers) this.#tell(handler, { key, previous, object })
   }
 
-  /** An error in one handler affects neither the other handlers nor the copy. */
+  /** Calls a handler. An error in the handler affects neither the other handlers nor the copy. */
   #tell(handler: ChangeHandler<T>, change: ObjectChange<T>): void {
     try {
       handler(change)
@@ -129,7 +136,7 @@ export class Informer<T extends ObjectBase = ApiObject> {
   }
 }
 
-/** Applies many changes and lets other tasks run in between, because handlers may be slow. */
+/** Applies many changes. Lets other tasks run in between, because handlers may be slow. */
 async function inStretches<E>(all: Iterable<E>, apply: (each: E) => void): Promise<void> {
   let began = performance.now()
   let applied = 0

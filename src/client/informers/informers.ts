@@ -15,7 +15,7 @@ export interface InformersOptions {
   readonly signal: AbortSignal
   /** Called for every failure of a list, a watch or a handler. Informers recover automatically. */
   readonly onError: (error: unknown) => void
-  /** Backoff while the server is unreachable. */
+  /** Backoff between attempts while the server is unreachable. */
   readonly backoff?: Backoff
 }
 
@@ -44,7 +44,9 @@ export class Informers {
     return informer
   }
 
-  /** Resolves to true when every informer so far has its first list, or to false if the signal aborts before. */
+  /**
+   * Resolves to true when every informer requested so far has its first list, or to false if the signal aborts before.
+   */
   async synced(): Promise<boolean> {
     const each = await Promise.all([...this.#informers.values()].map(({ synced }) => synced))
     return each.every((synced) => synced)

@@ -1,6 +1,6 @@
 /**
  * Leader election with a Lease, so that only one of several programs does some work at a time. The leader renews the
- * Lease. If it does not renew in time, it loses the Lease and another program acquires it.
+ * Lease. If the leader does not renew the Lease in time, it loses the Lease and another program acquires it.
  *
  * Each program uses its own monotonic clock to decide whether a Lease has expired. The decision depends on how long the
  * program has observed the Lease unchanged, never on the times in the Lease. A leader that could not renew for
@@ -22,13 +22,16 @@ import { type Transport, TransportError } from '../requests/transport.ts'
 export interface ElectionOptions {
   readonly client: Client
   readonly lease: ObjectName
-  /** Identity of this candidate. Must be unique. */
+  /** Identity of this candidate. Must be unique among the candidates. */
   readonly identity: string
-  /** Defaults to a lease of 15 seconds, a renew deadline of 10 seconds and a retry period of 2 seconds. */
+  /**
+   * The timing of the election. Defaults to a lease of 15 seconds, a renew deadline of 10 seconds and a retry period of
+   * 2 seconds.
+   */
   readonly timing?: ElectionTiming
-  /** Defaults to the system clock. */
+  /** The clock that measures durations. Defaults to the system clock. */
   readonly clock?: Clock
-  /** Called for errors. The election continues. */
+  /** Called for errors, which do not end the election. */
   readonly onError: (error: unknown) => void
   /** Called when another candidate becomes the leader. */
   readonly onLeader?: (identity: string) => void
@@ -49,15 +52,15 @@ export interface ElectionTiming {
   readonly retryPeriodMs: number
 }
 
-/** A term of the leader. */
+/** The period in which a candidate is the leader. */
 export interface Term {
   /** Aborts when the term ends. */
   readonly signal: AbortSignal
-  /** Whether the term is still valid. Checks the clock because the abort signal may lag. */
+  /** Whether the term is still valid. Checks the clock because the abort signal may be late. */
   mayGoOn(): boolean
 }
 
-/** Returns what is wrong with the timing. Undefined if it is valid. */
+/** Returns the fault in the timing. Undefined if the timing is valid. */
 export function timingFault({ leaseDurationMs, renewDeadlineMs, retryPeriodMs }: ElectionTiming): string | undefined {
   if (leaseDurationMs <= renewDeadlineMs) return 'the lease duration must be longer than the renew deadline'
   if (renewDeadlineMs <= retryPeriodMs * 1.2) return 'the renew deadline must be longer than 1.2 times the retry period'
@@ -81,7 +84,7 @@ export async function leadOnce(
   signal.addEventListener('abort', end)
   if (signal.aborted) end()
   const term = { signal: over.signal, mayGoOn: () => !over.signal.aborted && candidate.isCurrent() }
-  // Work that completes or fails ends the term. Its error is thrown after the renewal has ended.
+  // When the work completes or fails, the term ends. An error of the work is thrown after the renewal has ended.
   const working = work(term).finally(end)
   working.catch(() => {})
   await candidate.renewUntil(over.signal)
@@ -109,7 +112,7 @@ interface Seen {
 class Candidate {
   readonly #options: ElectionOptions & typeof defaults
   #lastObserved: Seen | undefined
-  /** Send time of the last request that acquired or renewed the Lease. */
+  /** The time at which the last request that acquired or renewed the Lease was sent. */
   #heldSince = Number.NEGATIVE_INFINITY
   #leader = ''
 
@@ -127,13 +130,13 @@ class Candidate {
     const { retryPeriodMs } = this.#options.timing
     while (!signal.aborted) {
       if (await this.#tryOnce(signal)) return true
-      // Adds random jitter, so that candidates that started together do not send requests together.
+      // The random jitter prevents candidates that started together from sending requests together.
       await pause(retryPeriodMs * (1 + Math.random() * 0.2), signal)
     }
     return false
   }
 
-  /** Renews periodically. Resolves when the Lease is lost or the signal aborts. */
+  /** Renews the Lease periodically. Resolves when the Lease is lost or the signal aborts. */
   async renewUntil(signal: AbortSignal): Promise<void> {
     const { retryPeriodMs, renewDeadlineMs } = this.#options.timing
     while (!signal.aborted && this.isCurrent()) {
@@ -161,8 +164,8 @@ class Candidate {
   }
 
   /**
-   * Tries to acquire or renew the Lease. Returns whether the Lease is held afterwards. An attempt times out after the
-   * leader's remaining time, or after one retry period.
+   * Tries to acquire or renew the Lease. Returns whether this candidate holds the Lease afterwards. An attempt times
+   * out after the leader's remaining time, or after one retry period.
    */
   async #tryOnce(signal: AbortSignal): Promise<boolean> {
     const { retryPeriodMs, renewDeadlineMs } = this.#options.timing
@@ -233,7 +236,10 @@ class Candidate {
     return this.#lastObserved?.lease.metadata.uid === metadata.uid
   }
 
-  /** Returns when the Lease has been observed unchanged for the duration that its holder set. */
+  /**
+   * Returns the end of another candidate's Lease: the time at which the Lease has been observed unchanged for the
+   * duration that its holder set.
+   */
   #endOf({ spec }: Lease): number {
     const seconds = spec?.leaseDurationSeconds
     return this.#lastObserved!.since + (seconds === undefined ? this.#options.timing.leaseDurationMs : seconds * 1000)

@@ -1,9 +1,10 @@
 /**
- * Lists a selection page by page, then watches it, and passes every object to a sink. The reflector stores no objects.
+ * Lists selected objects page by page, then watches them, and passes every object to a sink. The reflector stores no
+ * objects.
  *
- * A watch that ends or breaks is resumed from the last resource version, with backoff. If that version is too old,
- * everything is listed again. The sink may miss intermediate states of an object, but neither its last state nor its
- * deletion. `run` owns the connection and ends with its signal.
+ * A watch that ends or breaks is resumed from the last resource version, with backoff. If that version is too old, the
+ * reflector lists all objects again. The sink may miss intermediate states of an object, but neither its last state nor
+ * its deletion. `run` owns the connection and ends with its signal.
  */
 
 import type { ApiObject, ObjectBase } from '../../api/model/object.ts'
@@ -17,7 +18,8 @@ import { type WatchEvent, watch } from '../requests/watch.ts'
 /** Receives the objects of a reflector. */
 export interface ReflectorSink<T> {
   /**
-   * Starts a list, possibly again after a failed one. At its end, objects that were not in the list have been deleted.
+   * Starts a list, possibly again after a failed list. When the list ends, objects that it did not contain have been
+   * deleted.
    */
   beginList(): void
   endList(): void | Promise<void>
@@ -31,22 +33,22 @@ export interface ReflectorOptions {
   readonly selection?: Selection
   /** Called for every failure. The reflector recovers automatically. */
   readonly onError: (error: unknown) => void
-  /** Called whenever a watch is open, which means that earlier failures are resolved. */
+  /** Called whenever a watch has been opened, which means that earlier failures are resolved. */
   readonly onFollowing?: () => void
   readonly backoff?: Backoff
   /**
-   * Number of objects per list page. Defaults to 500. If set, a list whose pages have expired restarts page by page,
-   * for clients that cannot hold a whole list in memory.
+   * Number of objects per list page. Defaults to 500. If set and the pages of a list expire, the list restarts page by
+   * page. Intended for clients that cannot hold a whole list in memory.
    */
   readonly pageLimit?: number
-  /** Media types other than whole objects, for lists and for events: see `metadata-form.ts`. */
+  /** Media types to request instead of whole objects, for lists and for events: see `metadata-form.ts`. */
   readonly accept?: { readonly list: string; readonly one: string }
 }
 
 const usualBackoff: Backoff = { firstMs: 200, longestMs: 10_000 }
 /**
- * Minimum duration of a watch. The actual duration is random up to twice as long, so that watches do not all restart at
- * once.
+ * Minimum duration of a watch. The actual duration is random and up to twice as long, so that watches do not all
+ * restart at once.
  */
 const watchSeconds = 300
 
@@ -59,7 +61,7 @@ export class Reflector<T extends ObjectBase = ApiObject> {
   readonly #sink: ReflectorSink<T>
   readonly #options: ReflectorOptions
   #settle!: (synced: boolean) => void
-  /** Resource version at which the next watch starts. Empty if a list must come first. */
+  /** Resource version at which the next watch starts. Empty if the objects must be listed first. */
   #version = ''
   /** Number of consecutive failed attempts. */
   #failures = 0

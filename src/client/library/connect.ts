@@ -7,14 +7,15 @@ import { ServerDomain } from '../requests/domain.ts'
 /** Server, credentials and content type of a client. */
 export interface ConnectOptions extends ConnectionOptions {
   /**
-   * `protobuf` encodes built-in kinds in Protobuf, which is smaller and costs the server less. Types without Protobuf
-   * use JSON. The client first requests the API groups of the server.
+   * The encoding of objects. `protobuf` encodes built-in kinds in Protobuf, which is smaller and reduces the load on
+   * the server. Types without Protobuf use JSON. The client first requests the API groups of the server.
    */
   readonly form?: 'json' | 'protobuf'
 }
 
 /**
- * Creates a client. If the server is unreachable, the first request fails. If `form` is `protobuf`, this call fails.
+ * Creates a client. If the server is unreachable, the first request fails. With `form: 'protobuf'`, this call itself
+ * fails.
  */
 export async function connect({ form = 'json', ...options }: ConnectOptions = {}): Promise<Client> {
   const client = await connectClient(options)

@@ -1,4 +1,4 @@
-/** Protobuf encoding for clients that choose it, with the API groups of the server's vendor. */
+/** Protobuf encoding for clients that request it. The API groups depend on the server's vendor. */
 
 import { ProtobufDocuments } from '../../api/codec/protobuf/documents.ts'
 import type { JsonObject } from '../../api/json/json.ts'
@@ -6,7 +6,9 @@ import { profileNames, vendorOf } from '../../api/model/vendor.ts'
 import type { ContentForm } from '../requests/content-form.ts'
 import { protobufKinds } from './protobuf-kinds.ts'
 
-/** `domain` is the domain suffix of the server's built-in API groups. */
+/**
+ * Returns the Protobuf encoding of a server's kinds. `domain` is the domain suffix of the server's built-in API groups.
+ */
 export function protobufFor(domain: string): ContentForm {
   const vendor = profileNames.map(vendorOf).find(({ groupDomain }) => groupDomain === domain)
   if (vendor === undefined) throw new Error(`Protobuf is not supported for servers whose API groups end in ${domain}`)

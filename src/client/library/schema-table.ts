@@ -11,15 +11,15 @@ import type { ObjectSchema } from '../../api/schema/schema.ts'
 /** The members of a kind that Protobuf encoding needs. */
 export type WireKind = Pick<Kind, 'group' | 'version' | 'kind' | 'schema'>
 
-/** All parts, each listed once. A nested part is `{ $: index }`. */
+/** All parts of the schemas, each listed once. A nested part is represented as `{ $: index }`. */
 export interface SchemaTable {
   readonly parts: readonly JsonObject[]
   readonly kinds: readonly { readonly [K in Exclude<keyof WireKind, 'schema'>]: string }[]
-  /** Index of the schema of each kind. */
+  /** Index of the root part of each kind's schema. */
   readonly schemas: readonly number[]
 }
 
-/** Members that are documentation or that do not affect the encoding. */
+/** Schema members to omit, because they are documentation or do not affect the encoding. */
 const leftOut = new Set([
   'doc',
   'default',
@@ -48,7 +48,7 @@ class TableWriter {
     const knownIndex = this.#indexes.get(part)
     if (knownIndex !== undefined) return knownIndex
     const index = this.parts.push({}) - 1
-    // Registered before its members are written, because a part may contain itself.
+    // A part may contain itself, so it is registered before its members are written.
     this.#indexes.set(part, index)
     const members = membersOf(part).map(([name, value]) => [name, this.#write(name, value)])
     this.parts[index] = Object.fromEntries(members)
@@ -58,7 +58,7 @@ class TableWriter {
   #write(name: string, value: unknown): Json {
     if (Array.isArray(value)) return value.map((item) => this.#write('', item))
     if (name === described) return this.#writeDescribed(value as Described)
-    // Field names come from users, so none of them is omitted.
+    // Field names are names in an API, so no field is omitted because of its name.
     if (name === 'fields') return { $: this.indexOf(value as object, Object.entries) }
     return typeof value === 'object' && value !== null ? { $: this.indexOf(value) } : (value as Json)
   }

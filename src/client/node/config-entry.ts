@@ -6,11 +6,11 @@ import { dirname, resolve } from 'node:path'
 import { type Json, type JsonObject, own } from '../../api/json/json.ts'
 import { ConfigError, textIfThere } from './kubeconfig-files.ts'
 
-/** Source and content of the entry. */
+/** The content of an entry, and the file that contains it. */
 export interface Entry {
   readonly file: string
   readonly content: JsonObject
-  /** For error messages, such as `user "alice"`. */
+  /** The entry in error messages, such as `user "alice"`. */
   readonly title: string
   readonly name?: string
 }
@@ -47,7 +47,7 @@ export function optional(entry: Entry, field: string): Json | undefined {
   return own(entry.content, field) ?? undefined
 }
 
-/** Returns PEM from the base64 field `<field>-data`, or else from the file that `<field>` names. */
+/** Returns PEM data from the base64 field `<field>-data`, or otherwise from the file that `<field>` names. */
 export function pemOf(entry: Entry, field: string): string | undefined {
   const data = optionalText(entry, `${field}-data`)
   if (data !== undefined) return Buffer.from(data, 'base64').toString('utf8')
@@ -55,7 +55,7 @@ export function pemOf(entry: Entry, field: string): string | undefined {
   return file === undefined ? undefined : readNamed(entry, field, file)
 }
 
-/** Returns the text of the file that a field names. Its path is relative to the kubeconfig. */
+/** Returns the text of the file that a field names. Relative paths start at the directory of the kubeconfig. */
 export function readNamed(entry: Entry, field: string, name: string): string {
   const file = besideConfig(entry, name)
   const text = textIfThere(file)
@@ -63,7 +63,7 @@ export function readNamed(entry: Entry, field: string, name: string): string {
   return text
 }
 
-/** Resolves a path relative to the kubeconfig. */
+/** Resolves a path relative to the directory of the kubeconfig. */
 export function besideConfig({ file }: Entry, name: string): string {
   return resolve(dirname(file), name)
 }
@@ -84,7 +84,7 @@ export function checkPem(
   }
 }
 
-/** Throws for unsupported fields instead of ignoring them. */
+/** Throws if the entry has one of these fields, which are not supported and must not be ignored silently. */
 export function refuseUnsupported(entry: Entry, fields: readonly string[], why: string): void {
   for (const field of fields) {
     const value = optional(entry, field)

@@ -3,7 +3,7 @@ import { dump, loadAll, YAMLException } from 'js-yaml'
 import type { Json } from '../../api/json/json.ts'
 import { ConfigError, type ConfigParser } from './kubeconfig-files.ts'
 
-/** Reads a kubeconfig in YAML or JSON. */
+/** Parses a kubeconfig in YAML or JSON. */
 export const parseConfigYaml: ConfigParser = (file, text) => {
   try {
     return (loadAll(text)[0] ?? null) as Json

@@ -22,7 +22,7 @@ export interface ConnectOptions extends ClientChoice {
   readonly context?: string
   /** URL of the server, such as https://127.0.0.1:6443. With this option alone, no kubeconfig is read. */
   readonly server?: string
-  /** CA certificates in PEM form that verify the server. */
+  /** CA certificates in PEM format that verify the server. */
   readonly authority?: string
   /** Whether to skip verification of the server's certificate. Only for experiments. */
   readonly insecure?: boolean
@@ -32,7 +32,7 @@ export interface ConnectOptions extends ClientChoice {
   readonly proxy?: string
   /** Bearer token, or a function that returns it before every request. */
   readonly token?: string | (() => string | Promise<string>)
-  /** Client certificate and key in PEM form. */
+  /** Client certificate and key in PEM format. */
   readonly certificate?: { readonly certificate: string; readonly key: string }
   /** Additional headers of every request. */
   readonly headers?: { readonly [name: string]: string | readonly string[] }
@@ -73,7 +73,7 @@ function anonymous(transport: HttpTransportOptions): HttpTransportOptions {
   return { ...rest, headers: others }
 }
 
-/** Returns the options that configure the connection, if set. */
+/** Returns those options that configure the connection and are set. */
 function statedIn(options: ConnectOptions): Partial<HttpTransportOptions> {
   const { authority, insecure, serverName, proxy, certificate, headers, token } = options
   const stated = { authority, insecure, serverName, proxy, certificate, headers }

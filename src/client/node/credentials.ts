@@ -2,7 +2,7 @@
 export interface Credentials {
   /** A bearer token. */
   readonly token?: string
-  /** Client certificate and key in PEM form. A different certificate needs a new connection. */
+  /** Client certificate and key in PEM format. A different certificate requires a new connection. */
   readonly certificate?: ClientCertificate
 }
 
@@ -18,7 +18,7 @@ export interface CredentialSource {
   replace(refused: Credentials, signal: AbortSignal): Promise<Credentials | undefined>
 }
 
-/** Returns a source that is loaded on first use, because few kubeconfigs need one. */
+/** Returns a credential source that is loaded on first use, because few kubeconfigs need one. */
 export function loadedLater(load: () => Promise<CredentialSource>): CredentialSource {
   let loading: Promise<CredentialSource> | undefined
   const loaded = () => (loading ??= load())

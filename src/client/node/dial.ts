@@ -8,9 +8,11 @@ import { TransportError } from '../requests/transport.ts'
 import type { ClientCertificate } from './credentials.ts'
 
 export interface DialOptions {
-  /** URL such as https://127.0.0.1:6443. An http URL is not secure and must not be used with credentials. */
+  /**
+   * URL of the server, such as https://127.0.0.1:6443. An http URL is not secure and must not be used with credentials.
+   */
   readonly server: string
-  /** CA certificates in PEM form that verify the server. Defaults to the well-known CAs. */
+  /** CA certificates in PEM format that verify the server. Defaults to the well-known CAs. */
   readonly authority?: string
   /** Whether to skip verification of the server's certificate. */
   readonly insecure?: boolean
@@ -34,7 +36,9 @@ export function isSecure(server: string): boolean {
   return new URL(server).protocol === 'https:'
 }
 
-/** Resolves when the connection is open and the server is verified, unless verification is disabled. */
+/**
+ * Opens a connection. Resolves when the connection is open and the server is verified, unless verification is disabled.
+ */
 export async function dial(options: DialOptions, certificate: ClientCertificate | undefined): Promise<Dialed> {
   const { hostname, port } = new URL(options.server)
   const target = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (isSecure(options.server) ? 443 : 80)) }
@@ -53,7 +57,7 @@ export async function dial(options: DialOptions, certificate: ClientCertificate 
 
 function opened(ready: 'connect' | 'secureConnect', options: ConnectionOptions & { port: number }): Promise<Dialed> {
   return new Promise((resolve, reject) => {
-    // `import` is not used, because it reads all exports of the module and so loads the well-known CAs.
+    // An `import` would read all exports of the module and thereby load the well-known CAs.
     const socket: Dialed =
       ready === 'connect'
         ? process.getBuiltinModule('node:net').connect(options)
@@ -85,7 +89,7 @@ function tlsOptions(
     ...(authority === undefined ? {} : { ca: authority }),
     ...(certificate === undefined ? {} : { cert: certificate.certificate, key: certificate.key }),
     ...(insecure ? { rejectUnauthorized: false } : {}),
-    // SNI does not allow IP addresses. Certificates are still verified against the address.
+    // SNI does not allow IP addresses. The certificate is still verified against the address.
     ...(isAddress(name) ? {} : { servername: name }),
   }
 }

@@ -28,12 +28,12 @@ export interface ExecSurroundings {
 }
 
 const maxOutput = 1024 * 1024
-/** Default timeouts. An interactive plugin may wait for the user. */
+/** Default timeouts in milliseconds. An interactive plugin may wait for the user. */
 const maxMs = { alone: 60_000, interactive: 10 * 60_000 }
 
 interface Got {
   readonly credentials: Credentials
-  /** Expiry in milliseconds since 1970. */
+  /** Expiry of the credentials in milliseconds since 1970. */
   readonly expires: number
 }
 
@@ -122,7 +122,8 @@ async function runPlugin(plugin: ExecPlugin, { env, interactive, timeoutMs, sign
       stdio: [interactive ? 'inherit' : 'ignore', 'pipe', 'inherit'],
       signal,
     })
-    // Waits for the exit of the plugin, not for the end of its output, which child processes may keep open.
+    // Waits for the exit of the plugin and not for the end of its output, because child processes may keep the output
+    // open.
     const timer = setTimeout(() => {
       child.kill('SIGKILL')
       child.stdout.destroy()
@@ -149,7 +150,10 @@ async function runPlugin(plugin: ExecPlugin, { env, interactive, timeoutMs, sign
   })
 }
 
-/** New users often have not installed the program. The kubeconfig may contain an install hint. */
+/**
+ * Throws if the program is not installed, which is common for new users. The kubeconfig may contain an install hint for
+ * the message.
+ */
 async function throwIfMissing(plugin: ExecPlugin, path: string): Promise<void> {
   for (const file of candidatesOf(plugin.command, path)) {
     const code = await access(file, constants.X_OK).then(
@@ -171,7 +175,7 @@ function readOutput(plugin: ExecPlugin, output: string): Got {
   const refuse = (what: string) => new ConfigError(`the credential plugin ${plugin.command} ${what}`)
   const credential = parse(output)
   if (!isObject(credential)) throw refuse('did not print an ExecCredential as JSON (json parse error)')
-  // Like Kubernetes clients, accepts a missing kind but requires the version.
+  // Like other Kubernetes clients, this accepts a missing kind but requires the version.
   const kind = own(credential, 'kind') || 'ExecCredential'
   if (kind !== 'ExecCredential' || own(credential, 'apiVersion') !== plugin.apiVersion)
     throw refuse(`did not print an ExecCredential in ${plugin.apiVersion}`)
@@ -223,6 +227,6 @@ function parse(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json
   } catch {
-    return undefined // The parser's error quotes the text.
+    return undefined // The parser's error is dropped because it quotes the text.
   }
 }

@@ -14,7 +14,7 @@ import {
 } from './config-entry.ts'
 
 export interface ExecPlugin {
-  /** A path, or a name to look up in PATH. */
+  /** A path, or a name that is looked up in PATH. */
   readonly command: string
   readonly args: readonly string[]
   readonly env: { readonly [name: string]: string }
@@ -67,7 +67,10 @@ function interfaceOf(exec: Entry): { apiVersion: string; version: string; infoVa
   return matchingVersion
 }
 
-/** A relative path is relative to the kubeconfig. A bare name is looked up in PATH. */
+/**
+ * Returns the command to run. A relative path starts at the directory of the kubeconfig. A bare name is looked up in
+ * PATH.
+ */
 function commandOf(exec: Entry): string {
   const command = requiredText(exec, 'command')
   return command.includes('/') ? besideConfig(exec, command) : command

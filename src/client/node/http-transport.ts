@@ -18,22 +18,26 @@ import type { Wire, WireRequest } from './wire.ts'
 
 /** Server and credentials of a transport. */
 export interface HttpTransportOptions extends DialOptions {
-  /** Client certificate and key in PEM form. */
+  /** Client certificate and key in PEM format. */
   readonly certificate?: ClientCertificate
   /** Returns a bearer token. Called before every request. */
   readonly token?: () => string | Promise<string>
   /**
-   * Source of changing credentials. `certificate` is used if the source returns none. `token` always takes precedence.
+   * Source of changing credentials. `certificate` is used if the source returns no certificate. `token` always takes
+   * precedence.
    */
   readonly credentials?: CredentialSource
   /** Headers of every request. */
   readonly headers?: { readonly [name: string]: string | readonly string[] }
-  /** Ping interval. A connection that has not responded by the next ping is closed. */
+  /** Ping interval in milliseconds. A connection that has not responded by the next ping is closed. */
   readonly pingMs?: number
 }
 
 const usualPingMs = 30_000
-/** Maximum number of replaced certificates whose connections stay open. Requests with older ones are aborted. */
+/**
+ * Maximum number of replaced certificates whose connections stay open. Requests that use older certificates are
+ * aborted.
+ */
 const maxRetired = 8
 
 /** Sends requests over HTTP/2 or HTTP/1.1. */
@@ -44,7 +48,10 @@ export class HttpTransport {
   readonly #retired: Line[] = []
   #closed = false
 
-  /** A path in the server's URL is a prefix of all request paths. Throws if credentials would be sent unencrypted. */
+  /**
+   * Creates a transport. A path in the server's URL is a prefix of all request paths. Throws if credentials would be
+   * sent unencrypted.
+   */
   constructor(options: HttpTransportOptions) {
     const { server, certificate, token, credentials } = options
     if (!isSecure(server) && (certificate ?? token ?? credentials) !== undefined)
@@ -59,7 +66,7 @@ export class HttpTransport {
     const first = await orAborted(source.current(request.signal), request.signal)
     const answer = await this.#sendAs(first, request)
     if (answer.status !== 401) return answer
-    // Reads the response before calling the source, which may take a while, to free the connection.
+    // Reads the response before calling the source, to free the connection. The source may take a while.
     const refusal = await readRefusal(answer)
     const other = await orAborted(source.replace(first, request.signal), request.signal)
     return other === undefined ? refusal : await this.#sendAs(other, request)
@@ -137,7 +144,7 @@ class Line {
   #wire: Wire | undefined
   #destroyed = false
 
-  /** `onFailure` is called if no connection could be opened. */
+  /** Creates a line. `onFailure` is called if no connection could be opened. */
   constructor(options: HttpTransportOptions, certificate: ClientCertificate | undefined, onFailure: () => void) {
     this.#certificate = certificate
     this.#opening = openWire(options, () => dial(options, certificate)).then((wire) => {
@@ -145,7 +152,7 @@ class Line {
       this.#wire = wire
       return wire
     })
-    this.#opening.catch(onFailure) // Callers that wait for the connection get the error.
+    this.#opening.catch(onFailure) // Callers that wait for the connection receive the error.
   }
 
   isFor(certificate: ClientCertificate | undefined): boolean {
@@ -179,7 +186,7 @@ async function openWire(options: HttpTransportOptions, open: () => Promise<Diale
   return new Http1Wire({ server, dial: open }, first)
 }
 
-/** Returns the response with its body in memory, up to a size that is larger than any error. */
+/** Returns the response with its body in memory. The size limit is larger than any error. */
 async function readRefusal(answer: TransportResponse): Promise<TransportResponse> {
   const chunks: Uint8Array[] = []
   let size = 0

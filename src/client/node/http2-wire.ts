@@ -11,19 +11,19 @@ import type { Wire, WireRequest } from './wire.ts'
 export interface Http2WireOptions {
   readonly server: string
   readonly dial: () => Promise<Dialed>
-  /** Ping interval. A connection that has not responded by the next ping is closed. */
+  /** Ping interval in milliseconds. A connection that has not responded by the next ping is closed. */
   readonly pingMs: number
 }
 
 const maxConnections = 8
-/** Servers allow at least 100 streams. */
+/** Maximum number of concurrent streams on a connection. All servers allow at least 100. */
 const maxStreams = 100
 
 export class Http2Wire implements Wire {
   readonly #options: Http2WireOptions
   readonly #connections = new Set<Connection>()
 
-  /** `first` is an open connection. */
+  /** Creates a wire. `first` is a connection that is already open. */
   constructor(options: Http2WireOptions, first: Dialed) {
     this.#options = options
     this.#add(Promise.resolve(first))
@@ -58,14 +58,14 @@ export class Http2Wire implements Wire {
 class Connection {
   /** Number of running requests. */
   #streams = 0
-  /** Whether the connection accepts no more requests, and whether it was destroyed. */
+  /** Whether the connection accepts no more requests. */
   #isDraining = false
   #destroyed = false
   #session: ClientHttp2Session | undefined
   readonly #opening: Promise<ClientHttp2Session>
   readonly #server: string
 
-  /** `onLeaving` is called when the connection accepts no more requests. */
+  /** Creates a connection. `onLeaving` is called when the connection accepts no more requests. */
   constructor({ server, pingMs }: Http2WireOptions, socket: Promise<Dialed>, onLeaving: () => void) {
     this.#server = server
     const leave = () => {
@@ -80,7 +80,7 @@ class Connection {
       this.#session = session
       return session
     })
-    this.#opening.catch(leave) // Callers that wait for the connection get the error.
+    this.#opening.catch(leave) // Callers that wait for the connection receive the error.
   }
 
   /** Whether the connection accepts another request. */
@@ -109,13 +109,13 @@ class Connection {
   destroy(): void {
     this.#isDraining = true
     this.#destroyed = true
-    // Without an error, partial responses would look complete.
+    // Destroys the session with an error, because partial responses would otherwise look complete.
     this.#session?.destroy(new Error('the connection was closed'))
   }
 
   async #begin({ method, path, headers, body, signal }: WireRequest): Promise<ClientHttp2Stream> {
     const session = this.#session ?? (await orAborted(this.#opening, signal))
-    // A destroyed session is not `closed` and may emit its event late.
+    // A destroyed session is not `closed`, and its event may be emitted late.
     if (session.closed || session.destroyed) throw new TransportError(`the connection to ${this.#server} is closed`)
     const stream = session.request(
       { ...headers, ':method': method, ':path': path },
@@ -128,7 +128,7 @@ class Connection {
 
 function openSession(server: string, socket: Dialed, pingMs: number): ClientHttp2Session {
   const session = connect(new URL(server).origin, { createConnection: () => socket })
-  // Streams end with the error and report it.
+  // The streams of the session end with the error and report it.
   session.on('error', () => {})
   const pings = keepAlive(session, pingMs)
   session.once('close', () => clearInterval(pings))
@@ -165,7 +165,7 @@ function answerOf(stream: ClientHttp2Stream, signal: AbortSignal): Promise<Trans
   })
 }
 
-/** Returning from the iteration destroys the stream, so the server notices. */
+/** Yields the body. If the caller stops iterating, the stream is destroyed, so that the server notices. */
 async function* responseBody(stream: ClientHttp2Stream, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of stream) yield chunk
@@ -174,7 +174,7 @@ async function* responseBody(stream: ClientHttp2Stream, signal: AbortSignal): As
     throw new TransportError('the connection closed before the response was complete', { cause: error })
   }
   signal.throwIfAborted()
-  // When a connection breaks, its streams end like complete ones except for these flags.
+  // When a connection breaks, its streams end like complete streams except for these flags.
   if (stream.aborted || (stream.rstCode ?? 0) !== 0)
     throw new TransportError('the connection closed before the response was complete')
 }

@@ -13,7 +13,10 @@ import {
 import { execGroups } from './exec-plugin.ts'
 import type { HttpTransportOptions } from './http-transport.ts'
 
-/** `server` overrides that of the cluster. With `plain` it may be an http URL. */
+/**
+ * Returns the options for a connection. `server` overrides the server of the cluster. With `plain`, the server may be
+ * an http URL.
+ */
 export function clusterOptions(
   cluster: Entry,
   { server, plain = false }: { readonly server?: string | undefined; readonly plain?: boolean | undefined },
@@ -35,8 +38,8 @@ export function clusterOptions(
 }
 
 /**
- * Returns the cluster information for credential plugins in kubeconfig format, with the cluster's extension for
- * plugins.
+ * Returns the cluster information that credential plugins receive, in kubeconfig format. It includes the cluster's
+ * extension for plugins.
  */
 export function toldToPlugins(cluster: Entry, options: HttpTransportOptions): JsonObject {
   const { server, authority, insecure, serverName, proxy } = options

@@ -53,7 +53,10 @@ export interface EntryName {
   readonly name: string
 }
 
-/** Changes one entry of a file, starting with an empty one if it does not exist. Returns whether the entry existed. */
+/**
+ * Changes one entry of a file. If the entry does not exist, starts with an empty entry. Returns whether the entry
+ * existed.
+ */
 export async function changeEntry(
   file: string,
   { sort, name }: EntryName,
@@ -73,7 +76,7 @@ export async function changeEntry(
   })
 }
 
-/** Sets the current context. The first file that has a current context determines it. */
+/** Sets the current context in the first file that has a current context, because that file determines it. */
 export async function setCurrentContext(files: readonly string[], name: string): Promise<void> {
   if (!files.some((file) => hasEntry(readConfigFile(file), 'context', name)))
     throw new ConfigError(`no context exists with the name: ${JSON.stringify(name)}`)
@@ -81,7 +84,7 @@ export async function setCurrentContext(files: readonly string[], name: string):
   await changeConfig(file, (config) => ({ config: { ...config, 'current-context': name }, result: undefined }))
 }
 
-/** Removes an entry and returns the file that contained it. Undefined if there is none. */
+/** Removes an entry and returns the file that contained it. Undefined if there is no such entry. */
 export async function removeEntry(files: readonly string[], { sort, name }: EntryName): Promise<string | undefined> {
   const file = files.find((candidate) => hasEntry(readConfigFile(candidate), sort, name))
   if (file === undefined) return undefined
@@ -92,7 +95,7 @@ export async function removeEntry(files: readonly string[], { sort, name }: Entr
   return file
 }
 
-/** Renames a context. If it is the current context, it remains so. */
+/** Renames a context. If it is the current context, it remains the current context. */
 export async function renameContext(files: readonly string[], from: string, to: string): Promise<void> {
   const file = files.find((candidate) => hasEntry(readConfigFile(candidate), 'context', from))
   const cannot = `cannot rename the context ${JSON.stringify(from)}`

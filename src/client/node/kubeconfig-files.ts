@@ -9,7 +9,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-/** No kubeconfig exists. Commands that need no server can ignore this error. */
+/** The error if no kubeconfig exists. Commands that need no server can ignore it. */
 export class MissingConfigError extends ConfigError {}
 
 export interface ProcessEnvironment {
@@ -28,8 +28,8 @@ export function localConfig(directory: string): string | undefined {
 }
 
 /**
- * Returns the files in $ORCHCONFIG, otherwise those in $KUBECONFIG, otherwise the user's file if it exists, otherwise
- * that of a server in this directory.
+ * Returns the kubeconfigs to use: the files in $ORCHCONFIG, otherwise those in $KUBECONFIG, otherwise the user's file
+ * if it exists, and otherwise the file of a server in this directory.
  */
 export function usualFiles({ env, home, directory }: ProcessEnvironment): string[] {
   const configuredFiles = (listedFiles(env) ?? '').split(delimiter).filter((file) => file !== '')
@@ -38,7 +38,7 @@ export function usualFiles({ env, home, directory }: ProcessEnvironment): string
   return [existsSync(own) ? own : join(directory, localFile)]
 }
 
-/** Returns the kubeconfig list of the environment. Undefined if it is not set. */
+/** Returns the list of kubeconfigs in the environment. Undefined if it is not set. */
 export function listedFiles(env: ProcessEnvironment['env']): string | undefined {
   return env.ORCHCONFIG || env.KUBECONFIG || undefined
 }
@@ -54,5 +54,7 @@ export function textIfThere(file: string): string | undefined {
   }
 }
 
-/** Parses the text of a kubeconfig. Throws ConfigError without quoting the text, which may contain secrets. */
+/**
+ * Parses the text of a kubeconfig. Throws ConfigError. The error does not quote the text, which may contain secrets.
+ */
 export type ConfigParser = (file: string, text: string) => Json

@@ -22,7 +22,7 @@ import { execPluginOf } from './exec-plugin.ts'
 import type { HttpTransportOptions } from './http-transport.ts'
 import { oidcUserOf } from './oidc-user.ts'
 
-/** Fixed credentials of a user, for files that do not describe one server. */
+/** Fixed credentials of a user, for files that do not describe a single server. */
 export interface UserCredentials {
   readonly certificate: string | undefined
   readonly key: string | undefined
@@ -45,7 +45,7 @@ export function fixedCredentials(user: Entry): UserCredentials {
   }
 }
 
-/** Returns the transport options of a user. `cluster` is the information for a credential plugin. */
+/** Returns the transport options of a user. `cluster` is the information that a credential plugin receives. */
 export function userOptions(
   user: Entry,
   { cluster, interactive }: { cluster: ExecCluster; interactive: boolean },
@@ -62,7 +62,7 @@ export function userOptions(
   }
 }
 
-/** An explicit token takes precedence over other sources. */
+/** Returns the source of changing credentials. Undefined if there is an explicit token, which takes precedence. */
 function sourceOf(
   user: Entry,
   { cluster, interactive }: { cluster: ExecCluster; interactive: boolean },
@@ -100,7 +100,10 @@ function certificateOf(user: Entry): Pick<UserCredentials, 'certificate' | 'key'
   return { certificate, key }
 }
 
-/** Reads a token file before every request, because renewed tokens replace its content. */
+/**
+ * Returns a function that reads the token file before every request, because a renewed token replaces the content of
+ * the file.
+ */
 function tokenOf(user: Entry): (() => string | Promise<string>) | undefined {
   const file = optionalText(user, 'tokenFile')
   const token = optionalText(user, 'token')

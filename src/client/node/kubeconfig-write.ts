@@ -7,11 +7,11 @@ export interface AdminConfig {
   readonly cluster: string
   /** User name in the file. Defaults to the administrator. */
   readonly user?: string
-  /** URL of the server, such as https://127.0.0.1:6443 */
+  /** URL of the server, such as https://127.0.0.1:6443. */
   readonly server: string
-  /** CA certificate in PEM form that verifies the server. */
+  /** CA certificate in PEM format that verifies the server. */
   readonly authority: string
-  /** Client certificate and key in PEM form. */
+  /** Client certificate and key in PEM format. */
   readonly certificate: string
   readonly key: string
 }
@@ -40,7 +40,7 @@ current-context: ${user}@${cluster}
 `
 }
 
-// JSON strings are valid YAML.
+// Quotes a text as a JSON string, which is valid YAML.
 function quoted(text: string): string {
   return JSON.stringify(text)
 }

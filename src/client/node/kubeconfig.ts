@@ -20,17 +20,17 @@ export interface ConfigChoice {
   readonly parse: ConfigParser
   /** Name of the context. Defaults to the current one. */
   readonly context?: string | undefined
-  /** Cluster or user to use instead of that of the context. */
+  /** Cluster or user to use instead of the cluster or user of the context. */
   readonly clusterName?: string | undefined
   readonly userName?: string | undefined
-  /** Server to use instead of that of the context. */
+  /** Server to use instead of the server of the context. */
   readonly server?: string | undefined
   /** Whether to allow a server without TLS, such as `orchctl proxy`. No credentials are sent to it. */
   readonly plain?: boolean
-  /** Fields that override those of the cluster and the user, in kubeconfig format. */
+  /** Fields that override those of the cluster or the user, in kubeconfig format. */
   readonly cluster?: JsonObject
   readonly user?: JsonObject
-  /** Directory to which paths in these fields are relative. */
+  /** Directory at which relative paths in these fields start. */
   readonly directory?: string
   /** Whether standard input is a terminal, so that a credential plugin can ask the user. */
   readonly interactive?: boolean
@@ -45,7 +45,7 @@ export interface ClientConfig {
   readonly files: readonly string[]
 }
 
-/** A missing file counts as empty, unless all are missing. */
+/** Reads the configuration. A missing file counts as empty, unless all files are missing. */
 export function readClientConfig(choice: ConfigChoice): ClientConfig {
   const { context, server } = choice
   const sources = sourcesOf(choice)
@@ -71,7 +71,7 @@ export function readClientConfig(choice: ConfigChoice): ClientConfig {
   }
 }
 
-/** Returns the files that these fields name, unless the data is inline. */
+/** Returns the names of the files in these fields. Omits fields whose data is inline. */
 function namedFiles(entry: Entry, fields: readonly string[]): string[] {
   return fields
     .filter((field) => optionalText(entry, `${field}-data`) === undefined)
@@ -102,7 +102,9 @@ const credentialFields = [
   'auth-provider',
 ]
 
-/** Returns the entry with overrides. Paths from the file stay relative to the file. */
+/**
+ * Returns the entry with the overriding fields. Relative paths from the file still start at the directory of the file.
+ */
 function overridden(entry: Entry, choice: ConfigChoice, sort: 'cluster' | 'user'): Entry {
   const overrides = choice[sort] ?? {}
   const names = Object.keys(overrides)
@@ -124,7 +126,7 @@ function isPath(field: string): boolean {
 
 /** The contexts of a kubeconfig. */
 export interface ConfigContexts {
-  /** The selected context, otherwise the current one. */
+  /** The selected context, or otherwise the current context. */
   readonly current: string | undefined
   readonly contexts: readonly {
     readonly name: string
@@ -134,7 +136,7 @@ export interface ConfigContexts {
   }[]
 }
 
-/** Returns the contexts of the files, sorted by name. The first of several with the same name wins. */
+/** Returns the contexts of the files, sorted by name. If several have the same name, the first one counts. */
 export function readContexts(choice: Pick<ConfigChoice, 'files' | 'parse' | 'context'>): ConfigContexts {
   const sources = sourcesOf(choice)
   refuseNone(choice, sources)
@@ -153,7 +155,7 @@ export interface ConfigUsers {
   readonly current: UserCredentials | undefined
 }
 
-/** Reads the users of a file that does not describe one server. The names of the users identify the servers. */
+/** Reads the users of a file that does not describe a single server. The names of the users identify the servers. */
 export function readUsers(choice: Pick<ConfigChoice, 'files' | 'parse'>): ConfigUsers {
   const sources = sourcesOf(choice)
   refuseNone(choice, sources)
@@ -192,8 +194,8 @@ function readSource(file: string, parse: ConfigParser): Source | undefined {
 }
 
 /**
- * Returns the selected context. If none is named and flags name a server or cluster, returns `noEntry`, because no
- * context is needed.
+ * Returns the selected context. If no context is selected and flags specify a server or cluster, returns `noEntry`,
+ * because no context is needed.
  */
 function chooseContext(sources: readonly Source[], { context, server, clusterName }: ConfigChoice): Entry {
   const name = context ?? currentName(sources)

@@ -1,7 +1,7 @@
 /**
- * An ID token of an OpenID Connect provider. It is renewed when it has expired or is rejected. New tokens are saved to
- * the kubeconfig under its lock. A provider may revoke a refresh token after its first use, so only one of several
- * programs renews and the others read the result.
+ * An ID token of an OpenID Connect provider. The token is renewed when it has expired or is rejected. New tokens are
+ * saved to the kubeconfig under its lock. A provider may revoke a refresh token after its first use, so only one of
+ * several programs renews the token and the others read the result.
  */
 import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
 import { type Clock, systemClock } from '../../base/time/clock.ts'
@@ -12,7 +12,7 @@ import { changeEntry } from './kubeconfig-edit.ts'
 import { ConfigError } from './kubeconfig-files.ts'
 import type { OidcUser } from './oidc-user.ts'
 
-/** A token that expires within this time is renewed, because it might expire in transit. */
+/** How long before its expiry a token is renewed, because it might expire in transit. */
 const earlyMs = 10_000
 
 interface Tokens {
@@ -48,7 +48,7 @@ export class OidcCredentials implements CredentialSource {
     return token === undefined || expiryOf(token) <= this.#clock.now() + earlyMs
   }
 
-  /** Renews once for all concurrent requests. */
+  /** Renews the token once for all concurrent requests. */
   #renew(useless: string | undefined): Promise<Credentials> {
     this.#renewing ??= this.#ask(useless).finally(() => {
       this.#renewing = undefined
@@ -112,7 +112,9 @@ async function tokenEndpoint({ issuer }: OidcUser, connections: UrlConnections):
   return endpoint
 }
 
-/** RFC 6749, 2.3.1: both parts are form-encoded before they are joined. */
+/**
+ * Returns the value of the Authorization header. RFC 6749, 2.3.1: both parts are form-encoded before they are joined.
+ */
 function clientOf({ clientId, clientSecret = '' }: OidcUser): string {
   const pair = [clientId, clientSecret].map((part) => encodeURIComponent(part).replaceAll('%20', '+')).join(':')
   return `Basic ${Buffer.from(pair).toString('base64')}`

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../../api/json/json.ts'
 import { checkPem, type Entry, fault, optional, optionalText, pemOf, requiredText } from './config-entry.ts'
 
 export interface OidcUser {
-  /** The kubeconfig and the name of its user, where renewed tokens are saved. */
+  /** The kubeconfig, and the name of its user. Renewed tokens are saved there. */
   readonly file: string
   readonly user: string
   readonly issuer: string
@@ -11,7 +11,7 @@ export interface OidcUser {
   readonly clientSecret: string | undefined
   readonly idToken: string | undefined
   readonly refreshToken: string | undefined
-  /** CA certificates in PEM form that verify the provider. Defaults to the well-known CAs. */
+  /** CA certificates in PEM format that verify the provider. Defaults to the well-known CAs. */
   readonly authority: string | undefined
 }
 

@@ -1,8 +1,8 @@
 /**
- * Parses the simple YAML of most kubeconfigs: one key and value per line, lists of these, and simple quotes. Every
- * command reads a kubeconfig first, and loading the full YAML library takes longer than the request that follows.
- * Returns undefined for any ambiguous text, which the caller then passes to the library. Never returns a different
- * value from that of the library.
+ * Parses the simple YAML of most kubeconfigs: one key and value per line, lists, and simple quotes. Every command reads
+ * a kubeconfig first, and loading the full YAML library takes longer than the request that follows. Returns undefined
+ * for ambiguous text, which the caller then passes to the library. If the parser returns a value, the library would
+ * return the same value.
  */
 import type { Json, JsonObject } from '../../api/json/json.ts'
 
@@ -27,7 +27,7 @@ const linePattern =
   /^(?<indent> *)(?<dashes>- )?(?<key>[A-Za-z][\w-]*):(?: (?<value>true|false|\{\}|\[\]|"[ !#-[\]-~]*"|[A-Za-z/][\w+/=.:@-]*))?$/
 
 interface Line {
-  /** Columns of the line and of its key. They differ in the first line of a list item. */
+  /** The columns at which the line and its key start. They differ in the first line of a list item. */
   readonly indent: number
   readonly inner: number
   readonly key: string
@@ -39,7 +39,7 @@ interface Reader {
   next: number
 }
 
-/** Reads lines whose key starts in this column. Stops at a line that starts before it. */
+/** Reads lines whose key starts in this column. Stops at a line that starts further left. */
 function readMapping(reader: Reader, column: number): JsonObject | undefined {
   const entries: [string, Json][] = []
   const first = reader.next
@@ -78,7 +78,7 @@ function readList(reader: Reader, column: number): Json | undefined {
   return items
 }
 
-/** Words that some version of YAML does not read as text. */
+/** Matches words that some version of YAML does not read as text. */
 const notTexts = /^(?:true|false|null|yes|no|on|off|y|n)$/i
 
 function scalarOf(value: string): Json | undefined {

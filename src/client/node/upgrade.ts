@@ -8,9 +8,9 @@ import { TransportError } from '../requests/transport.ts'
 import type { Dialed } from './dial.ts'
 import { joinHeaders } from './join-headers.ts'
 
-/** A request to upgrade. */
+/** A request to upgrade a connection. */
 export interface UpgradeRequest {
-  /** Path and query. */
+  /** The path and query of the request. */
   readonly path: string
   /** Headers, including `upgrade`, `connection` and those of the protocol. */
   readonly headers: { readonly [name: string]: string }

@@ -11,7 +11,10 @@ import type { UpgradedConnection } from './upgrade.ts'
 
 const guid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
-/** Returns the request headers for a WebSocket with one of these protocols, and the expected `accept` value. */
+/**
+ * Returns the request headers for a WebSocket with one of these protocols, and the `accept` value that the response
+ * must have.
+ */
 export function webSocketRequest(protocols: readonly string[]): {
   readonly headers: { readonly [name: string]: string }
   readonly accept: string
@@ -50,10 +53,12 @@ export class WebSocketClient {
     this.protocol = headers['sec-websocket-protocol'] ?? ''
   }
 
-  /** `accept` is the expected response value. Throws TransportError if it differs. */
+  /**
+   * Opens a WebSocket. `accept` is the value that the response must have. Throws TransportError if the value differs.
+   */
   static async open(upgraded: UpgradedConnection, accept: string): Promise<WebSocketClient> {
     const { socket, headers } = upgraded
-    // Readers and writers get the error.
+    // Readers and writers of the socket report the error.
     socket.on('error', () => {})
     if (headers['sec-websocket-accept'] !== accept) {
       socket.destroy()
@@ -62,7 +67,7 @@ export class WebSocketClient {
     return new WebSocketClient(upgraded, await WebSocketFraming.open('client', maxMessage))
   }
 
-  /** Resolves when the connection accepts more data. */
+  /** Sends a message. Resolves when the connection accepts more data. */
   async send(message: Uint8Array): Promise<void> {
     await this.#write(this.#framing.frame('binary', Buffer.from(message)))
   }
@@ -78,7 +83,10 @@ export class WebSocketClient {
     this.#socket.destroy()
   }
 
-  /** Ends when the server closes the connection. Throws TransportError if the connection breaks. */
+  /**
+   * Yields the received messages. Ends when the server closes the connection. Throws TransportError if the connection
+   * breaks.
+   */
   async *messages(): AsyncGenerator<Buffer> {
     for await (const message of this.#received()) {
       switch (message.type) {

@@ -8,7 +8,7 @@ export interface WireRequest extends Omit<TransportRequest, 'headers'> {
 
 export interface Wire {
   send(request: WireRequest): Promise<TransportResponse>
-  /** Stops accepting requests. Running requests continue. */
+  /** Stops accepting new requests. Running requests continue. */
   retire(): void
   /** Aborts running requests. */
   destroy(): void

@@ -1,9 +1,9 @@
 /**
  * A loop has a name, sources of keys, and a step that reconciles one object. All background work on objects is a loop:
- * control loops that use a client, and maintenance by the server itself. They share metrics, retries, error handling
- * and shutdown.
+ * control loops that use a client, and maintenance by the server itself. All loops have the same metrics, retries,
+ * error handling and shutdown.
  *
- * A step gets a key and reads the state itself. It may therefore run at any time, repeatedly, and after a restart.
+ * A step gets a key and reads the state itself. A step may therefore run at any time, repeatedly, and after a restart.
  * `startLoops` owns feeds and queues. `stop` waits for all of them.
  */
 import { pause } from '../../base/concurrency/abort.ts'
@@ -20,7 +20,7 @@ import type { WorkQueueMetrics } from './work-queue-metrics.ts'
 export interface Loop {
   readonly name: string
   readonly sources: readonly Source[]
-  /** Maximum number of concurrent keys. Defaults to 4. */
+  /** Maximum number of keys to process concurrently. Defaults to 4. */
   readonly concurrency?: number
   /** Backoff before a failed or unfinished key is retried. */
   readonly backoff?: Backoff
@@ -41,7 +41,10 @@ export interface LoopRecords {
 export interface RunningLoop {
   /** Adds a key that no source has added. */
   add(key: string): void
-  /** Resolves when a waiting or active key has been reconciled. Returns undefined for all other keys. */
+  /**
+   * Resolves when a waiting or active key has been reconciled. Returns undefined if the key is neither waiting nor
+   * active.
+   */
   settled(key: string): Promise<void> | undefined
   /** Resolves when every key that existed at the start has been tried. Rejects with the first failure. */
   readonly firstPass: Promise<void>
@@ -138,7 +141,7 @@ class LoopRun {
   }
 
   /**
-   * Steps start when all feeds are synced. Before that, an object that seems to be missing may just not have been
+   * Processes keys once all feeds are synced. Before that, an object that seems to be missing may just not have been
    * listed yet.
    */
   async #run(signal: AbortSignal): Promise<void> {
@@ -191,7 +194,7 @@ class FirstPass {
   #state: 'gathering' | 'under way' | 'over' = 'gathering'
 
   constructor() {
-    // The error is already logged, and not all callers await the promise.
+    // The error is already logged. Not all callers await the promise.
     this.done.catch(() => {})
   }
 

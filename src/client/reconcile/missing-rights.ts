@@ -1,7 +1,7 @@
 /**
  * Tracks loops whose service account lacks a permission, which shows in rejected steps. Each such loop is logged once
- * and listed in `/readyz?verbose` until the step succeeds. Meanwhile, rejected keys are retried rarely, because only a
- * policy change helps.
+ * and listed in `/readyz?verbose` until the step succeeds. Until then, rejected keys are retried rarely, because only a
+ * change of the policy helps.
  *
  * A missing permission does not make the server unready: the API works, and otherwise all servers of a store would
  * become unready at once.
@@ -16,7 +16,7 @@ import type { StepOutcome } from './work-queue.ts'
 const backoff: Backoff = { firstMs: 10_000, longestMs: 10 * 60_000 }
 
 interface Refused {
-  /** Logged error message. */
+  /** The error message that was logged. */
   readonly message: string
   /** Number of consecutive rejections per key. */
   readonly keys: Map<string, number>
@@ -31,7 +31,7 @@ export class MissingRights {
     this.#log = log
   }
 
-  /** Records a rejected step. Returns when to retry it. */
+  /** Records a rejected step. Returns when to retry the key. */
   lacks(loop: string, key: string, { message }: Error): StepOutcome {
     const missingRight = this.#refused.get(loop) ?? this.#open(loop, message)
     const times = (missingRight.keys.get(key) ?? 0) + 1

@@ -10,7 +10,7 @@ import { StatusError } from '../requests/status-error.ts'
 
 const rejections = new Set([400, 403, 413, 422])
 
-/** Whether the server rejected a write, as opposed to a failure of the loop or the server. */
+/** Whether an error means that the server rejected a write, rather than that the loop or the server failed. */
 export function isRejection(error: unknown): error is StatusError | ApiError {
   return (error instanceof StatusError || error instanceof ApiError) && rejections.has(error.code)
 }
@@ -18,7 +18,7 @@ export function isRejection(error: unknown): error is StatusError | ApiError {
 export class RefusedSteps {
   readonly #log: Log
   readonly #loop: string
-  /** Logged rejection by key. */
+  /** The rejection that was logged last for each key. */
   readonly #logged = new Map<string, string>()
 
   constructor(log: Log, loop: string) {
@@ -38,7 +38,7 @@ export class RefusedSteps {
   }
 }
 
-/** Returns the message without the name of the rejected object, because each attempt may generate a different name. */
+/** Returns the message without the name of the rejected object. Each attempt may generate a different name. */
 function causeOf(error: StatusError | ApiError): string {
   const { details } = error instanceof StatusError ? error.status : error
   const name = details?.name ?? ''

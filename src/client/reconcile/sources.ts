@@ -9,13 +9,13 @@ import type { Informer, ObjectChange } from '../informers/informer.ts'
 
 /** A source of keys for a loop. */
 export interface Source {
-  /** Feed that must be synced before keys are processed. Loops may share a feed, which runs only once. */
+  /** The feed that must be synced before keys are processed. Loops may share a feed, which runs only once. */
   readonly feed?: Feed
   /** Starts to add keys. Timed sources use the clock. Returns a function that stops the source. */
   readonly connect: (add: (key: string) => void, clock: TimerClock) => () => void
 }
 
-/** Background data source of one or more loops. */
+/** A background data source that one or more loops use. */
 export interface Feed {
   /** Runs until the signal aborts. */
   run(signal: AbortSignal): Promise<void>
@@ -62,7 +62,7 @@ export function batched({ connect, ...source }: Source, pauseMs: (key: string) =
   }
 }
 
-/** The members of an object cache in this process that sources need. */
+/** The members of an object cache of this server that sources use. */
 export interface FollowedCache {
   /** Prefix of all keys. */
   readonly prefix: string
@@ -74,9 +74,9 @@ export interface FollowedCache {
 }
 
 export interface CacheSourceOptions {
-  /** Maps a changed object to keys. Defaults to its own key, `name` or `namespace/name`. */
+  /** Maps a changed object to keys. Defaults to the object's own key, `name` or `namespace/name`. */
   readonly keysOf?: (key: string) => Iterable<string>
-  /** Keys to add whenever all cached objects are added, such as those of objects that should exist. */
+  /** Returns keys to add whenever all cached objects are added, such as the keys of objects that should exist. */
   readonly expected?: () => Iterable<string>
 }
 
@@ -93,7 +93,7 @@ export function fromCache(
         for (const each of keysOf(key)) add(each)
       }
       const addAll = () => {
-        // When a cache that is still being loaded is complete, it reports all its objects as changed.
+        // A cache that is still being loaded reports all its objects as changed when it is complete.
         if (!cache.isLoading) for (const { key } of [...cache.all()]) addKeys(key.slice(cache.prefix.length))
         for (const key of [...expected()]) addKeys(key)
       }

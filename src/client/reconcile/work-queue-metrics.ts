@@ -2,7 +2,7 @@
 import { Counter, Gauge, Histogram, type Metric } from '../../base/telemetry/metrics.ts'
 import type { QueueSeries, QueueState } from './work-queue.ts'
 
-/** Buckets from ten nanoseconds to ten seconds. */
+/** Histogram buckets from ten nanoseconds to ten seconds. */
 const durations = Array.from({ length: 10 }, (_, i) => 1e-8 * 10 ** i)
 const labels = ['name']
 

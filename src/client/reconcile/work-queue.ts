@@ -17,9 +17,9 @@ export type StepOutcome = 'done' | 'later' | { readonly afterMs: number }
 export interface QueueSeries {
   readonly adds: { value: number }
   readonly retries: { value: number }
-  /** Time that keys waited, in seconds. */
+  /** The time in seconds that keys waited. */
   readonly waiting: { observe(seconds: number): void }
-  /** Time that work on a key took, in seconds. */
+  /** The time in seconds that the processing of a key took. */
   readonly working: { observe(seconds: number): void }
 }
 
@@ -27,7 +27,7 @@ export interface QueueSeries {
 export interface QueueState {
   /** Number of waiting keys. */
   readonly depth: number
-  /** For how many seconds each active key has been processed. */
+  /** For each active key, the time in seconds for which it has been processed. */
   readonly underWaySeconds: readonly number[]
 }
 
@@ -37,13 +37,13 @@ export interface WorkQueueOptions {
   readonly work: (key: string, signal: AbortSignal) => Promise<StepOutcome> | Promise<void>
   /** Called for every failure. The key is retried. */
   readonly onError: (key: string, error: unknown) => void
-  /** Registers the queue for metrics. If omitted, nothing is recorded. */
+  /** Registers the queue for metrics. If omitted, the queue has no metrics. */
   readonly meter?: (queue: QueueState) => QueueSeries
   /** Maximum number of active keys. Defaults to 4. */
   readonly concurrency?: number
   /** Backoff between retries. Defaults to 50 ms up to one minute. */
   readonly backoff?: Backoff
-  /** Maximum rate at which keys start. Unlimited by default. */
+  /** Maximum rate at which the processing of keys starts. Unlimited by default. */
   readonly rate?: RateLimit
   /** Clock for backoff. Defaults to the system clock. */
   readonly clock?: TimerClock
@@ -73,7 +73,7 @@ export class WorkQueue {
   readonly #pauses = new Map<string, () => void>()
   /** Number of consecutive retries per key. */
   readonly #failures = new Map<string, number>()
-  /** Callers that wait for the next attempt of a key, and callers that wait for the running one. */
+  /** Callers that wait for the next attempt to process a key, and callers that wait for the running attempt. */
   readonly #awaitingNext = new Map<string, PromiseWithResolvers<void>>()
   readonly #awaitingCurrent = new Map<string, PromiseWithResolvers<void>>()
   #signal: AbortSignal | undefined
@@ -103,7 +103,10 @@ export class WorkQueue {
     this.#next()
   }
 
-  /** Resolves when a waiting or active key has been processed once. Returns undefined for all other keys. */
+  /**
+   * Resolves when a waiting or active key has been processed once. Returns undefined if the key is neither waiting nor
+   * active.
+   */
   settled(key: string): Promise<void> | undefined {
     const awaiting = this.#ready.has(key)
       ? this.#awaitingNext
@@ -144,7 +147,7 @@ export class WorkQueue {
     }
   }
 
-  /** Whether the rate allows another start. If not, schedules the next check. */
+  /** Whether the rate allows the processing of another key. If not, schedules the next check. */
   #mayBegin(): boolean {
     if (this.#refill !== undefined) return false
     const waitMs = this.#bucket?.take() ?? 0

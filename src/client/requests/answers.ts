@@ -38,7 +38,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** A document with a wrong prefix or a truncated document counts as no response. */
+/** Decodes a document. A document with a wrong prefix or a truncated document counts as a missing response. */
 function readForm(form: ContentForm, bytes: Uint8Array): unknown {
   try {
     return form.read(bytes)

@@ -1,12 +1,13 @@
 /**
  * The built-in kinds as clients address them. This is the only table of them outside `api/kinds/`. Loops, the
- * scheduler, nodes, commands and users of `orch/client` take their resource types from here: `Pod` is both the type of
- * the objects and the value to pass to a client. The stored version has the plain name and other versions have a
- * suffix: `CronJobV1beta1`.
+ * scheduler, nodes, commands and users of `orch/client` import their resource types from this file: `Pod` is both the
+ * type of the objects and the value to pass to a client. The stored version has the plain name and other versions have
+ * a suffix: `CronJobV1beta1`.
  *
  * Only types are imported from `api/kinds/`, so that a bundle contains no definitions and only the rows that it uses.
  * `test/client/built-in-kinds.test.ts` compares each row with the definition and prints missing rows.
- * `scripts/declare.mjs` replaces the declarations of this file with ones that have the descriptions of the definitions.
+ * `scripts/declare.mjs` replaces the declarations of this file with declarations that contain the descriptions of the
+ * definitions.
  */
 
 import type {
@@ -149,19 +150,19 @@ import type { ResourceType } from './resource-type.ts'
 
 type ObjectsOf<K extends { readonly infer?: unknown }> = NonNullable<K['infer']>
 
-/** A namespaced kind. Bundlers remove calls whose result is unused. */
+/** Declares a namespaced kind. Bundlers remove calls whose result is unused. */
 /* @__NO_SIDE_EFFECTS__ */
 function namespaced<T extends ObjectBase>(groupVersion: string, kind: string, plural: string): ResourceType<T> {
   return { ...typeOf(groupVersion), kind, plural, namespaced: true }
 }
 
-/** A cluster-scoped kind. */
+/** Declares a cluster-scoped kind. */
 /* @__NO_SIDE_EFFECTS__ */
 function clusterWide<T extends ObjectBase>(groupVersion: string, kind: string, plural: string): ResourceType<T> {
   return { ...typeOf(groupVersion), kind, plural, namespaced: false }
 }
 
-/** Splits the group from the version. Old groups without a domain are the same on every server. */
+/** Splits the group from the version. Old groups without a domain have the same name on every server. */
 function typeOf(groupVersion: string): Pick<ResourceType, 'group' | 'version' | 'inServerDomain'> {
   const [version = '', group = ''] = groupVersion.split('/').reverse()
   const isBare = ['', 'apps', 'autoscaling', 'batch', 'policy'].includes(group)
@@ -611,7 +612,7 @@ export const ObjectHistory = clusterWide<ObjectHistory>('ops/v1', 'ObjectHistory
 export type PastState = ObjectsOf<typeof pastState>
 export const PastState = clusterWide<PastState>('ops/v1', 'PastState', 'paststates')
 
-// Kinds of subresources: `subresource<Scale>(Deployment, 'scale')`.
+// The kinds of subresources, for calls such as `subresource<Scale>(Deployment, 'scale')`.
 export type Eviction = ObjectsOf<typeof eviction>
 export type Scale = ObjectsOf<typeof scale>
 export type TokenRequest = ObjectsOf<typeof tokenRequest>

@@ -1,4 +1,4 @@
-/** Creates a client over a transport for users of `orch/client`, with retries and a user agent. */
+/** Creates a client over a transport, with retries and a user agent. For users of `orch/client`. */
 import { version } from '../../api/model/version.ts'
 import { Client, type ClientOptions } from './client.ts'
 import { withRetries } from './retries.ts'
@@ -8,9 +8,12 @@ import type { Transport } from './transport.ts'
 export interface ClientChoice {
   /** User agent. Its first word is the default field manager of writes. */
   readonly userAgent?: string
-  /** Request timeout. Defaults to 70 seconds. Does not apply to watches. */
+  /** Request timeout in milliseconds. Defaults to 70 seconds. Does not apply to watches. */
   readonly timeoutMs?: number
-  /** Namespace to work in. Defaults to that of the kubeconfig. The client itself does not use it. */
+  /**
+   * Namespace for callers that do not specify one. Defaults to the namespace of the kubeconfig. The client itself does
+   * not use it.
+   */
   readonly namespace?: string
   /** Whether to retry requests if the server sends `Retry-After`. Defaults to true. */
   readonly retries?: boolean

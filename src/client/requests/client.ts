@@ -51,8 +51,8 @@ export type * from './options.ts'
 
 const jsonType = 'application/json'
 /**
- * Longer than the server's request timeout of one minute, so that callers get the server's response and not a client
- * timeout.
+ * The default request timeout is longer than the server's timeout of one minute, so that callers get the server's
+ * response and not a client timeout.
  */
 const defaultTimeoutMs = 70_000
 
@@ -65,7 +65,7 @@ export class Client {
   readonly #onClose: () => void
   readonly #domain = new ServerDomain((path, options) => this.read(path, options))
   readonly form: ContentForm | undefined
-  /** Namespace to use if the user specifies none. */
+  /** Namespace for callers that do not specify one. */
   readonly namespace: string
 
   constructor(transport: Transport, options: ClientOptions = {}) {
@@ -100,12 +100,12 @@ export class Client {
 
   /** Lists all objects of a selection at one resource version, in as many requests as necessary. */
   async list<T extends ObjectBase = ApiObject>(type: ResourceType<T>, options: ListOptions = {}): Promise<List<T>> {
-    // An explicit version that has expired cannot be listed again.
+    // If the caller requested a version that has expired, a new list cannot return that version.
     if (options.resourceVersion !== undefined) return await gather(() => this.pages(type, options))
     return await gather((onRestart) => this.pages(type, { ...options, onRestart }))
   }
 
-  /** Lists page by page. An expired page throws 410 unless `onRestart` is set. */
+  /** Lists page by page. If a page has expired, throws 410 unless `onRestart` is set. */
   async *pages<T extends ObjectBase = ApiObject>(
     type: ResourceType<T>,
     options: PagesOptions = {},
@@ -115,7 +115,7 @@ export class Client {
     } catch (error) {
       if (!isExpired(error) || options.onRestart === undefined || options.limit === 0) throw error
       options.onRestart()
-      // The snapshot of the pages has expired. A list without pages cannot expire.
+      // The snapshot of the pages has expired. A list without pages cannot expire, so the client requests that.
       yield* this.#pages(type, { ...options, limit: 0 })
     }
   }
@@ -168,7 +168,7 @@ export class Client {
     return await this.#call({ method: 'PATCH', path, query, body, contentType, signal: options.signal })
   }
 
-  /** Server-side apply: sets the given fields and removes fields that this manager applied before and now omits. */
+  /** Server-side apply: sets the given fields. Removes fields that this manager applied before and now omits. */
   async apply<T extends ObjectBase = ApiObject>(
     type: ResourceType<T>,
     object: Draft<T>,
@@ -212,7 +212,8 @@ export class Client {
   }
 
   /**
-   * Sends any request and returns the response if its status is a success. For streams and for paths without a type.
+   * Sends any request and returns the response if its status indicates success. For streams and for paths without a
+   * type.
    */
   async open(request: RawRequest): Promise<TransportResponse> {
     const signal = request.signal ?? new AbortController().signal
@@ -241,8 +242,8 @@ export class Client {
   }
 
   /**
-   * Returns the type with its API group on this server. Groups of built-in kinds end in the server's domain, which the
-   * client requests once.
+   * Returns the type with the name of its API group on this server. The names of built-in groups end in the server's
+   * domain, which the client requests once.
    */
   async resolve<T extends ObjectBase = ApiObject>(
     type: ResourceType<T>,
@@ -272,7 +273,7 @@ export class Client {
     return this.form === undefined ? jsonType : `${this.form.mediaType},${jsonType}`
   }
 
-  /** A body with a content type of its own, such as a patch, is JSON. */
+  /** Encodes a body. A body with an explicit content type, such as a patch, is encoded as JSON. */
   #content({ body, contentType }: RawRequest): { body: Uint8Array | undefined; contentType: string } {
     if (body === undefined) return { body, contentType: '' }
     const encodedBody = contentType === undefined ? this.form?.write(body as object) : undefined

@@ -4,7 +4,7 @@
  */
 export interface ContentForm {
   readonly mediaType: string
-  /** Encodes a document. Returns undefined if the document has no such encoding. */
+  /** Encodes a document. Returns undefined if the document cannot be encoded this way. */
   write(document: object): Uint8Array | undefined
   read(bytes: Uint8Array): unknown
   /** Decodes the events of a watch. */

@@ -13,14 +13,14 @@ export interface DiscoveredType extends ResourceType {
   readonly shortNames: readonly string[]
   /** Singular name. Empty if it equals the kind in lower case. */
   readonly singular: string
-  /** Categories of types, such as `all`. */
+  /** Categories that the type belongs to, such as `all`. */
   readonly categories: readonly string[]
 }
 
 /** The types of a server, and the groups whose discovery failed. */
 export interface DiscoveredTypes {
   readonly types: DiscoveredType[]
-  /** Failed group versions with their errors. */
+  /** Group versions whose discovery failed, with their errors. */
   readonly failures: string[]
 }
 
@@ -73,7 +73,7 @@ async function ask(client: Client, place: GroupVersion, options: CallOptions): P
   }
 }
 
-/** Returns all group versions. Within a group, the preferred one comes first. */
+/** Returns all group versions. Within a group, the preferred version comes first. */
 export async function groupVersions(client: Client, options: CallOptions): Promise<GroupVersion[]> {
   const [core, { groups }] = await Promise.all([
     client.read<{ versions: string[] }>('/api', options),

@@ -10,12 +10,12 @@ import { TransportError } from './transport.ts'
 type Read = <T>(path: string, options: ReadOptions) => Promise<T>
 
 /**
- * Groups that every server has. A custom resource may use the name of one of them, but custom resources cannot use
- * both.
+ * Groups that every server has, from whose names the domain is determined. A custom resource may use the name of one of
+ * them, but not of both.
  */
 const telling = ['authentication.', 'authorization.'] as const
 
-/** Detects the domain of a server once. */
+/** Determines the domain of a server once. */
 export class ServerDomain {
   readonly #read: Read
   #domain: string | undefined
@@ -24,7 +24,7 @@ export class ServerDomain {
     this.#read = read
   }
 
-  /** Returns the type with its API group on this server. */
+  /** Returns the type with the name of its API group on this server. */
   async resolve<T extends ObjectBase>(
     type: ResourceType<T>,
     signal: AbortSignal | undefined,

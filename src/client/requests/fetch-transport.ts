@@ -1,11 +1,11 @@
 /**
- * Client transport over `fetch`, for browsers. The browser manages connections and verifies the server. Pages of
- * another origin need permission from the server (`--cors-allowed-origins`).
+ * Client transport over `fetch`, for browsers. The browser manages connections and verifies the server. The server must
+ * allow pages of another origin (`--cors-allowed-origins`).
  */
 import { type Transport, TransportError } from './transport.ts'
 
 export interface FetchTransportOptions {
-  /** URL such as https://127.0.0.1:6443. Its path is a prefix of all request paths. */
+  /** URL of the server, such as https://127.0.0.1:6443. Its path is a prefix of all request paths. */
   readonly server: string
   /** Bearer token, or a function that returns it before every request. */
   readonly token?: string | (() => string | Promise<string>)
@@ -40,7 +40,9 @@ export function fetchTransport({ server, token, headers = {} }: FetchTransportOp
   }
 }
 
-/** Browsers set the user agent. A different one would cause CORS preflight requests. */
+/**
+ * Removes the user agent from the headers. Browsers set it, and a different one would cause CORS preflight requests.
+ */
 function allowedHeaders({ 'user-agent': _, ...headers }: { readonly [name: string]: string }) {
   return headers
 }
@@ -54,7 +56,7 @@ async function answered(response: Promise<Response>, signal: AbortSignal): Promi
   }
 }
 
-/** Returning from the iteration cancels the response, so the server notices. */
+/** Yields the body. If the caller stops iterating, the response is cancelled, so that the server notices. */
 async function* responseBody({ body }: Response, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   if (body === null) return
   const reader = body.getReader()

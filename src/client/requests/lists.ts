@@ -1,4 +1,4 @@
-/** Lists: the pages of the server and the results for callers. */
+/** Lists: the pages that the server returns, and the results for callers. */
 import type { List, ListOptions, ListPage } from './options.ts'
 import { TransportError } from './transport.ts'
 
@@ -20,7 +20,9 @@ export function readPage<T>({ apiVersion, kind, metadata, items }: ListBody<T>):
   }
 }
 
-/** An old server or a proxy may ignore `Exact` and return the newest state instead. */
+/**
+ * Checks the version of an exact list. An old server or a proxy may ignore `Exact` and return the newest state instead.
+ */
 export function checkExact({ resourceVersion, resourceVersionMatch }: ListOptions, page: ListPage<unknown>): void {
   if (resourceVersionMatch !== 'Exact' || page.resourceVersion === resourceVersion) return
   throw new TransportError(
@@ -28,7 +30,7 @@ export function checkExact({ resourceVersion, resourceVersionMatch }: ListOption
   )
 }
 
-/** Collects all pages into one list. If pages expire, `onRestart` discards the earlier ones. */
+/** Collects all pages into one list. If pages expire, `onRestart` discards the pages collected so far. */
 export async function gather<T>(pagesOf: (onRestart: () => void) => AsyncIterable<ListPage<T>>): Promise<List<T>> {
   let items: T[] = []
   let resourceVersion = ''

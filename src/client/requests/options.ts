@@ -12,7 +12,7 @@ export interface CallOptions {
 
 /** Options for reading one object. */
 export interface GetOptions extends CallOptions {
-  /** Subresource that returns the object itself, such as `status`. For others, use `subresource`. */
+  /** Subresource that returns the object itself, such as `status`. For other subresources, use `subresource`. */
   readonly subresource?: string
 }
 
@@ -32,7 +32,10 @@ export interface WriteOptions extends CallOptions {
 
 /** Options for writing to an existing object. */
 export interface UpdateOptions extends WriteOptions {
-  /** Subresource that returns the object itself, such as `status` or `finalize`. For others, use `subresource`. */
+  /**
+   * Subresource that returns the object itself, such as `status` or `finalize`. For other subresources, use
+   * `subresource`.
+   */
   readonly subresource?: string
 }
 
@@ -42,9 +45,9 @@ export interface ListOptions extends Selection, CallOptions {
   readonly limit?: number
   readonly resourceVersion?: string
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan'
-  /** Fields to return of each object, such as `metadata.name,spec.nodeName`. Only `orch` supports it. */
+  /** Fields of each object to return, such as `metadata.name,spec.nodeName`. Only `orch` supports this option. */
   readonly fields?: string
-  /** Fields to sort by, such as `-metadata.creationTimestamp`. Only `orch` supports it. */
+  /** Fields to sort by, such as `-metadata.creationTimestamp`. Only `orch` supports this option. */
   readonly sort?: string
   /** Accept header. Defaults to JSON. */
   readonly accept?: string | undefined
@@ -53,8 +56,8 @@ export interface ListOptions extends Selection, CallOptions {
 /** Options for listing page by page. */
 export interface PagesOptions extends ListOptions {
   /**
-   * Called when the pages expire before the last one is read. The list then restarts without pages, and earlier pages
-   * are invalid. Without this callback, the list throws 410.
+   * Called when the pages expire before the last page has been read. The list then restarts without pages, and earlier
+   * pages are invalid. Without this callback, the list throws 410.
    */
   readonly onRestart?: () => void
 }
@@ -83,10 +86,10 @@ export type Patch =
   /** Server-side apply requires a `fieldManager`. `force` takes over fields of other managers. */
   | { readonly apply: object; readonly force?: boolean }
 
-/** Result of a deletion: the object if finalizers prevent its deletion, otherwise usually a Status. */
+/** Result of a deletion: the object if finalizers prevent its removal, and otherwise usually a Status. */
 export type Deleted<T extends ObjectBase> = T | Status
 
-/** Objects at one resource version of the collection. */
+/** The objects of a list, at one resource version of the collection. */
 export interface List<T> {
   readonly items: T[]
   readonly resourceVersion: string
@@ -119,9 +122,9 @@ export type Query = { readonly [name: string]: string | number | boolean | undef
 export interface ClientOptions {
   /** User agent. Its first word is the default field manager of writes. */
   readonly userAgent?: string
-  /** Request timeout. Does not apply to watches. */
+  /** Request timeout in milliseconds. Does not apply to watches. */
   readonly timeoutMs?: number
-  /** Preferred content type, if it is not JSON. */
+  /** Preferred content type. Defaults to JSON. */
   readonly form?: ContentForm | undefined
   /** Namespace of the kubeconfig. */
   readonly namespace?: string | undefined

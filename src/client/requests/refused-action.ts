@@ -1,6 +1,8 @@
-/** Parses the action out of the message of a 403 response. */
+/** Extracts the rejected action from the message of a 403 response. */
 
-/** The rejected action: a resource, or with `path` a non-resource path. Members that the message omits are empty. */
+/**
+ * The rejected action on a resource, or with `path` on a non-resource path. Members that the message omits are empty.
+ */
 export interface RefusedAction {
   readonly user: string
   readonly verb: string
@@ -16,7 +18,7 @@ const refusal =
   /User "([^"]+)" cannot ([a-z]+) (?:resource "([^"]+)" in API group "([^"]*)"(?: in the namespace "([^"]+)")?|path "([^"]+)")/
 const namedPattern = /^\S+ "([^"]+)" is forbidden/
 
-/** Returns the action. Undefined for other messages, such as those of admission. */
+/** Returns the action. Undefined for other messages, such as messages of admission plugins. */
 export function refusedAction(message: string): RefusedAction | undefined {
   const refusalMatch = refusal.exec(message)
   if (refusalMatch === null) return undefined

@@ -9,7 +9,7 @@ export interface ResourceType<T extends ObjectBase = ApiObject> {
   readonly version: string
   readonly plural: string
   readonly namespaced: boolean
-  /** Added to written objects that omit it. */
+  /** The kind. It is added to objects that a client writes without it. */
   readonly kind?: string
   /**
    * Whether the server's domain is appended to `group`: `coordination` becomes `coordination.orch.io` on some servers.
@@ -17,31 +17,31 @@ export interface ResourceType<T extends ObjectBase = ApiObject> {
   readonly inServerDomain?: boolean
   /** Subresource with its own kind, such as `scale`. */
   readonly subresource?: string
-  /** Object type for the compiler only. Never set. */
+  /** Object type for the compiler only. Never set at run time. */
   readonly objects?: T
 }
 
-/** An object to write. Its apiVersion and kind are added if the type knows them. */
+/** An object to write. Its apiVersion and kind are added if the resource type contains them. */
 export type Draft<T> = { apiVersion?: string; kind?: string } & {
   [K in keyof T as K extends 'apiVersion' | 'kind' ? never : K]: T[K]
 }
 
 /** Name and namespace of an object. */
 export interface ObjectName {
-  /** Omitted for cluster-scoped types. */
+  /** The namespace. Omitted for cluster-scoped types. */
   readonly namespace?: string
   readonly name: string
 }
 
 /** Selects objects of a collection. */
 export interface Selection {
-  /** All namespaces if omitted. */
+  /** The namespace to select from. If omitted, all namespaces. */
   readonly namespace?: string
   readonly labelSelector?: string
   readonly fieldSelector?: string
 }
 
-/** The members that a path consists of. */
+/** The members of a resource type that determine its path. */
 type AnyType = Omit<ResourceType, 'objects'>
 
 /** Returns a name such as `configmaps` or `leases.coordination.orch.io`. */
@@ -49,7 +49,7 @@ export function typeName({ group, plural }: AnyType): string {
   return group === '' ? plural : `${plural}.${group}`
 }
 
-/** Returns the type with the API group of this vendor, for callers that know the server's vendor. */
+/** Returns the type with the name of its API group for this vendor. For callers that know the server's vendor. */
 export function inDomainOf<T extends ObjectBase>(
   { groupDomain }: Pick<Vendor, 'groupDomain'>,
   { inServerDomain, ...type }: ResourceType<T>,
@@ -66,17 +66,17 @@ export function subresource<T extends ObjectBase>(
   return { group, version, plural, namespaced, ...domain, subresource: name }
 }
 
-/** Adds apiVersion and kind to the object if the type knows them and the object omits them. */
+/** Adds apiVersion and kind to the object if the resource type contains them and the object omits them. */
 export function typed<T extends ObjectBase>(
   { group, version, kind, subresource }: ResourceType<T>,
   draft: Draft<T>,
 ): T {
-  // The kind of a subresource may belong to another group than its parent.
+  // The kind of a subresource may belong to a different group than its parent, so it is not added.
   if (kind === undefined || subresource !== undefined) return draft as unknown as T
   return { apiVersion: group === '' ? version : `${group}/${version}`, kind, ...draft } as unknown as T
 }
 
-/** Returns the path of all objects of a type, or of those in a namespace. */
+/** Returns the path of all objects of a type, or of all objects in a namespace. */
 export function collectionPath(type: AnyType, namespace: string | undefined): string {
   const prefix = type.group === '' ? `/api/${type.version}` : `/apis/${type.group}/${type.version}`
   if (!type.namespaced || namespace === undefined) return `${prefix}/${type.plural}`
@@ -106,12 +106,15 @@ export function creationPath(
   return collectionPath(type, namespace)
 }
 
-/** This name is not allowed in a path. */
+/** The error for a name that is not allowed in a path. */
 export class NameError extends TypeError {
   override readonly name = 'NameError'
 }
 
-/** An empty name would turn an object's path into that of its collection. */
+/**
+ * Returns a path segment. Throws for an empty name, which would turn the path of an object into the path of its
+ * collection.
+ */
 function segment(text: string): string {
   if (text === '' || text === '.' || text === '..') throw new NameError(`${JSON.stringify(text)} is not a valid name`)
   return encodeURIComponent(text)

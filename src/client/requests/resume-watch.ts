@@ -1,6 +1,6 @@
 /**
- * A continuous watch: if it ends or breaks, it is resumed after the last resource version, with backoff, so that the
- * caller gets every event exactly once.
+ * A continuous watch. If a watch ends or breaks, it is resumed after the last resource version, with backoff, so that
+ * the caller gets every event exactly once.
  *
  * Throws errors that cannot be recovered from: an expired version (410), and errors that a retry does not fix, such as
  * missing permissions. Without a start version, the selection is listed first.
@@ -20,7 +20,7 @@ export interface FollowOptions extends Omit<WatchOptions, 'accept' | 'includeObj
   readonly onError?: (error: unknown) => void
 }
 
-/** The part of a client that is needed here. */
+/** The methods of a client that this module needs. */
 interface Source extends WatchOpener {
   pages<T extends ObjectBase = ApiObject>(type: ResourceType<T>, options: ListOptions): AsyncIterable<ListPage<T>>
 }
@@ -48,7 +48,7 @@ export async function* follow<T extends ObjectBase = ApiObject>(
       onError(error)
       failures++
     }
-    // Waits even if the server ends the watch without an error, so as not to flood it with requests.
+    // Waits even if the server ends the watch without an error, to avoid flooding the server with requests.
     await pause(backoffMs(backoff, Math.max(failures, 1)), signal)
     signal.throwIfAborted()
   }
@@ -73,7 +73,7 @@ function versionOf(event: WatchEvent<ObjectBase>): string {
   return event.type === 'BOOKMARK' ? event.resourceVersion : (event.object.metadata.resourceVersion ?? '')
 }
 
-/** Whether a retry would get the same error. */
+/** Whether a retry would fail with the same error. */
 function isFinal(error: unknown): boolean {
   return error instanceof StatusError && error.code < 500 && error.code !== 429
 }

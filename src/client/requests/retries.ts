@@ -1,16 +1,16 @@
 /**
- * A transport that retries when the server asks for it. It retries responses with `Retry-After` and status 429 or 503,
- * which mean that the server has not executed the request, and reads with any other 5xx. The client's timeout applies
- * to all attempts together.
+ * A transport that retries when the server requests it. It retries responses with `Retry-After` and status 429 or 503,
+ * which mean that the server has not executed the request. It also retries reads that failed with another 5xx status.
+ * The client's timeout applies to all attempts together.
  */
 import { pause } from '../../base/concurrency/abort.ts'
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
 
 const maxRepeats = 10
-/** If the server asks for a longer delay, the response is treated as an error. */
+/** Maximum delay in seconds. If the server requests a longer delay, the response is treated as an error. */
 const maxPauseSeconds = 60
 
-/** Returns a transport that also retries when the server asks for it. */
+/** Returns a transport that also retries requests when the server asks for it. */
 export function withRetries(send: Transport): Transport {
   return async (request) => {
     for (let repeats = 0; ; repeats++) {

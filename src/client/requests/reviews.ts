@@ -15,7 +15,7 @@ export interface Reviewer {
   readonly vendor: Vendor
 }
 
-/** A user as a review describes it. */
+/** A user in a review. */
 export interface ReviewedUser {
   readonly username?: string
   readonly uid?: string
@@ -23,7 +23,7 @@ export interface ReviewedUser {
   readonly extra?: unknown
 }
 
-/** The action: `resourceAttributes` or `nonResourceAttributes` of a SubjectAccessReview. */
+/** The action in a SubjectAccessReview: `resourceAttributes` or `nonResourceAttributes`. */
 export type ReviewedAccess =
   | { readonly resourceAttributes: { readonly [name: string]: string } }
   | { readonly nonResourceAttributes: { readonly path: string; readonly verb: string } }

@@ -1,4 +1,4 @@
-/** An error response: the Status of the server as an error. */
+/** An error response, as an error that contains the server's Status. */
 
 import { isObject } from '../../api/json/json.ts'
 import { parseJson } from '../../api/json/portable-json.ts'
@@ -6,7 +6,7 @@ import type { Status } from '../../api/model/api-error.ts'
 import { shorten } from '../../base/text/shorten.ts'
 import { withRequest } from './transport.ts'
 
-/** The server responded with this Status. */
+/** The error for a response with this Status. */
 export class StatusError extends Error {
   override readonly name = 'StatusError'
   readonly status: Status
@@ -32,10 +32,10 @@ export class StatusError extends Error {
   }
 }
 
-/** The Status for unknown paths, with the text that servers send. */
+/** The Status for unknown paths, with the text that servers use. */
 const nothingThere = { reason: 'NotFound', message: 'the server could not find the requested resource' }
 
-/** Returns the error in a response. A proxy may send something other than a Status. */
+/** Converts an error response to an error. A proxy may send a body that is not a Status. */
 export function errorOf(code: number, body: string, request = ''): StatusError {
   const value = parseIfJson(body)
   if (isStatus(value)) return new StatusError({ ...value, code: value.code ?? code }, request)
@@ -66,7 +66,7 @@ export function isNotFound(error: unknown): boolean {
   return error instanceof StatusError && error.code === 404
 }
 
-/** Whether another writer was faster. Read the object again and retry. */
+/** Whether another writer changed the object first. The caller should read the object again and retry. */
 export function isConflict(error: unknown): boolean {
   return error instanceof StatusError && error.code === 409 && error.reason === 'Conflict'
 }
@@ -76,7 +76,7 @@ export function isInvalid(error: unknown): boolean {
   return error instanceof StatusError && error.reason === 'Invalid'
 }
 
-/** Whether the requested version or page has expired. List again. */
+/** Whether the requested version or page has expired. The caller should list again. */
 export function isExpired(error: unknown): boolean {
   return error instanceof StatusError && error.code === 410
 }

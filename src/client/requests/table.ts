@@ -1,6 +1,6 @@
 /**
- * Tables that the server prints for people. If a server returns the objects instead, the table contains their names and
- * ages. The vendor of the server need not be known.
+ * Tables that the server formats for display. If a server returns the objects instead, the table contains their names
+ * and ages. The client need not know the vendor of the server.
  */
 
 import type { Json } from '../../api/json/json.ts'
@@ -16,20 +16,23 @@ import { type WatchOptions, watch } from './watch.ts'
 export interface TableColumn {
   readonly name: string
   readonly type: string
-  /** `name` marks the column that contains the object's name. */
+  /** The format of the values. `name` marks the column that contains the object's name. */
   readonly format: string
-  /** 0 means that the column is always shown. Columns with a higher value are shown only in wide tables. */
+  /**
+   * The priority of the column. 0 means that the column is always shown. Columns with a higher priority are shown only
+   * in wide tables.
+   */
   readonly priority: number
 }
 
 /** One object of a table. */
 export interface TableRow {
   readonly cells: readonly Json[]
-  /** At least the metadata, or null if it was not requested. */
+  /** The object or its metadata. Null if neither was requested. */
   readonly object: Pick<ApiObject, 'metadata'> | null
 }
 
-/** A list, printed as a table by the server. */
+/** A list as a table that the server formatted. */
 export interface Table {
   readonly columns: readonly TableColumn[]
   readonly rows: readonly TableRow[]
@@ -40,13 +43,13 @@ export interface Table {
 }
 
 export interface TableOptions {
-  /** Whether rows contain the metadata of their objects, or with `all` the whole objects. Defaults to true. */
+  /** Whether rows contain the metadata of their objects, or the whole objects with `all`. Defaults to true. */
   readonly metadata?: boolean | 'all' | undefined
-  /** Whether to request objects instead of a table. The result has their names and ages. */
+  /** Whether to request objects instead of a table. The resulting table contains their names and ages. */
   readonly plain?: boolean | undefined
 }
 
-/** Accepts the tables of all vendors, or otherwise the objects themselves. */
+/** Media types for the tables of all vendors, or otherwise for the objects themselves. */
 export const tableForms = [
   ...profileNames.map((name) => `application/json;as=Table;g=${groupName(vendorOf(name), 'meta')};v=v1`),
   'application/json',
@@ -126,7 +129,7 @@ function include(metadata: boolean | 'all' = true): 'None' | 'Object' | undefine
   return metadata ? undefined : 'None'
 }
 
-/** A Table, a list or an object. */
+/** A response: a Table, a list or an object. */
 export interface Body {
   readonly kind?: string
   readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string }

@@ -5,7 +5,7 @@
 
 const encoder = new TextEncoder()
 const blockBytes = 64 * 1024
-/** Maximum number of UTF-8 bytes per UTF-16 code unit. */
+/** Maximum number of UTF-8 bytes that a UTF-16 code unit needs. */
 const bytesPerUnit = 3
 
 let block = new Uint8Array(0)

@@ -1,6 +1,6 @@
 /**
- * The transport of a client: a function from a request to its response. It uses the network (`http-transport.ts`) or
- * passes requests directly into the pipeline of a server in the same process.
+ * The transport of a client: a function from a request to its response. A transport uses the network
+ * (`http-transport.ts`) or passes requests directly to the pipeline of a server in the same process.
  *
  * Contract: the head of the response arrives as soon as the server sends it. The body is transferred as fast as it is
  * read. Returning early from the body, or aborting the signal, ends the request. A truncated body throws an error
@@ -21,14 +21,14 @@ export interface TransportResponse {
   readonly status: number
   /** Headers with lower-case names. Repeated headers are joined by commas. */
   readonly headers: { readonly [name: string]: string }
-  /** Must be iterated, at least in part, to free the connection. */
+  /** The body of the response. It must be iterated, at least in part, to free the connection. */
   readonly body: AsyncIterable<Uint8Array>
 }
 
 /** Sends a request and returns the response with an unread body. */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>
 
-/** The response is missing or incomplete. The server may or may not have executed the request. */
+/** The response to a request is missing or incomplete. The server may or may not have executed the request. */
 export class TransportError extends Error {
   override readonly name = 'TransportError'
   /** The failed request, such as `GET /api/v1/pods`. Empty if no request failed. */
@@ -44,12 +44,12 @@ export class TransportError extends Error {
   }
 }
 
-/** Describes a request in errors, without its query, which may contain confidential data. */
+/** Describes a request in errors. Omits its query, which may contain confidential data. */
 export function requestLine({ method, path }: { readonly method: string; readonly path: string }): string {
   return `${method} ${path.split('?', 1)[0]}`
 }
 
-/** Adds the request to an error, because several requests may share the error of a connection. */
+/** Adds the request to an error. Several requests may share the error of a connection. */
 export function ofRequest(
   error: unknown,
   request: Parameters<typeof requestLine>[0] & { signal?: AbortSignal | undefined },

@@ -22,10 +22,13 @@ export type WatchEvent<T> =
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string }
 
 export interface WatchOptions extends Selection, CallOptions {
-  /** Returns events after this version. If omitted, starts with an ADDED event for each existing object. */
+  /**
+   * Resource version after which events are returned. If omitted, the watch starts with an ADDED event for each
+   * existing object.
+   */
   readonly resourceVersion?: string
   readonly bookmarks?: boolean
-  /** Timeout after which the server ends the watch. */
+  /** Time in seconds after which the server ends the watch. */
   readonly timeoutSeconds?: number
   /** Accept header for a format other than whole objects. */
   readonly accept?: string
@@ -70,7 +73,7 @@ async function* eventsIn({ form }: WatchOpener, response: TransportResponse): As
   else for await (const line of lines(response.body, maxLineBytes)) yield parseJson(line) as RawEvent<unknown>
 }
 
-/** A chunk that is not an event in this encoding counts as no response. */
+/** Yields decoded events. A chunk that is not an event in this encoding counts as a missing response. */
 async function* readable<E>({ mediaType }: ContentForm, events: AsyncIterable<E>): AsyncGenerator<E> {
   try {
     yield* events
@@ -108,7 +111,7 @@ function readEvent<T extends ObjectBase = ApiObject>({ type, object }: RawEvent<
 
 const newline = 10
 
-/** Yields complete lines. Drops trailing text without a newline, because it was truncated. */
+/** Yields complete lines. Drops text without a newline at the end, because it is incomplete. */
 export async function* lines(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let parts: Uint8Array[] = []
