@@ -22,7 +22,7 @@ import { ignoreNotFound } from './ignore-not-found.ts'
 export interface TokenSecretMaking {
   readonly client: Client
   readonly vendor: Vendor
-  /** Service account token Secrets only. */
+  /** Service account token Secrets. */
   readonly secrets: Informer<Secret>
   readonly accounts: Informer<ServiceAccount>
 }
@@ -34,7 +34,7 @@ export async function ensureTokenSecret(
 ): Promise<StepOutcome> {
   const cachedAccount = parts.accounts.get(name)
   if (cachedAccount === undefined || hasListed(parts, cachedAccount, parts.secrets.objects())) return 'done'
-  // The cache may be stale. Reads the account and its Secrets from the server so that no second Secret is created.
+  // The cache may be stale. This reads the account and its Secrets from the server so that no second Secret is created.
   const account = await ignoreNotFound(parts.client.get(kinds.ServiceAccount, name, { signal }))
   if (account === undefined || account.metadata.deletionTimestamp !== undefined) return 'done'
   const { namespace = '' } = account.metadata

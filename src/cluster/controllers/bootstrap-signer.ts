@@ -39,7 +39,9 @@ export interface BootstrapSignerParts {
 }
 
 const onlyKey = 'cluster-info'
-/** Maximum time until the tokens are checked again, even if none expires earlier. The system clock may change. */
+/**
+ * Maximum time until the tokens are checked again, even if none expires earlier, because the system clock may change.
+ */
 const maxWaitMs = 10 * 60_000
 
 export function bootstrapSignerLoop(parts: BootstrapSignerParts): Loop {
@@ -104,7 +106,7 @@ async function write({ client }: BootstrapSignerParts, next: ConfigMap, signal: 
   try {
     await ignoreNotFound(client.update(kinds.ConfigMap, next, { signal }))
   } catch (error) {
-    // Another client changed the ConfigMap. Its change triggers this loop again.
+    // Another client has changed the ConfigMap. That change triggers this loop again.
     if (!isConflict(error)) throw error
   }
 }

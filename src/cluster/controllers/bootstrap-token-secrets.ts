@@ -1,4 +1,4 @@
-/** Selecting and reading bootstrap token Secrets, shared by the loops that handle them. */
+/** Selects and reads bootstrap token Secrets. Used by the loops that handle them. */
 
 import type { Secret } from '../../api/kinds/core/secret.ts'
 import { bootstrapTokenType, tokenEnd } from '../../api/model/bootstrap-token.ts'
@@ -19,7 +19,7 @@ export function textIn({ data }: Secret, key: string): string {
   return Buffer.from(data?.[key] ?? '', 'base64').toString()
 }
 
-/** Expiration time of the token. */
+/** Returns the expiration time of the token. */
 export function endOf(secret: Secret): number {
   return tokenEnd(textIn(secret, 'expiration'))
 }

@@ -1,4 +1,4 @@
-/** Decoding and conditions of CertificateSigningRequests, shared by the loops that handle them. */
+/** Decodes CertificateSigningRequests and creates their conditions. Used by the loops that handle them. */
 
 import type { CertificateSigningRequest } from '../../api/kinds/certificates/certificate-signing-request.ts'
 import { type CertificateRequest, readCertificateRequest } from '../../api/pki/certificate-request.ts'
@@ -16,7 +16,10 @@ export function isPending(request: CertificateSigningRequest): boolean {
   return !['Approved', 'Denied', 'Failed'].some((type) => hasCondition(request, type))
 }
 
-/** Decodes the request, or returns the parse error: a stored request may predate the current validation. */
+/**
+ * Decodes the request. Returns the parse error if it cannot be decoded, because a stored request may be older than the
+ * current validation.
+ */
 export function decodeRequest({ spec }: CertificateSigningRequest): CertificateRequest | MalformedInput {
   try {
     return readCertificateRequest(Buffer.from(spec?.request ?? '', 'base64'))
@@ -26,7 +29,7 @@ export function decodeRequest({ spec }: CertificateSigningRequest): CertificateR
   }
 }
 
-/** Creates a condition without times. The server sets them. */
+/** Creates a condition without times, because the server sets them. */
 export function newCondition(type: 'Approved' | 'Denied' | 'Failed', reason: string, message: string): Condition {
   return { type, status: 'True', reason, message } as Condition
 }

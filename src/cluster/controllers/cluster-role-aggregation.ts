@@ -23,7 +23,7 @@ export function clusterRoleAggregationLoop(parts: AggregationParts): Loop {
   const { informer } = parts
   return {
     name: 'clusterrole-aggregation',
-    // Any change may affect any aggregated role. There are few of them, so all are reconciled.
+    // Any change may affect any aggregated role, so all aggregated roles are reconciled. There are only a few.
     sources: [fromInformer(informer, () => aggregated(informer))],
     reconcile: (name, signal) => reconcile(parts, name, signal),
   }

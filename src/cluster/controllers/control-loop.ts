@@ -20,7 +20,7 @@ import type { PodRanges } from './nodes/node-ipam.ts'
 import type { NodeHealthOptions } from './nodes/node-lifecycle.ts'
 import type { LegacyTokenOf } from './service-account-secret.ts'
 
-/** An entry of the table: the versions that have the loop, its name, service account and factory. */
+/** An entry of the table: the versions that have the loop, and its name, service account and factory. */
 export interface ControlLoop extends Availability {
   /** Name of the loop in `--controllers`. */
   readonly name: string
@@ -39,22 +39,24 @@ export interface ControlLoop extends Availability {
   /** Source component of the loop's events, if kube-controller-manager uses a different name than the account. */
   readonly eventSource?: string
   readonly roles?: readonly string[]
-  /** Flag for the number of objects reconciled in parallel (`--concurrent-<flag>-syncs`), and its default. */
+  /**
+   * Flag for the number of objects that the loop reconciles in parallel (`--concurrent-<flag>-syncs`), and its default.
+   */
   readonly syncs?: { readonly flag: string; readonly default: number }
-  /** Creates the loop, or several that share its name and account, or returns the reason why it cannot run. */
+  /** Creates the loop, or several loops that share the name and account. Returns the reason if the loop cannot run. */
   readonly make: (context: LoopContext) => Loop | readonly Loop[] | NotRunning
 }
 
 /** Reason why a selected loop does not run, for the log. */
 export interface NotRunning {
   readonly notRunning: string
-  /** Whether the default flags cause this. If so, it is not logged. */
+  /** Whether the loop does not run with the default flags. If so, this is not logged. */
   readonly isUsual?: boolean
 }
 
 /** Dependencies of a loop. */
 export interface LoopContext {
-  /** Authenticates as the loop's own account. */
+  /** Client that authenticates as the loop's own account. */
   readonly client: Client
   /** Records events about objects, as the loop's own account. */
   readonly recorder: EventRecorder
@@ -70,10 +72,11 @@ export interface LoopContext {
 
 /** Options set by flags, and services that only a server in the same process provides. */
 export interface LoopOptions {
-  /** Time without changes after which a quota is recounted, in milliseconds. */
+  /** Time in milliseconds without changes after which a quota is recounted. */
   readonly quotaSyncMs: number
   /**
-   * Runs a function while no write that affects quota is in flight. Undefined if this process cannot know all writes.
+   * Runs a function while no write that affects quota is in progress. Undefined if this process does not handle all
+   * writes.
    */
   readonly whileStill?: <T>(namespace: string, run: (isStill: () => boolean) => Promise<T>) => Promise<T | undefined>
   /** Parent directory of the built-in provisioner's volumes. If undefined, the provisioner does not run. */
@@ -85,20 +88,21 @@ export interface LoopOptions {
   /** Whether every service account gets a token Secret automatically. */
   readonly createTokenSecrets?: boolean
   /**
-   * Minimum time to collect pod changes before updating Endpoints or EndpointSlices, in milliseconds. Defaults to 0.
+   * Minimum time in milliseconds for which pod changes are collected before Endpoints or EndpointSlices are updated.
+   * Defaults to 0.
    */
   readonly endpointBatchMs?: number
   readonly sliceBatchMs?: number
   /** Maximum number of endpoints per EndpointSlice. Defaults to 100. */
   readonly maxEndpointsPerSlice?: number
   /**
-   * Minimum time to collect Endpoints changes before updating the mirrored EndpointSlices, in milliseconds. Defaults to
-   * 0.
+   * Minimum time in milliseconds for which Endpoints changes are collected before the mirrored EndpointSlices are
+   * updated. Defaults to 0.
    */
   readonly mirroringBatchMs?: number
   /** Maximum number of mirrored addresses per subset. Defaults to 1000. */
   readonly maxMirrored?: number
-  /** Scheduler configuration. Defaults to that of kube-scheduler. */
+  /** Scheduler configuration. Defaults to the defaults of kube-scheduler. */
   readonly scheduler?: SchedulerSettings
   /** Grace period for silent nodes, and the eviction rates for nodes that are not ready. */
   readonly nodeHealth?: NodeHealthOptions

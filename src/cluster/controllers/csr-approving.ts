@@ -4,7 +4,8 @@
  * `/selfnodeclient` for a certificate in its own name.
  *
  * While the agent of a node is alive, only that agent gets a certificate for the node. A bootstrap token alone is
- * therefore not enough to take over the identity of a working node. A token for one node gets no certificate for others.
+ * therefore not enough to take over the identity of a working node. With a token for one node, no certificate for
+ * another node can be obtained.
  *
  * The verdict is written with the resourceVersion that was checked. A recognized request without permission stays
  * pending and is retried, because permission may be granted later.
@@ -39,7 +40,10 @@ export interface ApprovingParts extends LivenessParts {
   readonly informer: Informer<CertificateSigningRequest>
 }
 
-/** The maximum delay until the loop notices permissions granted later. */
+/**
+ * Backoff for requests without permission. The maximum delay limits the time until the loop notices permissions that
+ * were granted later.
+ */
 const backoff = { firstMs: 500, longestMs: 5 * 60_000 }
 
 export function csrApprovingLoop(parts: ApprovingParts): Loop {
@@ -79,7 +83,7 @@ function nodeOfAnother({ spec }: CertificateSigningRequest, { subject }: Certifi
   return spec?.username === user ? undefined : user.slice(nodeUserPrefix.length)
 }
 
-/** Returns why a request for the name of another node is denied. */
+/** Returns the reason why a request for the name of another node is denied. */
 async function denialOf(
   parts: ApprovingParts,
   { spec }: CertificateSigningRequest,
@@ -98,7 +102,7 @@ function aliveNode(node: string): Condition {
   return newCondition('Denied', 'NodeIsAlive', `the node ${node} exists and its agent is alive: ${way}`)
 }
 
-/** Returns the permissions that are each sufficient, with the approval message for each. */
+/** Returns the permissions that allow the approval. Each of them is sufficient and has its own approval message. */
 function waysFor({ spec }: CertificateSigningRequest, { subject }: CertificateRequest) {
   const forItself = { right: 'selfnodeclient', message: 'the node agent renews its own client certificate' }
   const forAny = { right: 'nodeclient', message: 'the requester may request client certificates for node agents' }
@@ -137,7 +141,7 @@ async function decide(
       client.update(inDomainOf(vendor, kinds.CertificateSigningRequest), next, { subresource: 'approval', signal }),
     )
   } catch (error) {
-    // Another client changed the request. Its change triggers this loop again.
+    // Another client has changed the request. That change triggers this loop again.
     if (!isConflict(error)) throw error
   }
   return 'done'

@@ -1,8 +1,8 @@
 /**
- * Deletes obsolete CertificateSigningRequests: one hour after they were approved, denied or failed, one day after
- * creation if undecided, and in any case when the certificate expires. Deletion requires the resourceVersion that was
- * checked. Requests that are not due yet are checked again when due, and at regular intervals before that because the
- * clock may change.
+ * Deletes obsolete CertificateSigningRequests: one hour after they were approved or denied or have failed, one day
+ * after creation if there is no decision, and in any case when the certificate expires. Deletion requires the
+ * resourceVersion that was checked. Requests that are not due yet are checked again when due, and at regular intervals
+ * before that because the clock may change.
  */
 
 import { X509Certificate } from 'node:crypto'
@@ -29,7 +29,7 @@ export interface CleanerParts {
 const hourMs = 3_600_000
 const decidedMs = hourMs
 const pendingMs = 24 * hourMs
-/** Maximum time until a request is checked again, however late it is due. The system clock may change. */
+/** Maximum time until a request is checked again, even if it is due much later, because the system clock may change. */
 const maxWaitMs = hourMs / 6
 
 export function csrCleanerLoop(parts: CleanerParts): Loop {
@@ -48,13 +48,17 @@ export function csrCleanerLoop(parts: CleanerParts): Loop {
 }
 
 /**
- * Returns the time to delete the request: one hour or one day as above, or the certificate's expiry if that is earlier.
+ * Returns the time to delete the request: one hour or one day as described above, or the certificate's expiry if that
+ * is earlier.
  */
 function endOf(request: CertificateSigningRequest): number {
   return Math.min(endOfState(request), endOfCertificate(request))
 }
 
-/** Failed is the final state of a request, so it takes precedence over the time of the approval. */
+/**
+ * The conditions to check, in order of precedence. Failed is the final state of a request, so it takes precedence over
+ * the time of the approval.
+ */
 const statesFromTheLast = ['Failed', 'Denied', 'Approved']
 
 function endOfState({ metadata, status }: CertificateSigningRequest): number {
@@ -71,8 +75,8 @@ function endOfCertificate({ status }: CertificateSigningRequest): number {
   try {
     return new X509Certificate(Buffer.from(status.certificate, 'base64')).validToDate.getTime()
   } catch {
-    // An invalid certificate, stored before the server validated certificates, never expires. The state's time limit
-    // still applies.
+    // The certificate is invalid because it was stored before the server validated certificates. It never expires, but
+    // the time limit for the state of the request still applies.
     return Number.POSITIVE_INFINITY
   }
 }
@@ -87,7 +91,7 @@ async function remove(
   try {
     await ignoreNotFound(client.delete(inDomainOf(vendor, kinds.CertificateSigningRequest), { name }, options))
   } catch (error) {
-    // The request has changed. Its change triggers this loop again.
+    // Another client has changed the request. That change triggers this loop again.
     if (!isConflict(error)) throw error
   }
   return 'done'

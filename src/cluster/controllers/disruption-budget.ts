@@ -6,16 +6,16 @@ import type { Pod } from '../../api/kinds/core/pod.ts'
 import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from '../../api/kinds/policy/pod-disruption-budget.ts'
 import { isReady, isTerminating } from './workloads/pod-state.ts'
 
-/** Time within which a pod must be deleted after its eviction was approved. */
+/** Time in milliseconds within which a pod must be deleted after its eviction was approved. */
 const deletionTimeoutMs = 2 * 60_000
 
-/** Pod counts that a budget requires. */
+/** The pod counts that a budget requires. */
 export interface Demand {
   readonly expectedPods: number
   readonly desiredHealthy: number
 }
 
-/** Whether the expected number of pods comes from the pods' controllers. */
+/** Whether the expected number of pods is determined from the pods' controllers. */
 export function needsScale({ spec }: PodDisruptionBudget): boolean {
   return spec?.maxUnavailable !== undefined || typeof spec?.minAvailable === 'string'
 }
@@ -27,7 +27,7 @@ export function demandOf({ spec = {} }: PodDisruptionBudget, expectedPods: numbe
   return { expectedPods, desiredHealthy: minAvailable === undefined ? 0 : share(minAvailable, expectedPods) }
 }
 
-/** Returns an absolute number, or a percentage of all pods, rounded up. */
+/** Returns the number that a field specifies: an absolute number, or a percentage of all pods, rounded up. */
 function share(value: number | string, all: number): number {
   return typeof value === 'number' ? value : Math.ceil((Number.parseInt(value, 10) * all) / 100)
 }

@@ -1,10 +1,10 @@
 /**
  * Maintains the status of PodDisruptionBudgets: the number of pods that may be evicted now. Evictions decrement that
- * number by compare-and-set (`apiserver/resources/pod-eviction.ts`) and record the pod, which no longer counts as
- * healthy.
+ * number with a compare-and-set (`apiserver/resources/pod-eviction.ts`) and record the pod, which then no longer counts
+ * as healthy.
  *
  * The expected number of pods comes from their controllers: from informers for built-in kinds, and from the `scale`
- * subresource for others. Pods without a controller do not add to it.
+ * subresource for others. Pods without a controller do not count.
  */
 
 import { type Json, sameJson } from '../../api/json/json.ts'
@@ -61,7 +61,8 @@ export function disruptionLoop(parts: DisruptionParts): Loop {
     sources: [
       fromInformer(budgets),
       fromInformer(pods, (change) => selection.keysOf(change)),
-      // Read while a budget is reconciled. Their changes trigger nothing, because their pods change as well.
+      // The owners are read while a budget is reconciled. Their changes trigger nothing, because their pods change as
+      // well.
       ...owners.map((informer) => fromInformer(informer, () => [])),
     ],
     reconcile: (key, signal) => reconcile(state, key, signal),
@@ -98,7 +99,7 @@ async function reconcile(state: State, key: string, signal: AbortSignal): Promis
   return disrupted.recheckMs === undefined ? 'done' : { afterMs: disrupted.recheckMs + 1000 }
 }
 
-/** Returns true if the status is up to date, false if the budget has changed in the meantime. */
+/** Writes the status. Returns false if the budget has changed in the meantime. */
 async function write(
   { client }: State,
   budget: PodDisruptionBudget,
@@ -141,7 +142,7 @@ async function expectedScale(
   return [...replicas.values()].reduce((sum, each) => sum + each, 0)
 }
 
-/** The controller of a pod has no scale. */
+/** The error if the controller of a pod has no scale. */
 class NoScaleError extends Error {
   override readonly name = 'NoScaleError'
 }
@@ -151,7 +152,10 @@ interface Scale {
   readonly replicas: number
 }
 
-/** Returns undefined if the owner no longer exists. Throws if its kind has no scale. */
+/**
+ * Returns the number of replicas that an owner specifies. Returns undefined if the owner no longer exists. Throws if
+ * its kind has no scale.
+ */
 async function scaleOf(
   state: State,
   owner: OwnerReference,

@@ -60,7 +60,10 @@ async function reconcile(parts: EphemeralVolumeParts, pod: Pod, signal: AbortSig
   return outcome
 }
 
-/** Returns the reason why the Pod has no claim that it owns, or undefined if the claim exists. */
+/**
+ * Creates the claim if it is missing. Returns the reason if the Pod has no claim that it owns, or undefined if the
+ * claim exists.
+ */
 async function ensureClaim(
   { client, claims: informer }: EphemeralVolumeParts,
   pod: Pod,

@@ -19,11 +19,11 @@ export interface ManagerParts {
   /** Returns a client for a service account in the system namespace, or for the manager if no account is given. */
   readonly clientAs: (account?: string) => Client
   readonly vendor: Vendor
-  /** Selects the loops of the version. Loops of other versions do not run. */
+  /** The emulated version, which determines the loops to run. Loops of other versions do not run. */
   readonly emulation: Emulation
   readonly clock: Clock
   readonly options: LoopOptions
-  /** Number of objects reconciled in parallel, by loop name. Defaults to the number in the table. */
+  /** Number of objects to reconcile in parallel, by loop name. Defaults to the number in the table. */
   readonly concurrency?: ReadonlyMap<string, number>
   readonly records: LoopRecords
 }

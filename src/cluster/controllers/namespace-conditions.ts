@@ -1,15 +1,15 @@
 /**
- * Conditions in the status of a terminating namespace: why it still exists. Condition types and reasons are part of the
- * API.
+ * Conditions in the status of a terminating namespace. They explain why the namespace still exists. Condition types and
+ * reasons are part of the API.
  */
 import type { Namespace } from '../../api/kinds/core/namespace.ts'
 import { timestamp } from '../../api/model/object.ts'
 
-/** Result of one pass over the contents of a namespace. */
+/** The result of one pass over the contents of a namespace. */
 export interface Sweep {
   /** Types whose discovery failed. */
   readonly undiscovered: readonly string[]
-  /** Types that could not be deleted, with the reason. */
+  /** Types whose objects could not be deleted, with the reason. */
   readonly failures: string[]
   /** Number of remaining objects by type. */
   readonly remaining: Map<string, number>
@@ -36,7 +36,10 @@ interface Finding {
   readonly message: string
 }
 
-/** Returns the five conditions of the API, each with the findings of the sweep or its healthy state. */
+/**
+ * Returns the five conditions of the API. Each contains the findings of the sweep, or its healthy state if there are
+ * none.
+ */
 export function conditionsOf({ undiscovered, failures, remaining, finalizers }: Sweep): Finding[] {
   return [
     finding('NamespaceDeletionDiscoveryFailure', undiscovered, {
@@ -64,7 +67,7 @@ export function conditionsOf({ undiscovered, failures, remaining, finalizers }: 
 
 type Told = readonly [reason: string, message: string]
 
-/** Each of these conditions names a problem, so True is bad. */
+/** Returns one condition. Each of these conditions names a problem, so True indicates a problem. */
 function finding(type: string, troubles: readonly string[], { ok, bad }: { ok: Told; bad: Told }): Finding {
   if (troubles.length === 0) return { type, status: 'False', reason: ok[0], message: ok[1] }
   return { type, status: 'True', reason: bad[0], message: `${bad[1]}: ${shortened(troubles)}` }
@@ -81,7 +84,7 @@ function counted(counts: ReadonlyMap<string, number>, what: string): string[] {
   return [...counts].map(([name, count]) => `${name} (${count} ${what})`).sort()
 }
 
-/** Merges the findings into the conditions. Returns undefined if nothing changes. */
+/** Merges the findings into the conditions. Returns undefined if no condition changes. */
 export function withConditions(
   conditions: readonly Condition[],
   findings: readonly Finding[],
@@ -103,7 +106,7 @@ export function withConditions(
   ]
 }
 
-/** An unchanged status keeps its transition time. */
+/** Returns the transition time of a condition. If its status is unchanged, the time is unchanged too. */
 function since(before: Condition | undefined, { status }: Finding, now: number): string {
   return (before?.status === status && before.lastTransitionTime) || timestamp(now)
 }

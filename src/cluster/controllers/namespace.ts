@@ -2,13 +2,13 @@
  * Deletes the contents of a terminating namespace, then removes the finalizer.
  *
  * Each pass deletes the contents, lists the remaining objects and reports them in the status. When the namespace is
- * empty, the pass removes the finalizer and the server deletes the namespace. Otherwise the loop tries again later.
- * Passes keep no state, so a restart loses nothing. No object can be added in the meantime, because a create requires
- * the namespace to be unchanged.
+ * empty, the pass removes the finalizer and the server deletes the namespace. Otherwise the loop runs another pass
+ * later. Passes keep no state, so a restart loses nothing. No object can be added in the meantime, because a create
+ * requires the namespace to be unchanged.
  *
- * A restore of the store may undo the deletion at any moment. Therefore a pass lists the objects first, reads the
- * namespace again, and then deletes exactly the listed objects by the list's resourceVersion, which a restore
- * invalidates.
+ * A restore of the store may undo the deletion at any moment. A pass therefore lists the objects first, reads the
+ * namespace again, and then deletes exactly the listed objects. The deletion names the list's resourceVersion, which a
+ * restore invalidates.
  */
 
 import type { Namespace } from '../../api/kinds/core/namespace.ts'
@@ -38,7 +38,7 @@ export interface NamespaceLoopParts {
   readonly clock: Clock
 }
 
-/** The contents are not watched but polled, at least this often. */
+/** Backoff between passes. The contents are not watched but polled, at least once per maximum delay. */
 const backoff = { firstMs: 50, longestMs: 10_000 }
 
 export function namespaceLoop(parts: NamespaceLoopParts): Loop {
@@ -53,7 +53,7 @@ export function namespaceLoop(parts: NamespaceLoopParts): Loop {
 async function reconcile(parts: NamespaceLoopParts, name: string, signal: AbortSignal): Promise<StepOutcome> {
   const cachedNamespace = parts.informer.get({ name })
   if (cachedNamespace === undefined || !isOurs(parts, cachedNamespace)) return 'done'
-  // The cache may be stale: another namespace may have the same name by now.
+  // The cache may be stale: a different namespace may have the same name now.
   const namespace = await ignoreNotFound(parts.client.get(kinds.Namespace, { name }, { signal }))
   if (namespace === undefined || !isOurs(parts, namespace)) return 'done'
   const isGoing = new SharedLookup(() => isStillGoing(parts, namespace, signal))
@@ -67,7 +67,7 @@ async function reconcile(parts: NamespaceLoopParts, name: string, signal: AbortS
   return 'done'
 }
 
-/** Whether this namespace, read from the server, still waits for this loop. */
+/** Whether this namespace, as read from the server, still waits for this loop. */
 async function isStillGoing(parts: NamespaceLoopParts, { metadata }: Namespace, signal: AbortSignal): Promise<boolean> {
   const now = await ignoreNotFound(parts.client.get(kinds.Namespace, { name: metadata.name! }, { signal }))
   return now !== undefined && now.metadata.uid === metadata.uid && isOurs(parts, now)
@@ -85,17 +85,23 @@ function isReleased({ spec }: Namespace): boolean {
   return (spec?.finalizers ?? []).length === 0
 }
 
-/** Most types have no objects in the namespace, so the latency of requests dominates. */
+/**
+ * Number of types to process in parallel. Most types have no objects in the namespace, so the latency of requests
+ * dominates.
+ */
 const typesAtOnce = 8
 
 interface EmptiedNamespace {
   readonly name: string
-  /** Whether the namespace is still terminating. Reads it from the server each time. */
+  /** Returns whether the namespace is still terminating. Reads it from the server each time. */
   readonly isGoing: () => Promise<boolean>
   readonly signal: AbortSignal
 }
 
-/** Deletes pods first. The objects that pods rely on, such as network policies, remain until all pods have stopped. */
+/**
+ * Deletes the contents of a namespace, pods first. The objects that pods rely on, such as network policies, remain
+ * until all pods have stopped.
+ */
 async function empty({ client }: NamespaceLoopParts, place: EmptiedNamespace): Promise<Sweep> {
   const { types, failures } = await discover(client, { signal: place.signal })
   const sweep = newSweep(failures)
@@ -111,7 +117,7 @@ async function empty({ client }: NamespaceLoopParts, place: EmptiedNamespace): P
   return sweep
 }
 
-/** A failure of one type does not block the others. */
+/** Deletes the objects of one type. A failure does not affect other types. */
 async function sweepType(
   client: Client,
   type: DiscoveredType,
@@ -133,7 +139,7 @@ async function sweepType(
   }
 }
 
-/** Returns at most one object, and the resourceVersion of the list. */
+/** Returns the resourceVersion of a list and at most one of its objects. */
 async function firstPage(
   client: Client,
   type: DiscoveredType,
@@ -160,9 +166,9 @@ async function deleteAll(
         await ignoreNotFound(client.delete(type, { namespace, name }, { propagationPolicy, preconditions, signal }))
       }
   } catch (error) {
-    // An object changed after the list. The next pass deletes it.
+    // An object was changed after the list. The next pass deletes it.
     if (isConflict(error)) return
-    // The list's snapshot expired. The next pass deletes the remaining objects.
+    // The list's snapshot has expired. The next pass deletes the remaining objects.
     if (!isExpired(error)) throw error
   }
 }
@@ -206,7 +212,7 @@ interface Change {
   readonly change: (object: Namespace) => Namespace | undefined
 }
 
-/** Changes this namespace if it still waits for this loop, but never a new namespace of the same name. */
+/** Changes this namespace if it still waits for this loop. Never changes a new namespace with the same name. */
 async function change(parts: NamespaceLoopParts, { metadata }: Namespace, { change, ...options }: Change) {
   const name = { name: metadata.name! }
   const guarded = (object: Namespace) =>

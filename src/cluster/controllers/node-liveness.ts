@@ -1,7 +1,7 @@
 /**
- * Whether a Node exists and its agent is alive, as far as the API knows. The agent reports its Ready condition as True or
- * False, and the loop nodelifecycle sets it to Unknown once the agent is silent. A Lease that was renewed a moment ago counts
- * too, because an agent may renew it before it reports its first status.
+ * Determines whether a Node exists and its agent is alive, as far as the API shows. The agent reports its Ready
+ * condition as True or False, and the loop nodelifecycle sets it to Unknown once the agent is silent. A recently
+ * renewed Lease counts too, because an agent may renew it before it reports its first status.
  */
 
 import type { Vendor } from '../../api/model/vendor.ts'
@@ -18,11 +18,12 @@ export interface LivenessParts {
   readonly clock: Clock
 }
 
-/** Time after which nodelifecycle considers a silent agent dead. */
+/** Time in milliseconds after which nodelifecycle considers a silent agent dead. */
 const minLeaseMs = 40_000
 
 /**
- * Reads the Node and its Lease from the server, because stale data could give the node's identity to another machine.
+ * Reads the Node and its Lease from the server and returns whether its agent is alive. Stale data could give the node's
+ * identity to another machine.
  */
 export async function isNodeAlive(parts: LivenessParts, name: string, signal: AbortSignal): Promise<boolean> {
   const { client, vendor } = parts

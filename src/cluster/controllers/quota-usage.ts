@@ -52,7 +52,7 @@ function byType(names: readonly string[], { vendor }: Counting): Map<CountedType
 async function addUp(counting: Counting, type: CountedType): Promise<Amounts> {
   const { client, namespace, spec, signal } = counting
   const sum = new Map<string, Quantity>()
-  // A server of an older version does not serve the type, so there are no objects.
+  // A server of an older version does not serve the type, so it has no such objects.
   if (!(await versionsOf(client, type, signal)).includes('v1')) return sum
   const listedType: ResourceType = { ...type, version: 'v1', namespaced: true }
   for await (const { items } of client.pages(listedType, { namespace, signal }))
@@ -68,7 +68,10 @@ async function countObjects(counting: Counting, type: CountedType, names: readon
   return new Map(names.map((name) => [name, count]))
 }
 
-/** Lists one object and adds the remaining item count. A type that is not served has no objects. */
+/**
+ * Returns the number of objects of a type: lists one object and adds the remaining item count. A type that is not
+ * served has no objects.
+ */
 async function numberOf({ client, namespace, signal }: Counting, type: CountedType): Promise<number> {
   for (const version of await versionsOf(client, type, signal)) {
     const path = collectionPath({ ...type, version, namespaced: true }, namespace)

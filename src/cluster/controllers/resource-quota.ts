@@ -5,11 +5,11 @@
  * (`apiserver/admission/controls/resource-quota.ts`). Therefore the loop recounts only after a quota has not changed
  * for `quietMs`, which is longer than any write takes. Before that, a charge may belong to an object that is not stored
  * yet, and a recount would lose it. A count below the charged usage takes effect only after another `quietMs` without
- * changes. Otherwise the refund for an object that the count already misses would be subtracted twice. Resources
- * without usage are counted at once. Charges by a server that was killed before its write are settled by the API
- * servers (`apiserver/upkeep/quota-debts.ts`).
+ * changes. Otherwise the refund for an object that the count no longer includes would be subtracted twice. Resources
+ * that have no recorded usage are counted immediately. Charges by a server that was killed before its write are settled
+ * by the API servers (`apiserver/upkeep/quota-debts.ts`).
  *
- * A quota that keeps changing is counted while no write is in flight, if a single server runs and can guarantee that
+ * A quota that keeps changing is counted while no write is in progress, if a single server runs and can guarantee that
  * (`whileStill`). Such a count is exact. With several servers, no process knows all writes. The first count of a quota
  * is soon followed by an exact one, because it misses objects created or deleted while it ran. The same happens when
  * the loop starts, because the previous process may have stopped halfway.
@@ -38,15 +38,16 @@ export interface ResourceQuotaLoopParts {
   readonly informer: Informer<ResourceQuota & ApiObject>
   readonly vendor: Vendor
   readonly clock: Clock
-  /** Time without changes after which a quota is recounted, and the interval of later recounts, in milliseconds. */
+  /** Time in milliseconds without changes after which a quota is recounted. Also the interval of later recounts. */
   readonly quietMs: number
   /**
-   * Runs a function while no write that affects quota is in flight. Undefined if this process cannot know all writes.
+   * Runs a function while no write that affects quota is in progress. Undefined if this process does not handle all
+   * writes.
    */
   readonly whileStill?: <T>(namespace: string, run: (isStill: () => boolean) => Promise<T>) => Promise<T | undefined>
 }
 
-/** A version of a quota, the time it was first seen or counted, and the result of that count. */
+/** A version of a quota, the time at which it was first seen or counted, and the result of the count. */
 interface Seen {
   readonly version: string
   readonly since: number
@@ -75,7 +76,7 @@ interface Step {
   readonly signal: AbortSignal
 }
 
-/** Maximum time from the first count, or from the start, to the next count. */
+/** Maximum time in milliseconds from the first count, or from the start, to the next count. */
 const soonMs = 5000
 
 type Amounts = NonNullable<NonNullable<ResourceQuota['status']>['used']>
@@ -114,14 +115,14 @@ function soon({ clock, quietMs }: ResourceQuotaLoopParts): number {
   return clock.monotonic() + Math.min(soonMs, quietMs)
 }
 
-/** Milliseconds until the quota is counted even though it keeps changing. */
+/** Returns the milliseconds until the quota is counted even though it keeps changing. */
 function untilOverdue({ whileStill, clock }: ResourceQuotaLoopParts, { countBy }: Seen): number {
   return whileStill === undefined ? Number.POSITIVE_INFINITY : countBy - clock.monotonic()
 }
 
 /**
- * Counts and writes while no write is in flight. Any pending write would change the quota's version. If the server
- * cannot guarantee that now, the loop retries after `quietMs`.
+ * Counts and writes while no write is in progress. A write during the count would change the quota's version. If the
+ * server cannot guarantee this now, the loop retries after `quietMs`.
  */
 async function countStill(
   parts: ResourceQuotaLoopParts,
@@ -141,7 +142,7 @@ async function countStill(
   return outcome ?? { afterMs: parts.quietMs }
 }
 
-/** Reads the quota from the store. Uses list because the role of this loop does not allow get. */
+/** Reads the quota from the store. Lists quotas because the role of this loop does not allow get. */
 async function recentQuota(
   { client }: ResourceQuotaLoopParts,
   { namespace, name }: { readonly namespace: string; readonly name: string },
@@ -153,7 +154,7 @@ async function recentQuota(
   return undefined
 }
 
-/** Returns the record of the current version, or a new record if the quota has changed since the last pass. */
+/** Returns the record of the current version. Creates a new record if the quota has changed since the last pass. */
 function lookAt(parts: ResourceQuotaLoopParts, { metadata }: ApiObject, { key, records }: Step): Seen {
   const { resourceVersion: version = '' } = metadata
   const last = records.get(key)
@@ -171,7 +172,7 @@ async function count(
   return await countUsage({ client, vendor, now: clock.now(), namespace, spec, signal }, names)
 }
 
-/** Writes only if the quota has not changed since the count. Otherwise the loop retries. */
+/** Writes the status only if the quota has not changed since the count. Otherwise the loop retries. */
 async function write(
   { client }: ResourceQuotaLoopParts,
   quota: ResourceQuota & ApiObject,

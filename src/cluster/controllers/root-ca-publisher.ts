@@ -29,7 +29,7 @@ export interface RootCaParts {
 const description = 'CA that clients inside the cluster use to verify the API server.'
 /** Interval for checking the CA itself, which may be replaced while the loop runs. */
 const recheckMs = 60_000
-/** Not a valid namespace name. */
+/** The key for all namespaces. It is not a valid namespace name. */
 const wholeCluster = '*'
 
 export function rootCaPublisherLoop(parts: RootCaParts): Loop {

@@ -13,7 +13,7 @@ import { ignoreNotFound } from './ignore-not-found.ts'
 
 const keptMs = 60_000
 
-/** Reference to a kind. */
+/** A reference to a kind. */
 export interface KindReference {
   readonly apiVersion?: string | undefined
   readonly kind?: string | undefined
@@ -28,7 +28,7 @@ export class ScaleTypes {
     this.#types = new TtlCache(clock)
   }
 
-  /** Returns the type of this kind, or undefined if the server does not serve it. */
+  /** Returns the type of this kind. Undefined if the server does not serve it. */
   async typeOf({ apiVersion = '', kind = '' }: KindReference, signal: AbortSignal): Promise<ResourceType | undefined> {
     const types = await this.#types.get(apiVersion, () => this.#find(apiVersion, signal))
     return types.find((type) => type.kind === kind)

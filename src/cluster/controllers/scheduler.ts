@@ -1,4 +1,4 @@
-/** The scheduler's entry in the table of control loops: connects it to the informers it needs. */
+/** The scheduler's entry in the table of control loops. Connects the scheduler to the informers that it needs. */
 
 import type { Loop } from '../../client/reconcile/loop.ts'
 import * as kinds from '../../client/requests/built-in-kinds.ts'

@@ -5,7 +5,10 @@
 import { closestMatch, UsageError } from '../../base/flags/flags.ts'
 import type { ControlLoop } from './control-loop.ts'
 
-/** Throws UsageError for an unknown loop name. `cluster` decides whether `*` includes the cluster loops. */
+/**
+ * Returns the names of the selected loops. Throws UsageError for an unknown name. `cluster` determines whether `*`
+ * includes the cluster loops.
+ */
 export function selectLoops(
   loops: readonly ControlLoop[],
   words: readonly string[],
@@ -29,7 +32,7 @@ function checkWord(word: string, loopNames: readonly string[]): void {
   )
 }
 
-/** Whether the first word that names the loop includes it. Undefined if no word names it. */
+/** Whether the first word that refers to the loop includes it. Undefined if no word refers to it. */
 function isChosen(name: string, words: readonly string[]): boolean | undefined {
   const own = words.find((word) => word === name || word === `-${name}`)
   return own === undefined ? undefined : own === name

@@ -12,7 +12,7 @@ import type { Index } from '../../client/informers/object-index.ts'
 import { objectKey } from '../../client/requests/resource-type.ts'
 import { type SelectingOwners, selectingOwners } from './workloads/selecting-owners.ts'
 
-/** Returns the selector of an object. Undefined selects nothing. */
+/** Returns the selector of an object. An object whose selector is undefined selects no pods. */
 export type SelectorOf<T> = (object: T) => SelectorObject | undefined
 
 /** Finds the pods that an object selects, and the objects that select a pod. */

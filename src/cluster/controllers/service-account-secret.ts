@@ -34,10 +34,10 @@ export function tokenSecretType(vendor: Vendor): string {
 export interface TokenSecretParts {
   readonly client: Client
   readonly vendor: Vendor
-  /** Service account token Secrets only. */
+  /** Service account token Secrets. */
   readonly secrets: Informer<Secret>
   readonly accounts: Informer<ServiceAccount>
-  /** Returns the CA certificates (PEM) with which clients verify the server, or '' if unknown. */
+  /** Returns the CA certificates (PEM) with which clients verify the server. Empty if they are unknown. */
   readonly authority: () => string
   readonly issue: LegacyTokenOf
   /** Whether every account gets a token Secret automatically. */
@@ -71,7 +71,7 @@ export function tokenSecretLoop(parts: TokenSecretParts): Loop {
   }
 }
 
-/** Names of deleted Secrets that may still be listed, by account key. */
+/** Names of deleted Secrets that accounts may still list, by account key. */
 type GoneSecrets = Map<string, Set<string>>
 
 /** Prefix of account keys. No namespace name contains a colon. */
@@ -84,7 +84,10 @@ function noteGone(parts: TokenSecretParts, goneSecrets: GoneSecrets, secret: Sec
   return accountPrefix + account
 }
 
-/** Removes deleted Secrets from the list before creating a new one, so that the account never lists both. */
+/**
+ * Reconciles an account. Removes deleted Secrets from the list before creating a new Secret, so that the account never
+ * lists both.
+ */
 async function reconcileAccount(
   parts: TokenSecretParts,
   goneSecrets: GoneSecrets,
@@ -100,7 +103,7 @@ async function reconcileAccount(
   return parts.makeSecrets ? await ensureTokenSecret(parts, name, signal) : 'done'
 }
 
-/** Returns the Secrets that the store does not contain. A restore may have brought some back. */
+/** Returns those Secrets that the store no longer contains. A restore may have brought some of them back. */
 async function missingSecrets(
   { client }: TokenSecretParts,
   { namespace, names, signal }: { namespace: string; names: readonly string[]; signal: AbortSignal },
@@ -146,13 +149,13 @@ async function recentAccount(
   return await ignoreNotFound(client.get(kinds.ServiceAccount, name, { signal }))
 }
 
-/** A Secret without a UID belongs to the current account of that name. */
+/** Whether a Secret belongs to an account. A Secret without a UID belongs to the current account with that name. */
 function isOf(parts: TokenSecretParts, secret: Secret, { metadata }: ServiceAccount): boolean {
   const uid = secret.metadata.annotations?.[vendorKey(parts.vendor, 'service-account.uid')] ?? ''
   return accountOf(parts, secret) === metadata.name && (uid === '' || uid === metadata.uid)
 }
 
-/** Deletes the Secret only if it is unchanged. A change triggers this loop again. */
+/** Deletes the Secret if it is unchanged. If it has changed, the change triggers this loop again. */
 async function remove({ client }: TokenSecretParts, { metadata }: Secret, signal: AbortSignal): Promise<void> {
   const { uid = '', resourceVersion = '', namespace = '', name = '' } = metadata
   const deletion = client.delete(kinds.Secret, { namespace, name }, { preconditions: { uid, resourceVersion }, signal })
@@ -177,7 +180,7 @@ function base64(text: string): string {
   return Buffer.from(text).toString('base64')
 }
 
-/** Keeps an existing token, because clients may use it. */
+/** Fills a Secret. Keeps an existing token, because clients may use it. */
 async function fill(
   parts: TokenSecretParts,
   { metadata }: Secret,

@@ -96,7 +96,10 @@ async function reconcile<T extends ApiObject>(
   return 'done'
 }
 
-/** Removes the finalizer from a terminating object or adds it to any other, if the object still has the same UID. */
+/**
+ * Adds the finalizer to an object, or removes it if the object is terminating. Does nothing if the object no longer has
+ * the same UID.
+ */
 async function setFinalizer<T extends ApiObject>(
   { client, informer, finalizer }: ProtectionParts<T>,
   { metadata: { uid, name = '', namespace } }: T,

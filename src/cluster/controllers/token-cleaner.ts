@@ -23,7 +23,7 @@ export interface TokenCleanerParts {
   readonly informer: Informer<Secret>
 }
 
-/** Maximum time until a token is checked again, however late it expires. The system clock may change. */
+/** Maximum time until a token is checked again, even if it expires much later, because the system clock may change. */
 const maxWaitMs = 10 * 60_000
 
 export function tokenCleanerLoop(parts: TokenCleanerParts): Loop {
@@ -47,7 +47,7 @@ async function remove({ client }: TokenCleanerParts, { metadata }: Secret, signa
   try {
     await ignoreNotFound(client.delete(kinds.Secret, { namespace, name }, options))
   } catch (error) {
-    // The Secret has changed. Its change triggers this loop again.
+    // Another client has changed the Secret. That change triggers this loop again.
     if (!isConflict(error)) throw error
   }
   return 'done'

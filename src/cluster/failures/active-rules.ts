@@ -1,6 +1,6 @@
 /**
- * The SimulationRules of the cluster, compiled and sorted by name. The first rule that matches a pod decides its
- * failure. A node has all failures of its rules.
+ * The SimulationRules of the cluster, compiled and sorted by name. The first rule that matches a pod determines its
+ * failure. A node has the failures of all rules that match it.
  */
 
 import type { SimulationRule } from '../../api/kinds/ops/simulation-rule.ts'
@@ -10,7 +10,7 @@ import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
 import { type NodeRule, nodeRuleOf, type PodRule, podRuleOf } from './compile-rule.ts'
 
-/** Number of rules that apply. Every change of a pod is matched with all of them. */
+/** Maximum number of rules that apply. Every change of a pod is matched against all of them. */
 const maxRules = 1000
 
 /** The objects of an informer. */
@@ -21,7 +21,7 @@ export interface RuleObjects {
 
 type Subject = Pick<ObjectBase, 'metadata'>
 
-/** A rule is compiled once, so that readers can compare compiled rules by identity. */
+/** Compiles a rule once, so that readers can compare compiled rules by identity. */
 const compiled = memoizeByObject((rule: SimulationRule) => ({ pod: podRuleOf(rule), node: nodeRuleOf(rule) }))
 
 /** Finds the rules that apply to a pod or a node. */
@@ -30,18 +30,18 @@ export class ActiveRules {
   readonly #onExcess: (message: string) => void
   #current: { readonly pods: readonly PodRule[]; readonly nodes: readonly NodeRule[] } | undefined
 
-  /** `onExcess` is called with a message if there are more rules than apply. */
+  /** Creates the list of rules. `onExcess` is called with a message if there are too many rules. */
   constructor(objects: RuleObjects, onExcess: (message: string) => void = () => {}) {
     this.#objects = objects
     this.#onExcess = onExcess
   }
 
-  /** Must be called after every change of the rules. */
+  /** Drops the compiled list. Must be called after every change of the rules. */
   invalidate(): void {
     this.#current = undefined
   }
 
-  /** Returns the rule that decides the failure of this pod. */
+  /** Returns the rule that determines the failure of this pod. */
   podRule(pod: Subject): PodRule | undefined {
     return this.#rules().pods.find(({ matches }) => matches(pod))
   }

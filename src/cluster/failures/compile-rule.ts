@@ -24,7 +24,7 @@ export interface NodeRule {
   readonly matches: Matcher
 }
 
-/** Returns the compiled rule if it is for pods. */
+/** Returns the compiled rule if it applies to pods. */
 export function podRuleOf(rule: SimulationRule): PodRule | undefined {
   const { failure: name, delaySeconds } = rule.spec ?? {}
   const failure = podFailures.find((each) => each === name)
@@ -33,7 +33,7 @@ export function podRuleOf(rule: SimulationRule): PodRule | undefined {
   return { name: rule.metadata.name ?? '', failure, delayMs, matches: matcherOf(rule) }
 }
 
-/** Returns the compiled rule if it is for nodes. */
+/** Returns the compiled rule if it applies to nodes. */
 export function nodeRuleOf(rule: SimulationRule): NodeRule | undefined {
   const { failure: name } = rule.spec ?? {}
   const failure = nodeFailures.find((each) => each === name)
@@ -51,7 +51,10 @@ function matcherOf({ spec = {} }: SimulationRule): Matcher {
     isChosen(`${seed}/${namespace}/${name}`, probabilityPercent)
 }
 
-/** Decides by a hash, so that the same seed always chooses the same names. */
+/**
+ * Whether a name is among the given percentage of names. Uses a hash, so that the same seed always chooses the same
+ * names.
+ */
 function isChosen(text: string, percent: number): boolean {
   if (percent >= 100) return true
   const fraction = createHash('sha256').update(text).digest().readUInt32BE() / 2 ** 32

@@ -1,7 +1,7 @@
 /**
  * Authentication and authorization for the port of a node. The API server authenticates tokens, and trusted CAs
- * authenticate client certificates. The API server must allow the user the node subresource that the path belongs to.
- * Its responses are cached for ten seconds.
+ * authenticate client certificates. The API server must allow the user to access the node subresource to which the path
+ * belongs. The responses of the API server are cached for ten seconds.
  */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -12,7 +12,7 @@ import { TtlCache } from '../../base/collections/ttl-cache.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { type ReviewedUser, type Reviewer, reviewAccess, reviewToken } from '../../client/requests/reviews.ts'
 
-/** Status 200, or the status and text of a refusal. */
+/** The result of a check: status 200, or the status and text of a refusal. */
 export interface Verdict {
   readonly status: number
   readonly text: string
@@ -48,7 +48,7 @@ export class Admittance {
     this.#rights = new TtlCache(clock)
   }
 
-  /** Judges a request to this node. */
+  /** Authenticates and authorizes a request to this node. */
   async judge(request: IncomingMessage, node: string): Promise<Verdict> {
     try {
       const user = await this.#userOf(request)
@@ -58,13 +58,13 @@ export class Admittance {
     }
   }
 
-  /** A certificate takes precedence over a token, as on the API server. */
+  /** Returns the user of a request. A certificate takes precedence over a token, as in the API server. */
   async #userOf({ socket, headers }: IncomingMessage): Promise<ReviewedUser | undefined> {
     const certificateIdentity = certificateUser(socket as TLSSocket)
     if (certificateIdentity !== undefined) return certificateIdentity
     const token = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
     if (token === undefined) return undefined
-    // Caches only the hashes of tokens.
+    // The cache contains only the hashes of tokens.
     const key = createHash('sha256').update(token).digest('base64')
     return await this.#users.get(key, async () => {
       const value = await reviewToken(this.#reviewer, token)

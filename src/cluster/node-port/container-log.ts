@@ -1,10 +1,11 @@
 /**
- * The output of a container in memory: whole lines with their times. The oldest lines are dropped beyond the size
- * limit. Readers can follow the log from any line. A reader that falls behind continues at the oldest line.
+ * The output of a container in memory, as whole lines with their times. The oldest lines are dropped when the size
+ * limit is reached. Readers can follow the log from any line. A reader that falls behind continues at the oldest line
+ * that still exists.
  */
 
 export interface LogLine {
-  /** Time of the line, in milliseconds since 1970. */
+  /** Time of the line in milliseconds since 1970. */
   readonly time: number
   readonly stream: 'stdout' | 'stderr'
   /** Text of the line, without the line break. */
@@ -12,14 +13,14 @@ export interface LogLine {
 }
 
 const defaultMaxBytes = 256 * 1024
-/** Memory of a line in addition to its text. */
+/** Memory that a line needs in addition to its text, in bytes. */
 const lineOverhead = 64
 
 /** Output of one instance of a container. */
 export class ContainerLog {
   readonly #maxBytes: number
   #lines: LogLine[] = []
-  /** Number of the oldest stored line, which is the count of dropped lines. */
+  /** Number of the oldest stored line. It is equal to the number of dropped lines. */
   #first = 0
   #bytes = 0
   #isEnded = false
@@ -34,7 +35,7 @@ export class ContainerLog {
     return { first: this.#first, end: this.#first + this.#lines.length }
   }
 
-  /** Whether the container has terminated, so that no more output follows. */
+  /** Whether the container has terminated, so that it produces no more output. */
   get isEnded(): boolean {
     return this.#isEnded
   }
@@ -57,12 +58,12 @@ export class ContainerLog {
     this.#wake()
   }
 
-  /** Returns the line of this number, or undefined if it was dropped or does not exist yet. */
+  /** Returns the line with this number. Undefined if it was dropped or does not exist yet. */
   line(number: number): LogLine | undefined {
     return this.#lines[number - this.#first]
   }
 
-  /** Resolves when lines after this one, or the end, may be available. */
+  /** Resolves when there may be lines after this one or the log may have ended. */
   async changed(after: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted || this.#isEnded || after < this.range.end) return
     await new Promise<void>((resolve) => {

@@ -9,7 +9,10 @@ import { switchProtocols } from './switch-protocols.ts'
 /** Maximum number of ports per connection. */
 const maxPorts = 64
 
-/** Resolves with a refusal before the protocol is switched, or with undefined when the connection is closed. */
+/**
+ * Serves a port-forward request. Resolves with a refusal before the protocol is switched, or with undefined when the
+ * connection is closed.
+ */
 export async function forwardFrom(call: PortCall, socket: Duplex, pod: PodRuntime): Promise<Refusal | undefined> {
   const { request, url, idleMs, openMs } = call
   const protocol = agreeOnProtocol(request.headers, forwardingProtocols)

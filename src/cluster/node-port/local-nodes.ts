@@ -1,12 +1,12 @@
 /**
- * The simulated nodes of this process. The API server connects to the local machine only for these nodes. Membership
- * depends on this list, never on the status that a Node claims. With several workers, one runs the nodes and the others
- * receive the list (`tellOf`, `setElsewhere`).
+ * The simulated nodes of this process. The API server connects to the local machine only for these nodes. Only this
+ * list determines which nodes these are, never the status of a Node object. With several workers, one worker runs the
+ * nodes and the others receive the list (`tellOf`, `setElsewhere`).
  */
 import { type Duplex, duplexPair } from 'node:stream'
 import type { NodeRuntime, PodPlace } from './runtime.ts'
 
-/** Local address of a node's port. */
+/** The local address of a node's port. */
 export interface NodeAddress {
   readonly name: string
   readonly host: string
@@ -14,7 +14,7 @@ export interface NodeAddress {
 }
 
 export interface LocalNode extends NodeAddress {
-  /** Connects to a port of a pod. The connection fails if nothing listens. */
+  /** Connects to a port of a pod. The connection fails if the pod does not listen on the port. */
   connect(place: PodPlace, port: number): Duplex
 }
 
@@ -46,7 +46,7 @@ export class LocalNodes {
     return this.#nodes.get(name) ?? this.#remoteNodes.get(name)
   }
 
-  /** Calls `onChange` with all nodes of this thread, now and after every change. */
+  /** Calls `onChange` with all nodes of this thread, both now and after every change. */
   tellOf(onChange: (nodes: readonly NodeAddress[]) => void): void {
     this.#onChange = onChange
     this.#changed()
@@ -57,7 +57,7 @@ export class LocalNodes {
     this.#remoteNodes = new Map(nodes.map((node) => [node.name, node]))
   }
 
-  /** Batches notifications, because thousands of nodes may be added at once. */
+  /** Notifies the listener. Batches notifications, because thousands of nodes may be added in a short time. */
   #changed(): void {
     if (this.#isTelling) return
     this.#isTelling = true

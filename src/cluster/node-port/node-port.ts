@@ -1,6 +1,6 @@
 /**
  * The HTTPS port of a node, or of many simulated nodes in one process: logs, exec, attach, port-forward and the list of
- * pods. The client names the node by TLS SNI or in `Host`. This is optional if the port serves a single node.
+ * pods. The client names the node in TLS SNI or in `Host`. This is optional if the port serves a single node.
  *
  * The port rejects clients that are not admitted (`admit.ts`), and requests from web pages of other origins. `close`
  * ends all streams.
@@ -22,14 +22,14 @@ import { ServingContexts, type ServingParts } from './serving-contexts.ts'
 
 export interface NodePortParts extends Reviewer, ServingParts {
   readonly host: string
-  /** 0 for any free port. */
+  /** The port to listen on. 0 means any free port. */
   readonly port: number
   /**
-   * Returns the node of this name, or undefined if this port does not serve it. The name is '' if the client names
-   * none.
+   * Returns the node with this name. Undefined if this port does not serve it. The name is empty if the client does not
+   * name a node.
    */
   readonly node: (name: string) => NodeRuntime | undefined
-  /** Idle timeout of streams, in milliseconds. */
+  /** Idle timeout of streams in milliseconds. */
   readonly idleMs: number
 }
 
@@ -41,10 +41,10 @@ export interface NodePort {
 }
 
 const maxConnections = 1024
-/** Time within which a client must open the requested streams. */
+/** Time in milliseconds within which a client must open the requested streams. */
 const openMs = 30_000
 
-/** Resolves when the port listens. Rejects if it cannot. */
+/** Opens the port. Resolves when it listens. Rejects if it cannot. */
 export async function openNodePort(parts: NodePortParts): Promise<NodePort> {
   const contexts = new ServingContexts(parts)
   const server = createServer({
@@ -162,7 +162,7 @@ class RunningPort {
       return { status: 404, text: 'specify a node that this port serves, in the TLS server name or in the Host header' }
     if (!node.isReachable) return { status: 503, text: 'the node does not respond' }
     const url = new URL(request.url ?? '/', 'https://node')
-    // Authorization uses the path as sent, routing uses the parsed path. They must be equal.
+    // Authorization uses the path as sent, and routing uses the parsed path, so the two must be equal.
     if (url.pathname !== pathOf(request)) return { status: 400, text: 'the path is not in canonical form' }
     const { status, text } = await this.#admittance.judge(request, node.name)
     if (status !== 200) return { status, text }
@@ -174,7 +174,10 @@ function pathOf({ url = '/' }: IncomingMessage): string {
   return url.split(/[?#]/, 1)[0]!
 }
 
-/** A browser presents the user's client certificate, whichever page causes the request. */
+/**
+ * Returns the reason to reject a request that a web page of another origin may have caused. A browser presents the
+ * user's client certificate for requests from any page.
+ */
 function pageFault({ method = '', headers, rawHeaders }: IncomingMessage): string | undefined {
   return foreignPageFault({
     method,
@@ -189,7 +192,10 @@ function nodeNameOf({ socket, headers }: IncomingMessage): string {
   return servername || (headers.host ?? '').replace(/:\d+$/, '')
 }
 
-/** Whether only `Host` contains the name, which may be just the address that the client connected to. */
+/**
+ * Whether only the `Host` header names the node. The header may simply contain the address that the client connected
+ * to.
+ */
 function isBare({ socket }: IncomingMessage): boolean {
   return !(socket as TLSSocket & { servername?: string | false }).servername
 }

@@ -1,15 +1,15 @@
 /**
  * Reads a container's log with the options of a client: start time, number of last lines, timestamps, byte limit and
- * following. The size of chunks is limited, however many lines there are.
+ * following. The size of chunks is limited, regardless of the number of lines.
  */
 import type { ContainerLog, LogLine } from './container-log.ts'
 
 export interface LogOptions {
   readonly follow: boolean
   readonly timestamps: boolean
-  /** Number of last lines to return. Undefined means all. */
+  /** Number of lines to return, counted from the end. Undefined means all lines. */
   readonly tailLines: number | undefined
-  /** Earliest time of lines, in milliseconds since 1970. */
+  /** Earliest time of lines to return, in milliseconds since 1970. */
   readonly since: number | undefined
   readonly limitBytes: number | undefined
 }
@@ -44,7 +44,7 @@ function startOf(log: ContainerLog, { tailLines, since }: LogOptions): number {
   if (since === undefined) return tail
   let low = tail
   let high = end
-  // Times never decrease, so a binary search finds the line.
+  // Times never decrease, so a binary search can find the line.
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
     if (log.line(middle)!.time < since) low = middle + 1
@@ -53,7 +53,7 @@ function startOf(log: ContainerLog, { tailLines, since }: LogOptions): number {
   return low
 }
 
-/** Returns enough lines for one chunk. `end` is the number of the line after them. */
+/** Returns enough lines for one chunk. `end` is the number of the line that follows them. */
 function nextChunk(log: ContainerLog, from: number, options: LogOptions): { text: string; end: number } {
   const { first, end } = log.range
   let text = ''

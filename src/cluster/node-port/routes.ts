@@ -18,7 +18,7 @@ import type { ContainerRuntime, PodRuntime } from './runtime.ts'
 const json = { 'content-type': 'application/json' }
 const metricsText = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
 
-/** Answers a request without an upgrade. */
+/** Responds to a request without an upgrade. */
 export async function answerRequest(call: PortCall): Promise<Answer> {
   const { node, request, url } = call
   const [action = '', ...rest] = segmentsOf(url)
@@ -48,7 +48,7 @@ async function* podList(pods: readonly ApiObject[]): AsyncGenerator<Buffer> {
   yield Buffer.from(pods.length === 0 ? `${before}]}` : ']}')
 }
 
-/** Answers an upgrade request. Returns the refusal, or undefined if the protocol was switched. */
+/** Responds to an upgrade request. Returns the refusal, or undefined if the protocol was switched. */
 export async function answerUpgrade(call: PortCall, socket: Duplex): Promise<Refusal | undefined> {
   const [action = '', ...rest] = segmentsOf(call.url)
   if (action === 'exec' || action === 'attach') {
@@ -62,7 +62,7 @@ export async function answerUpgrade(call: PortCall, socket: Duplex): Promise<Ref
   return 'status' in pod ? pod : await forwardFrom(call, socket, pod)
 }
 
-/** An incorrectly encoded path matches no route. */
+/** Splits a path into decoded segments. A path with an invalid encoding matches no route. */
 function segmentsOf({ pathname }: URL): string[] {
   try {
     return pathname.split('/').slice(1).map(decodeURIComponent)
@@ -87,7 +87,9 @@ function findPod({ node }: PortCall, { namespace, name, uid }: WantedPod): PodRu
   return { status: 404, text: `pod "${name}" does not exist` }
 }
 
-/** Segments are `namespace/pod/container`, or `namespace/pod/uid/container`. */
+/**
+ * Finds the container that a path names. The segments are `namespace/pod/container`, or `namespace/pod/uid/container`.
+ */
 function findContainer(
   call: PortCall,
   segments: readonly string[],
@@ -117,7 +119,7 @@ function answerLog(call: PortCall, segments: readonly string[]): Answer {
   return { status: 400, text }
 }
 
-/** Returns undefined if an option is invalid. */
+/** Parses the query of a log request. Returns undefined if an option is invalid. */
 function logOptions({ url: { searchParams: query }, now }: PortCall): LogOptions | undefined {
   const [tailLines, sinceSeconds, limitBytes] = ['tailLines', 'sinceSeconds', 'limitBytes'].map((name) =>
     numberIn(query, name),
@@ -131,7 +133,7 @@ function logOptions({ url: { searchParams: query }, now }: PortCall): LogOptions
   return { follow, timestamps, tailLines, since, limitBytes }
 }
 
-/** Returns NaN if the value is not a number. */
+/** Parses a number in a query. Returns NaN if the value is not a number. */
 function numberIn(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name)
   if (text === null || text === '') return undefined

@@ -21,7 +21,10 @@ export interface WantedCommand {
   readonly container: ContainerRuntime
 }
 
-/** Resolves with a refusal before the protocol is switched, or with undefined when the command has ended. */
+/**
+ * Serves an exec or attach request. Resolves with a refusal before the protocol is switched, or with undefined when the
+ * command has ended.
+ */
 export async function runCommand(
   call: PortCall,
   socket: Duplex,
@@ -42,7 +45,7 @@ export async function runCommand(
   return undefined
 }
 
-/** Parses the query flags of a kubelet. With a terminal, all output is one stream. */
+/** Parses the query options that a kubelet accepts. With a terminal, all output is in one stream. */
 function commandOptions(query: URLSearchParams): CommandOptions | undefined {
   const is = (name: string) => query.get(name) === '1' || query.get(name) === 'true'
   const tty = is('tty')

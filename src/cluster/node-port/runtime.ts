@@ -1,6 +1,6 @@
 /**
  * The interface between a node and its port (`node-port.ts`): pods, and operations on their containers. Simulated nodes
- * implement it in memory. The port knows nothing else about a node.
+ * implement it in memory. The port uses only this interface of a node.
  *
  * Every stream has a limited buffer and applies backpressure, so implementations only need to write and to wait if
  * `write` returns false. Every call ends when its signal aborts, which happens when the client disconnects or the port
@@ -11,14 +11,14 @@ import type { ApiObject } from '../../api/model/object.ts'
 import type { TerminalSize } from '../../wire/streaming/terminal-sizes.ts'
 import type { ContainerLog } from './container-log.ts'
 
-/** A node as its port sees it. */
+/** The methods of a node that its port calls. */
 export interface NodeRuntime {
   readonly name: string
-  /** Whether the node responds. Connections to a node that is down or partitioned break. */
+  /** Whether the node responds. If a node is down or partitioned, connections to it break. */
   readonly isReachable: boolean
   /** Returns the pods on this node as API objects, for `/pods`. */
   pods(): readonly ApiObject[]
-  /** Returns a pod on this node, or undefined if it does not exist. */
+  /** Returns a pod on this node. Undefined if it does not exist. */
   pod(place: PodPlace): PodRuntime | undefined
   /** Returns the current usage of the running pods, for `/stats/summary` and `/metrics/resource`. */
   usage(): NodeUsage
@@ -45,7 +45,7 @@ export interface ContainerUsage {
   readonly startedAt: number
   /** Number of CPU cores in use. */
   readonly cores: number
-  /** CPU time since the start, in seconds. Never decreases. */
+  /** Total CPU time since the start, in seconds. Never decreases. */
   readonly coreSeconds: number
   readonly memoryBytes: number
 }
@@ -59,21 +59,24 @@ export interface PodPlace {
 /** A pod on a node. */
 export interface PodRuntime {
   readonly uid: string
-  /** Returns a container of any type, or undefined if the pod has none of this name. */
+  /** Returns a container of any type. Undefined if the pod has no container with this name. */
   container(name: string): ContainerRuntime | undefined
   /**
-   * Serves a connection to a port of the pod. Resolves when the connection is closed. Rejects if nothing listens, and
-   * the client receives the message. Note that a `for await` over the stream destroys it, including the way back to the
-   * client.
+   * Serves a connection to a port of the pod. Resolves when the connection is closed. Rejects if the pod does not
+   * listen on the port, and the client receives the message. Note that a `for await` loop over the stream destroys the
+   * stream, including its direction to the client.
    */
   connect(port: number, stream: Duplex, signal: AbortSignal): Promise<void>
 }
 
 /** A container of a pod. */
 export interface ContainerRuntime {
-  /** Whether the container runs. Commands require that. */
+  /** Whether the container is running, which commands require. */
   readonly isRunning: boolean
-  /** Returns the log of the current or last instance, or of the previous one. Undefined if there was none. */
+  /**
+   * Returns the log of the previous instance, or of the last instance, which may still be running. Undefined if there
+   * was none.
+   */
   log(instance: 'last' | 'previous'): ContainerLog | undefined
   /** Runs a command and resolves with its exit code. Rejects if the command cannot be started. */
   exec(command: readonly string[], streams: ContainerStreams): Promise<number>
@@ -85,9 +88,12 @@ export interface ContainerRuntime {
 export interface ContainerStreams {
   readonly stdin: Readable | undefined
   readonly stdout: Writable | undefined
-  /** Also undefined with a terminal, which combines all output in one stream. */
+  /**
+   * The standard error stream. Also undefined if the client has a terminal, because a terminal combines all output in
+   * one stream.
+   */
   readonly stderr: Writable | undefined
-  /** Defined if the client has a terminal. */
+  /** The terminal of the client. Undefined if the client has none. */
   readonly terminal: Terminal | undefined
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal
@@ -95,7 +101,7 @@ export interface ContainerStreams {
 
 /** The client's terminal. */
 export interface Terminal {
-  /** Last reported size. Undefined before the first report. */
+  /** The size that the client reported last. Undefined before the first report. */
   readonly size: TerminalSize | undefined
   /** Calls `run` for every size reported from now on. */
   onResize(run: (size: TerminalSize) => void): void

@@ -1,6 +1,6 @@
 /**
- * Serving certificates of a port, by node. Each is obtained when a client first names the node, and again when it
- * expires. Of many nodes in one process, only those with connections need a certificate.
+ * Serving certificates of a port, by node. Each certificate is obtained when a client first connects to the node, and
+ * again when it expires. If many nodes share a process, only nodes with connections need a certificate.
  */
 import { constants } from 'node:crypto'
 import type { Server } from 'node:https'
@@ -13,7 +13,7 @@ import type { TimerClock } from '../../base/time/clock.ts'
 export interface ServingCertificate {
   readonly certificate: string
   readonly key: string
-  /** Time until which the certificate may be used, in milliseconds since 1970. */
+  /** Time in milliseconds since 1970 until which the certificate may be used. */
   readonly until: number
 }
 
@@ -26,7 +26,7 @@ export interface ServingParts {
   readonly log: Log
 }
 
-/** Stays below the maximum delay of a timer. */
+/** Maximum duration of one timer in milliseconds, below the maximum that timers support. */
 const maxWaitMs = 24 * 60 * 60 * 1000
 const retryMs = 10_000
 
@@ -48,7 +48,7 @@ export class ServingContexts {
     })
   }
 
-  /** Uses the certificate of this node for clients that name none, as soon as the certificate is available. */
+  /** Uses the certificate of this node for clients that do not name a node, once the certificate is available. */
   async showByDefault(server: Server, node: string): Promise<void> {
     const { certificate, clock, log } = this.#parts
     let waitMs = retryMs
@@ -66,7 +66,10 @@ export class ServingContexts {
     this.#cancel()
   }
 
-  /** Disables session tickets, so that every connection presents its certificate again. */
+  /**
+   * Returns the TLS options of a certificate. Disables session tickets, so that the client presents its certificate on
+   * every connection.
+   */
   #options({ certificate: cert, key }: ServingCertificate): SecureContextOptions {
     const ca = this.#parts.clientAuthorities()
     return { cert, key, ca, minVersion: 'TLSv1.2', secureOptions: constants.SSL_OP_NO_TICKET }

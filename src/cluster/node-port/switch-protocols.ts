@@ -1,7 +1,7 @@
 /** Responds with 101, after which the connection uses another protocol. */
 import type { Duplex } from 'node:stream'
 
-/** `headers` alternates names and values. */
+/** Sends the 101 response. `headers` contains names and values in alternation. */
 export function switchProtocols(socket: Duplex, headers: readonly string[]): void {
   const lines = headers.flatMap((name, i) => (i % 2 === 0 ? [`${name}: ${headers[i + 1]}`] : []))
   socket.write(`${['HTTP/1.1 101 Switching Protocols', ...lines, '', ''].join('\r\n')}`)

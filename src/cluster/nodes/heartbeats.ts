@@ -29,7 +29,7 @@ export interface HeartbeatParts {
   readonly vendor: Vendor
   readonly clock: Clock
   readonly outages: Pick<NodeOutages, 'isUnreachable' | 'hasDiskPressure'>
-  /** Additional sources of keys. */
+  /** Additional sources of node keys. */
   readonly sources: readonly Source[]
 }
 
@@ -38,8 +38,8 @@ const leaseSeconds = 40
 const renewMs = 10_000
 const reportMs = 300_000
 /**
- * Number of concurrent writes. It is high enough that nodes are not considered lost even if a write takes seconds.
- * Concurrent writes share commits.
+ * Maximum number of concurrent writes. It is high enough that nodes are not considered lost even if a write takes
+ * seconds. Concurrent writes share commits.
  */
 const concurrency = 128
 
@@ -67,7 +67,8 @@ export function heartbeatLoop(parts: HeartbeatParts): Loop {
 }
 
 /**
- * Writes the first Lease at once and the second after a node-specific part of the interval, which staggers the nodes.
+ * Creates the state of a node. The node writes its first Lease immediately and the second after a node-specific part of
+ * the interval, so that the writes of many nodes are spread.
  */
 function newState(began: number, part: number): State & { readonly firstRenewAt: number } {
   return { isRegistered: false, renewAt: 0, lease: undefined, firstRenewAt: began + renewMs * (0.5 + part / 2) }
@@ -79,7 +80,7 @@ interface Beating {
 }
 
 async function beat(parts: HeartbeatParts, { name, state }: Beating, signal: AbortSignal): Promise<StepOutcome> {
-  // The node beats again when its rule changes.
+  // The node sends heartbeats again when its rule changes.
   if (parts.outages.isUnreachable(name)) return 'done'
   const client = parts.clientOf(name)
   const description = parts.nodes.get(name)!
@@ -126,12 +127,12 @@ async function report(
   try {
     await client.update(kinds.Node, { ...node, status: next }, { subresource: 'status', signal })
   } catch (error) {
-    // The cache was stale. The change triggers the node again.
+    // The cache was stale. The change that made it stale triggers the node again.
     if (!isConflict(error) && !isNotFound(error)) throw error
   }
 }
 
-/** Whether the last report is too old or differs. */
+/** Whether the last report is too old or differs from the current state. */
 function isDue({ status = {} }: Node, next: Node['status'], now: number): boolean {
   const ready = status.conditions?.find(({ type }) => type === 'Ready')
   const age = now - Date.parse(ready?.lastHeartbeatTime ?? '')
@@ -154,7 +155,7 @@ function sortedAmounts(amounts: { readonly [resource: string]: unknown } = {}): 
 interface Renewal {
   readonly client: Client
   readonly node: Node
-  /** The Lease as last written. */
+  /** The Lease as it was last written. */
   readonly lease: Lease | undefined
   readonly now: number
 }

@@ -11,11 +11,11 @@ import { type EmulatedVersion, oldestVersion, releaseOf } from '../../api/versio
 /** Configuration of a node of this process. */
 export interface NodeDescription {
   readonly name: string
-  /** Kubernetes version that the node reports. Defaults to the oldest one. */
+  /** Kubernetes version that the node reports. Defaults to the oldest supported version. */
   readonly kubernetesVersion?: EmulatedVersion
   /** IP address of the node. */
   readonly address: string
-  /** Returns the port of the node agent, or 0 if it serves none. */
+  /** Returns the port of the node agent. 0 if the node has no port. */
   readonly port: () => number
   readonly capacity: { readonly [resource: string]: string }
   readonly labels: { readonly [key: string]: string }
@@ -24,7 +24,7 @@ export interface NodeDescription {
   readonly podRange: string
 }
 
-/** Default capacity, which is that of a large machine. */
+/** Default capacity of a node, which is the capacity of a large machine. */
 export const usualCapacity: { readonly [resource: string]: string } = {
   cpu: '32',
   memory: '256Gi',
@@ -41,7 +41,7 @@ function agentVersionOf({ kubernetesVersion = oldestVersion }: NodeDescription):
 const os = 'linux'
 const arch = 'amd64'
 
-/** Annotation that marks simulated nodes. */
+/** Returns the key of the annotation that marks simulated nodes. */
 function simulatedKey(vendor: Vendor): string {
   return vendorKey(vendor, simulatedNodeAnnotation, 'simulation')
 }
@@ -76,8 +76,8 @@ const conditions: readonly (readonly [type: string, status: string, reason: stri
 ]
 
 /**
- * Returns the capacity of a node: its own, and extended resources that other components added to the status, for
- * example to advertise devices. Their names contain a domain.
+ * Returns the capacity of a node: its own capacity, and extended resources that other components added to the status,
+ * for example to advertise devices. The names of extended resources contain a domain.
  */
 export function offered(
   { capacity }: NodeDescription,
@@ -89,9 +89,9 @@ export function offered(
 
 const diskPressure = ['DiskPressure', 'True', 'KubeletHasDiskPressure', 'the node has disk pressure'] as const
 
-/** Current state of a node that its status reports. */
+/** The current state of a node, for its status. */
 export interface NodeReport {
-  /** The current status. Fields of other writers, such as attached volumes, are kept. */
+  /** The current status. Fields that other clients wrote, such as attached volumes, are kept. */
   readonly previous: NodeStatus | undefined
   readonly now: number
   readonly hasDiskPressure?: boolean

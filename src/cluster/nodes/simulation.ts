@@ -36,15 +36,15 @@ export interface SimulationParts {
   readonly nodes: readonly NodeDescription[]
   readonly pods: Informer<Pod>
   readonly nodeObjects: Informer<Node>
-  /** Failures on demand. Nodes start without them if the server does not serve the type. */
+  /** The rules for simulated failures. If the server does not serve their type, nodes start without them. */
   readonly rules: FollowedRules
-  /** How much faster than real time the containers run. Defaults to 1. */
+  /** Factor by which the containers run faster than real time. Defaults to 1. */
   readonly speed?: number
   /** Returns a client that authenticates as the agent of this node. */
   readonly clientOf: (node: string) => Client
   readonly vendor: Vendor
   readonly clock: TimerClock
-  /** Lifecycle of pods. Defaults to the built-in one. */
+  /** The lifecycle of pods. Defaults to the built-in stages. */
   readonly stages?: PodStages
   /** Directory for the volumes of pods. If omitted, volumes are not written and pods start without them. */
   readonly volumeDirectory?: string
@@ -65,7 +65,7 @@ export interface Simulation {
   readonly heartbeats: Loop
   /** Drives the pods through their stages. */
   readonly pods: Loop
-  /** Runtimes that the nodes serve on their port. */
+  /** The runtimes that the nodes serve on their port. */
   readonly runtimes: readonly NodeRuntime[]
   /**
    * Removes volumes of pods that were deleted while this process did not run. Must be called after the pods have been
@@ -74,7 +74,7 @@ export interface Simulation {
   removeLeftovers(): Promise<void>
 }
 
-/** Sets up the nodes. Nothing happens until the loops run. */
+/** Creates the nodes. They do nothing until the loops run. */
 export function simulateNodes(parts: SimulationParts): Simulation {
   const { vendor, clock, clientOf, onError, speed = 1 } = parts
   const byName = new Map(parts.nodes.map((node) => [node.name, node]))
@@ -138,7 +138,7 @@ function volumesOf(
   return new PodVolumes({ directory, vendor, clock, amountsOf, ...(pollMs === undefined ? {} : { pollMs }) })
 }
 
-/** Writes volumes before containers start, and again when their sources have changed. */
+/** Returns functions that write volumes before containers start, and again when their sources have changed. */
 function volumeUpkeep(volumes: PodVolumes) {
   return {
     prepare: (pod: Pod, client: Client) => volumes.prepare(pod, client),
@@ -155,7 +155,10 @@ function polled(volumes: PodVolumes, onError: (error: unknown) => void): Source 
   }
 }
 
-/** Pods of a lost node were marked as not ready. They are reconciled when the node is ready again. */
+/**
+ * Returns the readiness of nodes, with a source of pods. The pods of a lost node were marked as not ready, and are
+ * reconciled when the node is ready again.
+ */
 function nodeReadiness({ pods, nodeObjects }: SimulationParts) {
   const byNode = indexByNode(pods)
   const isReady = (node: Node | undefined) =>
@@ -211,7 +214,10 @@ function roomOf({ nodeObjects }: SimulationParts, nodes: ReadonlyMap<string, Nod
   }
 }
 
-/** Uses the pod CIDR of the Node object, or the node's default if the object has none. */
+/**
+ * Returns the addresses of each node. Uses the pod CIDR of the Node object, or the node's default if the object has
+ * none.
+ */
 function addressesOf({ nodeObjects }: SimulationParts, nodes: ReadonlyMap<string, NodeDescription>) {
   const instancesByNode = new Map<string, PodAddresses>()
   return (name: string): PodAddresses => {

@@ -1,14 +1,15 @@
 /**
  * Tracks Pods whose binding the server has acknowledged until the watch shows them on their node. A restore of the
  * store from a backup may undo a binding before the watch has delivered it. No event would ever confirm such a Pod, and
- * it would count as placed forever. Therefore, Pods that the watch does not confirm in time are checked.
+ * the scheduler would always treat it as assigned to the node. The scheduler therefore checks Pods that the watch does
+ * not confirm in time.
  */
 import type { PodInfo } from './pod-info.ts'
 
 export interface BoundPodsParts {
-  /** Time within which the watch must show a Pod on its node, in milliseconds. */
+  /** Time in milliseconds within which the watch must show a Pod on its node. */
   readonly confirmMs: number
-  /** Whether the watch has not shown the Pod on its node yet. */
+  /** Returns whether the watch has not shown the Pod on its node yet. */
   readonly isUnconfirmed: (pod: PodInfo) => boolean
   /** Called for each Pod that was not confirmed in time. */
   readonly check: (pod: PodInfo) => void
@@ -16,7 +17,7 @@ export interface BoundPodsParts {
 
 interface BoundPod {
   readonly pod: PodInfo
-  /** Time of the check, on the monotonic clock. */
+  /** Time of the check on the monotonic clock. */
   readonly due: number
 }
 

@@ -8,7 +8,7 @@ import { isRefusal, type NodeCheck, prepared, type Refusal, type Sight } from '.
 import type { PodInfo } from './pod-info.ts'
 import type { Profile } from './profile.ts'
 
-/** Prepares the filters for a Pod, or returns a refusal that applies to all nodes. */
+/** Prepares the filters for a Pod. Returns a refusal if the Pod fits on no node. */
 export function* prepareChecks(pod: PodInfo, { filters }: Profile, sight: Sight): Sliced<Checks | Refusal> {
   const checks: NodeCheck[] = []
   for (const { filter } of filters) {
@@ -30,7 +30,7 @@ export class Checks {
     this.#sight = sight
   }
 
-  /** Returns the reason why the node does not suit the Pod, or undefined if it does. */
+  /** Returns the reason why the node does not suit the Pod. Undefined if it does. */
   refusal(node: NodeInfo): Refusal | undefined {
     const { cluster } = this.#sight
     if (!cluster.hasNominations) return this.#ask(node)

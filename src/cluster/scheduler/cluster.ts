@@ -1,10 +1,10 @@
 /**
- * The scheduler's model of nodes and placed Pods, updated with every change. A Pod counts as placed (assumed) as soon
- * as the scheduler has decided, even before the API server and the watch confirm it. A slow watch therefore causes
- * neither duplicate decisions nor overcommitted nodes.
+ * The scheduler's model of nodes and the Pods on them, updated with every change. As soon as the scheduler has chosen a
+ * node, the Pod counts as being on that node (assumed), even before the API server and the watch confirm it. A slow
+ * watch therefore causes neither duplicate decisions nor overcommitted nodes.
  *
- * A Pod that preempts others is nominated for their node. It is not placed yet, but Pods of lower priority cannot take
- * that space.
+ * A Pod that preempts others is nominated for their node. It is not on the node yet, but Pods of lower priority cannot
+ * use that space.
  */
 
 import { sameJson } from '../../api/json/json.ts'
@@ -15,7 +15,7 @@ import { NodeInfo } from './node-info.ts'
 import { PodGroups } from './pod-groups.ts'
 import type { PodInfo } from './pod-info.ts'
 
-/** Labels that describe the location of nodes. */
+/** Keys of the labels that describe the location of nodes. */
 export interface PlaceKeys {
   readonly hostname: string
   readonly zone: string
@@ -42,10 +42,10 @@ export class Cluster {
   /** Returns the labels of a namespace. */
   readonly namespaceLabels: (namespace: string) => Labels
   readonly #nodes = new Map<string, NodeInfo>()
-  /** Location of each placed Pod, by key. */
+  /** The Pods that are on a node, with that node, by key. */
   readonly #placed = new Map<string, { readonly pod: PodInfo; readonly node: NodeInfo }>()
   readonly #assumed = new Set<string>()
-  /** Placed Pods that were asked to terminate, even if the watch does not show it yet. */
+  /** Pods that were asked to terminate, even if the watch does not show it yet. */
   readonly #going = new Set<string>()
   readonly #nominated = new Map<string, Map<string, PodInfo>>()
   readonly #nominations = new Map<string, string>()
@@ -59,7 +59,7 @@ export class Cluster {
     this.namespaceLabels = namespaceLabels
   }
 
-  /** All existing nodes, alternating between zones. */
+  /** All existing nodes, in an order that alternates between zones. */
   get nodes(): readonly NodeInfo[] {
     this.#list ??= inTurn(
       [...this.#nodes.values()].filter(({ node }) => node !== undefined),
@@ -82,7 +82,7 @@ export class Cluster {
     if (before === undefined || !sameJson(before.metadata.labels, node.metadata.labels)) this.#forgetPlaces()
   }
 
-  /** Keeps the Pods that are still reported on the node, in case the node comes back. */
+  /** Removes a node. Keeps its Pods in case the node is created again. */
   removeNode(name: string): void {
     const info = this.#nodes.get(name)
     if (info === undefined) return
@@ -107,7 +107,7 @@ export class Cluster {
     return this.#imageNodes.get(name) ?? 0
   }
 
-  /** Places the Pod on the node that it names. */
+  /** Adds the Pod to the node that it names. */
   setPod(pod: PodInfo): void {
     const isGoing = this.#going.has(pod.uid)
     this.removePod(pod.key)
@@ -115,24 +115,24 @@ export class Cluster {
     if (isGoing) this.markGoing(pod)
   }
 
-  /** Places the Pod on a node before the API server confirms it. */
+  /** Adds the Pod to a node before the API server has confirmed it. */
   assume(pod: PodInfo, node: NodeInfo): void {
     this.removePod(pod.key)
     this.#place(pod, node)
     this.#assumed.add(pod.key)
   }
 
-  /** Whether this Pod (by UID) is placed but not confirmed by the API server yet. */
+  /** Whether this Pod (identified by UID) is on a node but not confirmed by the API server yet. */
   isAssumed({ key, uid }: PodInfo): boolean {
     return this.#assumed.has(key) && this.#placed.get(key)?.pod.uid === uid
   }
 
-  /** Removes the Pod if it is only assumed. */
+  /** Removes the Pod from its node if it is only assumed. */
   forget(pod: PodInfo): void {
     if (this.isAssumed(pod)) this.removePod(pod.key)
   }
 
-  /** Returns whether the Pod was placed. */
+  /** Removes a Pod. Returns whether it was on a node. */
   removePod(key: string): boolean {
     const placed = this.#placed.get(key)
     if (placed === undefined) return false
@@ -158,7 +158,7 @@ export class Cluster {
     return isTerminating || this.#going.has(uid)
   }
 
-  /** Nominates the node for this Pod. '' clears the nomination. */
+  /** Nominates the node for this Pod. An empty name clears the nomination. */
   nominate(pod: PodInfo, nodeName: string): void {
     this.withdrawNomination(pod.key)
     if (nodeName === '') return
@@ -229,7 +229,7 @@ export class Cluster {
   }
 }
 
-/** Interleaves the items of different sorts. */
+/** Returns the items in an order that alternates between sorts. */
 function inTurn<T>(all: readonly T[], sortOf: (one: T) => string): T[] {
   const sorts = [...Map.groupBy(all, sortOf).values()]
   if (sorts.length < 2) return [...all]

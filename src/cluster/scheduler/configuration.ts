@@ -22,7 +22,7 @@ interface Settings {
 
 type Version = 'v1beta2' | 'v1beta3'
 
-/** Throws ConfigurationFault for invalid or unsupported fields. */
+/** Reads the configuration. Throws ConfigurationFault for invalid or unsupported fields. */
 export function readConfiguration(content: Json): Settings {
   const file = objectAt(content, 'the file')
   const version = versionOf(file)
@@ -45,7 +45,9 @@ export function readConfiguration(content: Json): Settings {
   return { profiles, percentageOfNodes: percentage, timing }
 }
 
-/** Accepts the group of either vendor, because the file is not an API object. */
+/**
+ * Returns the version of the configuration. Accepts the group of either vendor, because the file is not an API object.
+ */
 function versionOf({ apiVersion, kind }: JsonObject): Version {
   const groups = profileNames.map((profile) => groupName(vendorOf(profile), 'kubescheduler.config'))
   for (const version of ['v1beta2', 'v1beta3'] as const)
@@ -67,7 +69,7 @@ function readProfile(value: Json, place: string, version: Version): Profile {
   })
 }
 
-/** The weights of the users' own preferences are higher since v1beta3. */
+/** Returns the default plugins of a version. Since v1beta3, preferences that users specify have higher weights. */
 function defaultsOf(version: Version, settings: PluginArguments): readonly WeightedPlugin[] {
   const lighter = ['TaintToleration', 'NodeAffinity', 'InterPodAffinity']
   return allPlugins(settings).map(({ plugin, weight }) => ({
@@ -185,7 +187,10 @@ const argumentReaders: { readonly [plugin: string]: (args: JsonObject, place: st
   },
 }
 
-/** The Pod's Services and controller determine which Pods are counted. */
+/**
+ * Reads a default constraint. It has no selector, because the Pod's Services and controller determine which Pods are
+ * counted.
+ */
 function readConstraint(value: Json, place: string): SpreadConstraint {
   const constraint = objectAt(value, place)
   refuseOthers(constraint, ['maxSkew', 'topologyKey', 'whenUnsatisfiable'], place)

@@ -33,34 +33,34 @@ export interface DecisionParts extends Followed {
   readonly log: Log
 }
 
-/** State that decisions change, on which the next decisions are based. */
+/** The state that decisions change. The next decisions are based on it. */
 interface Deciding {
   readonly sight: Sight
   readonly queue: SchedulingQueue
-  /** Starts another round. */
+  /** Starts another scheduling round. */
   readonly begin: () => void
-  /** Time within which the watch must show a bound Pod on its node, in milliseconds. */
+  /** Time in milliseconds within which the watch must show a bound Pod on its node. */
   readonly confirmMs: number
 }
 
-/** Result for a Pod that fits on no node. */
+/** The result for a Pod that fits on no node. */
 export interface RefusedPod {
   readonly message: string
-  /** Nominated node. '' clears the nomination, undefined leaves it unchanged. */
+  /** The nominated node. An empty name clears the nomination. Undefined leaves it unchanged. */
   readonly nominatedNode: string | undefined
   readonly preemption: Preemption | undefined
-  /** Changes that could make the Pod schedulable, as bits. */
+  /** The changes that could make the Pod schedulable, as a bit set. */
   readonly wokenBy: number
 }
 
 /** Maximum number of concurrent writes. */
 const maxWrites = 100
-/** Time within which the volumes of a Pod must be bound. */
+/** Time in milliseconds within which the volumes of a Pod must be bound. */
 const volumeTimeoutMs = 10 * 60_000
 
 export class Decisions {
   readonly claimWaiters: ClaimWaiters
-  /** Aborts when nothing more may be written. */
+  /** Aborts when the scheduler must not write any more. */
   signal: AbortSignal = new AbortController().signal
   readonly #parts: DecisionParts
   readonly #sight: Sight
@@ -90,7 +90,7 @@ export class Decisions {
     })
   }
 
-  /** Resolves when another decision may be made. Undefined means immediately. */
+  /** Resolves when another decision may be made. Undefined if that is possible now. */
   room(): Promise<void> | undefined {
     return this.#writes.room()
   }
@@ -113,7 +113,7 @@ export class Decisions {
     for (const recorder of this.#recorders.values()) recorder.stop()
   }
 
-  /** Places the Pod on a node. From here on, the Pod counts as placed. */
+  /** Assigns the Pod to a node. From here on, the Pod counts as being on the node. */
   place(entry: QueuedPod, node: NodeInfo): void {
     const { pod } = entry
     const volumes = volumesFor(pod, node, this.#sight)
@@ -193,7 +193,7 @@ export class Decisions {
 
   async #bindingFailed(entry: QueuedPod, error: unknown): Promise<void> {
     if (this.signal.aborted) return
-    // Another client was faster, or the Pod was deleted. The watch will report which.
+    // Another client changed the Pod first, or the Pod was deleted. The watch will report which.
     if (!isConflict(error) && !isNotFound(error)) {
       this.fail(error)
       const message = `binding rejected: ${messageOf(error)}`
@@ -203,7 +203,10 @@ export class Decisions {
     this.#begin()
   }
 
-  /** Reports why the Pod is unschedulable, parks it in the queue, and evicts the Pods that it preempts. */
+  /**
+   * Handles a Pod that is unschedulable: reports the reason, puts the Pod back into the queue, and evicts the Pods that
+   * it preempts.
+   */
   refuse(entry: QueuedPod, { message, nominatedNode, preemption, wokenBy }: RefusedPod): void {
     const outranked = preemption === undefined ? [] : this.#outranked(entry, preemption)
     if (nominatedNode !== undefined) this.#cluster.nominate(entry.pod, nominatedNode)

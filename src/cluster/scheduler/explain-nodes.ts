@@ -21,7 +21,7 @@ import { hasEnded, PodInfo } from './pod-info.ts'
 import { defaultProfile } from './profile.ts'
 import { VolumeReservations } from './volume-reservations.ts'
 
-/** Objects that determine where a Pod can run. */
+/** The objects that determine where a Pod can run. */
 export interface PlacingObjects {
   readonly nodes: readonly Node[]
   /** All Pods. Unscheduled and terminated Pods are ignored. */
@@ -33,7 +33,7 @@ export interface PlacingObjects {
   readonly csiNodes: readonly CSINode[]
 }
 
-/** A node, and the reasons why it does not suit the Pod. Empty if it does. */
+/** A node, and the reasons why it does not suit the Pod. There are no reasons if it does. */
 export interface NodeVerdict {
   readonly node: string
   readonly reasons: readonly string[]
@@ -58,7 +58,7 @@ function sightOf(
   for (const node of nodes) cluster.setNode(node.metadata.name ?? '', node)
   for (const pod of pods) if ((pod.spec?.nodeName ?? '') !== '' && !hasEnded(pod)) cluster.setPod(new PodInfo(pod))
   return {
-    // Default spread constraints never exclude a node, so no selector is needed.
+    // Default spread constraints never exclude a node, so no workload selector is needed.
     cluster,
     vendor,
     workloadSelector: () => undefined,

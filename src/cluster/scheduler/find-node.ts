@@ -1,7 +1,7 @@
 /**
  * Finds a node for a Pod: applies the filters until enough nodes are found, scores these nodes and chooses one of the
- * best. In a large cluster, not every node is examined. The next search continues where this one ended, so that all
- * nodes are used. Yields where it can be interrupted.
+ * best. In a large cluster, a search does not examine every node. The next search continues where the previous one
+ * ended, so that all nodes are used. Yields where it can be interrupted.
  */
 import type { Sliced } from '../../base/concurrency/time-slice.ts'
 import { Checks, prepareChecks } from './checks.ts'
@@ -10,9 +10,12 @@ import { prepared, type Refusal, type Sight } from './plugin.ts'
 import type { PodInfo } from './pod-info.ts'
 import type { Profile } from './profile.ts'
 
-/** Start and extent of searches, shared by all Pods of a scheduler. */
+/** The start and the extent of searches, shared by all Pods of a scheduler. */
 export interface SearchState {
-  /** Percentage of nodes to find. 0 chooses a percentage that decreases with the size of the cluster. */
+  /**
+   * Percentage of nodes to find. With 0, the percentage depends on the size of the cluster: the larger the cluster, the
+   * lower the percentage.
+   */
   readonly percentageOfNodes: number
   /** Index at which the next search starts. */
   start: number
@@ -20,10 +23,10 @@ export interface SearchState {
   readonly random: () => number
 }
 
-/** The chosen node, or the refusal of each examined node. */
+/** The result of a search: the chosen node, or the refusal of each examined node. */
 export type Found = { readonly node: NodeInfo } | { readonly refusals: ReadonlyMap<NodeInfo, Refusal> }
 
-/** Inputs of a search. */
+/** The inputs of a search. */
 export interface Search {
   readonly pod: PodInfo
   readonly profile: Profile
@@ -72,7 +75,7 @@ function* suitableNodes(
 const minNodes = 100
 const minPercentage = 5
 
-/** Returns the number of feasible nodes that are enough to choose from. */
+/** Returns the number of suitable nodes after which the search stops. */
 export function nodesToFind(all: number, percentage: number): number {
   if (all < minNodes || percentage >= 100) return all
   const share = percentage > 0 ? percentage : Math.max(minPercentage, 50 - Math.floor(all / 125))
@@ -97,7 +100,7 @@ function* totalScores({ pod, profile, sight }: Search, nodes: readonly NodeInfo[
   return totals
 }
 
-/** Chooses uniformly among the nodes with the highest score. */
+/** Chooses a random node among those with the highest score. */
 function bestOf(nodes: readonly NodeInfo[], scores: readonly number[], random: () => number): NodeInfo {
   let best = 0
   let equal = 1

@@ -1,5 +1,5 @@
 /**
- * A node prepared for the scheduler: its properties, and sums over the Pods that are placed on it. The sums are updated
+ * A node prepared for the scheduler: its properties, and sums over the Pods that are on it. The sums are updated
  * incrementally, so a check of a node does not iterate over its Pods.
  */
 import type { Node } from '../../api/kinds/core/node.ts'
@@ -11,7 +11,7 @@ export type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number]
 /** A node and the Pods on it. */
 export class NodeInfo {
   readonly name: string
-  /** Undefined while Pods name a node that is not known (yet). */
+  /** The Node object. Undefined if Pods name a node that is not known yet. */
   node: Node | undefined
   labels: ReadonlyMap<string, string> = new Map()
   taints: readonly Taint[] = []
@@ -22,7 +22,7 @@ export class NodeInfo {
   images: ReadonlyMap<string, number> = new Map()
   readonly pods = new Set<PodInfo>()
   readonly requested = new Sum()
-  /** CPU and memory requests as counted in scores. */
+  /** CPU and memory requests as scores count them. */
   scoredCpu = 0
   scoredMemory = 0
   /** Number of Pods that use each host port, by protocol and port, then by address. */
@@ -89,7 +89,7 @@ function imagesOf({ images = [] }: NonNullable<Node['status']>): Map<string, num
   return sizes
 }
 
-/** Returns the name of an image with its tag. */
+/** Returns the name of an image, with its tag. */
 export function imageName(name: string): string {
   return name.lastIndexOf(':') > name.lastIndexOf('/') ? name : `${name}:latest`
 }

@@ -1,6 +1,6 @@
 /**
  * Scheduler plugins: rules that exclude nodes (filter), prefer nodes (score), or both. A plugin is prepared once per
- * Pod and then applied to each node. The names are those of kube-scheduler 1.23.
+ * Pod and then applied to each node. The names are the same as in kube-scheduler 1.23.
  */
 
 import type { PersistentVolume } from '../../api/kinds/core/persistent-volume.ts'
@@ -19,33 +19,36 @@ import type { VolumeReservations } from './volume-reservations.ts'
 /** Reason why a node does not suit a Pod. */
 export interface Refusal {
   readonly plugin: string
-  /** In the words of kube-scheduler. */
+  /** The reasons in the words of kube-scheduler. */
   readonly reasons: readonly string[]
-  /** Whether evicting other Pods from the node would not help either. */
+  /** Whether evicting other Pods from the node would not help. */
   readonly isFinal: boolean
 }
 
-/** A filter prepared for a Pod. */
+/** A filter that has been prepared for a Pod. */
 export interface NodeCheck {
   readonly check: (node: NodeInfo) => Refusal | undefined
-  /** Simulates that another Pod is added to the node or removed. For checks that consider more than the node itself. */
+  /**
+   * Simulates that another Pod is added to or removed from the node. For checks that consider more than the node
+   * itself.
+   */
   readonly add?: (pod: PodInfo, node: NodeInfo) => void
   readonly remove?: (pod: PodInfo, node: NodeInfo) => void
 }
 
-/** A score prepared for a Pod. */
+/** A score that has been prepared for a Pod. */
 export interface NodeScores {
   readonly score: (node: NodeInfo) => number
-  /** Scales the scores of all nodes to the range from 0 to 100, in place. Omitted if they already are in that range. */
+  /** Scales the scores of all nodes to the range from 0 to 100, in place. Omitted if they are in that range anyway. */
   readonly normalize?: (scores: number[], nodes: readonly NodeInfo[]) => void
 }
 
-/** Data that plugins can look up. */
+/** The data that plugins can look up. */
 export interface Sight {
   readonly cluster: Cluster
   readonly vendor: Vendor
   readonly storage: StorageSight
-  /** Returns the combined selectors of the Pod's Services and controller, or undefined if there are none. */
+  /** Returns the combined selectors of the Pod's Services and controller. Undefined if there are none. */
   readonly workloadSelector: (pod: PodInfo) => SelectorObject | undefined
 }
 
@@ -60,15 +63,17 @@ export interface StorageSight {
 /** A scheduling rule. */
 export interface Plugin {
   readonly name: string
-  /** Changes of the cluster that may make a refused Pod schedulable, as bits of `happened`. */
+  /** The changes of the cluster that may make a refused Pod schedulable, as bits of `happened`. */
   readonly wokenBy?: number
-  /** Returns undefined if there is nothing to check for this Pod, or a refusal if no node suits it. */
+  /**
+   * Prepares the filter. Returns undefined if there is nothing to check for this Pod, or a refusal if no node suits it.
+   */
   readonly filter?: (pod: PodInfo, sight: Sight) => Prepared<NodeCheck | Refusal>
-  /** Returns undefined if all nodes are equal for this Pod. */
+  /** Prepares the score. Returns undefined if all nodes are equally good for this Pod. */
   readonly score?: (pod: PodInfo, sight: Sight, nodes: readonly NodeInfo[]) => Prepared<NodeScores>
 }
 
-/** Preparation of a plugin for a Pod: immediate, or in steps if it can take long. */
+/** The preparation of a plugin for a Pod: its result, or steps that compute it if that can take long. */
 export type Prepared<T> = T | undefined | Sliced<T | undefined>
 
 /** Runs the preparation of a plugin to completion. */
@@ -76,7 +81,7 @@ export function* prepared<T extends object>(work: Prepared<T>): Sliced<T | undef
   return work !== undefined && Symbol.iterator in work ? yield* work as Sliced<T | undefined> : (work as T | undefined)
 }
 
-/** Changes of the cluster, as bits. */
+/** The types of changes of the cluster, as bits. */
 export const happened = {
   nodeAdded: 1,
   nodeDeleted: 2,
@@ -93,7 +98,7 @@ export const happened = {
 
 export const maxScore = 100
 
-/** Scales scores relative to the maximum. `isReversed` means that lower is better. */
+/** Scales scores relative to the maximum. With `isReversed`, a lower value results in a higher score. */
 export function normalizeByMax(scores: number[], { isReversed = false }: { readonly isReversed?: boolean } = {}): void {
   const most = Math.max(0, ...scores)
   for (let i = 0; i < scores.length; i++) {

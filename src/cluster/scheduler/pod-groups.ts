@@ -1,7 +1,7 @@
 /**
- * Groups placed Pods by the properties that matter to other Pods: namespace, labels, and affinity terms. Each group
- * counts its Pods per node. Affinity and spread rules evaluate groups, whose number is similar to that of workloads,
- * and never single Pods.
+ * Groups Pods on nodes by the properties that matter to other Pods: namespace, labels, and affinity terms. Each group
+ * counts its Pods per node. Affinity and spread rules evaluate groups instead of single Pods. There are about as many
+ * groups as workloads.
  */
 
 import type { LabelMatcher } from '../../api/selectors/label-selector.ts'
@@ -10,12 +10,12 @@ import type { NodeInfo } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
 import { noTerms, type PodTerms, type SelectablePod, termsOf } from './pod-terms.ts'
 
-/** Pods that are equivalent for other Pods. */
+/** Pods that are equivalent with regard to the rules of other Pods. */
 export class PodGroup implements SelectablePod {
   readonly namespace: string
   readonly labels: { readonly [key: string]: string }
   readonly terms: PodTerms
-  /** Whether its Pods are terminating. Spread rules do not count them. */
+  /** Whether the Pods of the group are terminating. Spread rules do not count them. */
   readonly isTerminating: boolean
   readonly #nodes = new Map<NodeInfo, number>()
   /** Cached counts by topology key and value. */
@@ -41,7 +41,7 @@ export class PodGroup implements SelectablePod {
     if (cachedCounts !== undefined) return cachedCounts
     const counts = new Map<string, number>()
     for (const [node, count] of this.#nodes) raise(counts, node.label(key), count)
-    // Caches only keys that nodes have, because Pods may name any number of others.
+    // Only keys that nodes have are cached, because Pods may name any number of others.
     if (counts.size > 0) this.#places.set(key, counts)
     return counts
   }
@@ -72,13 +72,13 @@ export class PodGroups {
   readonly #groups = new Map<string, PodGroup>()
   /** Groups whose Pods have required anti-affinity. */
   readonly repelling = new Set<PodGroup>()
-  /** Groups whose Pods have any affinity terms. */
+  /** Groups whose Pods have affinity terms of any kind. */
   readonly caring = new Set<PodGroup>()
   readonly #byLabel = new Map<string, Set<PodGroup>>()
-  /** Groups of known Pods, so that their keys need not be computed again. */
+  /** The groups of Pods seen so far, so that their keys need not be computed again. */
   readonly #groupsByPod = new WeakMap<PodInfo, PodGroup>()
 
-  /** Returns the group that describes this Pod. The Pod is not counted. */
+  /** Returns the group to which this Pod would belong. The Pod is not counted. */
   describe(pod: PodInfo): PodGroup {
     const cachedGroup = this.#groupsByPod.get(pod)
     if (cachedGroup !== undefined) return cachedGroup
@@ -114,7 +114,7 @@ export class PodGroups {
     return matchingGroups
   }
 
-  /** Yields a superset of the matching groups, as small as the index allows. */
+  /** Yields a superset of the matching groups that is as small as the index allows. */
   *#candidates({ choice }: LabelMatcher): Generator<PodGroup> {
     if (choice === undefined) yield* this.#groups.values()
     else for (const value of choice.values) yield* this.#byLabel.get(`${choice.key}=${value}`) ?? []

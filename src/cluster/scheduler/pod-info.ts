@@ -1,4 +1,7 @@
-/** A Pod prepared for the scheduler: requests, host ports and priority, computed once per version of the Pod. */
+/**
+ * A Pod prepared for the scheduler, with its requests, host ports and priority. They are computed once per version of
+ * the Pod.
+ */
 
 import type { Pod } from '../../api/kinds/core/pod.ts'
 import { objectKey } from '../../client/requests/resource-type.ts'
@@ -11,11 +14,11 @@ const anyAddress = '0.0.0.0'
 export interface HostPort {
   readonly protocol: string
   readonly port: number
-  /** `0.0.0.0` for all addresses of the node. */
+  /** The address of the node. `0.0.0.0` stands for all its addresses. */
   readonly address: string
 }
 
-/** An immutable snapshot of a Pod. Each version of the Pod has its own. */
+/** An immutable snapshot of a Pod. Each version of the Pod has its own snapshot. */
 export class PodInfo {
   readonly pod: Pod
   readonly key: string
@@ -27,7 +30,7 @@ export class PodInfo {
   readonly requests: Amounts
   readonly scoredRequests: Pick<Amounts, 'cpu' | 'memory'>
   readonly hostPorts: readonly HostPort[]
-  /** Names of the claims that its volumes use. */
+  /** Names of the claims that the Pod's volumes use. */
   readonly claims: readonly string[]
   readonly isTerminating: boolean
 
@@ -51,12 +54,12 @@ export class PodInfo {
     return this.pod.spec ?? {}
   }
 
-  /** The node of the Pod, or '' if it has none. */
+  /** The node of the Pod. Empty if it has none. */
   get nodeName(): string {
     return this.pod.spec?.nodeName ?? ''
   }
 
-  /** The nominated node of the Pod, or '' if it has none. */
+  /** The nominated node of the Pod. Empty if it has none. */
   get nominatedNode(): string {
     return this.pod.status?.nominatedNodeName ?? ''
   }

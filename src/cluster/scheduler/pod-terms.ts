@@ -1,4 +1,6 @@
-/** Compiled affinity terms of a Pod: label selectors as matchers, and namespaces as sets. Equal Pods share them. */
+/**
+ * Compiled affinity terms of a Pod: label selectors as matchers, and namespaces as sets. Equal Pods share their terms.
+ */
 import type { Pod } from '../../api/kinds/core/pod.ts'
 import { LabelMatcher, type Labels, requirementsOf, type SelectorObject } from '../../api/selectors/label-selector.ts'
 
@@ -10,10 +12,10 @@ type WeightedOfApi = NonNullable<
   NonNullable<Affinity['podAffinity']>['preferredDuringSchedulingIgnoredDuringExecution']
 >[number]
 
-/** Returns the labels of a namespace, or undefined if it is unknown. */
+/** Returns the labels of a namespace. Undefined if the namespace is unknown. */
 export type NamespaceLabels = (namespace: string) => Labels
 
-/** The properties of a Pod that selectors see. */
+/** The properties of a Pod that selectors use. */
 export interface SelectablePod {
   readonly namespace: string
   readonly labels: Labels
@@ -57,7 +59,7 @@ export interface PodTerms {
   readonly preferredAntiAffinity: readonly WeightedTerm[]
 }
 
-/** Terms of a Pod without Pod affinity. */
+/** The terms of a Pod without Pod affinity. */
 export const noTerms: PodTerms = {
   affinity: [],
   antiAffinity: [],
@@ -74,7 +76,7 @@ export function termsOf({ podAffinity = {}, podAntiAffinity = {} }: Affinity, na
   }
 }
 
-/** Compiles a selector. A missing selector returns undefined and selects nothing. */
+/** Compiles a selector. Returns undefined for a missing selector, which selects no Pods. */
 export function matcherOf(selector: SelectorObject | undefined): LabelMatcher | undefined {
   return selector === undefined ? undefined : new LabelMatcher(requirementsOf(selector))
 }

@@ -1,6 +1,6 @@
 /**
  * Finds volumes for the claims of a Pod: a volume that is already bound, an existing volume, or one to be provisioned
- * once a node is chosen. These functions only decide. `volume-writes.ts` writes the result.
+ * once a node is chosen. These functions only choose volumes. `volume-writes.ts` writes the result.
  */
 import type { PersistentVolume } from '../../api/kinds/core/persistent-volume.ts'
 import type { PersistentVolumeClaim } from '../../api/kinds/core/persistent-volume-claim.ts'
@@ -15,7 +15,7 @@ import type { PodInfo } from './pod-info.ts'
 
 /** The claims of a Pod, by state. */
 export interface PodClaims {
-  /** Volume by claim name. Undefined if the volume does not exist. */
+  /** The volume of each bound claim, by claim name. Undefined if the volume does not exist. */
   readonly bound: ReadonlyMap<string, PersistentVolume | undefined>
   /** Unbound claims that wait for a node, smallest first. */
   readonly waiting: readonly PersistentVolumeClaim[]
@@ -27,7 +27,7 @@ function refusedByVolumes(reason: string): Refusal {
   return { plugin, reasons: [reason], isFinal: true }
 }
 
-/** Returns the claims of a Pod, or a refusal if it cannot run on any node. */
+/** Returns the claims of a Pod. Returns a refusal if the Pod cannot run on any node. */
 export function claimsOf(pod: PodInfo, storage: StorageSight, vendor: Vendor): PodClaims | Refusal {
   const keys = bindingKeys(vendor)
   const boundVolumes = new Map<string, PersistentVolume | undefined>()
@@ -72,15 +72,15 @@ const bindConflict = refusedByVolumes("node(s) didn't find available persistent 
 const nodeConflict = refusedByVolumes('node(s) had volume node affinity conflict')
 const volumeMissing = refusedByVolumes('node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)')
 
-/** Volumes for the waiting claims of a Pod on a node. */
+/** The volumes for the waiting claims of a Pod on a node. */
 export interface VolumeChoice {
-  /** Existing volumes, with the claims that get them. */
+  /** Existing volumes, and the claims that they are for. */
   readonly matched: readonly { readonly claim: PersistentVolumeClaim; readonly volume: PersistentVolume }[]
   /** Claims whose volumes must be provisioned. */
   readonly provisioned: readonly PersistentVolumeClaim[]
 }
 
-/** Finds volumes for the waiting claims of a Pod on one node after another. */
+/** Finds volumes for the waiting claims of a Pod. Called for one node after another. */
 export class VolumeChooser {
   readonly #claims: PodClaims
   readonly #storage: StorageSight
@@ -97,7 +97,7 @@ export class VolumeChooser {
     this.#candidates = claims.waiting.map((claim) => this.#candidatesFor(claim))
   }
 
-  /** Returns the volumes for a node, or a refusal if the node does not suit the Pod. */
+  /** Returns the volumes for a node. Returns a refusal if the node does not suit the Pod. */
   choose(node: NodeInfo): VolumeChoice | Refusal {
     for (const volume of this.#claims.bound.values()) {
       if (volume === undefined) return volumeMissing
@@ -148,7 +148,7 @@ export class VolumeChooser {
   }
 }
 
-/** Returns the volumes for a Pod on a node, or undefined if it needs none or they are no longer available. */
+/** Returns the volumes for a Pod on a node. Undefined if the Pod needs none or they are no longer available. */
 export function volumesFor(pod: PodInfo, node: NodeInfo, { storage, vendor }: Sight): VolumeChoice | undefined {
   if (pod.claims.length === 0) return undefined
   const claims = claimsOf(pod, storage, vendor)
@@ -165,7 +165,9 @@ function isAllowed({ allowedTopologies: terms = [] }: StorageClass, node: NodeIn
   )
 }
 
-/** Sorts volumes that reference the claim first, then by the number of access modes, then by size. */
+/**
+ * Sorts volumes. Volumes that reference the claim come first, then the order is by number of access modes and by size.
+ */
 function byFit({ spec: a = {} }: PersistentVolume, { spec: b = {} }: PersistentVolume): number {
   const claimRefOrder = Number(b.claimRef !== undefined) - Number(a.claimRef !== undefined)
   const modes = (a.accessModes?.length ?? 0) - (b.accessModes?.length ?? 0)

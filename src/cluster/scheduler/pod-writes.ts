@@ -19,7 +19,7 @@ export interface PodWriteParts {
 export interface Unplaced {
   readonly reason: 'Unschedulable' | 'SchedulerError'
   readonly message: string
-  /** Nominated node. '' clears the nomination, undefined leaves it unchanged. */
+  /** The nominated node. An empty name clears the nomination. Undefined leaves it unchanged. */
   readonly nominatedNode: string | undefined
 }
 
@@ -50,7 +50,9 @@ export class PodWrites {
     }
   }
 
-  /** Reports why the Pod is not scheduled, unless its status already says so. Ignores a deleted Pod. */
+  /**
+   * Reports why the Pod is not scheduled, unless its status already contains the same reason. Ignores a deleted Pod.
+   */
   async report(
     { pod, name, namespace, uid }: PodInfo,
     { reason, message, nominatedNode }: Unplaced,
@@ -87,7 +89,7 @@ export class PodWrites {
     await this.#patchStatus({ namespace, name, uid }, { nominatedNodeName: null }, signal)
   }
 
-  /** Evicts a Pod for one of higher priority, with its normal grace period. */
+  /** Evicts a Pod in favor of a Pod of higher priority, with its normal grace period. */
   async evict({ namespace, name, uid }: PodInfo, signal: AbortSignal): Promise<void> {
     const { client, type } = this.#parts
     await unlessOver(client.delete(type, { namespace, name }, { preconditions: { uid }, signal }))
@@ -104,7 +106,7 @@ export class PodWrites {
   }
 }
 
-/** Ignores that the Pod was deleted or replaced by another one of the same name. */
+/** Waits for a write. Ignores an error if the Pod was deleted or a different Pod has the same name. */
 async function unlessOver(answer: Promise<unknown>): Promise<void> {
   try {
     await answer

@@ -32,7 +32,7 @@ interface Budget {
   readonly allowed: number
 }
 
-/** Inputs besides the failed search. */
+/** The inputs in addition to the failed search. */
 export interface PreemptionParts extends Search {
   readonly refusals: ReadonlyMap<NodeInfo, Refusal>
   readonly budgets: Iterable<PodDisruptionBudget>
@@ -42,7 +42,7 @@ export interface PreemptionParts extends Search {
 const minCandidates = 100
 const candidatesShare = 0.1
 
-/** Returns undefined if no eviction makes room. */
+/** Finds the Pods to evict. Returns undefined if no eviction makes enough room. */
 export function* findPreemption(parts: PreemptionParts): Sliced<Preemption | undefined> {
   const { pod, profile, sight, refusals, state } = parts
   const checks = yield* prepareChecks(pod, profile, sight)
@@ -76,7 +76,9 @@ interface Trial {
   readonly budgets: readonly Budget[]
 }
 
-/** Removes all Pods of lower priority from the node, then adds back those that fit, most important first. */
+/**
+ * Finds the victims on a node: removes all Pods of lower priority, then adds back as many as fit, most important first.
+ */
 function victimsOn(node: NodeInfo, { pod, checks, budgets }: Trial): Candidate | undefined {
   const lesser = [...node.pods].filter(({ priority }) => priority < pod.priority)
   if (lesser.length === 0) return undefined
@@ -98,7 +100,7 @@ function victimsOn(node: NodeInfo, { pod, checks, budgets }: Trial): Candidate |
   return { node, victims, violations: violatingVictims.length }
 }
 
-/** Sorts by priority, highest first, then by start time, earliest first. */
+/** Compares Pods by priority, highest first, then by start time, earliest first. */
 function byImportance(a: PodInfo, b: PodInfo): number {
   return b.priority - a.priority || startOf(a) - startOf(b)
 }
@@ -138,8 +140,8 @@ function byBudgets(
 }
 
 /**
- * Compares by budget violations, highest victim priority, sum of priorities, number of victims, and start time of the
- * most important victims. Later starts are better.
+ * Whether a candidate is better. Compares budget violations, highest victim priority, sum of priorities, number of
+ * victims, and start time of the most important victims. Later starts are better.
  */
 function isBetter(a: Candidate, b: Candidate): boolean {
   const differences = [
@@ -156,7 +158,10 @@ function highest({ victims }: Candidate): number {
   return victims[0]?.priority ?? Number.NEGATIVE_INFINITY
 }
 
-/** Offsets the priorities, which may be negative, so that more victims never count as fewer. */
+/**
+ * Returns the sum of the victims' priorities. Adds an offset, because priorities may be negative and more victims must
+ * never count as fewer.
+ */
 function sum({ victims }: Candidate): number {
   return victims.reduce((total, { priority }) => total + priority + 2 ** 31, 0)
 }

@@ -1,18 +1,18 @@
 /**
- * The queue of Pods that need a node. Ready Pods are ordered by priority, then by time. A Pod that fits nowhere rests
- * until a change could make it schedulable, and at least for a backoff that grows with each attempt. After one minute
- * it is tried in any case. Thus no Pod is retried in vain, and none is forgotten.
+ * The queue of Pods that need a node. Ready Pods are ordered by priority, then by time. A Pod that fits on no node
+ * waits until a change could make it schedulable, and at least for a backoff that grows with each attempt. After one
+ * minute it is tried in any case. No Pod is therefore retried too often, and none is forgotten.
  *
- * Changes are collected and evaluated once per round (`refresh`), however many there are.
+ * Changes are collected and evaluated once per round (`refresh`), regardless of their number.
  */
 import { Heap } from '../../base/collections/heap.ts'
 import type { PodInfo } from './pod-info.ts'
 
-/** Backoff and rest times. */
+/** Backoff and waiting times. */
 export interface QueueTiming {
   readonly firstBackoffMs: number
   readonly maxBackoffMs: number
-  /** Time after which an unschedulable Pod is tried again without any change, in milliseconds. */
+  /** Time in milliseconds after which an unschedulable Pod is tried again without any change. */
   readonly maxRestMs: number
 }
 
@@ -24,33 +24,36 @@ type Place = 'ready' | 'backing off' | 'resting' | 'being tried'
 export interface QueuedPod {
   pod: PodInfo
   place: Place
-  /** Time at which the Pod entered its current place, on the clock of the queue. */
+  /** The time at which the Pod entered its current state, on the clock of the queue. */
   since: number
   attempts: number
-  /** Earliest time of the next attempt. */
+  /** The earliest time of the next attempt. */
   notBefore: number
-  /** Changes that could make the Pod schedulable, as bits. All bits if unknown. */
+  /** The changes that could make the Pod schedulable, as a bit set. All bits are set if they are unknown. */
   wokenBy: number
-  /** Changes that happened during the current attempt, as bits. */
+  /** The changes that happened during the current attempt, as a bit set. */
   missed: number
 }
 
 const anything = ~0
 
-/** Decides the order and time of attempts. */
+/** Determines the order and the time of attempts. */
 export class SchedulingQueue {
   readonly #timing: QueueTiming
   readonly #now: () => number
   readonly #pods = new Map<string, QueuedPod>()
-  /** May contain stale entries. An entry counts only if its state is unchanged since it was pushed. */
+  /**
+   * The Pods to try next. The heap may contain stale entries. An entry counts only if its state has not changed since
+   * it was pushed.
+   */
   readonly #ready = new Heap<QueuedPod>(comesBefore)
   readonly #backingOff = new Heap<{ readonly entry: QueuedPod; readonly at: number }>((a, b) => a.at < b.at)
-  /** Ordered by rest time, longest first. */
+  /** Unschedulable Pods, ordered by waiting time, longest first. */
   readonly #resting = new Set<QueuedPod>()
   readonly #tried = new Set<QueuedPod>()
   #happened = 0
 
-  /** `now` returns milliseconds and never decreases. */
+  /** Creates a queue. `now` returns milliseconds and never decreases. */
   constructor(now: () => number, timing: QueueTiming = defaultTiming) {
     this.#now = now
     this.#timing = timing
@@ -69,7 +72,7 @@ export class SchedulingQueue {
   set(pod: PodInfo, { isChanged }: { readonly isChanged: boolean }): void {
     const queuedPod = this.#pods.get(pod.key)
     if (queuedPod !== undefined && queuedPod.pod.uid === pod.uid) {
-      // Keeps the position, because neither priority nor time can change.
+      // The Pod keeps its position, because neither its priority nor its time can change.
       queuedPod.pod = pod
       if (queuedPod.place === 'being tried') queuedPod.missed |= isChanged ? anything : 0
       else if (isChanged && queuedPod.place === 'resting') this.#wake(queuedPod)
@@ -89,13 +92,13 @@ export class SchedulingQueue {
     this.#resting.delete(entry)
   }
 
-  /** Records changes that may make Pods schedulable, as bits. */
+  /** Records changes that may make Pods schedulable, as a bit set. */
   note(bits: number): void {
     this.#happened |= bits
     for (const entry of this.#tried) entry.missed |= bits
   }
 
-  /** Makes Pods ready whose backoff or rest has ended, or for which a relevant change happened. */
+  /** Makes Pods ready whose backoff or wait has ended, or for which a relevant change has happened. */
   refresh(): void {
     const now = this.#now()
     if (this.#happened !== 0) {
@@ -132,7 +135,7 @@ export class SchedulingQueue {
     if (this.holds(entry)) this.#pods.delete(entry.pod.key)
   }
 
-  /** Parks a Pod that fits nowhere. `wokenBy` are the changes that could help, as bits. */
+  /** Puts back a Pod that fits on no node. `wokenBy` contains the changes that could help, as a bit set. */
   rest(entry: QueuedPod, wokenBy: number): void {
     if (!this.#return(entry)) return
     entry.wokenBy = wokenBy
@@ -141,12 +144,14 @@ export class SchedulingQueue {
     if ((entry.missed & wokenBy) !== 0) this.#wake(entry)
   }
 
-  /** Retries a Pod after its backoff, if the attempt failed for reasons unrelated to the Pod. */
+  /**
+   * Puts back a Pod for another attempt after its backoff, because the attempt failed for reasons unrelated to the Pod.
+   */
   retry(entry: QueuedPod): void {
     if (this.#return(entry)) this.#backOff(entry)
   }
 
-  /** Returns the milliseconds until the next Pod is due without any change, or undefined if there is none. */
+  /** Returns the milliseconds until the next Pod is due without any change. Undefined if there is none. */
   get nextMs(): number | undefined {
     const now = this.#now()
     if (this.#ready.size > 0) return 0

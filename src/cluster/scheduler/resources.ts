@@ -5,7 +5,7 @@
 import type { Pod } from '../../api/kinds/core/pod.ts'
 import { parseQuantity } from '../../api/model/quantity.ts'
 
-/** Amounts by resource. Resources that matter for every Pod are fields. */
+/** Amounts by resource. Resources that matter for every Pod have their own fields. */
 export interface Amounts {
   readonly cpu: number
   readonly memory: number
@@ -23,7 +23,7 @@ type Container = NonNullable<PodSpec['containers']>[number]
 const noOthers: ReadonlyMap<string, number> = new Map()
 export const nothing: Amounts = { cpu: 0, memory: 0, ephemeralStorage: 0, others: noOthers }
 
-/** Assumed requests of containers without requests, used in scores so that such Pods are spread too. */
+/** Requests in millicores that scores assume for containers without requests, so that such Pods are spread too. */
 const assumedCpu = 100
 const assumedMemory = 200 * 1024 * 1024
 
@@ -36,7 +36,10 @@ export function requestsOf(spec: PodSpec): Amounts {
   return sum.amounts
 }
 
-/** Returns CPU and memory as counted in scores. Containers without requests count with a small assumed amount. */
+/**
+ * Returns the CPU and memory requests as scores count them. Containers without requests count with a small assumed
+ * amount.
+ */
 export function scoredRequestsOf(spec: PodSpec): Pick<Amounts, 'cpu' | 'memory'> {
   const sum = new Sum()
   for (const container of spec.containers ?? []) sum.add(withAssumed(requested(container)))
@@ -69,7 +72,7 @@ export function podsAllowed(list: ResourceList): number {
   return list?.pods === undefined ? 0 : whole(list.pods)
 }
 
-/** Converts a quantity to a whole number, rounded up. Invalid text becomes 0. */
+/** Converts a quantity to a whole number, rounded up. Invalid text results in 0. */
 function whole(text: string): number {
   return divided(text, 1_000_000_000n)
 }
@@ -94,7 +97,7 @@ function withAssumed(list: ResourceList): Amounts {
   return { ...amounts, cpu, memory }
 }
 
-/** Mutable sums, of a Pod's containers or of the Pods on a node. */
+/** Sums of amounts that can be changed, for the containers of a Pod or the Pods on a node. */
 export class Sum {
   #cpu = 0
   #memory = 0
@@ -134,7 +137,7 @@ export class Sum {
     this.#change(amounts, -1)
   }
 
-  /** Raises each amount to at least the given one. */
+  /** Raises each amount to at least the given amount. */
   raiseTo({ cpu, memory, ephemeralStorage, others }: Amounts): void {
     this.#cpu = Math.max(this.#cpu, cpu)
     this.#memory = Math.max(this.#memory, memory)

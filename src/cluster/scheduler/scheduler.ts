@@ -1,7 +1,8 @@
 /**
  * The scheduler loop. It watches Pods, nodes and all other objects that affect scheduling, and assigns nodes to Pods.
- * The loop has a single key, a round, in which Pods are tried one after the other. Each attempt sees the results of all
- * earlier decisions. Decisions are written in the background, with a limited number of concurrent writes.
+ * The loop has a single key. Its step is a round, in which Pods are tried one after the other. Each attempt is based on
+ * the results of all earlier decisions. Decisions are written in the background, with a limited number of concurrent
+ * writes.
  */
 import { type Sliced, TimeSlice } from '../../base/concurrency/time-slice.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
@@ -25,16 +26,19 @@ export type SchedulerParts = DecisionParts & { readonly settings: SchedulerSetti
 /** Configuration of the scheduler. */
 export interface SchedulerSettings {
   readonly profiles: readonly Profile[]
-  /** Percentage of nodes to find. 0 chooses a percentage that decreases with the size of the cluster. */
+  /**
+   * Percentage of nodes to find. With 0, the percentage depends on the size of the cluster: the larger the cluster, the
+   * lower the percentage.
+   */
   readonly percentageOfNodes: number
   readonly timing: QueueTiming
-  /** Time within which the watch must show a bound Pod on its node, in milliseconds. Defaults to 30 seconds. */
+  /** Time in milliseconds within which the watch must show a bound Pod on its node. Defaults to 30 seconds. */
   readonly confirmMs?: number
 }
 
 const defaultConfirmMs = 30_000
 
-/** A single default profile, like kube-scheduler without a configuration. */
+/** Settings with a single default profile, like kube-scheduler without a configuration. */
 export const defaultSettings: SchedulerSettings = {
   profiles: [defaultProfile],
   percentageOfNodes: 0,
@@ -68,7 +72,7 @@ class Scheduler {
   readonly queue: SchedulingQueue
   readonly claimWaiters: ClaimWaiters
   readonly profiles: ReadonlyMap<string, Profile>
-  /** Starts a round. */
+  /** Starts a scheduling round. */
   begin = () => {}
   readonly #parts: SchedulerParts
   readonly #sight: Sight
@@ -164,7 +168,8 @@ class Scheduler {
   }
 
   /**
-   * Handles a Pod that fits nowhere: tries preemption, reports the reason, and parks the Pod until a relevant change.
+   * Handles a Pod that fits on no node: tries preemption, reports the reason, and puts the Pod back into the queue
+   * until a relevant change.
    */
   *#refuse(entry: QueuedPod, search: Search, refusals: ReadonlyMap<NodeInfo, Refusal>): Sliced<void> {
     const message = explainRefusals(refusals, this.cluster.nodes.length)
@@ -178,7 +183,7 @@ class Scheduler {
   }
 }
 
-/** Returns the changes that could make a refused Pod schedulable. */
+/** Returns the changes that could make a refused Pod schedulable, as a bit set. */
 function wakeBits({ filters }: Profile, refusals: ReadonlyMap<NodeInfo, Refusal>): number {
   const bits = new Map(filters.map(({ name, wokenBy = ~0 }) => [name, wokenBy]))
   const plugins = new Set([...refusals.values()].map(({ plugin }) => plugin))

@@ -1,6 +1,6 @@
 /**
- * Objects that the scheduler watches, and the effect of each change: on the model of the cluster, on the Pods that need
- * a node, and on the Pods that wait.
+ * The objects that the scheduler watches. Each change can affect the model of the cluster, the Pods that need a node,
+ * and the Pods that wait.
  */
 
 import { sameJson } from '../../api/json/json.ts'
@@ -35,7 +35,7 @@ export interface Followed extends WorkloadParts {
   readonly budgets: Informer<PodDisruptionBudget>
 }
 
-/** State to which changes are applied. */
+/** The state to which changes are applied. */
 export interface Follower {
   readonly cluster: Cluster
   readonly queue: SchedulingQueue
@@ -48,11 +48,14 @@ export type Change = () => void
 
 interface FollowedSource {
   readonly feed: Feed
-  /** Calls `take` with every change from now on. Returns a function that stops this. */
+  /** Calls `take` with every change from now on. Returns a function that ends this. */
   readonly listen: (take: (change: Change) => void) => () => void
 }
 
-/** The receiver applies the changes, so that a long list of objects can be processed in small steps. */
+/**
+ * Returns the sources of all changes. The receiver applies the changes, so that it can process a long list of objects
+ * in small steps.
+ */
 export function sourcesOf(followed: Followed, follower: Follower): FollowedSource[] {
   const { queue } = follower
   const wakes = (bits: number) => () => queue.note(bits)
@@ -78,7 +81,7 @@ function from<T extends ObjectBase>(
   return { feed: informer, listen: (take) => informer.onChange((change) => take(() => apply(change))) }
 }
 
-/** A source that is only looked up and triggers nothing. */
+/** Returns a source for objects that are only looked up. Their changes trigger nothing. */
 function lookedUp(feed: Feed): FollowedSource {
   return { feed, listen: () => () => {} }
 }
@@ -106,12 +109,15 @@ function applyPod({ cluster, queue, profiles }: Follower, { key, object, previou
     cluster.withdrawNomination(key)
     return
   }
-  // The watch may not have delivered this scheduler's own nomination yet, so an unchanged value is ignored.
+  // The watch may not have delivered this scheduler's own nomination yet, so an unchanged value in the event is
+  // ignored.
   if (pod.nominatedNode !== (previous?.status?.nominatedNodeName ?? '')) cluster.nominate(pod, pod.nominatedNode)
   queue.set(pod, { isChanged: isChanged(object, previous) })
 }
 
-/** Whether another program holds the Pod back. Its removal of the last gate is a change of the Pod. */
+/**
+ * Whether a scheduling gate prevents the Pod from being scheduled. The removal of the last gate is a change of the Pod.
+ */
 function isGated({ spec }: Pod): boolean {
   return (spec?.schedulingGates ?? []).length > 0
 }

@@ -3,9 +3,9 @@
  * other Pod gets the same volume, or the same claim on another node.
  */
 export class VolumeReservations {
-  /** Claim for which each volume is reserved. */
+  /** The claim for which each volume is reserved. */
   readonly #volumes = new Map<string, string>()
-  /** Node for which each claim is provisioned. */
+  /** The node for which the volume of each claim is provisioned. */
   readonly #claims = new Map<string, string>()
 
   /** Whether the volume is reserved for another claim. */

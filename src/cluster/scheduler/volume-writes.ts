@@ -18,7 +18,7 @@ export interface VolumeWriteParts {
   readonly volumes: Informer<PersistentVolume>
 }
 
-/** Writes the chosen volumes and nodes. Throws if another client was faster. */
+/** Writes the chosen volumes and nodes. Throws if another client has changed them first. */
 export async function writeVolumes(
   { client, keys, claims, volumes }: VolumeWriteParts,
   { matched, provisioned }: VolumeChoice,
@@ -70,7 +70,7 @@ export class ClaimWaiters {
     for (const check of [...(this.#checks.get(key) ?? [])]) check()
   }
 
-  /** Resolves with undefined when all claims are bound, or with the reason for the failure. */
+  /** Waits until all claims are bound. Resolves with undefined, or with the reason if that fails. */
   async wait(claims: readonly PersistentVolumeClaim[], { node, timeoutMs, signal }: Wait): Promise<string | undefined> {
     const outcome = Promise.withResolvers<string | undefined>()
     const check = () => {
@@ -93,7 +93,7 @@ export class ClaimWaiters {
     }
   }
 
-  /** Returns `bound`, `waiting`, or the reason why the claim will not be bound. */
+  /** Returns the state of a claim: `bound`, `waiting`, or the reason why it will not be bound. */
   #stateOf({ metadata: { namespace = '', name = '', uid } }: PersistentVolumeClaim, node: string): string {
     const claim = this.#claims.get({ namespace, name })
     if (claim === undefined || claim.metadata.uid !== uid) return `persistentvolumeclaim "${name}" not found`

@@ -3,9 +3,9 @@ import { type Vendor, vendorKey } from '../../api/model/vendor.ts'
 
 /** Annotation keys by meaning. */
 export interface BindingKeys {
-  /** On a claim: binding was completed once. */
+  /** On a claim: the binding has been completed before. */
   readonly bindCompleted: string
-  /** On a claim or a volume: the binder chose the counterpart and may undo the binding. */
+  /** On a claim or a volume: the binder chose the other object and may undo the binding. */
   readonly boundByController: string
   /** On a volume: the provisioner that created it. */
   readonly provisionedBy: string
@@ -14,7 +14,7 @@ export interface BindingKeys {
   readonly betaProvisioner: string
   /** On a claim: the node that the scheduler chose for its first Pod. */
   readonly selectedNode: string
-  /** On a claim or a volume: the storage class, older than the `storageClassName` field. */
+  /** On a claim or a volume: the storage class, in the annotation that preceded the `storageClassName` field. */
   readonly betaClass: string
 }
 

@@ -10,7 +10,7 @@ import type { BindingKeys } from './annotations.ts'
 type VolumeNodeAffinity = NonNullable<PersistentVolume['spec']>['nodeAffinity']
 
 /**
- * Returns the class of a claim or a volume, or '' if it has none. The older annotation takes precedence over the field.
+ * Returns the class of a claim or a volume. Empty if it has none. The older annotation takes precedence over the field.
  */
 export function classOf(
   { metadata, spec }: PersistentVolumeClaim | PersistentVolume,
@@ -27,7 +27,7 @@ export function isFor({ spec }: PersistentVolume, { metadata }: PersistentVolume
   return (claimRef.uid ?? '') === '' || claimRef.uid === metadata.uid
 }
 
-/** Returns the reason why a volume does not match a claim, or undefined if it does. */
+/** Returns the reason why a volume does not match a claim. Undefined if it does. */
 export function mismatch(
   volume: PersistentVolume,
   claim: PersistentVolumeClaim,
@@ -45,7 +45,7 @@ export function mismatch(
     : undefined
 }
 
-/** Returns a number below, equal to or above zero if the first quantity is below, equal to or above the second. */
+/** Compares two quantities. Returns a negative number, zero or a positive number. */
 export function compareSizes(a = '0', b = '0'): number {
   return compareQuantities(parseQuantity(a)!, parseQuantity(b)!)
 }
@@ -53,15 +53,18 @@ export function compareSizes(a = '0', b = '0'): number {
 export interface Choice {
   readonly claim: PersistentVolumeClaim
   readonly keys: BindingKeys
-  /** Node selected for the claim, if any. */
+  /** The node selected for the claim, if any. */
   readonly node: Node | undefined
-  /** Whether the claim's first Pod is unscheduled, so that only a volume that references the claim may be chosen. */
+  /**
+   * Whether binding waits for the scheduling of the claim's first Pod. In this case, only a volume that references the
+   * claim may be chosen.
+   */
   readonly isDelayed: boolean
 }
 
 /**
  * Returns a matching volume that references the claim. Otherwise returns the matching volume with the fewest access
- * modes, and of those the smallest.
+ * modes, and the smallest of several such volumes.
  */
 export function bestMatch(volumes: Iterable<PersistentVolume>, choice: Choice): PersistentVolume | undefined {
   const { claim, keys, isDelayed } = choice
@@ -92,7 +95,7 @@ export function isOnNode({ spec }: PersistentVolume, node: Node): boolean {
   return isReachableFrom(spec?.nodeAffinity, selectableNode(node))
 }
 
-/** Like `isOnNode`, for a node of which only the name and labels are known. */
+/** Like `isOnNode`, for a node whose name and labels are known but nothing else. */
 export function isReachableFrom(affinity: VolumeNodeAffinity, node: SelectableNode): boolean {
   const required = affinity?.required
   return required === undefined || selectsNode(required.nodeSelectorTerms ?? [], node)

@@ -75,7 +75,7 @@ export function autoscalingLoop(parts: AutoscalingParts): Loop {
     sources: [
       fromInformer(parts.autoscalers, ({ key, object, previous }) => {
         if (object === undefined) state.memories.delete(previous?.metadata.uid ?? '')
-        // A change of the status alone, such as this loop's own write, triggers nothing.
+        // A change of only the status, such as a write by this loop itself, does not trigger a reconcile.
         return sameJson((previous?.spec ?? null) as Json, (object?.spec ?? null) as Json) ? [] : [key]
       }),
       everyOf(periodMs, all),
@@ -197,7 +197,7 @@ async function adviceFor(
   }
 }
 
-/** Returns the tolerance of the autoscaler's behavior, or the default one. */
+/** Returns the tolerance in the autoscaler's behavior, or the default tolerance. */
 function toleranceOf({ spec }: HorizontalPodAutoscaler, otherwise: number): Tolerance {
   const of = (rules: { readonly tolerance?: unknown } | undefined) =>
     numberOf(rules?.tolerance === undefined ? undefined : String(rules.tolerance)) ?? otherwise

@@ -1,4 +1,4 @@
-/** Recommends a number of replicas from the metrics of an autoscaler: the highest number that any metric calls for. */
+/** Recommends a number of replicas from the metrics of an autoscaler: the highest number that any metric requires. */
 import type { HorizontalPodAutoscaler } from '../../../api/kinds/autoscaling/horizontal-pod-autoscaler.ts'
 import type { MetricSpec, MetricStatus } from '../../../api/kinds/autoscaling/metrics.ts'
 import { MetricError, type MetricResult, type MetricSources } from './metric-result.ts'
@@ -7,12 +7,15 @@ import { containerResourceMetric, resourceMetric } from './resource-metric.ts'
 
 export interface MetricAdvice {
   readonly replicas: number
-  /** Name of the deciding metric, for messages. */
+  /** Name of the metric that determined the number, for messages. */
   readonly metric: string
   readonly currentMetrics: readonly MetricStatus[]
 }
 
-/** Throws MetricError if no metric is available, or if one is missing and the others would scale down. */
+/**
+ * Returns the recommendation. Throws MetricError if no metric is available, or if a metric is missing and the others
+ * would scale down.
+ */
 export async function adviceOf({ spec }: HorizontalPodAutoscaler, sources: MetricSources): Promise<MetricAdvice> {
   const failures: MetricError[] = []
   const currentMetrics: MetricStatus[] = []

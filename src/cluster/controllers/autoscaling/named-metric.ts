@@ -69,7 +69,7 @@ async function reporting<T>(reason: string, what: string, run: () => Promise<T>)
   }
 }
 
-/** Returns the recommendation for one value, compared with a total or a per-pod target. */
+/** Returns the recommendation for one value, compared with a total target or a target per pod. */
 async function answerFor(value: number, target: MetricTarget, sources: MetricSources) {
   if (target.type === 'AverageValue') {
     const replicas = replicasPerPod(value, goalOf(target.averageValue), sources)
@@ -84,7 +84,7 @@ function replicasPerPod(value: number, average: number, { replicas, tolerance }:
   return isTolerated(ratio, tolerance) ? replicas : Math.ceil(value / average)
 }
 
-/** Scales in proportion to the ready pods, because other pods do not share the load yet. */
+/** Returns the number of replicas in proportion to the ready pods, because other pods do not share the load yet. */
 async function replicasInAll(ratio: number, { replicas, tolerance, listPods }: MetricSources): Promise<number> {
   if (replicas === 0) return Math.ceil(ratio)
   if (isTolerated(ratio, tolerance)) return replicas

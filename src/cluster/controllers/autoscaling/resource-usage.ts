@@ -1,12 +1,12 @@
 /**
- * Computes the resource usage of pods from the metrics API (`metrics` group, v1beta1), and the number of replicas it
- * calls for. Pods without metrics are counted such that they oppose any change.
+ * Computes the resource usage of pods from the metrics API (`metrics` group, v1beta1), and the number of replicas that
+ * it requires. Pods without metrics are counted such that they oppose any change.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { parseQuantity } from '../../../api/model/quantity.ts'
 import { isTerminating } from '../workloads/pod-state.ts'
 
-/** Metrics of one pod, reported by a metrics server. */
+/** The metrics of one pod, as a metrics server reports them. */
 export interface PodMetrics {
   readonly metadata: { readonly name?: string }
   readonly timestamp?: string
@@ -17,7 +17,7 @@ export interface PodMetrics {
   }[]
 }
 
-/** Returns the usage of a resource by pod name. Omits pods with unmeasured containers. */
+/** Returns the usage of a resource by pod name. Omits pods if a container has no measurement. */
 export function usageOf(metrics: readonly PodMetrics[], resource: string, container?: string): Map<string, number> {
   const usage = new Map<string, number>()
   for (const { metadata, containers = [] } of metrics) {
@@ -32,7 +32,7 @@ export function usageOf(metrics: readonly PodMetrics[], resource: string, contai
   return usage
 }
 
-/** Checks own properties only, because the name of a metric can be any string. */
+/** Returns the amount of a resource. Checks own properties only, because the name of a metric can be any string. */
 function amountOf(amounts: { readonly [resource: string]: string } = {}, resource: string): number | undefined {
   return Object.hasOwn(amounts, resource) ? numberOf(amounts[resource]) : undefined
 }
@@ -76,12 +76,12 @@ export interface UsageQuestion {
 
 export interface UsageAnswer {
   readonly replicas: number
-  /** Observed percentage of the requests. `average` is the observed value per pod. */
+  /** The observed percentage of the requests. `average` is the observed value per pod. */
   readonly utilization?: number
   readonly average: number
 }
 
-/** Throws if the metrics allow no conclusion. */
+/** Returns the number of replicas. Throws if the metrics are not sufficient to determine it. */
 export function replicasFor(question: UsageQuestion): UsageAnswer {
   const { pods, replicas, tolerance } = question
   if (pods.length === 0) throw new Error('no pods returned by selector while calculating replica count')
@@ -107,7 +107,7 @@ export function replicasFor(question: UsageQuestion): UsageAnswer {
   return ratio < 1 === next > replicas && next !== replicas ? stay : { ...currentUsage, replicas: next }
 }
 
-/** Returns the usage assumed for an unmeasured pod: the target average, or the pod's full request. */
+/** Returns the usage that is assumed for a pod without metrics: the target average, or the pod's full request. */
 function fullUse({ target, resource, container }: UsageQuestion, pod: Pod): number {
   return 'average' in target ? target.average : (requestOf(pod, resource, container) ?? 0)
 }
@@ -159,7 +159,7 @@ function groupPods(question: UsageQuestion): PodGroups {
 const initializationMs = 5 * 60_000
 const initialReadinessMs = 30_000
 
-/** Whether the CPU usage of a pod may be due to its startup. */
+/** Whether the CPU usage of a pod may be caused by its startup. */
 function isStarting(pod: Pod, now: number): boolean {
   const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready')
   const started = Date.parse(pod.status?.startTime ?? '')

@@ -4,16 +4,16 @@
  */
 import type { Behavior, ScalingRules } from '../../../api/kinds/autoscaling/behavior.ts'
 
-/** A past recommendation or scale change. */
+/** A recommendation or a scale change in the past. */
 export interface Moment {
   readonly at: number
-  /** Recommended number of replicas, or the difference made by the change. */
+  /** The recommended number of replicas, or the difference that the change made. */
   readonly replicas: number
 }
 
 export interface LimitQuestion {
   readonly current: number
-  /** Number of replicas that the metrics call for. */
+  /** Number of replicas that the metrics require. */
   readonly advised: number
   readonly min: number
   readonly max: number
@@ -27,9 +27,9 @@ export interface LimitQuestion {
 
 export interface LimitAnswer {
   readonly replicas: number
-  /** Reason why the recommendation was limited. Undefined if it was not. */
+  /** Reason why the recommendation was limited. Undefined if it was not limited. */
   readonly limitedBy?: string
-  /** Whether earlier recommendations changed the result. */
+  /** Whether earlier recommendations influenced the result. */
   readonly isStabilized: boolean
 }
 
@@ -57,8 +57,8 @@ function highestAdvice({ advised, advice, downscaleWindowMs, now }: LimitQuestio
 }
 
 /**
- * Keeps the current number if it lies between the lowest and the highest recent recommendation. Otherwise returns the
- * nearer bound.
+ * Returns the current number if it lies between the lowest and the highest recent recommendation. Otherwise returns the
+ * nearer of these two.
  */
 function heeded({ current, advised, advice, downscaleWindowMs, now }: LimitQuestion, behavior: Behavior): number {
   const windowMs = (rules: ScalingRules | undefined, otherwise: number) =>
@@ -72,7 +72,10 @@ function within(moments: readonly Moment[], since: number): number[] {
   return moments.filter(({ at }) => at > since).map(({ replicas }) => replicas)
 }
 
-/** Allows scaling up to twice the current number or four, whichever is greater, and scaling down without limit. */
+/**
+ * Returns the default limits. They allow scaling up to twice the current number or to four, whichever is greater, and
+ * scaling down without limit.
+ */
 function usualLimits({ current }: LimitQuestion): [number, number] {
   return [0, Math.max(2 * current, 4)]
 }
@@ -84,7 +87,7 @@ function limitsOf(question: LimitQuestion, { scaleUp, scaleDown }: Behavior): [n
   return [Math.min(down, current), Math.max(up, current)]
 }
 
-/** Returns the limit that the policies of one direction allow, relative to the start of their periods. */
+/** Returns the limit that the policies of one direction set, relative to the start of their periods. */
 function limitOf({ current, changes, now }: LimitQuestion, rules: ScalingRules = {}, sign: 1 | -1): number {
   if (rules.selectPolicy === 'Disabled') return current
   const proposals = (rules.policies ?? []).map(({ type, value = 0, periodSeconds = 0 }) => {

@@ -10,7 +10,7 @@ import type { Informer } from '../../../client/informers/informer.ts'
 import { isReady } from '../workloads/pod-state.ts'
 import { addressOf, counts, hostnameOf, type PodPort, portsAt, targetOf } from './service-endpoints.ts'
 
-/** Endpoints with the same ports, by endpoint key. */
+/** Endpoints that have the same ports, by endpoint key. */
 export interface EndpointGroup {
   readonly ports: readonly PodPort[]
   readonly endpoints: Map<string, Endpoint>
@@ -24,7 +24,10 @@ export interface DesiredParts {
   readonly vendor: Vendor
 }
 
-/** Returns the groups by port key. A Service without endpoints gets one empty group, so that it has a slice. */
+/**
+ * Returns the groups by port key. For a Service without endpoints, returns one empty group, so that the Service has a
+ * slice.
+ */
 export async function desiredEndpoints(parts: DesiredParts): Promise<Map<string, EndpointGroup>> {
   const groups = new Map<string, EndpointGroup>()
   const timeSlice = new TimeSlice()
@@ -50,7 +53,7 @@ export function portsKey(ports: readonly Partial<PodPort>[]): string {
   return texts.sort().join()
 }
 
-/** Returns a key of the endpoint's immutable parts, which identifies it across updates. */
+/** Returns a key that consists of the endpoint's immutable parts, which identify it across updates. */
 export function endpointKey({ addresses = [], hostname = '', targetRef = {} }: Endpoint): string {
   return [...addresses, hostname, targetRef.namespace, targetRef.name].join('\n')
 }
@@ -78,7 +81,10 @@ interface Place {
   readonly nodeName: string | undefined
 }
 
-/** Returns the zone and the node that should use a ready endpoint, as the Service's `trafficDistribution` demands. */
+/**
+ * Returns the hints for a ready endpoint: the zone and the node that should use it, according to the Service's
+ * `trafficDistribution`.
+ */
 function hintsFor({ spec }: Service, { zone, nodeName }: Place): Pick<Endpoint, 'hints'> {
   const { trafficDistribution: wish = '' } = spec ?? {}
   const isNear = ['PreferClose', 'PreferSameZone', 'PreferSameNode'].includes(wish)

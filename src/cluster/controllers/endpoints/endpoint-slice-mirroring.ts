@@ -41,7 +41,7 @@ export interface MirroringParts {
   readonly services: Informer<Service>
   readonly endpoints: Informer<Endpoints>
   readonly slices: Informer<EndpointSlice>
-  /** Minimum time to collect Endpoints changes, in milliseconds. */
+  /** Minimum time in milliseconds for which Endpoints changes are collected. */
   readonly batchMs: number
   readonly maxPerSubset: number
 }
@@ -73,7 +73,7 @@ async function reconcile(state: State, key: string, signal: AbortSignal): Promis
   const endpoints = state.endpoints.get(name)
   const existing = state.byService.get(key)
   const waitMs = state.writes.waitMs(key, existing)
-  // The awaited change triggers the key again. The delay covers changes that never arrive.
+  // When the expected change arrives, it triggers the key again. The delay is for changes that never arrive.
   if (waitMs > 0) return { afterMs: waitMs }
   try {
     if (endpoints !== undefined && isMirrored(state, endpoints, state.services.get(name)))
@@ -123,7 +123,7 @@ type Groups = Map<string, EndpointGroup>
 type Subset = NonNullable<Endpoints['subsets']>[number]
 type Address = NonNullable<Subset['addresses']>[number]
 
-/** Groups the endpoints of all subsets by IP family and ports, and counts the skipped addresses. */
+/** Groups the endpoints of all subsets by IP family and ports. Counts the addresses that are skipped. */
 async function copyOf(
   { subsets = [] }: Endpoints,
   maxPerSubset: number,

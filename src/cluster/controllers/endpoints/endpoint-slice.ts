@@ -41,7 +41,7 @@ export interface EndpointSliceParts {
   readonly pods: Informer<Pod>
   readonly nodes: Informer<Node>
   readonly slices: Informer<EndpointSlice>
-  /** Minimum time to collect pod changes, in milliseconds. */
+  /** Minimum time in milliseconds for which pod changes are collected. */
   readonly batchMs: number
   readonly maxPerSlice: number
 }
@@ -67,7 +67,7 @@ export function endpointSliceLoop(parts: EndpointSliceParts): Loop {
     sources: [
       fromInformer(services),
       changes.source(pods, selection),
-      // Provides the zones of nodes when a slice is written. Node changes trigger nothing.
+      // The nodes provide the zones when a slice is written. Changes of nodes trigger nothing.
       fromInformer(parts.nodes, () => []),
       batched(fromInformer(slices, changedSlices(writes, keyOf)), changes.pauseMs),
     ],
@@ -86,7 +86,7 @@ async function reconcile(state: State, key: string, signal: AbortSignal): Promis
   if (!hasPods(service)) return 'done'
   const existing = state.byService.get(key)
   const waitMs = state.writes.waitMs(key, existing)
-  // The awaited change triggers the key again. The delay covers changes that never arrive.
+  // When the expected change arrives, it triggers the key again. The delay is for changes that never arrive.
   if (waitMs > 0) return { afterMs: waitMs }
   const pods = state.selection.podsOf(service)
   state.changes.counted(key, pods.length)

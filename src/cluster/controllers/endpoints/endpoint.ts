@@ -52,7 +52,7 @@ export interface EndpointParts {
   readonly services: Informer<Service>
   readonly pods: Informer<Pod>
   readonly endpoints: Informer<Endpoints>
-  /** Minimum time to collect pod changes, in milliseconds. */
+  /** Minimum time in milliseconds for which pod changes are collected. */
   readonly batchMs: number
 }
 
@@ -79,7 +79,10 @@ export function endpointLoop(parts: EndpointParts): Loop {
   }
 }
 
-/** Endpoints that exist at startup may have outlived their Service. Deleted Endpoints are recreated. */
+/**
+ * Returns a function that yields the keys of Endpoints that the loop must check. Endpoints that exist at startup may
+ * have outlived their Service, and deleted Endpoints are recreated.
+ */
 function leftoverKeys(informer: Informer<Endpoints>) {
   let isListed = false
   void informer.synced.then(() => {
@@ -106,7 +109,7 @@ async function removeOrphan(state: State, name: ObjectName, signal: AbortSignal)
   state.changes.gone(key)
   state.triggerTimes.forget(key)
   const orphan = state.endpoints.get(name)
-  // Old clients store a leader-election record in Endpoints. Such Endpoints never had a Service.
+  // Old clients store a leader-election record in Endpoints. Such Endpoints never belonged to a Service.
   if (orphan === undefined || orphan.metadata.annotations?.[electionKey(state.vendor)] !== undefined) return 'done'
   const preconditions = { uid: orphan.metadata.uid! }
   try {

@@ -8,13 +8,14 @@ import { batched, fromInformer } from '../../../client/reconcile/sources.ts'
 import { PodSelection } from '../selected-pods.ts'
 import { hasEnded, isReady, isTerminating } from '../workloads/pod-state.ts'
 
-/** Annotation in which old clients store their leader-election record. */
+/** Returns the annotation in which old clients store their leader-election record. */
 export function electionKey({ keyDomain }: Vendor): string {
   return `control-plane.alpha.${keyDomain}/leader`
 }
 
 /**
- * Whether endpoints are computed from the Service's pods. False for user-managed Endpoints and for type ExternalName.
+ * Whether the endpoints of a Service are computed from its pods. False if users manage the Endpoints, and for type
+ * ExternalName.
  */
 export function hasPods({ spec }: Service): boolean {
   return spec?.type !== 'ExternalName' && Object.keys(spec?.selector ?? {}).length > 0
@@ -26,9 +27,7 @@ export function selectionOf(pods: Informer<Pod>, all: Informer<Service>): PodSel
   )
 }
 
-/**
- * Collects pod changes per Service. The delay grows with the number of pods, which limits the work per unit of time.
- */
+/** Collects pod changes per Service. The delay grows with the number of pods, which limits the work per second. */
 export class PodChanges {
   readonly #podCounts = new Map<string, number>()
   readonly #minPauseMs: number
@@ -45,7 +44,9 @@ export class PodChanges {
     this.#podCounts.delete(key)
   }
 
-  /** One millisecond per ten pods, at most one second, but never less than the configured minimum. */
+  /**
+   * Returns the delay: one millisecond per ten pods and at most one second, but never less than the configured minimum.
+   */
   readonly pauseMs = (key: string): number =>
     Math.max(this.#minPauseMs, Math.min(1000, Math.floor((this.#podCounts.get(key) ?? 0) / 10)))
 
@@ -76,7 +77,7 @@ function addresses({ podIP, podIPs = [] }: NonNullable<Pod['status']>): string[]
   return podIPs.length > 0 ? podIPs.map(({ ip = '' }) => ip) : podIP ? [podIP] : []
 }
 
-/** Whether a pod belongs to the endpoints of its Service, provided that it has an address. */
+/** Whether a pod is an endpoint of its Service, provided that the pod has an address. */
 export function counts(pod: Pod, { whileTerminating }: { readonly whileTerminating: boolean }): boolean {
   return !hasEnded(pod) && (whileTerminating || !isTerminating(pod))
 }
@@ -109,7 +110,7 @@ export function targetOf({ metadata: { namespace = '', name = '', uid = '' } }: 
   return { kind: 'Pod', namespace, name, uid }
 }
 
-/** A Service port resolved for a pod. */
+/** A Service port with the number that it has in a pod. */
 export interface PodPort {
   readonly name: string
   readonly port: number
@@ -117,7 +118,7 @@ export interface PodPort {
   readonly appProtocol?: string
 }
 
-/** Resolves the ports of a Service for a pod. Omits named ports that the pod does not define. */
+/** Returns the ports of a Service for a pod. Omits named ports that the pod does not define. */
 export function portsAt({ spec = {} }: Service, pod: Pod): PodPort[] {
   return (spec.ports ?? []).flatMap((each) => {
     const port = portNumber(each, pod)

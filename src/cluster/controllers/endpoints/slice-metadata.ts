@@ -21,7 +21,7 @@ export function managedBy({ groupDomain }: Vendor): string {
   return `endpointslice-controller.${groupDomain}`
 }
 
-/** Name of the loop that mirrors user-managed Endpoints. */
+/** Returns the name of the loop that mirrors user-managed Endpoints. */
 export function mirroredBy({ groupDomain }: Vendor): string {
   return `endpointslicemirroring-controller.${groupDomain}`
 }
@@ -38,19 +38,22 @@ export function serviceKey(
 
 /** Metadata shared by all slices of one Service. */
 export interface SliceOrigin {
-  /** Owner of the slices, with which they are deleted. */
+  /** Owner of the slices. The slices are deleted together with it. */
   readonly owner: Service | Endpoints
   readonly labels: Readonly<Record<string, string>>
-  /** If undefined, existing annotations of slices are kept. */
+  /** Annotations of the slices. If undefined, their existing annotations are kept. */
   readonly annotations?: Readonly<Record<string, string>>
 }
 
-/** Metadata of slices computed from the pods of a Service. */
+/** Returns the metadata of slices that are computed from the pods of a Service. */
 export function fromService(service: Service, vendor: Vendor): SliceOrigin {
   return { owner: service, labels: labelsFor(service, vendor) }
 }
 
-/** Metadata of mirrored slices. Copies all labels and annotations that do not describe the Endpoints object itself. */
+/**
+ * Returns the metadata of mirrored slices. Copies all labels and annotations that do not describe the Endpoints object
+ * itself.
+ */
 export function fromEndpoints(endpoints: Endpoints, vendor: Vendor): SliceOrigin {
   const { name = '', labels = {}, annotations = {} } = endpoints.metadata
   const omittedKeys = new Set([triggerTimeKey(vendor), vendorKey(vendor, 'last-applied-configuration', 'kubectl')])
@@ -62,7 +65,10 @@ export function fromEndpoints(endpoints: Endpoints, vendor: Vendor): SliceOrigin
   }
 }
 
-/** Returns the labels of a Service's slices: the labels of the Service, except reserved labels, which are set here. */
+/**
+ * Returns the labels of a Service's slices: the labels of the Service without the reserved ones, and the labels that
+ * this loop sets.
+ */
 function labelsFor(service: Service, vendor: Vendor): Record<string, string> {
   const own = [headlessLabel(vendor), serviceLabel(vendor), managerLabel(vendor)]
   const serviceLabels = Object.entries(service.metadata.labels ?? {}).filter(([key]) => !own.includes(key))

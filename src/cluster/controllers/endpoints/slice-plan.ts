@@ -18,7 +18,7 @@ export interface SlicePlanParts {
   readonly origin: SliceOrigin
   /** Slices of the current owner. */
   readonly own: readonly EndpointSlice[]
-  /** Slices of an earlier owner of the same name, which are deleted. */
+  /** Slices of an earlier owner with the same name. They are deleted. */
   readonly foreign: readonly EndpointSlice[]
   readonly vendor: Vendor
   readonly family: string
@@ -31,9 +31,9 @@ export interface SlicePlan {
   readonly remove: EndpointSlice[]
 }
 
-/** Planned contents of one slice. */
+/** The planned content of one slice. */
 interface Draft {
-  /** The existing slice. Undefined for a new one. */
+  /** The existing slice. Undefined for a new slice. */
   readonly slice?: EndpointSlice
   readonly endpoints: Endpoint[]
   changed: boolean
@@ -79,7 +79,9 @@ async function draftsOf(
   return drafts.length > 0 ? drafts : [{ endpoints: [], changed: true }]
 }
 
-/** Keeps the desired endpoints in their slice and removes them from the remaining ones. */
+/**
+ * Keeps those endpoints of a slice that are still desired, and removes them from the endpoints that still need a slice.
+ */
 async function keepIn(slice: EndpointSlice, unplaced: Map<string, Endpoint>, origin: SliceOrigin): Promise<Draft> {
   const timeSlice = new TimeSlice()
   const endpoints: Endpoint[] = []

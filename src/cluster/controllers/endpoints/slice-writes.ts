@@ -1,7 +1,7 @@
 /**
- * Writes slices and tracks writes that the watch has not delivered yet. A Service with undelivered writes is not
- * reconciled until the watch has caught up, or for at most one minute, because a slice that another client deleted may
- * never be observed.
+ * Writes slices and tracks writes that the watch has not delivered yet. A Service with such writes is not reconciled
+ * until the watch has delivered them. The wait is limited to one minute, because the watch may never deliver a slice
+ * that another client deleted.
  */
 
 import type { EndpointSlice } from '../../../api/kinds/discovery/endpoint-slice.ts'
@@ -17,7 +17,7 @@ import type { SlicePlan } from './slice-plan.ts'
 const maxWaitMs = 60_000
 
 interface Write {
-  /** Written generation. Infinity means that the slice was deleted. */
+  /** The generation that was written. Infinity means that the slice was deleted. */
   readonly generation: number
   readonly at: number
 }
@@ -47,7 +47,10 @@ export class SliceWrites {
     this.#unseen.delete(key)
   }
 
-  /** Returns the time to wait until the written slices are observed, in milliseconds, or 0 if they are. */
+  /**
+   * Returns the time in milliseconds to wait until the watch has delivered the written slices, or 0 if it has delivered
+   * all of them.
+   */
   waitMs(key: string, slices: readonly EndpointSlice[]): number {
     const writes = this.#unseen.get(key)
     if (writes === undefined) return 0

@@ -10,12 +10,12 @@ import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 
 interface SeenTimes {
   readonly service: string
-  /** Last transition of each pod's Ready condition, by pod name. */
+  /** The last transition of each pod's Ready condition, by pod name. */
   readonly pods: ReadonlyMap<string, string>
 }
 
 export class TriggerTimes {
-  /** Times observed at the last call, by Service key. */
+  /** The times seen in the last call, by Service key. */
   readonly #timesByService = new Map<string, SeenTimes>()
 
   /**
@@ -39,7 +39,7 @@ export class TriggerTimes {
   }
 }
 
-/** Returns '' for a pod without a Ready condition. */
+/** Returns the time of a pod's Ready condition. Empty if the pod has none. */
 function readyTime({ status }: Pod): string {
   return status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime ?? ''
 }

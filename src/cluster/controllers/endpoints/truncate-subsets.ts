@@ -4,8 +4,8 @@ import type { Endpoints } from '../../../api/kinds/core/endpoints.ts'
 export type Subset = NonNullable<Endpoints['subsets']>[number]
 
 /**
- * Keeps at most `maxAddresses` addresses, ready addresses first, in proportion to the size of each subset. Returns the
- * same array if nothing is removed.
+ * Keeps at most `maxAddresses` addresses, and prefers ready addresses. Each subset keeps a number in proportion to its
+ * size. Returns the same array if nothing is removed.
  */
 export function truncateSubsets(subsets: readonly Subset[], maxAddresses: number): readonly Subset[] {
   const count = (list: 'addresses' | 'notReadyAddresses') =>
@@ -31,8 +31,8 @@ export function truncateSubsets(subsets: readonly Subset[], maxAddresses: number
 }
 
 /**
- * Returns how many items of each list to keep, `max` in total. Distributes in proportion and gives the remainder from
- * rounding to the first lists.
+ * Returns how many items of each list to keep, `max` in total, in proportion to the lengths of the lists. The remainder
+ * from rounding goes to the first lists.
  */
 function shares(lengths: readonly number[], max: number): number[] {
   const total = lengths.reduce((sum, length) => sum + length, 0)

@@ -5,8 +5,8 @@
  *
  * A search starts with discovery. It lists the metadata of all types at the latest revision, in the owner's namespace
  * or, for a cluster-scoped owner, in the whole cluster. Concurrent callers share the search of a namespace if they
- * asked before it started. The search fails if a type cannot be listed, even if the type was removed after discovery.
- * The next search runs discovery again.
+ * requested it before it started. The search fails if a type cannot be listed, even if the type was removed after
+ * discovery. The next search runs discovery again.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -112,7 +112,7 @@ function note(
   }
 }
 
-/** Returns all collected types at this moment. Throws if a type may be missing. */
+/** Returns all types whose objects are collected, as of this moment. Throws if a type may be missing. */
 async function searchedTypes(client: Client, signal: AbortSignal): Promise<DiscoveredType[]> {
   const { types, failures } = await discover(client, { signal })
   const definitions = types.find(({ plural }) => plural === 'customresourcedefinitions')
@@ -127,7 +127,10 @@ interface Definition extends ApiObject {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
 }
 
-/** Returns established custom types that discovery lacks, because the responding server may lag behind another one. */
+/**
+ * Returns custom types that are established but missing from discovery, because the responding server may lag behind
+ * another one.
+ */
 async function undiscovered(
   client: Client,
   {

@@ -1,6 +1,6 @@
 /**
- * Maintains the owner graph: discovers the server's types and watches the metadata of each. Discovery runs
- * periodically, whenever a custom resource definition or APIService changes, and after these have been listed.
+ * Maintains the owner graph: discovers the server's types and watches the metadata of their objects. Discovery runs
+ * periodically, whenever a custom resource definition or APIService changes, and once these have been listed.
  *
  * The graph is complete when every type has been discovered and listed. It becomes incomplete when a new type appears,
  * or when a type is listed again because its watch cannot be resumed. No decision may rely on an incomplete graph. When
@@ -29,10 +29,10 @@ export interface FollowedTypesParts {
   readonly onIncomplete: (missing: string) => void
 }
 
-/** Interval of discovery. `shortestMs` is the minimum interval if definitions change constantly. */
+/** Interval of discovery in milliseconds. `shortestMs` is the minimum interval if definitions change constantly. */
 const refreshMs = 30_000
 const shortestMs = 200
-/** Maximum number of missing types to name. */
+/** Maximum number of missing types to name in a message. */
 const maxNamed = 10
 
 interface Followed {
@@ -78,7 +78,7 @@ export class FollowedTypes implements Feed {
     return undefined
   }
 
-  /** Runs discovery again without waiting for the interval. */
+  /** Runs discovery again as soon as possible, without waiting for the interval. */
   refreshSoon(): void {
     this.#wake.abort()
   }
@@ -166,7 +166,9 @@ export class FollowedTypes implements Feed {
     }
   }
 
-  /** The watch ends after its last events. If the type is still missing at the next discovery, it is dropped. */
+  /**
+   * Ends the watch of a type after its last events. If the type is still missing at the next discovery, it is dropped.
+   */
   async #leave(key: string, followed: Followed): Promise<void> {
     if (followed.isLeaving) await this.#drop(key, followed)
     followed.isLeaving = true

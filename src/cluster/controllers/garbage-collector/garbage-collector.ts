@@ -91,7 +91,7 @@ export function garbageCollectorLoop(parts: GarbageCollectorParts): Loop {
 
 async function reconcile(collector: Collector, uid: string, signal: AbortSignal): Promise<StepOutcome> {
   const node = collector.graph.get(uid)
-  // When the graph becomes complete, all its objects are examined.
+  // When the graph becomes complete, all its objects are examined, so nothing needs to be done before.
   if (node?.type === undefined || !collector.types.isComplete) return 'done'
   try {
     if (node.waits === 'dependents orphaned') return await orphanDependents(collector, node, signal)
@@ -100,7 +100,7 @@ async function reconcile(collector: Collector, uid: string, signal: AbortSignal)
   } catch (error) {
     if (isConflict(error)) return 'later'
     if (!isNotFound(error)) throw error
-    // The object is deleted, and its watch will report that. Or the type is not served, perhaps only for a moment.
+    // Either the object has been deleted, and its watch will report that, or its type is not served at the moment.
     collector.types.refreshSoon()
     return 'later'
   }
@@ -109,7 +109,7 @@ async function reconcile(collector: Collector, uid: string, signal: AbortSignal)
 /** An object that the collector reads and writes, from the graph or from a search. */
 type Target = Pick<OwnerNode, 'type' | 'namespace' | 'name' | 'uid'> | Dependent
 
-/** Reads the object. Returns undefined if another object has its name. Throws 404 if there is none. */
+/** Reads the object. Returns undefined if a different object has its name now. Throws 404 if there is none. */
 async function readLive({ client }: Collector, target: Target, signal: AbortSignal): Promise<ObjectMeta | undefined> {
   const live = await getMetadata(client, target.type!, { ...objectNameOf(target), signal })
   return live.uid === target.uid ? live : undefined
@@ -126,7 +126,7 @@ interface Judged {
   readonly waiting: OwnerReference[]
 }
 
-/** Deletes an object without remaining owners, or removes references to absent owners. */
+/** Deletes an object without remaining owners. Otherwise removes references to absent owners. */
 async function judge(collector: Collector, node: OwnerNode, signal: AbortSignal): Promise<StepOutcome> {
   const live = await readLive(collector, node, signal)
   if (live === undefined || live.deletionTimestamp !== undefined) return 'done'
@@ -170,7 +170,7 @@ async function judgeOwner(
   const type = types.typeOf(apiVersion, kind)
   if (owner?.type?.namespaced && owner.namespace !== node.namespace) reportNamespace(recorder, node, reference)
   if (type === undefined) return await judgeUnserved(collector, node, { reference, signal })
-  // The namespace of the owner is unknown, because the object has none.
+  // The namespace of the owner is unknown, because the object itself has no namespace.
   if (type.namespaced && node.namespace === undefined) return 'unknown'
   const namespace = type.namespaced ? node.namespace : undefined
   const state = await owners.stateOf({ type, namespace, name, uid }, signal)
@@ -194,9 +194,7 @@ async function judgeUnserved(
   return 'later'
 }
 
-/**
- * Reports a reference to an owner in another namespace, because owners are looked up only in the dependent's namespace.
- */
+/** Reports a reference to an owner in another namespace. Owners are looked up only in the dependent's namespace. */
 function reportNamespace(recorder: EventRecorder, node: OwnerNode, { apiVersion, kind, name, uid }: OwnerReference) {
   const { kind: ownKind, group, version } = node.type!
   const object = {
@@ -216,8 +214,8 @@ interface Removal {
 }
 
 /**
- * Uses the propagation policy that the object's finalizers request, or Foreground if an owner waits for all its
- * descendants.
+ * Deletes an object with the propagation policy that its finalizers request, or with Foreground if an owner waits for
+ * all its descendants.
  */
 async function remove(collector: Collector, node: OwnerNode, { live, isWaitedFor, signal }: Removal): Promise<void> {
   const { finalizers = [], uid, resourceVersion } = live
@@ -254,9 +252,9 @@ async function endForeground(collector: Collector, node: OwnerNode, signal: Abor
 const orphansAtOnce = 16
 
 /**
- * Removes the references to an owner from its dependents: first from dependents in the graph, then from those found by
- * a search. Then removes the owner's finalizer. The owner is read before the search, so a restore in between
- * invalidates its version.
+ * Removes the references to an owner from its dependents: first from dependents in the graph, then from dependents
+ * found by a search. Then removes the owner's finalizer. The owner is read before the search, so that its version is
+ * invalid if the store is restored in between.
  */
 async function orphanDependents(collector: Collector, node: OwnerNode, signal: AbortSignal): Promise<StepOutcome> {
   if (node.dependents !== undefined) {
@@ -271,7 +269,7 @@ async function orphanDependents(collector: Collector, node: OwnerNode, signal: A
   return 'done'
 }
 
-/** A failing dependent does not block the others. */
+/** Removes the reference from all dependents. A failure for one dependent does not affect the others. */
 async function disownAll(
   collector: Collector,
   owner: OwnerNode,
@@ -287,7 +285,10 @@ async function disownAll(
   if (failures.length > 0) throw failures.find((error) => !isConflict(error)) ?? failures[0]
 }
 
-/** Does nothing if the owner is no longer being deleted, for example after a restore. */
+/**
+ * Removes the reference from one dependent. Does nothing if the owner is no longer being deleted, for example after a
+ * restore.
+ */
 async function disown(
   collector: Collector,
   dependent: Target,
@@ -304,8 +305,8 @@ async function disown(
 }
 
 /**
- * Returns undefined if the object does not exist. Throws if its type is not served, because then the object may still
- * exist.
+ * Returns the response, or undefined if the object does not exist. Throws if its type is not served, because the object
+ * may then still exist.
  */
 async function unlessAbsent<T>(answer: Promise<T>, { name }: Target): Promise<T | undefined> {
   try {
@@ -317,7 +318,7 @@ async function unlessAbsent<T>(answer: Promise<T>, { name }: Target): Promise<T 
 }
 
 interface MetadataPatch {
-  /** State on which the change is based. The server rejects the patch if the state has changed. */
+  /** The state on which the change is based. The server rejects the patch if the state has changed. */
   readonly live: ObjectMeta
   readonly change: Pick<ObjectMeta, 'ownerReferences'> | Pick<ObjectMeta, 'finalizers'>
   readonly signal: AbortSignal

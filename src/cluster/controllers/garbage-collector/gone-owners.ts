@@ -17,13 +17,13 @@ import { type DiscoveredType, discover } from '../../../client/requests/discover
 import type { OwnerNode } from './owner-graph.ts'
 
 const rememberedMs = 60 * 60_000
-/** Beyond this number, the oldest entries are dropped. */
+/** Maximum number of entries. If there are more, the oldest are dropped. */
 const maxRemembered = 8192
 
 export class GoneOwners {
   readonly #client: Client
   readonly #clock: Clock
-  /** Expiry time of each entry on the monotonic clock. */
+  /** The time on the monotonic clock at which each entry expires. */
   readonly #expiryTimes = new BoundedMap<string, number>(maxRemembered)
 
   constructor(client: Client, clock: Clock) {
@@ -76,7 +76,7 @@ interface Definer extends ApiObject {
 
 interface Defined {
   readonly group: string
-  /** Undefined means any kind of the group. */
+  /** The kind. Undefined means any kind of the group. */
   readonly kind: string | undefined
 }
 

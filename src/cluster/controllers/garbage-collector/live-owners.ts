@@ -15,7 +15,7 @@ import { type ResourceType, typeName } from '../../../client/requests/resource-t
 import { isNotFound, StatusError } from '../../../client/requests/status-error.ts'
 import { type Waits, waitsOf } from './owner-graph.ts'
 
-/** An object identified by UID, as opposed to a later object of the same name. */
+/** An object identified by its UID, which distinguishes it from a later object with the same name. */
 export interface Individual {
   readonly type: ResourceType
   readonly namespace: string | undefined
@@ -24,8 +24,8 @@ export interface Individual {
 }
 
 /**
- * `absent`: no object has this name and UID. `unserved`: the server does not serve the type, so the object may exist.
- * All other values say what the object's deletion waits for.
+ * The state of an owner. `absent`: no object has this name and UID. `unserved`: the server does not serve the type, so
+ * the object may exist. All other values tell what the object's deletion waits for.
  */
 export type OwnerState = 'absent' | 'unserved' | Waits
 
@@ -38,7 +38,7 @@ interface Read {
 
 export class LiveOwners {
   readonly #client: Client
-  /** Reads in progress, by type, namespace and name. */
+  /** The reads in progress, by type, namespace and name. */
   readonly #reads = new Map<string, Read>()
 
   constructor(client: Client) {
@@ -63,7 +63,7 @@ export class LiveOwners {
     }
   }
 
-  /** Sends no resourceVersion, which returns the latest state. */
+  /** Reads the object. The request contains no resourceVersion, so the response contains the latest state. */
   async #get({ type, namespace, name }: Individual, signal: AbortSignal): Promise<ReadOutcome> {
     try {
       const place = namespace === undefined ? { name } : { name, namespace }
@@ -76,8 +76,8 @@ export class LiveOwners {
 }
 
 /**
- * Whether an error proves that the named object does not exist. A 404 for a path that is not served, such as a removed
- * version or a changing definition, proves nothing about objects.
+ * Whether an error proves that the named object does not exist. A 404 for a path that is not served, such as that of a
+ * removed version or a changing definition, does not prove that.
  */
 export function saysAbsent(error: unknown, name: string): boolean {
   return isNotFound(error) && error instanceof StatusError && error.status.details?.name === name

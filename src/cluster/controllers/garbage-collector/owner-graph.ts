@@ -31,7 +31,7 @@ export type Waits = 'no' | 'dependents deleted' | 'dependents orphaned' | 'other
 
 export class OwnerNode {
   readonly uid: string
-  /** Undefined until the object has been observed. */
+  /** The type. Undefined until the object has been observed. */
   type: DiscoveredType | undefined
   namespace: string | undefined
   name = ''
@@ -40,7 +40,7 @@ export class OwnerNode {
   /** Number of dependents that block a foreground deletion. */
   blocking = 0
   waits: Waits = 'no'
-  /** Number of the type's list during or after which the object was last observed. */
+  /** Number of the type's list in which, or after which, the object was last observed. */
   listing = 0
 
   constructor(uid: string) {
@@ -77,7 +77,7 @@ export class OwnerGraph {
     return this.#nodes.get(uid)
   }
 
-  /** Adds or updates an object. */
+  /** Adds an object to the graph or updates it. */
   set(type: DiscoveredType, metadata: ObjectMeta, listing: number): void {
     const node = this.#nodeOf(metadata.uid ?? '')
     const isNew = node.type === undefined
@@ -186,7 +186,7 @@ export class OwnerGraph {
   }
 }
 
-/** Whether an object needs an action, according to the graph. */
+/** Whether an object needs an action, judging by the graph. */
 function needsAttention(node: OwnerNode): boolean {
   if (node.type === undefined) return false
   if (node.waits === 'dependents orphaned') return true
@@ -195,15 +195,15 @@ function needsAttention(node: OwnerNode): boolean {
 }
 
 /**
- * Whether the last dependent that a deletion waited for is removed. Must be cheap, because it runs for every removed
- * dependent.
+ * Whether the last dependent that a deletion waited for has been removed. Must be cheap, because it runs for every
+ * removed dependent.
  */
 function isFreed({ waits, blocking, dependents }: OwnerNode): boolean {
   if (waits === 'dependents orphaned') return dependents === undefined
   return waits === 'dependents deleted' && blocking === 0
 }
 
-/** Whether the owner's own deletion waits for this dependent, so that they may wait for each other. */
+/** Whether the owner's own deletion waits for this dependent, so that the two may wait for each other. */
 function isBlockedInTurn({ node, blocks }: Owner): boolean {
   return blocks && node.waits === 'dependents deleted'
 }
@@ -227,7 +227,10 @@ function leadsTo(from: OwnerNode, to: OwnerNode): boolean {
   return false
 }
 
-/** Whether the owner exists, matches the reference and keeps its dependents. */
+/**
+ * Whether the owner exists, matches the reference and is not in a foreground deletion, which would delete its
+ * dependents.
+ */
 function isSolid(node: OwnerNode, owner: Owner): boolean {
   return describes(node, owner) && owner.node.waits !== 'dependents deleted'
 }

@@ -6,11 +6,11 @@ import type { JobStep } from './job-status.ts'
 import type { Counters } from './tracking.ts'
 
 export interface Account {
-  /** The counters to write, which list the pods below as uncounted. */
+  /** The counters to write. They list the pods below as uncounted. */
   readonly counters: Counters
-  /** Pods to release from their finalizer once the status lists them. */
+  /** The pods to release from their finalizer after the status lists them. */
   readonly released: readonly Pod[]
-  /** Whether no pod is left for a later step. */
+  /** Whether no pods remain for a later step. */
   readonly isComplete: boolean
 }
 
@@ -39,7 +39,7 @@ export function accountFor({ state, verdict, active }: JobStep): Account {
   return { counters: { ...counters, uncounted }, released, isComplete: releasable.length === released.length }
 }
 
-/** Whether the pod has ended, and its index does not need the pod for the failures of its replacement. */
+/** Whether the pod has ended, and no replacement pod of its index needs the pod's number of failures. */
 function mayRelease({ job, features, replaceable }: JobState, pod: Pod): boolean {
   if (hasSucceeded(pod)) return true
   if (!hasFailed(job, pod, features)) return false
@@ -47,7 +47,7 @@ function mayRelease({ job, features, replaceable }: JobState, pod: Pod): boolean
   return index === undefined || replaceable.get(index) !== pod
 }
 
-/** In an Indexed Job, only pods with a valid index count. */
+/** Whether a pod counts. In an Indexed Job, only pods with a valid index count. */
 function countsByPod({ job, features, doneIndexes }: JobState, pod: Pod): boolean {
   if (doneIndexes === undefined) return true
   return indexOf(pod, { vendor: features.vendor, completions: job.spec?.completions ?? 0 }) !== undefined

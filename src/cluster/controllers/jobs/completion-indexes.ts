@@ -1,4 +1,4 @@
-/** Completion indexes of Indexed Jobs: reading them from pods, and adding them to new pods. */
+/** Completion indexes of Indexed Jobs: reads them from pods and adds them to new pods. */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Container } from '../../../api/kinds/core/types/container.ts'
 import type { PodTemplateSpec } from '../../../api/kinds/core/types/pod-template-spec.ts'
@@ -9,7 +9,7 @@ function indexAnnotation(vendor: Vendor): string {
   return vendorKey(vendor, 'job-completion-index', 'batch')
 }
 
-/** Returns the completion index of a pod, or undefined if it has none that is valid for this Job. */
+/** Returns the completion index of a pod. Undefined if it has no index that is valid for this Job. */
 export function indexOf({ metadata }: Pod, { vendor, completions }: IndexContext): number | undefined {
   const text = metadata.annotations?.[indexAnnotation(vendor)] ?? ''
   const index = /^\d{1,10}$/.test(text) ? Number(text) : undefined
@@ -22,7 +22,7 @@ export interface IndexContext {
 }
 
 /**
- * Returns the pod template for an index, which the pod gets as an annotation, an environment variable, part of its
+ * Returns the pod template for an index. The pod gets the index as an annotation, an environment variable, part of its
  * hostname and, since 1.28, a label.
  */
 export function templateWithIndex(

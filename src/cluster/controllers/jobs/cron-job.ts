@@ -20,11 +20,13 @@ import { deleteJob, endedJobs, nextDue, startJob } from './cron-runs.ts'
 import { CronStatus } from './cron-status.ts'
 
 interface LoopState extends CronJobParts {
-  /** resourceVersion on which the last status write was based, by UID. A cached CronJob with this version is stale. */
+  /**
+   * The resourceVersion on which the last status write was based, by UID. A cached CronJob with this version is stale.
+   */
   readonly outdated: Map<string, string>
 }
 
-/** Splits longer waits, because timers fire too early beyond 24 days. */
+/** Maximum duration of one timer. Longer waits are split, because timers of more than 24 days fire immediately. */
 const maxTimerMs = 60 * 60_000
 
 export function cronJobLoop(parts: CronJobParts): Loop {
@@ -67,7 +69,7 @@ async function reconcile(loop: LoopState, key: string, signal: AbortSignal): Pro
   return outcome
 }
 
-/** Returns true if the status is up to date, false if the CronJob has changed in the meantime. */
+/** Writes the status. Returns false if the CronJob has changed in the meantime. */
 async function writeStatus(loop: LoopState, { cronJob, value }: CronStatus, signal: AbortSignal): Promise<boolean> {
   if (sameJson((cronJob.status ?? {}) as Json, value as Json)) return true
   const { uid = '', resourceVersion = '' } = cronJob.metadata

@@ -1,4 +1,4 @@
-/** Dependencies of the CronJob loop. */
+/** The dependencies of the CronJob loop. */
 
 import type { CronJob } from '../../../api/kinds/batch/cron-job.ts'
 import type { Job } from '../../../api/kinds/batch/job.ts'

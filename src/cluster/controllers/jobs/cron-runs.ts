@@ -1,4 +1,4 @@
-/** Steps of the CronJob loop: finding due runs, creating Jobs and cleaning up the history. */
+/** The steps of the CronJob loop: finding due runs, creating Jobs and cleaning up the history. */
 
 import { defined } from '../../../api/json/json.ts'
 import type { CronJob } from '../../../api/kinds/batch/cron-job.ts'
@@ -18,14 +18,14 @@ import type { CronJobParts } from './cron-parts.ts'
 import type { CronStatus } from './cron-status.ts'
 import { CronTimes } from './cron-times.ts'
 
-/** The run to start now, if any, and the time until the next one. */
+/** The run to start now, if any, and the time until the next run. */
 export interface Due {
   readonly at?: number
   readonly waitMs?: number
 }
 
 const maxMissed = 100
-/** Timers may fire slightly early. */
+/** Tolerance in milliseconds, because timers may fire slightly early. */
 const lateMs = 100
 
 export function nextDue({ recorder, clock }: CronJobParts, cronJob: CronJob): Due {
@@ -67,8 +67,8 @@ function warning(reason: string, message: string): Happening {
 }
 
 /**
- * Returns the moment before which runs are ignored. Without `now`, ignores the starting deadline and returns the
- * reference time from which `@every` schedules count.
+ * Returns the time before which runs are ignored. Without `now`, ignores the starting deadline and returns the
+ * reference time of `@every` schedules.
  */
 function earliest({ metadata, spec, status }: CronJob, now: number | undefined): number {
   const last = Date.parse(status?.lastScheduleTime ?? metadata.creationTimestamp ?? '')
@@ -105,7 +105,7 @@ export async function startJob(parts: CronJobParts, { cronJob, status, at, signa
   } catch (error) {
     if (isNamespaceEnding(error)) return
     if (error instanceof StatusError && error.reason === 'AlreadyExists') {
-      // This loop or an earlier one created the Job but did not update the status.
+      // This loop or an earlier manager created the Job but did not update the status.
       const job = await ignoreNotFound(client.get(kinds.Job, nameOf(draft as Job), { signal }))
       if (job !== undefined && isControlledBy(job, cronJob)) return status.started(job, at)
     }
@@ -123,7 +123,7 @@ async function replaceActive(parts: CronJobParts, { cronJob, status, signal }: J
   }
 }
 
-/** The name contains the scheduled minute. */
+/** Returns the Job for a run. Its name contains the scheduled minute. */
 function jobFor(cronJob: CronJob, at: number) {
   const { namespace = '', name = '' } = cronJob.metadata
   const { metadata = {}, spec } = cronJob.spec?.jobTemplate ?? {}
@@ -140,7 +140,9 @@ function jobFor(cronJob: CronJob, at: number) {
   }
 }
 
-/** Returns the oldest finished Jobs beyond the history limits, separately for successful and failed Jobs. */
+/**
+ * Returns the oldest finished Jobs beyond the history limits. The limits for successful and failed Jobs are separate.
+ */
 export function endedJobs({ spec = {} }: CronJob, children: readonly Job[]): Job[] {
   const { successfulJobsHistoryLimit: succeeded = 3, failedJobsHistoryLimit: failed = 1 } = spec
   const oldest = (ending: string, limit: number) => {
@@ -154,7 +156,7 @@ export function endedJobs({ spec = {} }: CronJob, children: readonly Job[]): Job
   return [...oldest('Complete', succeeded), ...oldest('Failed', failed)]
 }
 
-/** Jobs that never started sort last. */
+/** Compares Jobs by start time. Jobs that never started sort last. */
 function byStart(a: Job, b: Job): number {
   const start = ({ status }: Job) => Date.parse(status?.startTime ?? '') || Number.POSITIVE_INFINITY
   if (start(a) !== start(b)) return start(a) - start(b)

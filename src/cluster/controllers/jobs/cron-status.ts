@@ -22,8 +22,8 @@ export class CronStatus {
     const { active = [], ...others } = cronJob.status ?? {}
     this.cronJob = cronJob
     this.#parts = parts
-    // Any client that may write the status can list arbitrary Jobs. References that cannot belong to this CronJob are
-    // ignored.
+    // Any client that may write the status can list arbitrary Jobs, so references that cannot belong to this CronJob
+    // are ignored.
     this.#active = active.filter(
       ({ namespace, name = '' }) => namespace === cronJob.metadata.namespace && checkDnsSubdomain(name).length === 0,
     )
@@ -82,7 +82,9 @@ export class CronStatus {
       this.#others = { ...this.#others, lastSuccessfulTime: at }
   }
 
-  /** A Job that the informer does not have may be too new, or deleted. */
+  /**
+   * Reads a Job that the informer does not have, because it may be too new for the informer or may have been deleted.
+   */
   async #lookFor({ namespace = '', name = '', uid }: Reference, signal: AbortSignal): Promise<void> {
     const job = await ignoreNotFound(this.#parts.client.get(kinds.Job, { namespace, name }, { signal }))
     if (job?.metadata.uid === uid) return

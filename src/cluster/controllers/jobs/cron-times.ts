@@ -1,13 +1,13 @@
 /**
- * Computes the run times of a schedule: the next one after a moment, and the latest past one. Schedules use the wall
+ * Computes the run times of a schedule: the next run after a time, and the latest run before it. Schedules use the wall
  * clock of a time zone. A time that is skipped when clocks go forward does not run, and a time that is repeated when
- * clocks go back runs twice. All moments are milliseconds since 1970, in whole seconds.
+ * clocks go back runs twice. All times are milliseconds since 1970, in whole seconds.
  */
 import type { ParsedSchedule, ScheduleField } from '../../../api/model/cron-expression.ts'
 
 const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs
-/** A schedule without a run within this many days never runs, such as 30 February. */
+/** Number of days to search for a run. A schedule without a run in this period, such as 30 February, never runs. */
 const maxDays = 5 * 366
 
 export class CronTimes {
@@ -19,7 +19,7 @@ export class CronTimes {
     this.#zone = new ZoneClock(zone)
   }
 
-  /** Returns the first run after this moment, or undefined if there is none. */
+  /** Returns the first run after this time. Undefined if there is none. */
   next(after: number): number | undefined {
     if (typeof this.#times === 'number') return Math.floor(after / 1000) * 1000 + this.#times
     const firstDay = Math.floor(this.#zone.wall(after) / dayMs) * dayMs
@@ -31,12 +31,12 @@ export class CronTimes {
     return undefined
   }
 
-  /** Returns the latest run after `since` and not after `now`, or undefined if there is none. */
+  /** Returns the latest run after `since` and not after `now`. Undefined if there is none. */
   latest(since: number, now: number): number | undefined {
     let runTime = this.next(since)
     if (runTime === undefined || runTime > now) return undefined
     if (typeof this.#times === 'number') return runTime + Math.floor((now - runTime) / this.#times) * this.#times
-    // Invariant: no run lies between `end` and now.
+    // Invariant: no run lies between `end` and `now`.
     let end = now
     while (end - runTime >= 1000) {
       const middle: number = Math.floor((runTime + end) / 2)
@@ -73,7 +73,7 @@ export class CronTimes {
         if (!minutes!.values.has(minute)) continue
         for (const at of momentsOf(day + (hour * 60 + minute) * minuteMs))
           if (at > after && (first === undefined || at < first)) first = at
-        // If the day has a single UTC offset, later minutes are later moments.
+        // If the day has a single UTC offset, later minutes of the wall clock are later points in time.
         if (first !== undefined && momentsOf.isEven) return first
       }
     }
@@ -82,15 +82,15 @@ export class CronTimes {
 }
 
 interface MomentsOf {
-  /** Returns the moments at which the wall clock shows this time: none, one or two. */
+  /** Returns the points in time at which the wall clock shows this time: none, one or two. */
   (wall: number): number[]
   /** Whether the day has a single UTC offset. */
   readonly isEven: boolean
 }
 
 /**
- * The wall clock of a time zone. A wall-clock time is represented by the moment at which a UTC clock shows the same
- * time.
+ * The wall clock of a time zone. A wall-clock time is represented by the point in time at which a UTC clock shows the
+ * same time.
  */
 class ZoneClock {
   readonly #format: Intl.DateTimeFormat | undefined

@@ -1,4 +1,4 @@
-/** Applies the podFailurePolicy of a Job to a failed pod: the first matching rule decides. */
+/** Applies the podFailurePolicy of a Job to a failed pod. The first matching rule determines the action. */
 import type { Job } from '../../../api/kinds/batch/job.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 
@@ -12,7 +12,7 @@ export interface PolicyMatch {
   readonly message: string
 }
 
-/** Returns the action of the first rule that matches a failed pod, or undefined if none matches. */
+/** Returns the action of the first rule that matches a failed pod. Undefined if none matches. */
 export function matchFailurePolicy({ spec }: Job, pod: Pod): PolicyMatch | undefined {
   const rules = spec?.podFailurePolicy?.rules ?? []
   for (const [index, rule] of rules.entries()) {

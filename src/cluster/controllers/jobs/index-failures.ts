@@ -26,20 +26,20 @@ export function hasBackoffPerIndex({ spec }: Job): boolean {
   return spec?.backoffLimitPerIndex !== undefined && spec.completionMode === 'Indexed'
 }
 
-/** Returns the failures of the index before this pod. */
+/** Returns the number of failures of the index before this pod. */
 export function earlierFailures({ metadata: { annotations = {} } }: Pod, vendor: Vendor): IndexFailureCounts {
   const read = (text = '0') => (/^\d{1,9}$/.test(text) ? Number(text) : 0)
   return { failures: read(annotations[failureKey(vendor)]), ignored: read(annotations[ignoredKey(vendor)]) }
 }
 
-/** Returns the failures of the index including this failed pod. */
+/** Returns the number of failures of the index, including this failed pod. */
 function failuresWith(job: Job, pod: Pod, vendor: Vendor): IndexFailureCounts {
   const { failures, ignored } = earlierFailures(pod, vendor)
   const isIgnored = matchFailurePolicy(job, pod)?.action === 'Ignore'
   return isIgnored ? { failures, ignored: ignored + 1 } : { failures: failures + 1, ignored }
 }
 
-/** Whether the index of this failed pod has failed for good. */
+/** Whether the index of this failed pod has failed permanently. */
 export function failsIndex(job: Job, pod: Pod, vendor: Vendor): boolean {
   const action = matchFailurePolicy(job, pod)?.action
   if (action === 'FailIndex') return true
@@ -47,7 +47,7 @@ export function failsIndex(job: Job, pod: Pod, vendor: Vendor): boolean {
   return earlierFailures(pod, vendor).failures >= (job.spec?.backoffLimitPerIndex ?? 0)
 }
 
-/** Returns the annotations of the pod that runs the index next. `replaced` is the failed pod, if any. */
+/** Returns the annotations for the next pod of the index. `replaced` is the failed pod, if any. */
 export function failureAnnotations(job: Job, replaced: Pod | undefined, vendor: Vendor): { [key: string]: string } {
   const counts = replaced === undefined ? { failures: 0, ignored: 0 } : failuresWith(job, replaced, vendor)
   return {
@@ -59,14 +59,17 @@ export function failureAnnotations(job: Job, replaced: Pod | undefined, vendor: 
 const firstPauseMs = 10_000
 const maxPauseMs = 600_000
 
-/** Returns the milliseconds until the failed pod of an index may be replaced, 0 if now. */
+/** Returns the milliseconds until the failed pod of an index may be replaced. 0 means that it may be replaced now. */
 export function replacementInMs(job: Job, failed: Pod, { vendor, now }: { vendor: Vendor; now: number }): number {
   const { failures, ignored } = failuresWith(job, failed, vendor)
   const pauseMs = Math.min(maxPauseMs, firstPauseMs * 2 ** (failures + ignored - 1))
   return Math.max(0, (finishedAt(failed) ?? now) + pauseMs - now)
 }
 
-/** Returns when the last container of a pod terminated, or when the pod was deleted. Undefined if unknown. */
+/**
+ * Returns the time at which the last container of a pod terminated, or at which the pod was deleted. Undefined if it is
+ * unknown.
+ */
 function finishedAt({ metadata, status = {} }: Pod): number | undefined {
   const ends = (status.containerStatuses ?? []).map(({ state }) => Date.parse(state?.terminated?.finishedAt ?? ''))
   const endTimes = [...ends, Date.parse(metadata.deletionTimestamp ?? '')].filter((time) => !Number.isNaN(time))

@@ -1,6 +1,6 @@
 /**
- * A set of completion indexes as ascending ranges. All operations take time and memory in proportion to the ranges, not
- * to the indexes, because a Job may have two thousand million completions.
+ * A set of completion indexes, stored as ascending ranges. The time and memory of all operations depend on the number
+ * of ranges and not on the number of indexes, because a Job may have two thousand million completions.
  */
 
 interface Range {
@@ -15,7 +15,7 @@ export class IndexSet {
     this.#ranges = ranges
   }
 
-  /** The ranges must ascend, and have gaps between them. */
+  /** Creates a set. The ranges must be in ascending order and have gaps between them. */
   static ofRanges(ranges: readonly Range[]): IndexSet {
     return new IndexSet(ranges)
   }
@@ -24,7 +24,7 @@ export class IndexSet {
     return merged(Array.from(indexes, (index) => ({ first: index, last: index })))
   }
 
-  /** Parses indexes such as `0,2-4,7`. Leaves out malformed parts, and indexes that are not below the limit. */
+  /** Parses indexes such as `0,2-4,7`. Ignores malformed parts, and indexes that are not below the limit. */
   static parse(text: string | undefined, limit: number): IndexSet {
     const ranges: Range[] = []
     for (const part of text ? text.split(',') : []) {
@@ -35,7 +35,7 @@ export class IndexSet {
     return merged(ranges)
   }
 
-  /** Number of indexes. */
+  /** Number of indexes in the set. */
   get size(): number {
     return this.#ranges.reduce((sum, { first, last }) => sum + last - first + 1, 0)
   }
@@ -69,7 +69,7 @@ export class IndexSet {
     return common
   }
 
-  /** Returns the lowest indexes below the limit that the set does not contain, at most `count`. */
+  /** Returns the lowest indexes below the limit that the set does not contain. Returns at most `count`. */
   missing(limit: number, count: number): number[] {
     const missing: number[] = []
     let next = 0
@@ -81,7 +81,9 @@ export class IndexSet {
     return missing
   }
 
-  /** Formats the set such as `0,2-4,7`. Two consecutive indexes are listed separately, three or more as a range. */
+  /**
+   * Formats the set, for example as `0,2-4,7`. Two consecutive indexes are listed separately, three or more as a range.
+   */
   toString(): string {
     return this.#ranges
       .map(({ first, last }) => (first === last ? `${first}` : `${first}${last === first + 1 ? ',' : '-'}${last}`))

@@ -1,4 +1,4 @@
-/** What the job loop does at the emulated version. */
+/** Features of the job loop that depend on the emulated version. */
 import type { Vendor } from '../../../api/model/vendor.ts'
 import type { Emulation } from '../../../api/versions/availability.ts'
 import { isAtLeast } from '../../../api/versions/emulated-version.ts'
@@ -7,11 +7,11 @@ export interface JobFeatures {
   readonly vendor: Vendor
   /** Whether a finalizer keeps each pod until the status counts it. Otherwise, the loop counts existing pods. */
   readonly tracksPods: boolean
-  /** Whether status.ready is reported. */
+  /** Whether the loop reports status.ready. */
   readonly reportsReady: boolean
-  /** Whether status.terminating is reported, and podReplacementPolicy obeyed. */
+  /** Whether the loop reports status.terminating and applies podReplacementPolicy. */
   readonly reportsTerminating: boolean
-  /** Whether the pods of Indexed Jobs have their index also as a label. */
+  /** Whether the pods of Indexed Jobs also have their index as a label. */
   readonly hasIndexLabel: boolean
   /** Whether every Job gets a condition that announces its end, and ends only after its pods have terminated. */
   readonly announcesEnd: boolean

@@ -1,7 +1,7 @@
 /**
  * Creates or deletes pods of a Job until the desired number is active. Each step either creates or deletes, at most 500
- * pods. Expectations are recorded before the writes, so that a slow watch causes no duplicates. With the pod replacement
- * policy Failed, a terminating pod still takes the place of its replacement.
+ * pods. Expectations are recorded before the writes, so that a slow watch causes no duplicates. With the pod
+ * replacement policy Failed, a pod is replaced only after it has terminated.
  */
 
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -27,11 +27,11 @@ export interface JobPodParts {
   readonly expectations: Expectations
 }
 
-/** Number of active pods after the step, of pods that the step deleted, and the first error. */
+/** Number of active pods after the step, number of pods that the step deleted, and the first error. */
 export interface PodOutcome {
   readonly active: number
   readonly removed?: number
-  /** Milliseconds until the next failed index may run again. */
+  /** Milliseconds until the next failed index may be retried. */
   readonly retryMs?: number
   readonly error?: unknown
 }
@@ -64,7 +64,7 @@ export async function managePods(
 
 export interface DeleteOptions {
   readonly pods: readonly Pod[]
-  /** Removes the tracking finalizers first, so that the deleted pods do not count as failed. */
+  /** Whether to remove the tracking finalizers first, so that the deleted pods do not count as failed. */
   readonly release?: boolean
   readonly signal: AbortSignal
 }
@@ -92,7 +92,7 @@ export async function deletePods(
   return { removed: succeeded, ...outcome }
 }
 
-/** Returns active pods to delete in this step: first the duplicates of a completion index, then the surplus. */
+/** Returns the active pods to delete in this step: first duplicates of a completion index, then the surplus. */
 function* surplusPods({ clock }: JobPodParts, state: JobState, tooMany: number): Sliced<Pod[]> {
   const context = { vendor: state.features.vendor, now: clock.now(), crowdOf: () => 0 }
   const surplus = new Set(yield* duplicates(state, context))
@@ -126,7 +126,7 @@ async function createPods(
     await createPod(parts, job, { pod: drafts[i]!, signal })
   })
   parts.expectations.settleCreation(uid, drafts.length - outcome.succeeded)
-  // If the namespace is terminating, the Job will be deleted too.
+  // If the namespace is terminating, the Job will also be deleted, so this is not a failure.
   const failed = 'error' in outcome && !isNamespaceEnding(outcome.error)
   return {
     active: active.length + outcome.succeeded,
@@ -150,7 +150,10 @@ function draftsOf(state: JobState, count: number, now: number): Drafts {
   return retryMs === undefined ? { drafts } : { drafts, retryMs }
 }
 
-/** Returns the lowest indexes to run. Failed indexes wait for their backoff, and the next ones run instead. */
+/**
+ * Returns the lowest indexes for which pods can be created. Failed indexes wait for their backoff, and higher indexes
+ * are used instead.
+ */
 function startableIndexes(state: JobState, count: number, now: number): { indexes: number[]; retryMs?: number } {
   const { job, active, terminating, replaceable, failedIndexes, features } = state
   const { vendor } = features

@@ -1,4 +1,7 @@
-/** Derives the progress of a Job from its pods and its status, without writing anything. `verdict.ts` judges it. */
+/**
+ * Derives the progress of a Job from its pods and its status, without writing anything. `verdict.ts` decides whether
+ * the Job has ended.
+ */
 import type { Job } from '../../../api/kinds/batch/job.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { hasEnded, isActive, isReady, isTerminating } from '../workloads/pod-state.ts'
@@ -9,7 +12,7 @@ import { IndexSet } from './index-set.ts'
 import type { JobFeatures } from './job-features.ts'
 import { type Counters, isTracked, settledCounters } from './tracking.ts'
 
-/** A Job with its pods counted. */
+/** A Job and the counts of its pods. */
 export interface JobState {
   readonly job: Job
   readonly features: JobFeatures
@@ -20,14 +23,14 @@ export interface JobState {
   readonly failed: number
   /** Completed indexes. Undefined if the Job is not Indexed. */
   readonly doneIndexes: IndexSet | undefined
-  /** Failed indexes. Undefined without backoffLimitPerIndex. */
+  /** Failed indexes. Undefined if the Job has no backoffLimitPerIndex. */
   readonly failedIndexes: IndexSet | undefined
   readonly restarts: number
-  /** The pods whose end the loop notices: those with the finalizer, or all if the Job is not tracked. */
+  /** The pods that the loop counts when they end: pods with the finalizer, or all pods if the Job is not tracked. */
   readonly counted: readonly Pod[]
-  /** Counters of the status before this step. Without tracking, the counts of the existing pods. */
+  /** The counters of the status before this step. Without tracking, the counts of the existing pods. */
   readonly counters: Counters
-  /** The last failed pods of indexes that run again later, by index. They keep their finalizers. */
+  /** The last failed pods of indexes that will be retried, by index. They keep their finalizers. */
   readonly replaceable: ReadonlyMap<number, Pod>
 }
 
@@ -75,7 +78,7 @@ export function countPods(job: Job, pods: readonly Pod[], features: JobFeatures)
   }
 }
 
-/** Adds the ended pods that the counters do not include yet. */
+/** Adds ended pods that the counters do not include yet. */
 function countWith(
   { uncounted, ...counters }: Counters,
   outcome: 'succeeded' | 'failed',
@@ -109,7 +112,7 @@ function countIndexes(parts: IndexParts): Pick<JobState, 'doneIndexes' | 'failed
   return { doneIndexes, failedIndexes, replaceable: lastFailures(parts, settled) }
 }
 
-/** Returns the last failed pod of each index that neither runs nor has ended. */
+/** Returns the last failed pod of each index that has no active pod and has not ended. */
 function lastFailures({ job, features: { vendor }, failedPods }: IndexParts, settled: IndexSet): Map<number, Pod> {
   const last = new Map<number, Pod>()
   const failuresOf = (pod: Pod | undefined) => {
@@ -129,12 +132,15 @@ export function hasSucceeded({ status }: Pod): boolean {
   return status?.phase === 'Succeeded'
 }
 
-/** Whether only completely terminated pods are replaced and count as failed. */
+/** Whether pods are replaced and count as failed only after they have terminated completely. */
 export function awaitsTermination({ spec }: Job): boolean {
   return spec?.podReplacementPolicy === 'Failed'
 }
 
-/** Whether the pod has failed. In a tracked Job, a pod marked for deletion has failed unless the Job awaits its end. */
+/**
+ * Whether the pod has failed. In a tracked Job, a pod that is marked for deletion has failed, unless the Job waits
+ * until it has terminated.
+ */
 export function hasFailed(job: Job, pod: Pod, { tracksPods }: JobFeatures): boolean {
   if (pod.status?.phase === 'Failed') return true
   return tracksPods && isTerminating(pod) && !hasSucceeded(pod) && !awaitsTermination(job)

@@ -10,17 +10,17 @@ import { announcements, type Reason, type Verdict } from './verdict.ts'
 type Status = NonNullable<Job['status']>
 type Condition = NonNullable<Status['conditions']>[number]
 
-/** Result of a step. */
+/** The result of a step. */
 export interface JobStep {
   readonly state: JobState
-  /** Number of active and of ready pods after the step, and of pods that terminate. */
+  /** Number of active pods and of ready pods after the step, and number of terminating pods. */
   readonly active: number
   readonly ready: number
   readonly terminating: number
   readonly verdict?: Verdict | undefined
-  /** Whether pods were created and deleted as desired. If not, the suspension is not reported yet. */
+  /** Whether all pods were created and deleted as desired. If not, the suspension is not reported yet. */
   readonly isManaged?: boolean
-  /** Milliseconds until a failed index may run again. */
+  /** Milliseconds until a failed index may be retried. */
   readonly retryMs?: number | undefined
   readonly error?: unknown
 }
@@ -31,15 +31,15 @@ export interface ChangedStatus {
 }
 
 export interface StatusOptions {
-  /** The Job as last read or written. */
+  /** The Job as it was last read or written. */
   readonly job: Job
   readonly counters: Counters
-  /** Whether the Job may end now: it has no pods left to delete or to count. */
+  /** Whether the Job may end now, because it has no pods left to delete or to count. */
   readonly mayEnd: boolean
   readonly now: string
 }
 
-/** Returns undefined if the status is up to date. */
+/** Returns the new status. Undefined if the status is up to date. */
 export function changedStatus(step: JobStep, { job, counters, mayEnd, now }: StatusOptions): ChangedStatus | undefined {
   const { features, doneIndexes, failedIndexes } = step.state
   const { status: before = {} } = job
@@ -68,7 +68,7 @@ export function changedStatus(step: JobStep, { job, counters, mayEnd, now }: Sta
   return { status, events: changes.flatMap(({ event }) => event ?? []) }
 }
 
-/** Returns an object also if it is empty, as Kubernetes does. */
+/** Returns the uncounted pods for the status. Like Kubernetes, returns an object even if there are none. */
 function uncountedStatus({ uncounted }: Counters, { features }: JobState): Status['uncountedTerminatedPods'] {
   if (!features.tracksPods) return undefined
   const { succeeded, failed } = uncounted
@@ -83,7 +83,7 @@ interface Change {
   readonly event?: Happening
 }
 
-/** Returns the condition that announces the end, and the final one if the Job may end now. */
+/** Returns the condition that announces the end. If the Job may end now, also returns the final condition. */
 function endOf(
   { state: { features }, terminating }: JobStep,
   { type, byPolicy, ...verdict }: Verdict,
@@ -106,7 +106,7 @@ function isNew({ type, status }: Condition, conditions: Condition[] = []): boole
   return !conditions.some((each) => each.type === type && each.status === status)
 }
 
-/** Returns the change of the Suspended condition, or undefined if it is unchanged. */
+/** Returns the change of the Suspended condition. Undefined if it does not change. */
 function suspensionOf(job: Job, now: string): Change | undefined {
   const suspendedCondition = job.status?.conditions?.find(({ type }) => type === 'Suspended')
   const suspended = isSuspended(job)
@@ -121,12 +121,15 @@ function suspensionOf(job: Job, now: string): Change | undefined {
 
 interface StartOptions {
   readonly now: string
-  /** The new Suspended condition, if it changes. */
+  /** The new Suspended condition. Set if it changes. */
   readonly suspension: Condition | undefined
   readonly isStrict: boolean
 }
 
-/** Resuming a suspended Job resets its start time. With strict statuses, only a suspension can remove the time. */
+/**
+ * Returns the start time. Resuming a suspended Job resets it. With strict statuses, only a suspension can remove the
+ * time.
+ */
 function startOf(job: Job, { now, suspension, isStrict }: StartOptions): string | undefined {
   if (suspension?.status === 'False' && !isStrict) return now
   if (suspension?.status === 'True' && isStrict) return undefined

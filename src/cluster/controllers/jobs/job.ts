@@ -1,12 +1,13 @@
 /**
- * Runs the pods of Jobs until enough of them have succeeded or the Job has failed. `verdict.ts` lists the reasons.
+ * Runs the pods of Jobs until enough of them have succeeded or the Job has failed. `verdict.ts` lists the reasons for
+ * an end.
  *
- * Since 1.26, a finalizer keeps each pod until the status counts it (`tracking.ts`). Earlier versions count only existing
- * pods: if a succeeded pod is deleted before the Job finishes, the pod runs again.
+ * Since 1.26, a finalizer keeps each pod until the status counts it (`tracking.ts`). Earlier versions count only
+ * existing pods: if a succeeded pod is deleted before the Job finishes, the pod runs again.
  *
- * A failed pod is replaced after a backoff of ten seconds that doubles up to ten minutes. In earlier versions, the first
- * failed pod is replaced at once, and the backoff ends at six minutes. A success resets the backoff. The backoff only
- * delays new pods, and the status is updated in the meantime.
+ * A failed pod is replaced after a backoff of ten seconds that doubles up to ten minutes. In earlier versions, the
+ * first failed pod is replaced immediately, and the backoff is limited to six minutes. A success resets the backoff.
+ * The backoff only delays new pods, and the status is updated in the meantime.
  */
 
 import type { Job } from '../../../api/kinds/batch/job.ts'
@@ -47,15 +48,18 @@ export interface JobParts extends Omit<JobPodParts, 'expectations'> {
 interface LoopState extends JobPodParts, JobParts {
   readonly selection: PodSelection<Job>
   readonly spacing: StepSpacing
-  /** Finalizers that the loop has removed and the cache still shows. */
+  /** Finalizers that the loop has removed although the cache still shows them. */
   readonly releases: Expectations
   readonly features: JobFeatures
-  /** The versions on which the last status writes were based, by Job UID. A cached Job with such a version is stale. */
+  /**
+   * The versions on which the last status writes were based, by Job UID. A cached Job with one of these versions is
+   * stale.
+   */
   readonly outdated: Map<string, Set<string>>
   readonly retries: Map<string, Retries>
 }
 
-/** Number of failures since the last success, and the time before which no pod is replaced. */
+/** Number of failures since the last success, and the time before which pods are not replaced. */
 interface Retries {
   readonly failures: number
   readonly notBefore: number
@@ -66,7 +70,7 @@ interface Retries {
 const firstPauseMs = 10_000
 const maxPauseMs = 360_000
 const maxTrackedPauseMs = 600_000
-/** Splits longer waits, because timers fire too early beyond 24 days. */
+/** Maximum duration of one timer. Longer waits are split, because timers of more than 24 days fire immediately. */
 const maxTimerMs = 60 * 60_000
 
 export function jobLoop(parts: JobParts): Loop {
@@ -103,7 +107,7 @@ export function jobLoop(parts: JobParts): Loop {
   }
 }
 
-/** Settles the release of a pod that is gone or has lost its finalizer. */
+/** Settles the expectation for a pod that no longer exists or has lost its finalizer. */
 function settleReleases({ releases, vendor }: LoopState, { previous, object }: ObjectChange<Pod>): void {
   const owner = previous && controllerOf(previous)
   if (owner === undefined) return
@@ -126,7 +130,7 @@ async function reconcile(loop: LoopState, key: string, signal: AbortSignal): Pro
   loop.outdated.delete(uid)
   const spacingMs = loop.spacing.waitMs(key)
   if (spacingMs > 0) return { afterMs: spacingMs }
-  // The cache has not seen all pod writes yet. The missing change triggers the Job again.
+  // The cache does not show all pod writes yet. The missing change triggers the Job again.
   const unseenMs = Math.max(loop.expectations.waitMs(uid), loop.releases.waitMs(uid))
   if (unseenMs > 0) return { afterMs: unseenMs }
   const pods = await claimPods(loop, job, signal)
@@ -138,7 +142,7 @@ async function reconcile(loop: LoopState, key: string, signal: AbortSignal): Pro
   return nextLook(loop, step)
 }
 
-/** Whether no other controller manages the Job. */
+/** Whether this controller manages the Job, rather than another one. */
 function isManagedHere({ vendor }: LoopState, { spec }: Job): boolean {
   return spec?.managedBy === undefined || spec.managedBy === vendorKey(vendor, 'job-controller')
 }
@@ -159,7 +163,7 @@ async function claimPods(
   )
 }
 
-/** Creates and deletes pods as needed. Returns the result for the status. */
+/** Creates and deletes pods as needed. Returns the results for the status. */
 async function advance(loop: LoopState, state: JobState, signal: AbortSignal): Promise<JobStep> {
   const now = loop.clock.now()
   const { active, terminating, job } = state
@@ -172,7 +176,7 @@ async function advance(loop: LoopState, state: JobState, signal: AbortSignal): P
     return { state, ...remaining, terminating: terminating.length + removed, verdict, error }
   }
   const before = { state, active: active.length, ready, terminating: terminating.length }
-  // The pods of a terminating Job finish on their own.
+  // The pods of a terminating Job end without this loop.
   if (job.metadata.deletionTimestamp !== undefined)
     return isComplete(state, active.length) ? { ...before, verdict: completion } : before
   const mayCreate = noteFailures(loop, state, now)
@@ -189,7 +193,7 @@ async function advance(loop: LoopState, state: JobState, signal: AbortSignal): P
 
 /** Records new failures. Returns whether pods may be created now. */
 function noteFailures({ retries }: LoopState, { job, succeeded, failed, features }: JobState, now: number): boolean {
-  // Each index has its own backoff.
+  // Each index has its own backoff, so the Job itself does not delay new pods.
   if (hasBackoffPerIndex(job)) return true
   const uid = job.metadata.uid!
   const { status = {} } = job
@@ -207,8 +211,8 @@ function pauseAfter(earlierFailures: number, maxMs: number): number {
 }
 
 /**
- * Writes the status, removes the finalizers of the pods that it now lists, and writes the status that counts them.
- * Returns false if the Job has changed in the meantime.
+ * Writes the status, removes the finalizers of the pods that the status now lists, and writes the status that counts
+ * these pods. Returns false if the Job has changed in the meantime.
  */
 async function recordStep(loop: LoopState, step: JobStep, signal: AbortSignal): Promise<boolean> {
   const { state } = step
@@ -229,7 +233,7 @@ interface ReleaseOptions {
   readonly signal: AbortSignal
 }
 
-/** Removes the finalizers of these pods. Throws the first failure. */
+/** Removes the finalizers of these pods. Throws the first error. */
 async function releasePods(loop: LoopState, { job, features }: JobState, { pods, signal }: ReleaseOptions) {
   const { client, releases } = loop
   const uid = job.metadata.uid!
@@ -252,7 +256,7 @@ interface WriteOptions extends Omit<StatusOptions, 'now'> {
   readonly signal: AbortSignal
 }
 
-/** Returns the Job with its current status, or undefined if the Job has changed in the meantime. */
+/** Writes the status and returns the current Job. Undefined if the Job has changed in the meantime. */
 async function writeStatus(
   loop: LoopState,
   step: JobStep,
@@ -285,7 +289,7 @@ function outdatedVersions({ outdated }: LoopState, uid: string): Set<string> {
   return versions
 }
 
-/** Returns when to reconcile again even if nothing changes. */
+/** Returns the time at which to reconcile again even if nothing changes. */
 function nextLook({ clock, retries }: LoopState, { state: { job }, retryMs = 0 }: JobStep): StepOutcome {
   const now = clock.now()
   const { notBefore = 0 } = retries.get(job.metadata.uid!) ?? {}

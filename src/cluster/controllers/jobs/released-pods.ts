@@ -26,7 +26,7 @@ export interface ReleaseParts {
 
 const jobKind = { group: 'batch', kind: 'Job' }
 
-/** The keys are those of pods. */
+/** Creates the loop. Its keys are the keys of pods. */
 export function releasedPodsLoop(parts: ReleaseParts): Loop {
   const owned = byController(parts.pods)
   return {
@@ -58,7 +58,7 @@ async function release(parts: ReleaseParts, key: string, signal: AbortSignal): P
   const pod = pods.get(nameOfKey(key))
   if (pod === undefined || !isReleased(parts, pod)) return 'done'
   const jobKey = controllerKey(pod, jobKind)
-  // The cache of Jobs may lag behind that of pods, so the Job is read from the server.
+  // The cache of Jobs may be older than the cache of pods, so the Job is read from the server.
   const job = jobKey && (await ignoreNotFound(client.get(kinds.Job, nameOfKey(jobKey), { signal })))
   if (job && job.metadata.uid === controllerOf(pod)?.uid && !isFinished(job)) return 'done'
   await releasePod(client, pod, { vendor, signal })

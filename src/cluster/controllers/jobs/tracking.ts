@@ -1,7 +1,8 @@
 /**
- * Counts each pod of a Job exactly once, even if somebody deletes it. A finalizer keeps a pod until the status counts
- * it. A step first writes the UIDs of ended pods into status.uncountedTerminatedPods, then removes their finalizers, and
- * then moves the UIDs into the counters. A loop that dies in between continues from the status.
+ * Counts each pod of a Job exactly once, even if a client deletes the pod. A finalizer keeps a pod until the status
+ * counts it. A step first writes the UIDs of ended pods to status.uncountedTerminatedPods, then removes their
+ * finalizers, and then moves the UIDs into the counters. If the process stops in between, the next process continues
+ * from the status.
  */
 import type { Job } from '../../../api/kinds/batch/job.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -33,7 +34,7 @@ export interface Uncounted {
   readonly failed: readonly string[]
 }
 
-/** Returns the counters of the status, after adding the uncounted pods that have lost their finalizer. */
+/** Returns the counters of the status, including the uncounted pods that have lost their finalizer. */
 export function settledCounters({ status = {} }: Job, trackedUids: ReadonlySet<string>): Counters {
   const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {}
   const counters = { succeeded: status.succeeded ?? 0, failed: status.failed ?? 0, uncounted: { succeeded, failed } }
@@ -66,7 +67,7 @@ export async function releasePod(
   try {
     await ignoreNotFound(client.patch(kinds.Pod, nameOf(pod), { patch: { strategic: { metadata } }, signal }))
   } catch (error) {
-    // Another pod has the same name by now.
+    // The server rejects the patch as invalid if a different pod has the same name now.
     if (!isInvalid(error)) throw error
   }
 }

@@ -1,4 +1,4 @@
-/** Decides whether a Job has failed or succeeded, and why. */
+/** Decides whether a Job has failed or succeeded, and for what reason. */
 import type { Job } from '../../../api/kinds/batch/job.ts'
 import { matchFailurePolicy } from './failure-policy.ts'
 import { hasFailed, isSuspended, type JobState } from './job-state.ts'
@@ -9,17 +9,17 @@ export interface Reason {
   readonly message: string
 }
 
-/** The end of a Job. Its remaining pods are deleted. */
+/** The end of a Job, after which its remaining pods are deleted. */
 export interface Verdict extends Partial<Reason> {
   readonly type: 'Complete' | 'Failed'
-  /** Whether a policy of the Job decides. Then a condition announces the end in every version. */
+  /** Whether a policy of the Job ended it. In this case, a condition announces the end in every version. */
   readonly byPolicy?: boolean
 }
 
-/** The condition that announces each end. */
+/** The conditions that announce each type of end. */
 export const announcements = { Complete: 'SuccessCriteriaMet', Failed: 'FailureTarget' } as const
 
-/** Returns the end of a Job, also one that an earlier step announced. Undefined while the Job runs. */
+/** Returns the end of a Job, even if an earlier step announced it. Undefined while the Job is running. */
 export function verdictOf(state: JobState, now: number): Verdict | undefined {
   const announced = announcedVerdict(state.job)
   if (announced !== undefined) return announced
@@ -30,7 +30,7 @@ export function verdictOf(state: JobState, now: number): Verdict | undefined {
   return { type: 'Complete', reason: 'SuccessPolicy', message: `Matched rules at index ${rule}`, byPolicy: true }
 }
 
-/** The end of a Job whose pods have all succeeded. */
+/** The end of a Job after all its pods have succeeded. */
 export const completion: Verdict & Reason = {
   type: 'Complete',
   reason: 'CompletionsReached',
@@ -65,9 +65,9 @@ function failureOf(state: JobState, now: number): Reason | undefined {
 }
 
 /**
- * Without tracking, counts failed pods only if a failure is new. If the desired number of pods is already active, the
- * failed pod was replaced and only the status was not written. With restartPolicy OnFailure, container restarts count
- * instead.
+ * Whether the failures exceed the backoff limit. Without tracking, counts failed pods only if a failure is new. If the
+ * desired number of pods is already active, the failed pod was replaced before but the status was not written. With
+ * restartPolicy OnFailure, container restarts count instead.
  */
 function exceedsBackoffLimit({
   job: { spec = {}, status = {} },
@@ -96,7 +96,7 @@ function indexFailure({ job, doneIndexes, failedIndexes }: JobState): Reason | u
 }
 
 /**
- * Returns the milliseconds until the active deadline, or undefined if the Job has no deadline or the deadline is not
+ * Returns the milliseconds until the active deadline. Undefined if the Job has no deadline or the deadline is not
  * running.
  */
 export function deadlineInMs(job: Job, now: number): number | undefined {

@@ -13,7 +13,7 @@ export class CidrPool {
   readonly #ownersByIndex = new Map<number, string>()
   #next = 0
 
-  /** `bits` is the prefix length of each subnet. */
+  /** Creates a pool. `bits` is the prefix length of each subnet. */
   constructor(range: IpRange, bits: number) {
     this.range = range
     this.#bits = bits
@@ -22,7 +22,7 @@ export class CidrPool {
     this.#count = Number(count < maxRanges ? count : maxRanges)
   }
 
-  /** Allocates a free subnet, or returns undefined if none is left. Released subnets are reused last. */
+  /** Allocates a free subnet. Returns undefined if none is left. Released subnets are reused last. */
   take(owner: string): string | undefined {
     for (let i = 0; i < this.#count; i++) {
       const index = (this.#next + i) % this.#count

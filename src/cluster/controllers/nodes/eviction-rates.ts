@@ -10,20 +10,20 @@ import type { Clock } from '../../../base/time/clock.ts'
 import { readiness } from './node-taints.ts'
 
 export interface EvictionRateOptions {
-  /** Nodes per second in a healthy zone. */
+  /** Number of nodes per second that may be evicted in a healthy zone. */
   readonly rate: number
-  /** Nodes per second in a large unhealthy zone. */
+  /** Number of nodes per second that may be evicted in a large unhealthy zone. */
   readonly secondaryRate: number
-  /** Share of nodes that are not ready, from which on a zone counts as unhealthy. */
+  /** Share of nodes that are not ready at which a zone becomes unhealthy. */
   readonly unhealthyShare: number
-  /** A zone with more nodes than this is large. */
+  /** Number of nodes above which a zone counts as large. */
   readonly largeSize: number
 }
 
 interface Zone {
   readonly ready: Set<string>
   readonly others: Set<string>
-  /** Time from which on the next node may be evicted. */
+  /** The earliest time at which the next node may be evicted. */
   nextAt: number
 }
 
@@ -40,7 +40,7 @@ export class EvictionRates {
     this.#vendor = vendor
   }
 
-  /** Updates the state of a node. Undefined means that the node was deleted. */
+  /** Updates the state of a node. `node` is undefined if it was deleted. */
   follow(name: string, node: Node | undefined): void {
     const before = this.#zones.get(this.#zoneOf.get(name) ?? '')
     before?.ready.delete(name)
@@ -62,8 +62,8 @@ export class EvictionRates {
   }
 
   /**
-   * Returns the milliseconds until this node may be evicted. 0 means now, and consumes the zone's next slot. Infinity
-   * means that eviction is paused.
+   * Returns the milliseconds until this node may be evicted. 0 means that it may be evicted now, and uses the zone's
+   * next slot. Infinity means that eviction is paused.
    */
   takeMs(name: string): number {
     const zone = this.#zones.get(this.#zoneOf.get(name) ?? '')
@@ -75,7 +75,10 @@ export class EvictionRates {
     return 0
   }
 
-  /** A zone without any ready node is evicted at the normal rate, as long as another zone has ready nodes. */
+  /**
+   * Returns the eviction rate of a zone. A zone without any ready node has the normal rate, as long as another zone has
+   * ready nodes.
+   */
   #rateOf({ ready, others }: Zone): number {
     const { rate, secondaryRate, unhealthyShare, largeSize } = this.#options
     const size = ready.size + others.size

@@ -14,9 +14,9 @@ interface Heard {
 }
 
 export interface GraceTimes {
-  /** Time that a node may be silent after it has reported its status, in milliseconds. */
+  /** Time in milliseconds that a node may be silent after it has reported its status. */
   readonly graceMs: number
-  /** Time that a node may be silent before its first report, in milliseconds. */
+  /** Time in milliseconds that a node may be silent before its first report. */
   readonly startupGraceMs: number
 }
 
@@ -48,7 +48,7 @@ export class NodeHealth {
     heard.heartbeat = heartbeat
   }
 
-  /** Returns the milliseconds that the node may still be silent. At 0 or less, the node is considered lost. */
+  /** Returns the milliseconds for which the node may still be silent. At 0 or less, the node is considered lost. */
   leftMs(name: string, node: Node): number {
     const graceMs = heartbeatOf(node) === '' ? this.#times.startupGraceMs : this.#times.graceMs
     return this.#entry(name).at + graceMs - this.#clock.monotonic()
@@ -63,7 +63,7 @@ export class NodeHealth {
   }
 }
 
-/** Returns the heartbeat time of the Ready condition, or '' if there is none. */
+/** Returns the heartbeat time of the Ready condition. Empty if there is none. */
 function heartbeatOf({ status }: Node): string {
   return status?.conditions?.find(({ type }) => type === 'Ready')?.lastHeartbeatTime ?? ''
 }

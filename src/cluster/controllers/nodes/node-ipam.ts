@@ -1,7 +1,7 @@
 /**
- * Assigns pod CIDRs to every node, one from each range of the cluster. The allocated CIDRs are known from the nodes. A
- * node keeps its CIDRs until it is deleted. Each write requires the node's resourceVersion, so two managers cannot
- * assign different CIDRs to one node.
+ * Assigns pod CIDRs to every node, one from each range of the cluster. The loop reads the allocated CIDRs from the
+ * nodes. A node keeps its CIDRs until it is deleted. Each write requires the node's resourceVersion, so two managers
+ * cannot assign different CIDRs to one node.
  */
 
 import type { Node } from '../../../api/kinds/core/node.ts'
@@ -17,12 +17,12 @@ import { nameOfKey } from '../../../client/requests/resource-type.ts'
 import { isConflict, isNotFound } from '../../../client/requests/status-error.ts'
 import { CidrPool } from './cidr-pool.ts'
 
-/** Pod ranges of a cluster, and the size of the nodes' subnets. */
+/** Pod CIDR ranges of a cluster, and the size of the subnets of nodes. */
 export interface PodRanges {
   readonly ranges: readonly IpRange[]
   readonly ipv4Bits: number
   readonly ipv6Bits: number
-  /** Service ranges, from which no pod CIDR is assigned. */
+  /** Service ranges. Pod CIDRs never overlap them. */
   readonly services: readonly IpRange[]
 }
 
@@ -43,7 +43,7 @@ export function nodeIpamLoop(parts: NodeIpamParts): Loop {
   const state = { ...parts, pools }
   return {
     name: 'nodeipam',
-    // Reconciles one node at a time, so that nodes do not compete for the last subnet.
+    // Nodes are reconciled one at a time, so that they do not compete for the last subnet.
     concurrency: 1,
     sources: [fromInformer(parts.nodes, (change) => follow(state, change))],
     reconcile: (key, signal) => reconcile(state, key, signal),
@@ -56,7 +56,7 @@ function follow({ pools, nodes }: State, { key, previous, object }: ObjectChange
       if (!object?.spec?.podCIDRs?.includes(text)) pool.release(text, key)
     for (const text of object?.spec?.podCIDRs ?? []) pool.occupy(text, key)
   }
-  // A subnet became free, so waiting nodes may get it.
+  // The deletion of the node has released a subnet, so waiting nodes may get it.
   if (object === undefined) return waiting(nodes)
   return (object.spec?.podCIDRs ?? []).length === 0 ? [key] : []
 }

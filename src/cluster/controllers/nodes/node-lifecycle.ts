@@ -1,8 +1,8 @@
 /**
- * Monitors the health of nodes. If a node is silent for too long, its conditions become Unknown and its pods not ready.
- * Problems of a node are expressed as NoSchedule taints. A node that is not ready or unreachable also gets a NoExecute
- * taint, which evicts pods that do not tolerate it or whose toleration time has passed. NoExecute taints from other
- * sources evict pods in the same way.
+ * Monitors the health of nodes. If a node is silent for too long, its conditions become Unknown and its pods are marked
+ * as not ready. Problems of a node are expressed as NoSchedule taints. A node that is not ready or unreachable also
+ * gets a NoExecute taint, which evicts pods that do not tolerate it or whose toleration time has passed. NoExecute
+ * taints from other sources evict pods in the same way.
  *
  * Keys are nodes and pods: `node a`, `pod default/b`.
  */
@@ -66,7 +66,7 @@ interface State extends NodeLifecycleParts {
 
 const nodePrefix = 'node '
 const podPrefix = 'pod '
-/** Delay until a node is checked again while its eviction is paused. */
+/** Delay in milliseconds until a node is checked again while its eviction is paused. */
 const heldBackMs = 5_000
 
 export function nodeLifecycleLoop(parts: NodeLifecycleParts): Loop {
@@ -106,7 +106,7 @@ function nodeChanged({ health, rates, byNode }: State, { key, previous, object }
   return [nodePrefix + key, ...pods.map((pod) => podPrefix + objectKey(pod))]
 }
 
-/** Skips pods on nodes without NoExecute taints, which are the majority. */
+/** Handles a change of a pod. Ignores pods on nodes without NoExecute taints, which are the majority. */
 function podChanged({ nodes, eviction }: State, { key, previous, object }: ObjectChange<Pod>): string[] {
   if (object === undefined) eviction.gone(previous!)
   const node = nodes.get({ name: object?.spec?.nodeName ?? '' })

@@ -6,7 +6,8 @@ import { tolerates } from '../../../api/model/tolerations.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 
 /**
- * Returns the status of the Ready condition: True, False, Unknown if the node is silent, or '' before its first report.
+ * Returns the status of the Ready condition: True, False, or Unknown if the node is silent. Empty before the first
+ * report.
  */
 export function readiness({ status }: Node): string {
   return status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? ''
@@ -31,14 +32,14 @@ function derivedKeys(vendor: Vendor): Set<string> {
   return new Set([...taintsOfConditions.values(), 'unschedulable'].map((name) => taintKey(vendor, name)))
 }
 
-/** Parameters of the taints to set. */
+/** The inputs for the taints to set. */
 export interface WantedTaints {
   /** Whether a node that is not ready may get its NoExecute taint now. */
   readonly mayEvict: boolean
   readonly now: string
 }
 
-/** Returns the desired taints of a node, or undefined if they are up to date. */
+/** Returns the desired taints of a node. Undefined if they are up to date. */
 export function wantedTaints(node: Node, vendor: Vendor, { mayEvict, now }: WantedTaints): Taint[] | undefined {
   const { taints = [], unschedulable } = node.spec ?? {}
   const names = (node.status?.conditions ?? []).flatMap(
@@ -62,7 +63,7 @@ export function wantedTaints(node: Node, vendor: Vendor, { mayEvict, now }: Want
   return added.length === 0 && remainingTaints.length === taints.length ? undefined : [...remainingTaints, ...added]
 }
 
-/** Returns the key of the taint that evicts pods, or undefined for a ready node. */
+/** Returns the key of the taint that evicts pods. Undefined for a ready node. */
 export function evictionKey(node: Node, vendor: Vendor): string | undefined {
   const name = taintsOfConditions.get(`Ready=${readiness(node)}`)
   return name === undefined ? undefined : taintKey(vendor, name)
@@ -73,8 +74,8 @@ export function evictingTaints({ spec }: Node): Taint[] {
 }
 
 /**
- * Returns how long a pod may stay on a node with these taints, in milliseconds. 0 if the pod does not tolerate one of
- * them, Infinity if it tolerates all without a time limit.
+ * Returns the milliseconds for which a pod may stay on a node with these taints. 0 if the pod does not tolerate one of
+ * them. Infinity if it tolerates all of them without a time limit.
  */
 export function toleratedMs({ spec }: Pod, taints: readonly Taint[]): number {
   const used = taints.map((taint) => spec?.tolerations?.find((each) => tolerates(each, taint)))

@@ -20,9 +20,9 @@ export interface NodeTtlParts {
 }
 
 interface Step {
-  /** Below this number of nodes, the previous step applies. */
+  /** Number of nodes below which the previous step applies. */
   readonly min: number
-  /** Above this number of nodes, the next step applies. */
+  /** Number of nodes above which the next step applies. */
   readonly max: number
   readonly seconds: number
 }

@@ -100,7 +100,7 @@ async function removeOrphans(state: State, name: string, signal: AbortSignal): P
   const since = missingSince.get(name) ?? now
   missingSince.set(name, since)
   if (now - since < quarantineMs) return { afterMs: since + quarantineMs - now }
-  // The cache may be stale.
+  // The cache may be stale, so this reads the node from the server.
   if ((await ignoreNotFound(client.get(kinds.Node, { name }, { signal }))) !== undefined) return 'done'
   await removeAll(state, byNode.get(name), signal)
   return 'done'
@@ -112,7 +112,7 @@ async function removeAll({ client }: State, pods: readonly Pod[], signal: AbortS
     try {
       await ignoreNotFound(client.delete(kinds.Pod, nameOf(pods[i]!), { gracePeriodSeconds: 0, preconditions, signal }))
     } catch (failure) {
-      // Another pod has the same name by now.
+      // A conflict means that a different pod has the same name now.
       if (!isConflict(failure)) throw failure
     }
   })

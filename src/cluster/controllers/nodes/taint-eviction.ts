@@ -26,7 +26,7 @@ export interface TaintEvictionParts {
   readonly pods: Informer<Pod>
 }
 
-/** Splits longer waits, because timers fire too early beyond 24 days. */
+/** Maximum duration of one timer. Longer waits are split, because timers of more than 24 days fire immediately. */
 const maxTimerMs = 60 * 60_000
 
 export class TaintEviction {
@@ -82,7 +82,7 @@ export class TaintEviction {
     try {
       await ignoreNotFound(this.#parts.client.delete(kinds.Pod, nameOf(pod), { preconditions: { uid }, signal }))
     } catch (error) {
-      // Another pod has the same name by now.
+      // A conflict means that a different pod has the same name now.
       if (!isConflict(error)) throw error
     }
   }

@@ -44,12 +44,14 @@ export interface AttachDetachParts {
   readonly drivers: Informer<CSIDriver>
 }
 
-/** Maximum time that an unneeded volume stays attached while its node reports it as in use. */
+/** Maximum time in milliseconds for which an unneeded volume stays attached while its node reports it as in use. */
 const maxUnmountMs = 6 * 60_000
 const lookAgainMs = 10_000
 
 interface State extends AttachDetachParts {
-  /** Pods that use claims, by node. Most pods use none, and a change of one Pod must not require a scan of all. */
+  /**
+   * Pods that use claims, by node. Most pods use no claims, and a change of one Pod must not cause a scan of all Pods.
+   */
   readonly usersOn: Index<Pod>
   /** Time since which an unneeded attachment waits for its node to unmount the volume, by attachment UID. */
   readonly waitingSince: Map<string, number>
@@ -75,7 +77,7 @@ export function attachDetachLoop(parts: AttachDetachParts): Loop {
       fromInformer(parts.pods, ({ object, previous }) => nodesOf(using(object), using(previous))),
       fromInformer(parts.attachments, ({ object, previous }) => [
         ...nodesOf(object, previous),
-        // Another node may be waiting for the detached volume.
+        // A different node may be waiting for the detached volume.
         ...(object === undefined ? nodesFor(parts, volumeOf(parts, previous!)) : []),
       ]),
       fromInformer(parts.nodes),
@@ -108,7 +110,7 @@ interface Wanted {
   readonly volume: PersistentVolume
   readonly driver: string
   readonly handle: string
-  /** The first Pod that needs the volume, for events. */
+  /** The first Pod that needs the volume. Events refer to it. */
   readonly pod: Pod
 }
 
@@ -117,7 +119,7 @@ async function reconcile(state: State, nodeName: string, signal: AbortSignal): P
   const present = [...state.attachments.objects()].filter((each) => each.spec?.nodeName === nodeName && isOurs(each))
   const surplus = present.filter(({ metadata }) => !desiredAttachments.has(metadata.name ?? ''))
   const detachable = surplus.filter((each) => mayDetach(state, nodeName, each))
-  // The node's status is updated first, so that the node does not mount a volume that is about to be detached.
+  // The node's status is updated before the volume is detached, so that the node does not mount it in the meantime.
   const remainingAttachments = present.filter(
     (each) => !detachable.includes(each) && each.metadata.deletionTimestamp === undefined,
   )
@@ -151,12 +153,12 @@ function wantedOn({ usersOn, claims, volumes, drivers }: State, nodeName: string
   return desiredAttachments
 }
 
-/** Uses the same names as Kubernetes, so that an attachment is never created twice. */
+/** Returns the name of an attachment. Kubernetes uses the same names, so that an attachment is never created twice. */
 function attachmentName({ driver, handle, nodeName }: { driver: string; handle: string; nodeName: string }): string {
   return `csi-${createHash('sha256').update(`${handle}${driver}${nodeName}`).digest('hex')}`
 }
 
-/** Whether this loop created the attachment, as its name shows. Other attachments are never deleted here. */
+/** Whether this loop created the attachment, judging by its name. The loop never deletes other attachments. */
 function isOurs(attachment: VolumeAttachment): boolean {
   return (
     /^csi-[0-9a-f]{64}$/.test(attachment.metadata.name ?? '') &&
@@ -174,7 +176,7 @@ function volumeOf({ volumes }: AttachDetachParts, { spec }: VolumeAttachment): P
   return volumes.get({ name: spec?.source?.persistentVolumeName ?? '' })
 }
 
-/** Whether the node has unmounted the volume, or the time for that has passed. */
+/** Whether the node has unmounted the volume, or has exceeded the time limit for it. */
 function mayDetach(state: State, nodeName: string, attachment: VolumeAttachment): boolean {
   const { uid = '', deletionTimestamp } = attachment.metadata
   if (deletionTimestamp !== undefined) return false
@@ -220,7 +222,7 @@ async function attach(state: State, { volume, driver, pod }: Wanted, { name, nod
   }
 }
 
-/** Returns the attachment to another node, if the volume's access modes allow only one node. */
+/** Returns the attachment to another node if the volume's access modes allow only one node. */
 function attachedElsewhere(state: State, { metadata, spec }: PersistentVolume, nodeName: string) {
   if ((spec?.accessModes ?? []).some((mode) => mode === 'ReadWriteMany' || mode === 'ReadOnlyMany')) return undefined
   return [...state.attachments.objects()].find(

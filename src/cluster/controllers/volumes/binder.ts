@@ -24,7 +24,7 @@ export function volumeBinderLoop(parts: BinderParts): Loop {
         return [
           `claim ${key}`,
           ...volumeNamed(object ?? previous).map((name) => `volume ${name}`),
-          // A deleted claim may not have recorded yet which volume was reserved for it.
+          // The deleted claim may not have recorded yet which volume was reserved for it.
           ...(object === undefined ? volumesByClaim.get(key).map((volume) => `volume ${objectKey(volume)}`) : []),
         ]
       }),
@@ -35,7 +35,7 @@ export function volumeBinderLoop(parts: BinderParts): Loop {
       fromInformer(parts.classes, ({ key }) =>
         unboundClaims(binder, (claim) => classOf(claim, binder.keys) === key).map((claim) => `claim ${claim}`),
       ),
-      // Updates the reason why a claim waits for its first Pod.
+      // A change of a Pod may change the reason why a claim waits for its first Pod.
       fromInformer(parts.pods, ({ object }) =>
         object === undefined || !isUnscheduled(object)
           ? []
@@ -51,7 +51,10 @@ function volumeNamed(claim: PersistentVolumeClaim | undefined): string[] {
   return name === '' ? [] : [name]
 }
 
-/** Returns the claim that a volume references. An unreferenced volume may match any unbound claim. */
+/**
+ * Returns the keys of the claims that a change of a volume affects: the claim that it references, or all unbound
+ * claims, because an unreferenced volume may match any of them.
+ */
 function claimsConcernedBy(binder: Binder, { metadata, spec }: PersistentVolume): string[] {
   if (spec?.claimRef !== undefined) return claimOfReference(spec.claimRef)
   return unboundClaims(binder, (claim) => [undefined, '', metadata.name].includes(claim.spec?.volumeName))
@@ -78,7 +81,7 @@ async function reconcile(binder: Binder, key: string, signal: AbortSignal): Prom
     const volume = binder.volumes.get(name)
     return volume === undefined ? 'done' : await syncVolume(binder, volume, signal)
   } catch (error) {
-    // Another client was faster. Its change triggers the object again, or the retry does.
+    // Another client changed the object first. That change triggers the object again, or the retry does.
     if (isConflict(error) || isNotFound(error)) return 'later'
     throw error
   }

@@ -1,4 +1,4 @@
-/** Reconciles a claim: binds it to a volume, waits for one, or marks the claim as lost. */
+/** Reconciles a claim: binds it to a volume, waits for a volume, or marks the claim as lost. */
 
 import type { PersistentVolumeClaim } from '../../../api/kinds/core/persistent-volume-claim.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -34,7 +34,7 @@ async function syncBound(binder: Binder, claim: PersistentVolumeClaim, signal: A
       message: 'Bound claim has lost reference to PersistentVolume. Data on the volume is lost!',
       signal,
     })
-  // The cache may be stale, for example after a restore of the store. A missing volume is read from the server.
+  // The cache may be stale, for example after a restore of the store, so a missing volume is read from the server.
   const cachedVolume = binder.volumes.get({ name: volumeName })
   const volume =
     cachedVolume ?? (await ignoreNotFound(binder.client.get(kinds.PersistentVolume, { name: volumeName }, { signal })))
@@ -64,7 +64,7 @@ async function lose(binder: Binder, claim: PersistentVolumeClaim, { reason, mess
   binder.recorder.record(claim, { type: 'Warning', reason, message })
 }
 
-/** Binds the volume that the claim names. */
+/** Binds the claim to the volume that it names. */
 async function takeNamed(binder: Binder, claim: PersistentVolumeClaim, signal: AbortSignal): Promise<void> {
   const { recorder, keys } = binder
   const volume = binder.volumes.get({ name: claim.spec!.volumeName! })
@@ -124,7 +124,7 @@ async function askForVolume(
   return await nameProvisioner(binder, claim, { provisioner, signal })
 }
 
-/** Returns what a claim with delayed binding waits for: its first Pod, or the scheduling of that Pod. */
+/** Returns the reason why a claim with delayed binding waits: it has no Pod yet, or its first Pod is not scheduled. */
 function whatForFirst({ pods }: Binder, { metadata: { namespace, name = '' } }: PersistentVolumeClaim): Happening {
   const uses = (pod: Pod) =>
     pod.metadata.namespace === namespace && isUnscheduled(pod) && claimNames(pod).includes(name)
@@ -137,7 +137,7 @@ function whatForFirst({ pods }: Binder, { metadata: { namespace, name = '' } }: 
   return { type: 'Normal', reason: 'WaitForPodScheduled', message }
 }
 
-/** Returns the reason why no provisioner can create a volume, or undefined if one can. */
+/** Returns the reason why no provisioner can create a volume. Undefined if one can. */
 function whyUnbound({ classes }: Binder, className: string): Happening | undefined {
   if (className === '') {
     const message = 'no persistent volumes available for this claim and no storage class is set'

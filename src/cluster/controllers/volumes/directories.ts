@@ -1,8 +1,8 @@
 /**
- * Directories of volumes, each under one root, named after its volume, with mode 0700. Only directories created here
- * are removed. A marker file next to each directory identifies them. The marker remains until the volume is deleted,
- * which distinguishes a directory that was removed here from one on another machine. Symbolic links are not followed:
- * anything but a plain directory is rejected.
+ * Directories of volumes. They are all under one root, are named after their volume and have mode 0700. Only
+ * directories created here are removed. A marker file next to each directory identifies them. The marker remains until
+ * the volume is deleted, which distinguishes a directory that was removed here from a directory on another machine.
+ * Symbolic links are not followed, and anything that is not a plain directory is rejected.
  */
 import { lstat, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ export class VolumeDirectories {
   }
 
   pathOf(name: string): string {
-    // Names come from API objects. A name such as `..` must not escape from the root.
+    // Names come from API objects. A name such as `..` must not lead out of the root directory.
     if (!isVolumeName(name))
       throw new Error(`${JSON.stringify(name)} is not the name of a volume from this provisioner`)
     return join(this.#root, name)
@@ -30,11 +30,11 @@ export class VolumeDirectories {
     const isMarked = await exists(this.#markOf(name))
     if (!isMarked && (await exists(path)))
       throw new Error(`${path} already exists and was not created by this provisioner`)
-    // The marker comes first. Without it, the directory would never be removed.
+    // The marker is created before the directory. Without a marker, the directory would never be removed.
     await createFile(this.#markOf(name), '', 0o600)
     await makeDirectory(path, 0o700)
     await assertDirectory(path)
-    // The deletion of an earlier volume of the same name may have removed the marker.
+    // The deletion of an earlier volume with the same name may have removed the marker.
     await createFile(this.#markOf(name), '', 0o600)
     return path
   }

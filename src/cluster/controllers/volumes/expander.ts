@@ -1,6 +1,6 @@
 /**
  * Expands volumes whose claims request more than their capacity. This works for volumes of the built-in provisioner,
- * which are directories limited only by the disk. For other volumes, an event says that an external controller must
+ * which are directories limited only by the disk. For other volumes, an event reports that an external controller must
  * expand them.
  *
  * The loop updates the volume first, then the claim's status. The next reconcile completes an interrupted expansion.

@@ -11,14 +11,15 @@ import { setVolumeStatus } from './writes.ts'
 export async function syncVolume(binder: Binder, volume: PersistentVolume, signal: AbortSignal): Promise<StepOutcome> {
   const { claimRef } = volume.spec ?? {}
   const setPhase = (phase: string) => setVolumeStatus(binder, volume, { status: { phase }, signal })
-  // A reference without a UID reserves the volume for a claim of that name. The claim's own reconcile binds it.
+  // A reference without a UID reserves the volume for a claim with that name. The reconcile of that claim binds the
+  // volume.
   if (claimRef === undefined || (claimRef.uid ?? '') === '') await setPhase('Available')
   else {
     const claim = await claimOf(binder, volume, signal)
     if (claim === undefined) await release(binder, volume, signal)
     else if (claim.spec?.volumeName === volume.metadata.name) await setPhase('Bound')
     else if ((claim.spec?.volumeName ?? '') !== '') await letGo(binder, volume, signal)
-    // Otherwise the claim is about to name this volume. Its own reconcile continues.
+    // Otherwise the claim is about to name this volume, and its own reconcile continues.
   }
   return 'done'
 }

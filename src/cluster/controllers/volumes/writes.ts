@@ -1,4 +1,4 @@
-/** Writes that bind a claim and a volume. Each is a separate request, sent only if something changes. */
+/** Writes that bind a claim and a volume. Each write is a separate request, which is sent only if something changes. */
 
 import { type Json, sameJson } from '../../../api/json/json.ts'
 import type { PersistentVolume } from '../../../api/kinds/core/persistent-volume.ts'
@@ -13,15 +13,15 @@ export interface Pair {
 }
 
 /**
- * Writes the volume first, because its claimRef decides which claim gets it. Then come its phase, the claim and the
- * claim's status.
+ * Writes the volume first, because its claimRef determines which claim gets the volume. Then writes its phase, the
+ * claim and the claim's status.
  */
 export async function bind(binder: Binder, { volume, claim, signal }: Pair): Promise<void> {
   const reservedVolume = await holdVolume(binder, { volume, claim, signal })
   await setVolumeStatus(binder, reservedVolume, { status: { phase: 'Bound' }, signal })
   const boundClaim = await nameVolume(binder, { volume: reservedVolume, claim, signal })
   const { accessModes = [], capacity = {} } = reservedVolume.spec ?? {}
-  // An expanding claim keeps its last reported capacity, not that of the volume.
+  // While a claim is being expanded, it keeps its last reported capacity, not the volume's capacity.
   const grown = claim.status?.phase === 'Bound' ? claim.status.capacity : undefined
   const status = { phase: 'Bound', accessModes, capacity: grown ?? capacity }
   await setClaimStatus(binder, boundClaim, { status, signal })

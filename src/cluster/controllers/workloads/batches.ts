@@ -1,13 +1,13 @@
 /**
- * Sends many similar writes of one step in batches that double while all succeed (1, 2, 4, ...). Writes that cannot
- * succeed, such as creates against an exhausted quota, are thus tried once rather than hundreds of times. At most
- * `maxAtOnce` writes run concurrently, and they yield to other work in between.
+ * Sends many similar writes of one step in batches. The size of the batches doubles while all writes succeed (1, 2, 4,
+ * ...). Writes that cannot succeed, such as creates that exceed a quota, are therefore tried once rather than hundreds
+ * of times. At most `maxAtOnce` writes run concurrently, and other work can run in between.
  */
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 
 const maxAtOnce = 16
 
-/** Result of a number of writes. */
+/** The result of several writes. */
 export interface BatchOutcome {
   readonly succeeded: number
   /** The first failure, if any. */
@@ -28,7 +28,7 @@ export async function slowStart(count: number, write: (i: number) => Promise<voi
   return { succeeded }
 }
 
-/** Performs `count` writes, regardless of failures. */
+/** Performs `count` writes. Continues after failures. */
 export async function writeAll(count: number, write: (i: number) => Promise<void>): Promise<BatchOutcome> {
   const slice = new TimeSlice()
   const errors: unknown[] = []

@@ -21,9 +21,9 @@ export interface ClaimParts<T extends ObjectBase, O extends ObjectBase> {
   readonly owner: O
   readonly ownerType: ResourceType<O>
   readonly selects: (labels: Labels) => boolean
-  /** Additional condition that a selected object must meet. Defaults to always true. */
+  /** Additional condition that a selected object must meet. By default, every object meets it. */
   readonly fits?: (object: T) => boolean
-  /** Finalizers that an adopted object gets. Defaults to none. */
+  /** Finalizers that are added to an adopted object. Defaults to none. */
   readonly adoptedFinalizers?: readonly string[]
   readonly signal: AbortSignal
 }
@@ -86,7 +86,7 @@ async function checkOwner<T extends ObjectBase, O extends ObjectBase>(parts: Cla
     throw new Error(`${kind} ${metadata.namespace}/${metadata.name} is being deleted; nothing is adopted`)
 }
 
-/** Returns false if the object no longer exists. */
+/** Adopts an object. Returns false if the object no longer exists. */
 async function adopt<T extends ObjectBase, O extends ObjectBase>(
   { client, type, owner, adoptedFinalizers = [], signal }: ClaimParts<T, O>,
   object: T,
@@ -109,7 +109,7 @@ async function release<T extends ObjectBase, O extends ObjectBase>(
   try {
     await ignoreNotFound(client.patch(type, nameOf(object), { patch, signal }))
   } catch (error) {
-    // Another client released the object, or another object has the same name by now.
+    // Another client has released the object, or a different object has the same name now.
     if (!isInvalid(error)) throw error
   }
 }

@@ -30,7 +30,7 @@ export interface RevisionOwner<O extends ObjectBase> {
   readonly template: PodTemplateSpec
   /** Number of name collisions so far. Undefined if there were none. */
   readonly collisions: number | undefined
-  /** Label of a revision that contains its hash. */
+  /** Key of the revision label that contains the hash. */
   readonly hashLabel: string
   readonly signal: AbortSignal
 }
@@ -39,7 +39,7 @@ export interface RevisionOwner<O extends ObjectBase> {
 export interface History {
   readonly present: ControllerRevision
   readonly others: readonly ControllerRevision[]
-  /** Undefined if there were no name collisions. */
+  /** Number of name collisions so far. Undefined if there were none. */
   readonly collisions: number | undefined
 }
 
@@ -69,7 +69,8 @@ export function templateOfRevision({ data }: ControllerRevision): PodTemplateSpe
 }
 
 /**
- * Also matches a revision without the null that `templatePatch` adds. Creating another revision would replace all pods.
+ * Whether a revision contains this template. Also accepts a revision without the null that `templatePatch` adds,
+ * because a new revision would replace all pods.
  */
 function isOfTemplate(revision: ControllerRevision, template: PodTemplateSpec): boolean {
   return sameJson(asData(templateOfRevision(revision)), asData({ ...template, metadata: template.metadata ?? {} }))
@@ -133,8 +134,8 @@ interface NewRevision {
 }
 
 /**
- * If the name is taken by different contents, tries another name. If this workload already has an equal revision of
- * that name, returns it.
+ * Creates a revision. If its name is taken by a revision with different content, tries another name. If this workload
+ * already has an equal revision with that name, returns that revision.
  */
 async function createRevision<O extends ObjectBase>(
   parts: RevisionOwner<O>,

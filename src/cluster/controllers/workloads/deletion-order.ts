@@ -1,7 +1,7 @@
 /**
- * Ranks pods for scale-down. The first to go are pods that have progressed least, then those with the lowest
- * `pod-deletion-cost`, pods that share a node with most others, and finally the youngest. Ages are compared only by
- * order of magnitude, so that the remaining pods differ in age.
+ * Ranks pods for scale-down. The order is: pods that have progressed least, pods with the lowest `pod-deletion-cost`,
+ * pods that share a node with the most other pods, and finally the youngest pods. Ages are compared only by order of
+ * magnitude, so that the remaining pods differ in age.
  */
 
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -9,12 +9,12 @@ import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 import { isReady, readySince } from './pod-state.ts'
 
-/** Inputs of the ranking besides the pods. */
+/** Inputs of the ranking in addition to the pods. */
 export interface DeletionContext {
   readonly vendor: Vendor
   /** Current time, in milliseconds since 1970. */
   readonly now: number
-  /** Returns the number of pods of the same workload on the pod's node. */
+  /** Returns the number of pods of the same workload that run on the pod's node. */
   readonly crowdOf: (pod: Pod) => number
 }
 
@@ -79,20 +79,20 @@ function compare(a: Rank, b: Rank): number {
   )
 }
 
-/** A pod without an age counts as the youngest. */
+/** Compares two ages. A pod without an age counts as the youngest. */
 function compareAges(a: number | undefined, b: number | undefined): number {
   if (a === undefined || b === undefined) return Number(b === undefined) - Number(a === undefined)
   return a - b
 }
 
-/** Returns the order of magnitude of an age, as the binary logarithm of nanoseconds. */
+/** Returns the order of magnitude of an age: the binary logarithm of its nanoseconds. */
 function magnitude(since: number | undefined, now: number): number | undefined {
   if (since === undefined || Number.isNaN(since)) return undefined
   const nanoseconds = (now - since) * 1e6
   return nanoseconds > 0 ? Math.floor(Math.log2(nanoseconds)) : -1
 }
 
-/** A cost that is not a canonical 32-bit integer counts as 0. */
+/** Parses the deletion cost of a pod. A cost that is not a canonical 32-bit integer counts as 0. */
 function costOf(text: string | undefined): number {
   if (text === undefined || !/^(?:0|-?[1-9]\d{0,9})$/.test(text)) return 0
   const cost = Number(text)

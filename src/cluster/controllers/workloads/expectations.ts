@@ -25,12 +25,15 @@ export class Expectations {
     this.#clock = clock
   }
 
-  /** Must be called before sending the creates, because an event may arrive before the response. */
+  /**
+   * Records creates that are about to be sent. Must be called before sending them, because an event may arrive before
+   * the response.
+   */
   expectCreations(owner: string, count: number): void {
     this.#entry(owner).creations += count
   }
 
-  /** Must be called before sending the deletes. */
+  /** Records deletes that are about to be sent. Must be called before sending them. */
   expectDeletions(owner: string, uids: Iterable<string>): void {
     const { deletions } = this.#entry(owner)
     for (const uid of uids) deletions.add(uid)

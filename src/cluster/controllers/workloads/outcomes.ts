@@ -1,28 +1,32 @@
-/** Outcomes of workload steps: when to run again, and which failures only need a retry. */
+/** Outcomes of workload steps: the time of the next step, and the errors that only need a retry. */
 
 import { isMissingRight } from '../../../client/reconcile/missing-rights.ts'
 import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
 import { isConflict, StatusError } from '../../../client/requests/status-error.ts'
 
-/** Splits longer waits, because timers fire too early beyond 24 days. */
+/** Maximum duration of one timer. Longer waits are split, because timers of more than 24 days fire immediately. */
 const maxPauseMs = 60 * 60_000
 
-/** Runs the step again after the shortest of these times, or ends it if there is none. */
+/** Returns the outcome that runs the step again after the shortest of these times, or ends it if there are none. */
 export function lookAgain(...times: readonly (number | undefined)[]): StepOutcome {
   const due = times.filter((ms) => ms !== undefined && ms > 0) as number[]
   return due.length === 0 ? 'done' : { afterMs: Math.min(maxPauseMs, ...due) }
 }
 
 /**
- * Returns the outcome of a step whose write was rejected. Rejections, which an Event or the status reports, and lost
- * races are retried with backoff. All other errors are thrown, including missing permissions of the loop.
+ * Returns the outcome of a step whose write failed. Steps are retried with backoff after a conflict, or after a
+ * rejection that an Event or the status reports. All other errors are thrown, including missing permissions of the
+ * loop.
  */
 export function afterRefusal(error: unknown): StepOutcome {
   if (!(error instanceof StatusError) || error.code >= 500 || isMissingRight(error)) throw error
   return 'later'
 }
 
-/** Returns undefined if the write lost a race. The other client's change triggers the object again. */
+/**
+ * Returns the result of a write. Undefined if another client changed the object first. That change triggers the object
+ * again.
+ */
 export async function unlessConflict<T>(write: Promise<T>): Promise<T | undefined> {
   try {
     return await write

@@ -1,4 +1,4 @@
-/** Controllers of objects, and the owner references to them. */
+/** Finds the controllers of objects and creates owner references. */
 
 import { groupOf } from '../../../api/model/api-version.ts'
 import type { ObjectBase, OwnerReference } from '../../../api/model/object.ts'
@@ -33,17 +33,17 @@ export interface OwnerKind {
   readonly kind: string
 }
 
-/** Objects of an informer by controller. */
+/** The objects of an informer, indexed by controller. */
 export interface ByController<T> {
-  /** Returns the objects controlled by the owner with this UID. An owner is always in the namespace of its objects. */
+  /** Returns the objects that the owner with this UID controls. An owner is always in the namespace of its objects. */
   controlledBy(namespace: string, uid: string): T[]
-  /** Returns the objects of a namespace without a controller. */
+  /** Returns the objects of a namespace that have no controller. */
   orphans(namespace: string): T[]
 }
 
 const indexesByCache = new WeakMap<object, Index<ObjectBase>>()
 
-/** Returns the index by controller of an informer. All loops that share the informer share the index. */
+/** Returns the index of an informer by controller. All loops that share the informer share the index. */
 export function byController<T extends ObjectBase>(informer: Informer<T>): ByController<T> {
   const index = (indexesByCache.get(informer) as Index<T> | undefined) ?? informer.index(ownerValue)
   indexesByCache.set(informer, index as unknown as Index<ObjectBase>)

@@ -18,7 +18,8 @@ export interface PodControlParts {
 }
 
 /**
- * Builds a pod from a template. The owner controls the pod, and the server generates its name from that of the owner.
+ * Creates a pod object from a template. The owner controls the pod, and the server generates its name from the owner's
+ * name.
  */
 export function podFromTemplate(template: PodTemplateSpec | undefined, owner: ObjectBase): Draft<Pod> {
   const { labels, annotations, finalizers } = template?.metadata ?? {}
@@ -64,8 +65,8 @@ export async function createPod(
 }
 
 /**
- * Deletes a pod of an owner by UID. Throws PodGoneError if the pod no longer exists. Other failures are recorded as an
- * Event and thrown.
+ * Deletes a pod of an owner, identified by its UID. Throws PodGoneError if the pod no longer exists. Other failures are
+ * recorded as an Event and thrown.
  */
 export async function deletePod(
   { client, recorder }: PodControlParts,
@@ -77,7 +78,7 @@ export async function deletePod(
     await client.delete(kinds.Pod, nameOf(pod), { preconditions: { uid }, signal })
     recorder.record(owner, { type: 'Normal', reason: 'SuccessfulDelete', message: `Deleted pod: ${name}` })
   } catch (error) {
-    // A conflict means that another pod has the same name by now.
+    // A conflict means that a different pod has the same name now.
     if (isNotFound(error) || isConflict(error)) throw new PodGoneError(`pod ${name} no longer exists`, { cause: error })
     if (!signal.aborted)
       recorder.record(owner, {
@@ -89,7 +90,7 @@ export async function deletePod(
   }
 }
 
-/** The pod to be deleted no longer exists. */
+/** The error if the pod to be deleted no longer exists. */
 export class PodGoneError extends Error {
   override readonly name = 'PodGoneError'
 }

@@ -1,6 +1,6 @@
 /**
- * Maps pod changes to the keys of their owners, and settles the loop's expectations: a new pod was created, and a pod
- * that is terminating or missing was deleted.
+ * Maps pod changes to the keys of their owners, and settles the loop's expectations. A new pod settles a creation, and
+ * a terminating or missing pod settles a deletion.
  */
 
 import { sameJson } from '../../../api/json/json.ts'
@@ -16,7 +16,7 @@ import { isTerminating } from './pod-state.ts'
 export interface PodEventParts {
   readonly pods: Informer<Pod>
   readonly ownerKind: OwnerKind
-  /** Omitted by loops whose pods have fixed names. */
+  /** The expectations of the loop. Omitted by loops whose pods have fixed names. */
   readonly expectations?: Expectations
   /** Returns the owners that may adopt a pod without a controller. */
   readonly adopters: (pod: Pod) => Iterable<ObjectBase>
@@ -51,7 +51,7 @@ function keysOf({ ownerKind, adopters }: PodEventParts, { previous, object }: Ob
   return [...(before === undefined ? [] : [before]), ...(after === undefined ? [] : [after]), ...adopting]
 }
 
-/** Whether the pod has no controller, and that or its labels changed. */
+/** Whether an owner may adopt the pod: it has no controller, and its controller or labels have changed. */
 function mayBeAdopted(object: Pod, previous: Pod | undefined): boolean {
   if (controllerOf(object) !== undefined || isTerminating(object)) return false
   return (

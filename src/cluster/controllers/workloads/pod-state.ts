@@ -19,7 +19,7 @@ export function isReady(pod: Pod): boolean {
   return podCondition(pod, 'Ready')?.status === 'True'
 }
 
-/** Returns the time since which a pod has been ready, or undefined if it is not ready or the time is unknown. */
+/** Returns the time since which a pod has been ready. Undefined if it is not ready or the time is unknown. */
 export function readySince(pod: Pod): number | undefined {
   const ready = podCondition(pod, 'Ready')
   if (ready?.status !== 'True') return undefined
@@ -32,14 +32,20 @@ export function isAvailable(pod: Pod, minReadySeconds: number, now: number): boo
   return minReadySeconds === 0 ? isReady(pod) : availableInMs(pod, minReadySeconds, now) === 0
 }
 
-/** Returns the milliseconds until a ready pod becomes available, or 0 if it is. Undefined if the pod is not ready. */
+/**
+ * Returns the milliseconds until a ready pod becomes available. 0 if it is available. Undefined if the pod is not
+ * ready.
+ */
 export function availableInMs(pod: Pod, minReadySeconds: number, now: number): number | undefined {
   const since = readySince(pod)
   if (since === undefined) return minReadySeconds === 0 && isReady(pod) ? 0 : undefined
   return minReadySeconds === 0 ? 0 : Math.max(0, since + minReadySeconds * 1000 - now)
 }
 
-/** Returns the milliseconds until the next of these pods becomes available, or undefined if none is about to. */
+/**
+ * Returns the milliseconds until the next of these pods becomes available. Undefined if none is about to become
+ * available.
+ */
 export function nextAvailableMs(pods: Iterable<Pod>, minReadySeconds: number, now: number): number | undefined {
   if (minReadySeconds === 0) return undefined
   let next: number | undefined

@@ -116,14 +116,14 @@ async function step<O extends ReplicaOwner>(
   { key, signal }: { readonly key: string; readonly signal: AbortSignal },
 ): Promise<StepOutcome> {
   const { clock, spacing, expectations } = state
-  // Read before the pods: a write delivered in between may be missing from the list.
+  // Must be read before the pods: a write that is delivered in between may be missing from the list of pods.
   const expectedMs = expectations.waitMs(owner.metadata.uid ?? '')
   const pods = await claimedPods(state, owner, signal)
   spacing.looked(key, pods.length)
   const mayWrite = expectedMs === 0 && owner.metadata.deletionTimestamp === undefined
   const slice = new TimeSlice()
   const failure = mayWrite ? await manage(state, { owner, pods, signal }) : undefined
-  // Each of these steps iterates over all pods, so other work may run in between.
+  // Each of these steps iterates over all pods, so other work may run between them.
   await slice.yieldIfDue()
   const now = clock.now()
   const facts = { failure, terminating: terminatingPods(state, owner), now }
@@ -232,7 +232,7 @@ function* crowdsOf<O extends ReplicaOwner>({ owners, pods }: State<O>, owner: O)
   return crowds
 }
 
-/** Returns true if the status is up to date, false if another client was faster. */
+/** Writes the status. Returns false if another client changed the object first. */
 async function writeStatus<O extends ReplicaOwner>(
   { client, type }: State<O>,
   owner: O,

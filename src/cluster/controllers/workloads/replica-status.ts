@@ -39,7 +39,7 @@ export interface ReplicaFailure {
   readonly error: unknown
 }
 
-/** What the status reports besides the active pods. */
+/** Facts for the status in addition to the active pods. */
 export interface ReplicaFacts {
   readonly failure: ReplicaFailure | undefined
   /** Number of terminating pods. Undefined if this version does not report it. */
@@ -76,7 +76,7 @@ function countOf<T>(all: readonly T[], counts: (each: T) => boolean): number {
 
 const failureType = 'ReplicaFailure'
 
-/** The first failure is reported until a step succeeds. */
+/** Returns the conditions of the status. The first failure is reported until a step succeeds. */
 function conditionsAfter(conditions: Condition[] = [], failure: ReplicaFailure | undefined, now: number): Condition[] {
   if (failure === undefined) return withoutCondition(conditions, failureType)
   if (findCondition(conditions, failureType) !== undefined) return conditions

@@ -1,6 +1,6 @@
 /**
  * Finds the owners in a namespace whose selector matches an object. Owners are indexed by one label that their selector
- * requires. The cost of a lookup therefore depends on the number of labels, not on the number of owners.
+ * requires. The cost of a lookup therefore depends on the number of the object's labels, not on the number of owners.
  */
 
 import type { ObjectBase } from '../../../api/model/object.ts'
@@ -19,7 +19,7 @@ export interface SelectingOwners<O> {
   selects(owner: O, labels: Labels): boolean
 }
 
-/** Indexes the owners of an informer by selector. An owner without a selector selects nothing. */
+/** Indexes the owners of an informer by selector. An owner without a selector selects no objects. */
 export function selectingOwners<O extends ObjectBase>(
   informer: Informer<O>,
   selectorOf: (owner: O) => SelectorObject | undefined,

@@ -1,11 +1,11 @@
 /**
  * Prevents a loop from scanning large sets of pods at every event. A scan of n pods costs n / 10 milliseconds, and the
- * next scan of the same set waits until the cost of all scans so far has been paid off. Scans thus take a small,
+ * next scan of the same set waits until the cost of all scans so far has been paid off. Scans therefore take a small,
  * constant share of the time, regardless of the number of pods and sets. Small sets, and sets that were not scanned
  * recently, do not wait.
  */
 const msPerObject = 0.1
-/** Maximum wait, whatever other sets cost. */
+/** Maximum wait in milliseconds, regardless of the cost of scans. */
 const maxSpacingMs = 1000
 
 export class StepSpacing {

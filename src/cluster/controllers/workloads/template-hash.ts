@@ -1,11 +1,13 @@
 /**
  * Short hashes of contents, used as name suffixes of ReplicaSets and ControllerRevisions. Equal contents have equal
  * hashes, regardless of member order. Different contents may collide, so a collision count is hashed too. The algorithm
- * is specific to this server: only the loop that created a hash may interpret it.
+ * is specific to this program: only the loop that created a hash may interpret it.
  */
 import { isObject } from '../../../api/json/json.ts'
 
-/** 32-bit FNV-1a over a canonical form of the content, encoded with characters that form no words. */
+/**
+ * Returns the 32-bit FNV-1a hash of a canonical form of the content. It is encoded with characters that form no words.
+ */
 export function contentHash(content: unknown, collisions: number | undefined): string {
   const hash = new Fnv32()
   hash.addValue(content)
@@ -26,7 +28,7 @@ class Fnv32 {
     for (const byte of Buffer.from(text)) this.value = Math.imul(this.value ^ byte, 0x01000193) >>> 0
   }
 
-  /** Hashes members sorted by name, and skips undefined values. */
+  /** Adds a value to the hash. Members are sorted by name, and undefined values are skipped. */
   addValue(value: unknown): void {
     if (Array.isArray(value)) {
       this.addText('[')

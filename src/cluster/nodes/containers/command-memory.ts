@@ -10,10 +10,10 @@ export const maxVariableLength = 128 * 1024
 /** Maximum length of all variables of an environment, in characters. */
 export const maxEnvironmentLength = 2 * 1024 * 1024
 const maxTotalLength = 32 * 1024 * 1024
-/** Charged for each variable in addition to its text. */
+/** Length charged for each variable in addition to its text. */
 const variableOverhead = 64
 
-/** A command exceeds its memory limit. The message is familiar to Linux users. */
+/** The error if a command exceeds its memory limit. The message is the one that Linux users know. */
 export class CommandMemoryError extends Error {
   override readonly name = 'CommandMemoryError'
 }
@@ -24,7 +24,7 @@ export class CommandMemory {
   readonly reads = new ReadLimit()
   #used = 0
 
-  /** Charges this length, or releases it if negative. Throws CommandMemoryError if no memory is left. */
+  /** Charges this length. A negative length releases memory. Throws CommandMemoryError if no memory is left. */
   charge(length: number): void {
     if (length > 0 && this.#used + length > maxTotalLength)
       throw new CommandMemoryError('cannot allocate memory: commands on simulated nodes use all of it')
@@ -50,7 +50,7 @@ export class Environment {
     return this.#values
   }
 
-  /** Throws CommandMemoryError if the variable is too long or no memory is left. */
+  /** Sets a variable. Throws CommandMemoryError if the variable is too long or no memory is left. */
   set(name: string, value: string): void {
     if (name.length + value.length >= maxVariableLength)
       throw new CommandMemoryError(
@@ -76,7 +76,7 @@ function chargedLength(name: string, value: string): number {
   return name.length + value.length + variableOverhead
 }
 
-/** Copies the text, because a substring would keep the whole original in memory, such as a line that a user typed. */
+/** Copies a text. A substring would keep the whole original text in memory, such as a line that a user typed. */
 function ownCopy(text: string): string {
   return Buffer.from(text).toString()
 }

@@ -10,9 +10,9 @@ import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 import { shorten } from '../../../base/text/shorten.ts'
 import { ContainerLog } from '../../node-port/container-log.ts'
 
-/** Number of logs to keep, most recently requested first. Others are regenerated on request. */
+/** Maximum number of logs to keep. The most recently requested logs are kept. Others are regenerated on request. */
 const maxLogs = 500
-/** A pod may specify a command or image of a megabyte. */
+/** Maximum length of a line, because a pod may specify a command or image of a megabyte. */
 const maxLineLength = 2048
 
 interface Held {
@@ -31,7 +31,7 @@ interface Line {
 export class ContainerLogs {
   readonly #logs = new BoundedMap<string, Held>(maxLogs)
 
-  /** Returns the log of the last or previous instance, or undefined if that instance never started. */
+  /** Returns the log of the last or the previous instance. Undefined if that instance never started. */
   log(pod: Pod, container: Container, instance: 'last' | 'previous'): ContainerLog | undefined {
     const status = statusOf(pod, container.name ?? '')
     const restart = (status?.restartCount ?? 0) - (instance === 'last' ? 0 : 1)
@@ -119,7 +119,7 @@ function linesOf(pod: Pod, container: Container, restart: number): Line[] {
   return lines.map(({ time, text }) => ({ time, text: shorten(text, maxLineLength) }))
 }
 
-/** Returns the command as JSON, or '' if the container specifies none. Reads no more than fits on a line. */
+/** Returns the command as JSON. Empty if the container specifies no command. Reads no more than fits on a line. */
 function shownCommand({ command = [], args = [] }: Container): string {
   const words: string[] = []
   let length = 0

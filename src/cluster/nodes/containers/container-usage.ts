@@ -1,7 +1,7 @@
 /**
- * Resource usage of simulated containers: taken from annotations of the pod (`cpu-usage`, `memory-usage`), else from
- * the requests, else 1m CPU and 1Mi memory. CPU time is accumulated between readings, so it only grows, even if an
- * annotation changes.
+ * Resource usage of simulated containers: taken from annotations of the pod (`cpu-usage`, `memory-usage`), or otherwise
+ * from the requests, or otherwise 1m CPU and 1Mi memory. CPU time is accumulated between readings, so it only grows,
+ * even if an annotation changes.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { parseQuantity } from '../../../api/model/quantity.ts'
@@ -76,7 +76,7 @@ interface Measured {
   readonly key: string
 }
 
-/** Returns undefined for an invalid or negative quantity. */
+/** Parses a quantity. Returns undefined if it is invalid or negative. */
 function numberOf(text: string | undefined): number | undefined {
   const quantity = text === undefined ? undefined : parseQuantity(text)
   return quantity === undefined || quantity.nanos < 0n ? undefined : Number(quantity.nanos) / 1e9

@@ -11,15 +11,15 @@ import { expandReferences } from './expand-references.ts'
 export interface EnvironmentParts {
   readonly pod: Pod
   readonly container: Container
-  /** Authenticates as the node agent. */
+  /** Client that authenticates as the node agent. */
   readonly client: Client
   readonly amounts: NodeAmounts
   readonly memory: CommandMemory
 }
 
 /**
- * Omits values that cannot be read, because a container that requires them would not have started. The caller must
- * close the environment. Throws CommandMemoryError if the environment is too large.
+ * Builds the environment. Omits values that cannot be read, because a container that requires them would not have
+ * started. The caller must close the environment. Throws CommandMemoryError if the environment is too large.
  */
 export async function environmentOf(parts: EnvironmentParts): Promise<Environment> {
   const sources = await parts.memory.reads.run(() => readSources(parts))
@@ -87,7 +87,7 @@ function sourceKey({ plural, name }: Source): string {
   return `${plural}/${name}`
 }
 
-/** Reads each object once, and keeps only the values that the variables reference. */
+/** Returns the values that the variables reference. Reads each object once and keeps only these values. */
 async function readSources({ pod, container, client }: EnvironmentParts): Promise<SourceValues> {
   const values = new Map<string, ReadonlyMap<string, string>>()
   let length = 0

@@ -1,11 +1,11 @@
 /**
- * Expands references between the variables of a container, like a kubelet. `$(NAME)` becomes the value of an earlier
- * variable, and stays unchanged if there is none. `$$` becomes `$`. The time is proportional to the lengths of text and
- * result. Expansion stops when the result exceeds the maximum length of a variable.
+ * Expands references between the variables of a container, like a kubelet. `$(NAME)` is replaced by the value of an
+ * earlier variable, and remains unchanged if there is none. `$$` becomes `$`. The time is proportional to the lengths
+ * of text and result. Expansion stops when the result exceeds the maximum length of a variable.
  */
 import { CommandMemoryError, maxVariableLength } from './command-memory.ts'
 
-/** Throws CommandMemoryError if the result is too long. */
+/** Expands the references in a text. Throws CommandMemoryError if the result is too long. */
 export function expandReferences(text: string, lookUp: (name: string) => string | undefined): string {
   const parts: string[] = []
   let length = 0

@@ -1,5 +1,6 @@
 /**
- * Serves the ports of simulated pods: an HTTP/1.1 server that answers one request per connection with the pod's name.
+ * Serves the ports of simulated pods with an HTTP/1.1 server. It responds to one request per connection with the pod's
+ * name.
  */
 import type { Duplex } from 'node:stream'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -7,7 +8,7 @@ import type { Pod } from '../../../api/kinds/core/pod.ts'
 const maxHead = 16 * 1024
 const headEnd = '\r\n\r\n'
 
-/** Resolves when the connection is closed. */
+/** Serves one connection. Resolves when the connection is closed. */
 export async function sayHello(pod: Pod, stream: Duplex, signal: AbortSignal): Promise<void> {
   const abort = () => stream.destroy()
   signal.addEventListener('abort', abort, { once: true })
@@ -22,9 +23,7 @@ export async function sayHello(pod: Pod, stream: Duplex, signal: AbortSignal): P
   }
 }
 
-/**
- * Returns the request line once the headers are complete. Undefined if the client sends anything else or disconnects.
- */
+/** Returns the request line once the headers are complete. Undefined if the client sends other data or disconnects. */
 async function readHead(stream: Duplex): Promise<string | undefined> {
   const parts: string[] = []
   let length = 0
@@ -33,7 +32,8 @@ async function readHead(stream: Duplex): Promise<string | undefined> {
     const text = (chunk as Buffer).toString('latin1')
     parts.push(text)
     length += text.length
-    // Searching all received data each time would take quadratic time if the client sends single bytes.
+    // Only the new data and the end of the earlier data are searched. Searching all data each time would take quadratic
+    // time if the client sends single bytes.
     if (`${end}${text}`.includes(headEnd)) return parts.join('').split('\r\n', 1)[0]
     if (length > maxHead) return undefined
     end = `${end}${text}`.slice(1 - headEnd.length)

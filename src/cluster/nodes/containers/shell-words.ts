@@ -1,20 +1,20 @@
-/** Splits a shell command line into words: quotes, backslashes, variables and command separators. */
+/** Splits a shell command line into words. Handles quotes, backslashes, variables and command separators. */
 import { CommandMemoryError } from './command-memory.ts'
 
-/** A command, and its condition on the exit code of the previous one. */
+/** A command, and the condition on the exit code of the previous command under which it runs. */
 export interface ShellCommand {
   readonly words: readonly Word[]
   readonly after: ';' | '&&' | '||'
 }
 
-/** A word in parts. Only parts that are not literal contain variables. */
+/** A word in parts. Only parts that are not literal can contain variables. */
 export type Word = readonly { readonly text: string; readonly literal: boolean }[]
 
 const maxLength = 64 * 1024
 const token =
   /(\s*(?:&&|\|\||;|\n)\s*)|([ \t\r]+)|'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^\s'"\\;&|<>()`#]+)|(#[^\n]*)/sy
 
-/** Throws an Error for unsupported syntax, such as pipes. */
+/** Splits a line into commands. Throws an Error for unsupported syntax, such as pipes. */
 export function splitCommands(line: string): ShellCommand[] {
   if (line.length > maxLength) throw new Error('the line is too long')
   const commands: ShellCommand[] = []
@@ -62,10 +62,10 @@ function partOf({ single, double, escaped, bare }: Found): Word[number] {
   return bare === undefined ? { text: single ?? escaped ?? '', literal: true } : { text: bare, literal: false }
 }
 
-/** Maximum length of a command after expanding its variables, in characters. */
+/** Maximum length in characters of a command after its variables have been expanded. */
 const maxExpandedLength = 256 * 1024
 
-/** Returns the words of a command with variables expanded. Throws CommandMemoryError if they are too long. */
+/** Returns the words of a command after expanding variables. Throws CommandMemoryError if they are too long. */
 export function expandWords(words: readonly Word[], lookUp: (name: string) => string): string[] {
   let length = 0
   const charge = (text: string) => {

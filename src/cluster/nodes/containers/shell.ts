@@ -1,6 +1,6 @@
 /**
- * Commands of a simulated container: a few read-only ones (echo, env, cat, ls, hostname, ...), `sleep`, and `sh`, which
- * runs the others in sequence. Client input never starts a program or writes a file.
+ * Commands of a simulated container: a few read-only commands (echo, env, cat, ls, hostname, ...), `sleep`, and `sh`,
+ * which runs other commands in sequence. Client input never starts a program or writes a file.
  */
 import { StringDecoder } from 'node:string_decoder'
 import { pause } from '../../../base/concurrency/abort.ts'
@@ -9,21 +9,21 @@ import { parseDuration } from '../../../base/time/duration.ts'
 import { CommandMemoryError, type Environment } from './command-memory.ts'
 import { expandWords, type ShellCommand, splitCommands, type Word } from './shell-words.ts'
 
-/** Environment in which commands run. */
+/** The environment in which commands run. */
 export interface ShellPlace {
-  /** How much faster than real time the container runs. */
+  /** Factor by which the container runs faster than real time. */
   readonly speed: number
   readonly hostname: string
   readonly environment: Environment
-  /** Returns the content of a file in chunks, or undefined if it does not exist. */
+  /** Returns the content of a file in chunks. Undefined if it does not exist. */
   readonly readFile: (path: string) => Promise<AsyncIterable<Buffer> | undefined>
   /** Whether a file exists. */
   readonly hasFile: (path: string) => Promise<boolean>
-  /** Returns the names in a directory, or undefined if it does not exist. */
+  /** Returns the names in a directory. Undefined if it does not exist. */
   readonly readDirectory: (path: string) => Promise<string[] | undefined>
   readonly print: (text: string | Buffer) => Promise<void>
   readonly printError: (text: string) => Promise<void>
-  /** Input from the client. Undefined if it sends none. */
+  /** Input from the client. Undefined if the client sends none. */
   readonly input: AsyncIterable<Buffer> | undefined
   readonly signal: AbortSignal
 }
@@ -66,10 +66,13 @@ const maxDepth = 16
 /** Maximum number of commands that one line may run, including those of nested shells. */
 const maxCommands = 10_000
 
-/** Remaining commands of one line. Without a limit, a variable could contain a line that runs the variable again. */
+/**
+ * The number of commands that a line may still run. Without a limit, a variable could contain a line that runs the
+ * variable again.
+ */
 interface Allowance {
   readonly depth: number
-  /** Shared by all shells that a line starts. */
+  /** The counter, which all shells that a line starts share. */
   readonly line: { commandsLeft: number }
 }
 
@@ -118,7 +121,10 @@ async function runInput(place: ShellPlace, depth: number): Promise<number> {
 
 const maxLine = 64 * 1024
 
-/** Scans each chunk once, however small the chunks are. An overlong incomplete line ends the input. */
+/**
+ * Yields the lines of the input. Scans each chunk once, regardless of its size. An incomplete line that is too long
+ * ends the input.
+ */
 async function* linesOf(input: AsyncIterable<Buffer> | undefined): AsyncGenerator<string> {
   const decoder = new StringDecoder()
   let begun: string[] = []

@@ -38,7 +38,7 @@ export interface SimulatedNodeParts {
   readonly logs: ContainerLogs
   readonly volumes: PodVolumes | undefined
   readonly outages: Pick<NodeOutages, 'isUnreachable'>
-  /** How much faster than real time the containers run. */
+  /** Factor by which the containers run faster than real time. */
   readonly speed: number
   readonly client: () => Client
   readonly amounts: NodeAmounts
@@ -151,7 +151,7 @@ class SimulatedContainer implements ContainerRuntime {
     }
   }
 
-  /** The main process prints its log and reads no input. */
+  /** The main process only prints its log. It reads no input. */
   async attach({ stdout, signal }: ContainerStreams): Promise<void> {
     const log = this.log('last')
     if (log === undefined) return
@@ -185,13 +185,13 @@ class SimulatedContainer implements ContainerRuntime {
   }
 }
 
-/** Waits if the reader is slow. */
+/** Writes to a stream, and waits if the reader is slow. */
 async function write(stream: Writable | undefined, text: string | Buffer): Promise<void> {
   if (stream === undefined || stream.destroyed || text.length === 0) return
   if (!stream.write(text)) await Promise.race([once(stream, 'drain'), once(stream, 'close')])
 }
 
-/** Terminals need an explicit carriage return at the end of each line. */
+/** Replaces line breaks for a terminal, which needs an explicit carriage return at the end of each line. */
 function withReturns(text: string | Buffer): string {
   return text.toString().replaceAll(/\r?\n/g, '\r\n')
 }

@@ -4,7 +4,7 @@ const interrupt = '\u0003'
 const endOfInput = '\u0004'
 const maxLine = 4096
 
-/** Yields complete lines including the line break. `show` prints to the terminal. */
+/** Yields complete lines, including the line break. `show` prints text on the terminal. */
 export async function* typedLines(
   input: AsyncIterable<Buffer>,
   show: (text: string) => Promise<void>,

@@ -1,4 +1,7 @@
-/** Follows the SimulationRules for the nodes of this process: failures of pods and nodes, and whom a change affects. */
+/**
+ * Follows the SimulationRules for the nodes of this process: which pods and nodes fail, and which of them a change
+ * affects.
+ */
 
 import type { Node } from '../../../api/kinds/core/node.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -20,7 +23,9 @@ export interface FollowedRules {
   readonly feed: Feed
 }
 
-/** Returns an informer of the rules. Its feed counts as synced after an error, so that nodes also run without rules. */
+/**
+ * Returns an informer of the rules. Its feed counts as synced even after an error, so that nodes can run without rules.
+ */
 export function followRules(
   client: Client,
   vendor: Vendor,
@@ -46,7 +51,7 @@ export interface FailureParts {
   readonly nodeObjects: Informer<Node>
   readonly pods: Informer<Pod>
   readonly vendor: Vendor
-  /** How much faster than real time the nodes run. Defaults to 1. */
+  /** Factor by which the nodes run faster than real time. Defaults to 1. */
   readonly speed?: number
   readonly onError: (error: unknown) => void
 }
@@ -54,7 +59,7 @@ export interface FailureParts {
 export interface Failures {
   readonly failureOf: PodFailures['annotations']
   readonly outages: NodeOutages
-  /** Sources of the pods and nodes that a rule affects. */
+  /** Sources of the keys of pods and nodes that a rule affects. */
   readonly podSources: readonly Source[]
   readonly nodeSources: readonly Source[]
 }
@@ -69,7 +74,7 @@ export function followFailures(parts: FailureParts): Failures {
   const outages = new NodeOutages({ rules: active, nodes, nodeObjects, podsByNode })
   const podFailures = new PodFailures(active, vendor)
   let affectedNodes: readonly string[] = []
-  // This handler is registered first, so the handlers of the sources read the new state.
+  // This handler is registered before the handlers of the sources, so that they read the new state.
   informer.onChange(() => {
     active.invalidate()
     affectedNodes = outages.refresh()

@@ -1,7 +1,7 @@
 /**
- * Failures of the nodes of this process, as their SimulationRules demand. A node that is down or partitioned sends
- * nothing and serves nothing. After `down`, all its containers restart, as after a reboot. With disk pressure, a node
- * rejects new pods and evicts one running pod every ten seconds, lowest priority first.
+ * Failures of the nodes of this process, as SimulationRules specify them. A node that is down or partitioned sends no
+ * requests and does not respond to any. After `down`, all its containers restart, as after a reboot. With disk
+ * pressure, a node rejects new pods and evicts one running pod every ten seconds, lowest priority first.
  */
 import type { Node } from '../../../api/kinds/core/node.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -21,13 +21,13 @@ export interface NodeOutageParts {
 }
 
 const evictionMs = 10_000
-/** Pods of this priority and above are critical and stay on a node with disk pressure. */
+/** Minimum priority of critical pods, which stay on a node with disk pressure. */
 const criticalPriority = 2_000_000_000
 const noFailures: ReadonlySet<NodeFailure> = new Set()
 
 export class NodeOutages {
   readonly #parts: NodeOutageParts
-  /** Nodes with failures, and those that are down, at the last refresh. */
+  /** Nodes with failures, and nodes that are down, at the last refresh. */
   #affected: ReadonlySet<string> = new Set()
   readonly #down = new Set<string>()
   /** UIDs of pods whose containers were lost with their node and have not restarted yet. */
@@ -47,7 +47,7 @@ export class NodeOutages {
     return this.#failuresOf(node).has('disk-pressure')
   }
 
-  /** Whether a node with disk pressure rejects or evicts this pod. */
+  /** Whether the pod is critical, so that a node with disk pressure neither rejects nor evicts it. */
   isCritical({ spec }: Pod): boolean {
     return (spec?.priority ?? 0) >= criticalPriority
   }
@@ -62,13 +62,16 @@ export class NodeOutages {
     return this.#evicted.has(uid) && this.hasDiskPressure(spec?.nodeName ?? '')
   }
 
-  /** Must be called when the pod no longer exists, has terminated, or has restarted. */
+  /** Forgets a pod. Must be called when the pod no longer exists, has terminated, or has restarted. */
   forget({ metadata: { uid = '' } }: Pod): void {
     this.#lostContainers.delete(uid)
     this.#evicted.delete(uid)
   }
 
-  /** Must be called after every change of the rules. Returns the nodes that rules affect now or affected before. */
+  /**
+   * Applies a change of the rules. Must be called after every change. Returns the nodes that rules affect now or
+   * affected before.
+   */
   refresh(): string[] {
     const { nodes, rules } = this.#parts
     const before = this.#affected
@@ -85,7 +88,7 @@ export class NodeOutages {
       if (status?.phase === 'Running') this.#lostContainers.add(metadata.uid ?? '')
   }
 
-  /** Returns a source of the pods to evict. `speed` is how much faster than real time the nodes run. */
+  /** Returns a source of the pods to evict. `speed` is the factor by which the nodes run faster than real time. */
   evictions(speed: number): Source {
     return {
       connect: (add, clock) =>

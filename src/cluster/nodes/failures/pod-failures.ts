@@ -1,5 +1,5 @@
 /**
- * Failures of pods: translates the SimulationRule of a pod into the annotations with which a user would cause the same
+ * Failures of pods. Converts the SimulationRule of a pod to the annotations with which a user would cause the same
  * lifecycle (`pods/default-stages.ts`). Stages match the pod with these annotations. They are never written.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -12,7 +12,7 @@ import { type SimulationKeys, simulationKeys } from '../pods/simulation-keys.ts'
 
 type Annotations = { readonly [key: string]: string }
 
-/** Image tags that fail to pull unless a rule or an annotation of the pod decides otherwise. */
+/** Image tags that cannot be pulled, unless a rule or an annotation of the pod specifies otherwise. */
 const missingTags = new Set(['invalid', 'doesnotexist'])
 
 export class PodFailures {
@@ -28,7 +28,10 @@ export class PodFailures {
     this.#pullError = { [this.#keys.start]: 'image-pull-error' }
   }
 
-  /** Returns the additional annotations of a pod: the same object until its rule changes, or undefined for none. */
+  /**
+   * Returns the additional annotations of a pod, as the same object until its rule changes. Undefined if there are
+   * none.
+   */
   annotations(pod: Pod): Annotations | undefined {
     const rule = this.#rules.podRule(pod)
     if (rule?.failure === 'slow-volumes' && (pod.spec?.volumes ?? []).length === 0) return undefined
@@ -40,7 +43,7 @@ export class PodFailures {
   }
 }
 
-/** Returns the pod as stages see it. */
+/** Returns the pod with the additional annotations, for matching stages. */
 export function withAnnotations(pod: Pod, annotations: Annotations | undefined): Pod {
   if (annotations === undefined) return pod
   return { ...pod, metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, ...annotations } } }
@@ -60,7 +63,7 @@ function annotationsOf({ failure, delayMs }: PodRule, keys: SimulationKeys): Ann
   return effects[failure]
 }
 
-/** Returns the tag of an image, or '' if it has none. */
+/** Returns the tag of an image. Empty if it has none. */
 function tagOf(image: string): string {
   const name = image.slice(image.lastIndexOf('/') + 1).split('@', 1)[0]!
   const colon = name.indexOf(':')

@@ -1,6 +1,6 @@
 /**
- * Allocates IP addresses for the pods of one node from the node's pod CIDR. Addresses in use are derived from the pods'
- * statuses, plus recent allocations. Nothing else is stored, so a restart restores the same state.
+ * Allocates IP addresses for the pods of one node from the node's pod CIDR. The addresses in use are those in the
+ * statuses of pods, plus recent allocations. No other state is stored, so a restart results in the same state.
  */
 import { createHash } from 'node:crypto'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -19,12 +19,12 @@ export class PodAddresses {
   readonly #addressesByPod = new Map<string, string>()
   #next = 0
 
-  /** `range` returns the current pod CIDR of the node. */
+  /** Creates a pool of addresses. `range` returns the current pod CIDR of the node. */
   constructor(range: () => string) {
     this.#range = range
   }
 
-  /** Updates the address of a pod, which holds it until it terminates. */
+  /** Updates the address of a pod. The pod has the address until it terminates. */
   observe(key: string, pod: Pod | undefined): void {
     const { hostNetwork } = pod?.spec ?? {}
     const { phase, podIP } = pod?.status ?? {}
@@ -33,7 +33,7 @@ export class PodAddresses {
     else if (podIP) this.#hold(key, podIP)
   }
 
-  /** Returns the address of this pod, allocating one if necessary. Undefined if the range is exhausted. */
+  /** Returns the address of this pod, and allocates one if necessary. Undefined if the range is exhausted. */
   take(key: string): string | undefined {
     const own = this.#addressesByPod.get(key)
     if (own !== undefined) return own
@@ -75,7 +75,7 @@ export class PodAddresses {
   }
 }
 
-/** Returns the usable addresses of a range. Excludes the network address, the one after it and the last. */
+/** Returns the usable addresses of a range. Excludes the network address, the address after it and the last address. */
 function parseRange(text: string): Range | undefined {
   const match = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})\/(\d{1,2})$/.exec(text)
   if (match === null) return undefined

@@ -14,7 +14,7 @@ import { StageError } from '../stages/stage-error.ts'
 import type { PodAddresses } from './addresses.ts'
 import { podTransitions } from './pod-transitions.ts'
 
-/** Dependencies of stages. */
+/** The dependencies for applying stages. */
 export interface StageEffects {
   /** Returns a client that authenticates as the agent of this node. */
   readonly clientOf: (node: string) => Client
@@ -22,16 +22,16 @@ export interface StageEffects {
   readonly addressesOf: (node: string) => PodAddresses
   readonly clock: { now(): number }
   readonly record: (pod: Pod, event: StageEvent) => void
-  /** Prepares what containers need before they start, or returns the reason why they cannot start. */
+  /** Prepares the resources that containers need before they start. Returns the reason if they cannot start. */
   readonly prepare?: (pod: Pod, client: Client) => Promise<string | undefined>
-  /** Parses the output of a template. */
+  /** Parses the output of a status template. */
   readonly parseStatus?: (text: string) => Json
 }
 
 interface Application {
   readonly key: string
   readonly pod: Pod
-  /** The pod as stages see it, with the annotations of simulated failures. */
+  /** The pod with the annotations of simulated failures, for matching stages. */
   readonly podJson: JsonObject
   readonly stage: Stage
 }
@@ -57,7 +57,7 @@ export async function applyStage(
   return 'done'
 }
 
-/** Returns the pod's address, allocating one if necessary. Pods on the host network have the address of the node. */
+/** Returns the pod's address, and allocates one if necessary. Pods on the host network have the address of the node. */
 function addressFor({ nodeOf, addressesOf }: StageEffects, key: string, { spec, status }: Pod): string | undefined {
   const node = spec!.nodeName!
   if (spec?.hostNetwork) return nodeOf(node).address
@@ -116,7 +116,7 @@ async function writeStatus(effects: StageEffects, write: StatusWrite, signal: Ab
   const { client, pod, next } = write
   if (next.statusTemplate !== undefined) return await patchStatus(effects, write, signal)
   if (next.step === undefined) return pod
-  // A pod without finalizers is deleted by the next request and needs no final status.
+  // The next request deletes a pod without finalizers, so it needs no final status.
   if (next.step === 'Terminate' && (pod.metadata.finalizers ?? []).length === 0) return pod
   const isOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
   if (next.step === 'Terminate' && isOver) return pod
@@ -175,7 +175,10 @@ export const placeFunctions: ReadonlySet<string> = new Set([
   ...['Now', 'NodeIP', 'NodeIPWith', 'NodeName', 'NodePort', 'PodIP', 'PodIPWith'],
 ])
 
-/** Ends the grace period on the node: deletes this pod by UID at once, or as soon as its last finalizer is removed. */
+/**
+ * Ends the grace period on the node. The server deletes the pod with this UID immediately, or as soon as its last
+ * finalizer is removed.
+ */
 async function deleteNow(client: Client, { metadata }: Pod, signal: AbortSignal): Promise<void> {
   const { name = '', namespace = '', uid } = metadata
   const preconditions = uid === undefined ? {} : { uid }

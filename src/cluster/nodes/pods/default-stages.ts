@@ -1,7 +1,7 @@
 /**
- * The default lifecycle of pods, used without a file of stages. A pod starts at once and becomes ready, pods of a Job
- * succeed after one second, and a deleted pod is removed after one second. Annotations of a pod change its lifecycle
- * (see docs/nodes.md).
+ * The default lifecycle of pods, used if no file of stages is given. A pod starts immediately and becomes ready, pods
+ * of a Job succeed after one second, and a deleted pod is removed after one second. Annotations of a pod change its
+ * lifecycle (see docs/nodes.md).
  */
 import type { Json, JsonObject } from '../../../api/json/json.ts'
 import type { Vendor } from '../../../api/model/vendor.ts'
@@ -27,7 +27,7 @@ function at(key: string): string {
   return `.metadata.annotations[${JSON.stringify(key)}]`
 }
 
-/** Stages in which containers start, ready or not, or fail to start. */
+/** Returns the stages in which containers start, ready or not, or fail to start. */
 function beginnings(keys: SimulationKeys): JsonObject[] {
   const delaysReadiness = [at(keys.ready), at(keys.readyAfter), '.spec.containers[].readinessProbe'].join(', ')
   const isWaiting = '.status.containerStatuses[].state.waiting'
@@ -81,7 +81,7 @@ function waits(reason: string, message: string, event: JsonObject): JsonObject {
   return { step: 'Wait', reason, message, event }
 }
 
-/** Stages in which running containers become ready, exit and restart. */
+/** Returns the stages in which running containers become ready, exit and restart. */
 function lifetimes(keys: SimulationKeys): JsonObject[] {
   const ends = [at(keys.runFor), at(keys.exitCode)].join(', ')
   const waitingReason = '.status.containerStatuses[].state.waiting.reason'
@@ -137,7 +137,7 @@ function lifetimes(keys: SimulationKeys): JsonObject[] {
   ]
 }
 
-/** Stages in which a deleted pod ends, soon or after its grace period. */
+/** Returns the stages in which a deleted pod ends, immediately or after its grace period. */
 function endings(keys: SimulationKeys): JsonObject[] {
   const termination = at(keys.termination)
   const deleted = rule('.metadata.deletionTimestamp', 'Exists')

@@ -1,8 +1,8 @@
 /**
- * Admission of pods on a node. Tracks the requests of admitted pods, and checks whether resources are left and the
- * pod's node selection matches. A node checks every pod bound to it, whichever client bound the pod. Admitted pods are
- * derived from the pods' statuses, plus recent admissions. Nothing else is stored, so a restart restores the same
- * state.
+ * Admission of pods on a node. Tracks the requests of admitted pods, and checks whether resources are left and whether
+ * the pod's node selection matches. A node checks every pod bound to it, whichever client bound the pod. The admitted
+ * pods are those that their statuses show, plus recent admissions. No other state is stored, so a restart results in
+ * the same state.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { SelectableNode } from '../../../api/selectors/node-selector.ts'
@@ -16,11 +16,11 @@ export interface Refusal {
   readonly message: string
 }
 
-/** Current state of a node. */
+/** The current state of a node. */
 export interface NodeState {
   readonly offered: ResourceList
   readonly selectable: SelectableNode
-  /** Whether the node rejects this pod because its disk is full. */
+  /** Returns whether the node rejects this pod because its disk is full. */
   readonly isFullFor: (pod: Pod) => boolean
 }
 
@@ -38,14 +38,14 @@ export class NodeRoom {
     this.#state = state
   }
 
-  /** Updates a pod, which uses its resources from its start until it terminates. */
+  /** Updates a pod. The pod uses its resources from its start until it terminates. */
   observe(key: string, pod: Pod | undefined): void {
     const { phase, startTime } = pod?.status ?? {}
     if (pod === undefined || phase === 'Succeeded' || phase === 'Failed') this.#admitted.delete(key)
     else if (startTime !== undefined) this.#admitted.set(key, demandsOf(pod))
   }
 
-  /** Admits the pod, or returns the insufficient resource or the violated rule. */
+  /** Admits the pod. Otherwise returns the insufficient resource or the violated rule. */
   admit(key: string, pod: Pod): Refusal | undefined {
     if (this.#admitted.has(key)) return undefined
     const demands = demandsOf(pod)

@@ -4,8 +4,8 @@
  * the pods and continues.
  *
  * Every write requires the resourceVersion on which the decision was based, and a pod is reconciled again only after
- * its change has arrived. A slow watch therefore repeats nothing. The same stage is applied to a pod again after at
- * least one second.
+ * its change has arrived. A slow watch therefore causes no repetitions. A stage is applied to the same pod again only
+ * after at least one second.
  */
 
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -35,16 +35,16 @@ export interface PodLoopParts extends StageEffects {
   /** Maintains a running pod, for example its volumes. */
   readonly keepUp?: (pod: Pod, client: Client) => Promise<Upkeep>
   /**
-   * Called with every change of a pod on a node of this process. `is over` means that its containers will not run
-   * again.
+   * Called with every change of a pod on a node of this process. `is over` means that its containers will not be
+   * started again.
    */
   readonly onPod: (pod: Pod, state: 'lives' | 'is over') => void
-  /** Whether the Node object is ready. Omitted if stages alone decide the readiness of pods. */
+  /** Returns whether the Node object is ready. Omitted if only stages determine the readiness of pods. */
   readonly isNodeReady?: ((node: string) => boolean) | undefined
-  /** Returns the annotations that simulated failures add to a pod: the same object until they change. */
+  /** Returns the annotations that simulated failures add to a pod, as the same object until they change. */
   readonly failureOf: (pod: Pod) => Annotations | undefined
   readonly outages: NodeOutages
-  /** How much faster than real time the containers run. */
+  /** Factor by which the containers run faster than real time. */
   readonly speed: number
   /** Additional sources of keys. */
   readonly sources?: readonly Source[]
@@ -52,22 +52,22 @@ export interface PodLoopParts extends StageEffects {
 
 type Annotations = { readonly [key: string]: string }
 
-/** When to maintain a pod again, or why to evict it. */
+/** The time at which to maintain a pod again, or the reason to evict it. */
 export interface Upkeep {
   readonly afterMs?: number
   readonly evict?: string
 }
 
-/** Number of pods written concurrently. */
+/** Maximum number of concurrent pod writes. */
 const concurrency = 64
 const repeatMs = 1000
 
 /** Work in progress for a pod. */
 interface Progress {
   readonly uid: string
-  /** resourceVersion on which the last write was based. */
+  /** The resourceVersion on which the last write was based. */
   actedOn: string
-  /** The waiting stage, chosen for that version and failure. */
+  /** The stage that waits for its delay. It was chosen for the resourceVersion and failure in this object. */
   waiting: Waiting | undefined
   last: { readonly stage: Stage; readonly at: number } | undefined
 }
@@ -128,7 +128,7 @@ class PodDriver {
     const progress = this.#progressOf(key, uid)
     const { outages, clock, isNodeReady } = this.#parts
     const node = pod.spec!.nodeName!
-    // The node acts again when its rule changes.
+    // The node continues when its rule changes.
     if (outages.isUnreachable(node) || progress.actedOn === version) return 'done'
     if (outages.hasLostContainers(pod)) return await this.#restart(pod, signal)
     const ending = this.#whyEnded(key, pod)
@@ -141,7 +141,7 @@ class PodDriver {
     return sooner(await this.#advance(key, { pod, progress }, signal), this.#deadlineInMs(pod))
   }
 
-  /** Returns the reason why the node itself ends a pod, regardless of stages. Undefined if it does not. */
+  /** Returns the reason why the node itself ends a pod, regardless of stages. Undefined if it does not end the pod. */
   #whyEnded(key: string, pod: Pod): Ending | undefined {
     if (isOver(pod) || pod.metadata.deletionTimestamp !== undefined) return undefined
     const leftMs = this.#deadlineInMs(pod)
@@ -187,7 +187,10 @@ class PodDriver {
     return fresh
   }
 
-  /** A stage that still applies after a change keeps waiting. Otherwise another one is chosen. */
+  /**
+   * Returns the stage that waits. A stage that still applies after a change keeps waiting. Otherwise a new stage is
+   * chosen.
+   */
   #waiting(progress: Progress, pod: Pod): Progress['waiting'] {
     const { waiting, last } = progress
     const version = pod.metadata.resourceVersion!
@@ -218,7 +221,7 @@ class PodDriver {
       const outcome = await applyStage(this.#parts, { key, pod, podJson, stage }, signal)
       if (outcome !== 'done') return outcome
     } catch (error) {
-      // The pod was changed or deleted. The change triggers the pod again, and a stage is chosen anew.
+      // The pod was changed or deleted. That change triggers the pod again, and then a new stage is chosen.
       if (!isConflict(error) && !isNotFound(error)) throw error
     }
     progress.actedOn = pod.metadata.resourceVersion!
@@ -236,7 +239,9 @@ class PodDriver {
     return afterMs === undefined ? 'done' : { afterMs }
   }
 
-  /** Reports that the containers were lost while the node was down. They restart according to the restart policy. */
+  /**
+   * Reports that the containers were lost while the node was down. The restart policy determines whether they restart.
+   */
   async #restart(pod: Pod, signal: AbortSignal): Promise<'done'> {
     const { nodeOf, clock, outages } = this.#parts
     const status = podTransitions.End(pod, {
@@ -262,7 +267,7 @@ class PodDriver {
     return 'done'
   }
 
-  /** Returns false if the pod was changed or deleted, which triggers it again. */
+  /** Writes the status. Returns false if the pod was changed or deleted, which triggers the pod again. */
   async #report(pod: Pod, status: NonNullable<Pod['status']>, signal: AbortSignal): Promise<boolean> {
     const client = this.#parts.clientOf(pod.spec!.nodeName!)
     try {
@@ -288,7 +293,7 @@ function isOver({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed'
 }
 
-/** Splits longer waits, because timers fire too early beyond 24 days. */
+/** Maximum duration of one timer. Longer waits are split, because timers of more than 24 days fire immediately. */
 const maxDelayMs = 60 * 60_000
 
 /** Combines the outcome of a step with another time at which to reconcile the pod. */

@@ -1,6 +1,6 @@
 /**
- * Built-in steps of a pod's lifecycle. Each computes the next status of a pod from the current one, as a node agent
- * would report it. Steps are pure functions. Stages decide when they happen.
+ * Built-in steps of a pod's lifecycle. Each step computes the next status of a pod from the current status, as a node
+ * agent would report it. Steps are pure functions. Stages determine when they run.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Container } from '../../../api/kinds/core/types/container.ts'
@@ -13,7 +13,7 @@ export interface StepContext {
   readonly now: number
   readonly hostIp: string
   readonly podIp: string
-  /** Exit code of the containers. */
+  /** The exit code of the containers. */
   readonly exitCode: number
   readonly reason: string
   readonly message: string
@@ -21,7 +21,7 @@ export interface StepContext {
 
 type Step = (pod: Pod, context: StepContext) => PodStatus
 
-/** All steps by name. */
+/** All built-in steps by name. */
 export const podTransitions: { readonly [name in StepName]: Step } = {
   /** The containers run and are ready. */
   Start: (pod, context) => started(pod, context, 'True'),
@@ -32,7 +32,7 @@ export const podTransitions: { readonly [name in StepName]: Step } = {
   End: end,
   /** Containers that wait after a failure run again, but are not ready yet. */
   Restart: restart,
-  /** The containers end if they run, and cannot start. The stage provides the reason. */
+  /** The running containers end and cannot start again. The stage provides the reason. */
   Wait: wait,
   /** The pod was deleted and its containers have terminated. */
   Terminate: (pod, context) => finish(pod, { ...context, exitCode: 0, reason: '' }),
@@ -76,7 +76,10 @@ function withReadiness(pod: Pod, { now }: StepContext, ready: 'True' | 'False'):
   return { ...status, containerStatuses, conditions: conditions(pod, { now, initialized: 'True', ready }) }
 }
 
-/** Containers exit. If the restart policy allows it, they wait for a restart. Otherwise the pod has terminated. */
+/**
+ * Returns the status after the containers have exited. If the restart policy allows it, they wait for a restart.
+ * Otherwise the pod has terminated.
+ */
 function end(pod: Pod, context: StepContext): PodStatus {
   const { restartPolicy = 'Always' } = pod.spec ?? {}
   const isAgain = restartPolicy === 'Always' || (restartPolicy === 'OnFailure' && context.exitCode !== 0)
@@ -118,7 +121,7 @@ function finish(pod: Pod, context: StepContext): PodStatus {
 const killed = 137
 
 /**
- * Returns the status of a pod that the node ended: running containers are killed, and the pod fails with the node's
+ * Returns the status of a pod that the node ended. Its running containers are killed, and the pod fails with the node's
  * reason.
  */
 export function stoppedByNode(
@@ -132,8 +135,9 @@ export function stoppedByNode(
 }
 
 /**
- * Returns the status with the Ready condition that follows from containers and readiness gates. Other writers may have
- * changed it, for example when the node was considered lost or a gate opened. Undefined if the condition is correct.
+ * Returns the status with a Ready condition that is consistent with containers and readiness gates. Other clients may
+ * have changed the condition, for example when the node was considered lost or a gate opened. Undefined if the
+ * condition is correct.
  */
 export function correctedReadiness(pod: Pod, now: number): PodStatus | undefined {
   const { status = {}, metadata } = pod
@@ -191,7 +195,7 @@ function wait(pod: Pod, context: StepContext): PodStatus {
   }
 }
 
-/** Fields that do not change while a container runs. */
+/** Returns the fields that do not change while a container is running. */
 function common({ name = '', image = '' }: Container, pod: Pod) {
   return { name, image, imageID: `simulated://${image}`, containerID: idOf(pod, name, 0) }
 }

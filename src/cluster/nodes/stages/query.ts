@@ -8,7 +8,7 @@
 import { isObject, type Json, own } from '../../../api/json/json.ts'
 import { StageError } from './stage-error.ts'
 
-/** Finds values in an object. */
+/** Finds values in an object. Omits missing values and nulls. */
 export type Query = (value: Json) => Json[]
 
 const maxLength = 1024
@@ -22,7 +22,7 @@ type Token =
   | { readonly kind: 'mark'; readonly mark: string }
   | { readonly kind: 'literal'; readonly value: Json }
 
-/** Throws StageError for unsupported syntax. */
+/** Compiles a query. Throws StageError for unsupported syntax. */
 export function compileQuery(text: string): Query {
   return new QueryReader(text).read()
 }
@@ -66,8 +66,8 @@ class QueryReader {
     if (index !== undefined) return [{ kind: 'at', index: Number(index) }]
     if (mark !== undefined || compare !== undefined) return [{ kind: 'mark', mark: (mark ?? compare)! }]
     const literal = text ?? word
-    // The remaining tokens are a `.` before a bracket and a `?`. Both have no effect, because missing values never
-    // cause errors.
+    // The remaining tokens, a `.` before a bracket and a `?`, have no effect, because missing values never cause
+    // errors.
     return literal === undefined ? [] : [{ kind: 'literal', value: JSON.parse(literal) as Json }]
   }
 

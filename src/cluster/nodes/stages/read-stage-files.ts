@@ -11,12 +11,12 @@ import { compileTemplate } from './template.ts'
 
 const maxFileBytes = 4 * 1024 * 1024
 const maxStages = 1000
-/** A status is a small object. */
+/** Maximum size of a status in bytes. Statuses are small objects. */
 const maxStatusBytes = 1024 * 1024
 
 /**
- * `read` reads a file, or throws an error with the reason. Throws StageError with the file name if the contents are
- * invalid.
+ * Reads stages from files. `read` returns the text of a file, or throws an error with the reason. Throws StageError
+ * with the file name if the contents are invalid.
  */
 export function readStageFiles(files: readonly string[], read: (file: string) => string): PodStages {
   const stages = files.flatMap((file) => {

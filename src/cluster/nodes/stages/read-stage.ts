@@ -1,4 +1,4 @@
-/** Parses a Stage object. Unsupported fields are rejected by name, never ignored. */
+/** Parses a Stage object. Rejects unsupported fields by name instead of ignoring them. */
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
 import { compileQuery, type Query } from './query.ts'
 import {
@@ -14,11 +14,11 @@ import { StageError } from './stage-error.ts'
 import type { Template } from './template.ts'
 
 export interface StageReaderOptions {
-  /** Compiles `next.statusTemplate`. Omitted if no stage has one. */
+  /** Compiles `next.statusTemplate`. May be omitted if no stage has a template. */
   readonly compileTemplate?: (text: string) => Template
 }
 
-/** Throws StageError with the name of the stage and the field. */
+/** Parses a stage. Throws StageError with the name of the stage and the field. */
 export function readStage(value: Json, options: StageReaderOptions = {}): Stage {
   const name = nameOf(value)
   try {
@@ -54,7 +54,7 @@ function readSpec(value: Json | undefined, options: StageReaderOptions): Omit<St
 
 type Requirement = (object: JsonObject) => boolean
 
-/** A stage without a selector matches no object, one with an empty selector matches all. */
+/** Parses a selector. A stage without a selector matches no object. An empty selector matches all objects. */
 function readSelector(value: Json | undefined): Requirement {
   if (value === undefined || value === null) return () => false
   const knownFields = ['matchLabels', 'matchAnnotations', 'matchExpressions']

@@ -1,5 +1,5 @@
 /**
- * Stages describe, as data, the next change of a pod: a selector for pods, a delay, and the effect, which is a status,
+ * Stages describe the next change of a pod as data. A stage has a selector for pods, a delay, and an effect: a status,
  * an event, a change of finalizers or the deletion. They have the format of KWOK's Stage objects
  * (`kwok.x-k8s.io/v1alpha1`). Unsupported fields cause a StageError and are never ignored.
  *
@@ -21,7 +21,7 @@ export interface Stage {
   readonly next: Next
 }
 
-/** Delay of a stage, starting when the stage first applies to the object. */
+/** The delay of a stage. It starts when the stage first applies to the object. */
 export interface Delay {
   readonly durationMs: number
   /** Finds a duration or a point in time in the object, which overrides `durationMs`. */
@@ -38,7 +38,7 @@ export interface Delay {
   readonly backoffFrom?: Query
 }
 
-/** Effect of a stage. */
+/** The effect of a stage. */
 export interface Next {
   readonly step?: StepName
   /** Finds the exit code of the containers, for the step End. */
@@ -79,7 +79,7 @@ export interface FinalizerChange {
 }
 
 const maxBackoffMs = 300_000
-/** Maximum delay, because timers fire too early beyond 24 days. */
+/** Maximum delay in milliseconds, because timers of more than 24 days fire immediately. */
 const maxDelayMs = 24 * 86_400_000
 
 /** Returns the delay of a stage for this object, in milliseconds. */
@@ -101,7 +101,7 @@ function backedOff(durationMs: number, backoffFrom: Query | undefined, object: J
   return failures === 0 ? 0 : Math.min(durationMs * 2 ** Math.min(failures - 1, 30), maxBackoffMs)
 }
 
-/** Returns the first valid delay that a query finds: a duration (`10s`), seconds, or a point in time. */
+/** Returns the first valid delay that a query finds: a duration (`10s`), a number of seconds, or a point in time. */
 function first(query: Query | undefined, object: Json, now: number): number | undefined {
   for (const value of query?.(object) ?? []) {
     const ms = typeof value === 'number' ? value * 1000 : waitingTime(String(value), now)

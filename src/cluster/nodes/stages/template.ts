@@ -1,6 +1,6 @@
 /**
- * Templates of stages: Go's template language with the functions of KWOK and the most common ones of sprig. Steps and
- * output are limited, because templates are applied to objects from other users.
+ * Templates of stages: Go's template language with the functions of KWOK and the most common ones of sprig. The number
+ * of steps and the length of the output are limited, because templates process objects of other users.
  */
 import { fillGoTemplate } from '../../../api/gotemplate/execute.ts'
 import { goFunctions, type TemplateFunction, type TemplateFunctions } from '../../../api/gotemplate/functions.ts'
@@ -19,7 +19,10 @@ export type Template = (object: Json, functions: PlaceFunctions) => string
 const maxLength = 64 * 1024
 const limits = { steps: 100_000, characters: 1024 * 1024 }
 
-/** `placeFunctions` contains the names of the functions that every call will provide. Throws StageError. */
+/**
+ * Compiles a template. `placeFunctions` contains the names of the functions that every call will provide. Throws
+ * StageError.
+ */
 export function compileTemplate(text: string, placeFunctions: ReadonlySet<string>): Template {
   if (text.length > maxLength) throw new StageError(`statusTemplate is longer than ${maxLength} characters`)
   const has = (name: string) => placeFunctions.has(name) || stageFunctions.has(name)
@@ -43,7 +46,7 @@ function numbers(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? Number(value) : value
 }
 
-/** JSON is valid YAML, and a single line needs no indentation. */
+/** Formats a value as JSON. JSON is valid YAML, and a single line needs no indentation. */
 function flow(value: Value): string {
   return JSON.stringify(value ?? null, numbers)
 }

@@ -1,7 +1,7 @@
 /**
  * Files of a volume that are updated atomically. Each version has its own directory. The symbolic link `..data` points
- * to the current one and is replaced by a rename, and the visible files are links through it. Readers see either the
- * old or the new version, never a mix.
+ * to the directory of the current version and is replaced by a rename. The visible files are links that lead through
+ * `..data`. Readers see either the old or the new version, never a mix.
  */
 import { randomBytes } from 'node:crypto'
 import { chmod, lchown, lstat, mkdir, open, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
@@ -18,7 +18,7 @@ export interface VolumeFile {
 /** Files of a volume, by path within the volume. */
 export type VolumeFiles = ReadonlyMap<string, VolumeFile>
 
-/** Group that may read the files, if this process may change their group. */
+/** The group that may read the files, if this process is allowed to change their group. */
 export interface Ownership {
   readonly group?: number
 }
@@ -27,7 +27,7 @@ const link = '..data'
 const directoryMode = 0o755
 const maxPath = 4096
 
-/** Replaces the files of the volume. Returns whether anything was written. Throws if a path leaves the volume. */
+/** Replaces the files of the volume. Returns whether any file was written. Throws if a path leads out of the volume. */
 export async function writeFiles(volume: string, files: VolumeFiles, { group }: Ownership = {}): Promise<boolean> {
   for (const path of files.keys()) assertInside(path)
   await mkdir(volume, { recursive: true, mode: directoryMode })
@@ -39,7 +39,8 @@ export async function writeFiles(volume: string, files: VolumeFiles, { group }: 
     for (const [path, file] of files) await writeFile(join(volume, state, path), file, group)
     await exchange(volume, state)
   } catch (error) {
-    // Each attempt creates a new directory. Directories of failed attempts would fill the file system.
+    // Each attempt creates a new directory. It is removed after a failure, because the directories of failed attempts
+    // would fill the file system.
     await rm(join(volume, state), { recursive: true, force: true })
     throw error
   }
@@ -48,7 +49,7 @@ export async function writeFiles(volume: string, files: VolumeFiles, { group }: 
   return true
 }
 
-/** Throws unless a path stays within its volume and does not use a reserved name. */
+/** Throws if a path leads out of its volume or uses a reserved name. */
 function assertInside(path: string): void {
   const parts = path.split('/')
   const isOdd = parts.some((part) => part === '' || part === '.' || part === '..' || part.includes('\0'))
@@ -64,7 +65,7 @@ async function writeFile(path: string, { content, mode }: VolumeFile, group: num
   await mkdir(dirname(path), { recursive: true, mode: directoryMode })
   await using handle = await open(path, 'wx', mode)
   await handle.writeFile(content)
-  // Sets the mode regardless of the process's umask.
+  // `chmod` sets the mode regardless of the process's umask.
   await handle.chmod(mode)
   if (group !== undefined && process.getuid?.() === 0) await lchown(path, -1, group)
 }

@@ -3,7 +3,7 @@ import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { ObjectFieldSelector, ResourceFieldSelector } from '../../../api/kinds/core/types/downward.ts'
 import { parseQuantity } from '../../../api/model/quantity.ts'
 
-/** Returns undefined for an unsupported path. */
+/** Returns the value of a pod field. Undefined for an unsupported path. */
 export function fieldValue(
   { metadata, spec, status }: Pod,
   { fieldPath = '' }: ObjectFieldSelector,
@@ -38,7 +38,7 @@ function valueIn(values: { readonly [key: string]: string } | undefined, key: st
   return values !== undefined && Object.hasOwn(values, key) ? values[key]! : ''
 }
 
-/** Returns one line per entry, sorted by key, with quotes as in Go. */
+/** Formats labels or annotations: one line per entry, sorted by key, with quotes as in Go. */
 function pairs(values: { readonly [key: string]: string } = {}): string {
   return Object.keys(values)
     .sort()
@@ -46,10 +46,10 @@ function pairs(values: { readonly [key: string]: string } = {}): string {
     .join('\n')
 }
 
-/** Capacity of the node, used if a container has no limit. */
+/** Amounts of a node, which apply if a container has no limit. */
 export type NodeAmounts = { readonly [resource: string]: string }
 
-/** Returns a request or limit in units of the divisor, rounded up. Undefined if it cannot be selected. */
+/** Returns a request or limit in units of the divisor, rounded up. Undefined if the resource cannot be selected. */
 export function resourceValue(
   pod: Pod,
   { containerName = '', resource = '', divisor = '1' }: ResourceFieldSelector,

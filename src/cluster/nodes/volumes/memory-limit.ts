@@ -22,7 +22,7 @@ export function emptyDirLimit({ emptyDir }: Volume, spec: PodSpec, nodeMemory: s
   )
 }
 
-/** Returns undefined if a container has no limit. */
+/** Returns the sum of the containers' memory limits. Undefined if a container has no limit. */
 function containerMemory({ containers = [] }: PodSpec): bigint | undefined {
   let sum = 0n
   for (const { resources } of containers) {
@@ -33,7 +33,7 @@ function containerMemory({ containers = [] }: PodSpec): bigint | undefined {
   return sum
 }
 
-/** Zero counts as no limit. */
+/** Parses a size. Zero counts as no limit. */
 function bytesOf(text: string | undefined): bigint | undefined {
   const quantity = text === undefined ? undefined : parseQuantity(text)
   return quantity === undefined || quantity.nanos <= 0n ? undefined : quantity.nanos / nanos
@@ -42,8 +42,7 @@ function bytesOf(text: string | undefined): bigint | undefined {
 const maxEntries = 100_000
 
 /**
- * Returns the total size of all files in a directory. Does not follow symbolic links, and stops after `maxEntries`
- * entries.
+ * Returns the total size of all files in a directory. Does not follow symbolic links. Stops after `maxEntries` entries.
  */
 export async function usedBytes(directory: string): Promise<bigint> {
   const waiting = [directory]

@@ -14,17 +14,17 @@ import { subresource } from '../../../client/requests/resource-type.ts'
 
 const tokenRequests = subresource<TokenRequest & ApiObject>(kinds.ServiceAccount, 'token')
 
-/** Parameters of a token that a volume needs. */
+/** The parameters of a token for a volume. */
 export interface WantedToken {
   readonly audience: string
   readonly seconds: number
 }
 
-/** A token, with times in milliseconds since 1970. */
+/** A token. Its times are in milliseconds since 1970. */
 export interface PodToken {
   readonly text: string
   readonly expires: number
-  /** Time from which on the token must be replaced. */
+  /** Time at which the token must be replaced. */
   readonly staleFrom: number
 }
 
@@ -67,7 +67,7 @@ export class PodTokens {
     }
   }
 
-  /** Returns the time at which the first of the pod's tokens must be replaced, or undefined if it has none. */
+  /** Returns the time at which the first of the pod's tokens must be replaced. Undefined if the pod has none. */
   nextStale({ metadata }: Pod): number | undefined {
     const times = [...(this.#podTokens.get(metadata.uid ?? '')?.values() ?? [])].map((token) => token.staleFrom)
     return times.length === 0 ? undefined : Math.min(...times)

@@ -24,7 +24,10 @@ import { VolumeError } from './volume-error.ts'
 import { volumeFiles } from './volume-files.ts'
 
 export interface PodVolumeParts {
-  /** Parent of the pods' directories. It should be readable only by this user, because it contains secrets. */
+  /**
+   * Directory that contains the pods' directories. It should be readable only by this user, because it contains
+   * secrets.
+   */
   readonly directory: string
   readonly vendor: Vendor
   readonly clock: TimerClock
@@ -34,12 +37,12 @@ export interface PodVolumeParts {
 }
 
 const usualPollMs = 10_000
-/** Maximum number of ConfigMaps and Secrets read per poll. */
+/** Maximum number of ConfigMaps and Secrets to read per poll. */
 const maxPolled = 100
-/** Interval for checking the size of limited directories. */
+/** Interval in milliseconds for checking the size of limited directories. */
 const measureMs = 10_000
 const maxTimerMs = 86_400_000
-/** Maximum number of tokens per pod, because the API server signs each. */
+/** Maximum number of tokens per pod, because the API server must sign each token. */
 const maxTokens = 64
 
 export class PodVolumes {
@@ -47,9 +50,9 @@ export class PodVolumes {
   readonly #objects: SourceObjects
   readonly #tokens: PodTokens
   readonly #quota: StorageQuota
-  /** Digest of the last write to each volume. Unchanged files are not read again. */
+  /** Digest of the last write to each volume. If it matches, the files are not read again. */
   readonly #writeDigests = new Map<string, string>()
-  /** UIDs of the pods for which files may have been written. */
+  /** UIDs of the pods that may have files. */
   readonly #pods = new Set<string>()
 
   constructor(parts: PodVolumeParts) {
@@ -59,12 +62,14 @@ export class PodVolumes {
     this.#quota = new StorageQuota(parts.directory)
   }
 
-  /** Interval at which to call `poll`. */
+  /** Interval in milliseconds at which to call `poll`. */
   get pollMs(): number {
     return this.#parts.pollMs ?? usualPollMs
   }
 
-  /** Writes the volumes of a pod. Returns the reason if one cannot be written. The pod then cannot start. */
+  /**
+   * Writes the volumes of a pod. Returns the reason if a volume cannot be written, in which case the pod cannot start.
+   */
   async prepare(pod: Pod, client: Client): Promise<string | undefined> {
     this.#pods.add(pod.metadata.uid ?? '')
     if (tokenCount(pod) > maxTokens)
@@ -105,14 +110,17 @@ export class PodVolumes {
     await rm(this.podDirectory(pod), { recursive: true, force: true })
   }
 
-  /** Removes the files of pods that no longer exist, left over from before a restart. */
+  /**
+   * Removes the files of pods that no longer exist. Such files remain if pods are deleted while this process is not
+   * running.
+   */
   async removeAllBut(uids: ReadonlySet<string>): Promise<void> {
     const present = (await readdir(join(this.#parts.directory, 'pods')).catch(ignoring('ENOENT'))) ?? []
     for (const uid of present)
       if (!uids.has(uid)) await rm(join(this.#parts.directory, 'pods', uid), { recursive: true, force: true })
   }
 
-  /** Returns the directory of a volume, or undefined if volumes of this type are not created. */
+  /** Returns the directory of a volume. Undefined if volumes of this type are not created. */
   volumeDirectory(pod: Pod, volume: Volume): string | undefined {
     const sort = sorts.find((each) => volume[each] !== undefined)
     if (sort === undefined) return undefined
@@ -182,7 +190,7 @@ function keyOf({ metadata }: Pod): string {
   return `${metadata.namespace}/${metadata.name}`
 }
 
-/** Returns a name that is safe as a path component, even if the API server sent a malicious one. */
+/** Returns a name that is safe as a part of a path, even if the API server sent a malicious name. */
 function safe(name: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$/.test(name))
     throw new VolumeError(`${JSON.stringify(name.slice(0, 100))} cannot be used as a directory name`)
@@ -200,7 +208,7 @@ function digestOf(files: VolumeFiles): string {
   return hash.digest('base64')
 }
 
-/** Makes the files readable for their group. */
+/** Returns the files with read permission for their group. */
 function readableByGroup(files: VolumeFiles): VolumeFiles {
   return new Map([...files].map(([path, { content, mode }]) => [path, { content, mode: mode | 0o440 }]))
 }

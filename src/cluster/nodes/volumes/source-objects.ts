@@ -1,7 +1,7 @@
 /**
- * ConfigMaps and Secrets of volumes. Each is read once for all pods that use it, and polled while it is in use, as the
- * agent of a node that runs one of those pods. Stale data is dropped, and the number of concurrent reads is limited,
- * because users decide how many objects their pods reference.
+ * ConfigMaps and Secrets that volumes use. Each object is read once for all pods that use it, and polled while it is in
+ * use. Requests authenticate as the agent of a node that runs one of those pods. Stale data is dropped. The number of
+ * concurrent reads is limited, because users decide how many objects their pods reference.
  */
 
 import type { ConfigMap } from '../../../api/kinds/core/config-map.ts'
@@ -19,14 +19,14 @@ export interface SourceName {
   readonly name: string
 }
 
-/** Data of an object, by key. Undefined if the object does not exist. */
+/** The data of an object, by key. Undefined if the object does not exist. */
 export type SourceData = ReadonlyMap<string, Buffer> | undefined
 
 interface Source {
   readonly name: SourceName
-  /** Keys of the pods that use the object, with the client for each. */
+  /** Keys of the pods that use the object, with the client of each pod's node. */
   readonly users: Map<string, Client>
-  /** Undefined if the data is too old to be used. */
+  /** The data of the object. Undefined if it is too old to be used. */
   data: Promise<SourceData> | undefined
   version: string
   isImmutable: boolean
@@ -41,13 +41,13 @@ export class SourceObjects {
   readonly #usedBy = new Map<string, Set<string>>()
   readonly #reads = new ReadLimit()
 
-  /** `pollMs` is the maximum age of the data. */
+  /** Creates the cache. `pollMs` is the maximum age of the data. */
   constructor(clock: TimerClock, pollMs: number) {
     this.#clock = clock
     this.#pollMs = pollMs
   }
 
-  /** Returns the data of the object, at most `pollMs` old, and registers the pod as a user. */
+  /** Returns the data of the object, which is at most `pollMs` old. Registers the pod as a user. */
   read(name: SourceName, podKey: string, client: Client): Promise<SourceData> {
     const key = `${name.plural}/${name.namespace}/${name.name}`
     const used = this.#usedBy.get(podKey) ?? new Set<string>()
@@ -60,7 +60,7 @@ export class SourceObjects {
     return this.#load(key, name, new Map([...(cachedSource?.users ?? []), [podKey, client]]))
   }
 
-  /** Removes the pod as a user of all objects. */
+  /** Removes the pod from the users of all objects. */
   release(podKey: string): void {
     for (const key of this.#usedBy.get(podKey) ?? []) {
       const source = this.#sources.get(key)
@@ -70,7 +70,7 @@ export class SourceObjects {
     this.#usedBy.delete(podKey)
   }
 
-  /** Reads the stale objects again, at most `max`. Returns the keys of pods whose objects have changed. */
+  /** Reads stale objects again, at most `max`. Returns the keys of pods whose objects have changed. */
   async poll(max: number): Promise<string[]> {
     const stale = [...this.#sources].filter(([, source]) => !this.#isFresh(source))
     for (const [, source] of stale) source.data = undefined
@@ -110,7 +110,7 @@ export class SourceObjects {
           pendingData.resolve(data)
         },
         (error: unknown) => {
-          // The next reader tries again.
+          // The read has failed, so the entry is removed. The next reader tries again.
           if (this.#sources.get(key) === source) this.#sources.delete(key)
           pendingData.reject(error)
         },

@@ -10,13 +10,13 @@ import { VolumeError } from './volume-error.ts'
 const mib = 1024 * 1024
 const maxPodBytes = 16 * mib
 const maxTotalBytes = 2048 * mib
-/** Fraction of the free space left for other programs. */
+/** Fraction of the free space that is left for other programs. */
 const reservedPart = 0.5
 const pageBytes = 4096
 
 interface PodCharge {
   total: number
-  /** Charged bytes by volume directory. */
+  /** Number of charged bytes by volume directory. */
   readonly volumes: Map<string, number>
 }
 
@@ -27,13 +27,14 @@ export class StorageQuota {
   #total = 0
   #limit: number | undefined
 
-  /** `directory` is on the file system to which the files are written. */
+  /** Creates the quota. `directory` is on the file system to which the files are written. */
   constructor(directory: string) {
     this.#directory = directory
   }
 
   /**
-   * Charges a pod for the files of one volume, replacing its earlier charge. Throws VolumeError if a limit is exceeded.
+   * Charges a pod for the files of one volume. This replaces the earlier charge for the volume. Throws VolumeError if a
+   * limit is exceeded.
    */
   charge(uid: string, volume: string, files: VolumeFiles): void {
     const pod = this.#pods.get(uid) ?? { total: 0, volumes: new Map<string, number>() }
@@ -59,7 +60,7 @@ export class StorageQuota {
   }
 }
 
-/** One page for the directory, and the pages of each file. */
+/** Returns the charged size of files: one page for the directory, and the pages of each file. */
 function bytesOf(files: VolumeFiles): number {
   let pages = 1
   for (const { content } of files.values()) pages += Math.max(1, Math.ceil(content.length / pageBytes))

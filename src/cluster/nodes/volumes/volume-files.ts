@@ -22,7 +22,7 @@ type Projection = NonNullable<Projected['sources']>[number]
 type DownwardItems = NonNullable<Volume['downwardAPI']>['items']
 type KeyItems = NonNullable<Volume['configMap']>['items']
 
-/** Returns undefined if the volume has no generated files. */
+/** Returns the files of a volume. Undefined if the volume has no generated files. */
 export async function volumeFiles(pod: Pod, volume: Volume, sources: FileSources): Promise<VolumeFiles | undefined> {
   const { configMap, secret, downwardAPI, projected } = volume
   if (configMap !== undefined)
@@ -105,8 +105,8 @@ async function projectedFiles(
 }
 
 /**
- * Returns the mode of a token file: 0600 if all containers run as one user or the pod has an fsGroup, else the default
- * mode. The group of the fsGroup gets read access later.
+ * Returns the mode of a token file: 0600 if all containers run as one user or the pod has an fsGroup, and otherwise the
+ * default mode. The group of the fsGroup gets read access later.
  */
 function tokenMode({ spec }: Pod, defaultMode: number): number {
   const { fsGroup } = spec?.securityContext ?? {}

@@ -1,6 +1,6 @@
 /**
- * All plugins, in the order of filters. The first filter that excludes a node provides the reason. Weights are those of
- * kube-scheduler 1.23 (v1beta3).
+ * All plugins, in the order of filters. The first filter that excludes a node provides the reason. The weights are the
+ * same as in kube-scheduler 1.23 (v1beta3).
  */
 import type { Plugin } from '../plugin.ts'
 import { interPodAffinity } from './inter-pod-affinity.ts'
@@ -16,7 +16,7 @@ export interface PluginArguments {
   readonly defaultConstraints?: DefaultConstraints
 }
 
-/** A plugin with the default weight of its score. 0 for plugins without a score. */
+/** A plugin with the default weight of its score. The weight is 0 for plugins without a score. */
 export interface WeightedPlugin {
   readonly plugin: Plugin
   readonly weight: number

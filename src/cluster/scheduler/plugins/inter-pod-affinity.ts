@@ -1,7 +1,7 @@
 /**
- * Affinity between Pods. A Pod may require or prefer to share a topology domain with other Pods or to be apart from
- * them, and existing Pods may require the same of it. A topology domain is a value of a node label, such as a host or a
- * zone.
+ * Affinity between Pods. A Pod may require or prefer to share a topology domain with other Pods or to be in a different
+ * one. Existing Pods may have the same requirements for the new Pod. A topology domain is a value of a node label, such
+ * as a host or a zone.
  */
 import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 import type { NodeInfo } from '../node-info.ts'
@@ -24,7 +24,7 @@ const apart: Refusal = { ...refusal("node(s) didn't match pod affinity rules"), 
 const tooNear = refusal("node(s) didn't match pod anti-affinity rules")
 const repelled = refusal("node(s) didn't satisfy existing pods anti-affinity rules")
 
-/** `hardWeight` is the score weight of existing Pods that require affinity to this one. */
+/** Creates the plugin. `hardWeight` is the score weight of existing Pods that require affinity to the new Pod. */
 export function interPodAffinity({ hardWeight = 1 }: { readonly hardWeight?: number } = {}): Plugin {
   return {
     name,
@@ -34,7 +34,7 @@ export function interPodAffinity({ hardWeight = 1 }: { readonly hardWeight?: num
   }
 }
 
-/** Counts by topology key and value. */
+/** Numbers of Pods by topology key and value. */
 class PlaceCounts {
   readonly #byKey = new Map<string, Map<string, number>>()
 
@@ -57,7 +57,7 @@ class PlaceCounts {
     return value === undefined ? 0 : (this.#byKey.get(key)?.get(value) ?? 0)
   }
 
-  /** Whether any topology domain of the node has a count. */
+  /** Whether a topology domain of the node has a count above zero. */
   hasAny(node: NodeInfo): boolean {
     for (const key of this.#byKey.keys()) if (this.at(key, node) > 0) return true
     return false
@@ -77,15 +77,15 @@ function addAll(counts: PlaceCounts, key: string, group: PodGroup): void {
 /** Number of terms of existing Pods after which the preparation yields. */
 const termsBetweenSteps = 64
 
-/** Counts for the required terms of the Pod, and of existing Pods that may repel it. */
+/** Counts for the required affinity terms of the Pod, and of existing Pods that may exclude it. */
 class Required {
   readonly #self: PodGroup
   readonly #sight: Sight
-  /** Pods whose anti-affinity repels this Pod. */
+  /** Counts of existing Pods whose anti-affinity excludes this Pod. */
   readonly #repelling = new PlaceCounts()
-  /** Pods to which this Pod requires affinity. */
+  /** Counts of existing Pods to which this Pod requires affinity. */
   readonly #matchCounts = new PlaceCounts()
-  /** Pods to which this Pod requires anti-affinity. */
+  /** Counts of existing Pods to which this Pod requires anti-affinity. */
   readonly #avoided = new PlaceCounts()
 
   constructor(self: PodGroup, sight: Sight) {
@@ -93,7 +93,7 @@ class Required {
     this.#sight = sight
   }
 
-  /** Must be completed before any other method is called. */
+  /** Counts the Pods. Must be completed before any other method is called. */
   *count(): Sliced<void> {
     const { groups, namespaceLabels } = this.#sight.cluster
     const { affinity, antiAffinity } = this.#self.terms
@@ -145,7 +145,10 @@ class Required {
         this.#matchCounts.add(topologyKey, node.label(topologyKey), by)
   }
 
-  /** The first Pod of a group with affinity to itself finds no other Pods and may run anywhere. */
+  /**
+   * Whether the node meets the required affinity. The first Pod of a group with affinity to itself finds no other Pods
+   * and may run anywhere.
+   */
   #isNearWanted(node: NodeInfo): boolean {
     const { affinity } = this.#self.terms
     if (affinity.length === 0) return true

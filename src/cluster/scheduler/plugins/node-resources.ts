@@ -1,6 +1,6 @@
 /**
- * Resource rules: the requests of a Pod must fit on its node. Preferred are nodes with fewer requests, with balanced
- * CPU and memory usage, or that already have the Pod's images.
+ * Resource rules. The requests of a Pod must fit on its node. The scores prefer nodes with fewer requests, nodes with
+ * balanced CPU and memory usage, and nodes that already have the Pod's images.
  */
 import { imageName, type NodeInfo } from '../node-info.ts'
 import { happened, maxScore, type Plugin, type Refusal } from '../plugin.ts'
@@ -14,7 +14,7 @@ export interface WeightedResource {
   readonly weight: number
 }
 
-/** Whether nodes with fewer or with more requests are preferred. */
+/** Whether to prefer nodes with fewer or with more requests. */
 export interface ScoringStrategy {
   readonly type: 'LeastAllocated' | 'MostAllocated'
   readonly resources: readonly WeightedResource[]
@@ -78,12 +78,12 @@ function usage(pod: PodInfo, node: NodeInfo, resource: string): { total: number;
   }
 }
 
-/** Returns a refusal that lists every insufficient resource, or undefined if all are sufficient. */
+/** Returns a refusal that lists every insufficient resource. Undefined if all resources are sufficient. */
 function shortage(pod: PodInfo, node: NodeInfo): Refusal | undefined {
   return fitsPlainly(pod, node) ? undefined : shortages(pod, node)
 }
 
-/** Fast path for most Pods and nodes: no extended resources are requested, and everything fits. */
+/** Whether a Pod that requests no extended resources fits on the node. This is a fast path for most Pods and nodes. */
 function fitsPlainly({ requests: { cpu, memory, ephemeralStorage, others } }: PodInfo, node: NodeInfo): boolean {
   const { allocatable, requested } = node
   return (

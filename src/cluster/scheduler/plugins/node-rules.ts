@@ -18,7 +18,7 @@ const unschedulable: Refusal = {
   isFinal: true,
 }
 
-/** Excludes unschedulable nodes, unless the Pod tolerates the corresponding taint. */
+/** Excludes nodes that are marked as unschedulable, unless the Pod tolerates the corresponding taint. */
 export const nodeUnschedulable: Plugin = {
   name: 'NodeUnschedulable',
   wokenBy: happened.nodeAdded | happened.nodeTaints,
@@ -66,7 +66,7 @@ export const taintToleration: Plugin = {
   },
 }
 
-/** Whether a taint keeps Pods away that do not tolerate it. */
+/** Whether a taint excludes Pods that do not tolerate it. */
 export function keepsAway({ effect }: Taint): boolean {
   return effect === 'NoSchedule' || effect === 'NoExecute'
 }
@@ -82,7 +82,7 @@ const noAffinity: Refusal = {
   isFinal: true,
 }
 
-/** Required and preferred node labels. */
+/** Applies the required and preferred node labels of a Pod. */
 export const nodeAffinity: Plugin = {
   name: 'NodeAffinity',
   wokenBy: happened.nodeAdded | happened.nodeLabels,
@@ -105,7 +105,7 @@ export const nodeAffinity: Plugin = {
   },
 }
 
-/** Returns a matcher for the Pod's required node labels, or undefined if it requires none. */
+/** Returns a matcher for the Pod's required node labels. Undefined if it requires none. */
 export function nodeMatcher({ spec }: Pick<PodInfo, 'spec'>): ((node: SelectableNode) => boolean) | undefined {
   const pairs = Object.entries(spec.nodeSelector ?? {})
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution

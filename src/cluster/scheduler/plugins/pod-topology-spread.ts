@@ -45,16 +45,16 @@ export interface SpreadConstraint {
   readonly matchLabelKeys?: readonly string[]
 }
 
-/** Constraints for Pods without their own: these, or the defaults of kube-scheduler. */
+/** The constraints for Pods that have none: these constraints, or the defaults of kube-scheduler. */
 export type DefaultConstraints = 'usual' | readonly SpreadConstraint[]
 
 interface Constraint {
   readonly key: string
   readonly maxSkew: number
-  /** With fewer topology domains than this, the least number of Pods counts as 0. */
+  /** Minimum number of topology domains. If there are fewer, the smallest number of Pods per domain counts as 0. */
   readonly minDomains: number
   readonly matcher: LabelMatcher | undefined
-  /** Whether a node counts according to the inclusion policies. Undefined if all nodes do. */
+  /** Returns whether a node counts according to the inclusion policies. Undefined if all nodes count. */
   readonly includes: NodeMatcher
 }
 
@@ -120,7 +120,7 @@ function* select(constraints: readonly SpreadConstraint[], pod: PodInfo, action:
   return selected
 }
 
-/** Returns the selector, with the Pod's own values of the labels in `matchLabelKeys`. */
+/** Returns the selector of a constraint. Adds the Pod's own values of the labels in `matchLabelKeys`. */
 function withLabelKeys({ labelSelector, matchLabelKeys = [] }: SpreadConstraint, { labels }: PodInfo) {
   const keys = matchLabelKeys.filter((key) => Object.hasOwn(labels, key))
   if (labelSelector === undefined || keys.length === 0) return labelSelector
@@ -128,7 +128,7 @@ function withLabelKeys({ labelSelector, matchLabelKeys = [] }: SpreadConstraint,
   return { ...labelSelector, matchExpressions: [...(labelSelector.matchExpressions ?? []), ...own] }
 }
 
-/** The nodes that count for a Pod, by the policies of a constraint. Equal policies share one matcher. */
+/** The nodes that count for a Pod according to the policies of a constraint. Equal policies share one matcher. */
 class NodeInclusion {
   readonly #suits: ReturnType<typeof nodeMatcher>
   readonly #tolerates: (node: NodeInfo) => boolean
@@ -153,7 +153,7 @@ type NodeMatcher = ((node: NodeInfo) => boolean) | undefined
 /** Number of nodes after which the preparation yields. */
 const nodesBetweenSteps = 64
 
-/** Returns the nodes that count: those that a constraint includes and that have the labels of all constraints. */
+/** Returns the nodes that count: nodes that a constraint includes and that have the labels of all constraints. */
 function* countedNodes(nodes: Iterable<NodeInfo>, keys: readonly string[], suits: NodeMatcher): Sliced<Set<NodeInfo>> {
   const counted = new Set<NodeInfo>()
   let checkedCount = 0
@@ -200,9 +200,9 @@ class ValueCounts {
 
 interface Row extends Constraint {
   readonly counts: ValueCounts
-  /** 1 if the constraint also counts the Pod itself. */
+  /** 1 if the constraint also counts the Pod itself, otherwise 0. */
   readonly own: number
-  /** Nodes whose Pods count. Undefined means all nodes with the label. */
+  /** The nodes whose Pods count. Undefined means all nodes with the label. */
   readonly counted: ReadonlySet<NodeInfo> | undefined
 }
 
@@ -279,7 +279,7 @@ function* countByNode(
   }
 }
 
-/** Returns the groups of placed Pods in the namespace that a constraint counts. */
+/** Returns the groups of existing Pods in the namespace that a constraint counts. */
 function* alike(
   { namespace }: PodInfo,
   matcher: LabelMatcher | undefined,
@@ -340,7 +340,7 @@ function* countOnNodes(groups: readonly PodGroup[]): Sliced<Map<NodeInfo, number
 
 interface Selection {
   readonly key: string
-  /** Nodes whose Pods count. Undefined means all nodes. */
+  /** The nodes whose Pods count. Undefined means all nodes. */
   readonly counted: ReadonlySet<NodeInfo> | undefined
 }
 
@@ -352,9 +352,12 @@ function* addGroups(counts: ValueCounts, groups: readonly PodGroup[], { key, cou
   }
 }
 
-/** Scores nodes: fewer matching Pods in the same topology domain are better. Keys with more domains weigh more. */
+/**
+ * Scores nodes: the fewer matching Pods are in the same topology domain, the better. Keys with more domains have a
+ * higher weight.
+ */
 class Spread {
-  /** Nodes with the labels of all constraints. Undefined if no labels are required. */
+  /** The nodes with the labels of all constraints. Undefined if no labels are required. */
   readonly #candidates: ReadonlySet<NodeInfo> | undefined
   readonly #rows: readonly ScoreRow[]
 

@@ -8,7 +8,7 @@ import { claimsOf, VolumeChooser } from '../pod-volumes.ts'
 
 const { nodeAdded, nodeLabels, podGone, claimChanged, volumeChanged, classChanged, csiNodeChanged } = happened
 
-/** The volumes of a Pod must be accessible from the node, or available for binding or provisioning there. */
+/** Excludes nodes from which a volume of the Pod is neither accessible nor available for binding or provisioning. */
 export const volumeBinding: Plugin = {
   name: 'VolumeBinding',
   wokenBy: nodeAdded | nodeLabels | claimChanged | volumeChanged | classChanged | csiNodeChanged,
@@ -32,7 +32,7 @@ const otherZone: Refusal = {
   isFinal: true,
 }
 
-/** A volume whose labels name a zone or region can be used only there. */
+/** Excludes nodes outside the zone or region that the labels of a volume name. */
 export const volumeZone: Plugin = {
   name: 'VolumeZone',
   wokenBy: nodeAdded | nodeLabels | claimChanged | volumeChanged | classChanged,
@@ -125,7 +125,7 @@ const diskTaken: Refusal = {
 
 type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]
 
-/** A disk that Pods reference directly can be used by only one Pod per node, unless all use it read-only. */
+/** Allows only one Pod per node to use a disk that Pods reference directly, unless all of them use it read-only. */
 export const volumeRestrictions: Plugin = {
   name: 'VolumeRestrictions',
   wokenBy: podGone | claimChanged,

@@ -1,7 +1,7 @@
 /**
  * Ensures one pod on every eligible node: finds nodes without a pod, and surplus pods. Pods on ineligible nodes are
- * deleted, and failed pods are deleted after a backoff. Of several pods on a node, the oldest is kept, or with a surge
- * the oldest of each template.
+ * deleted, and failed pods are deleted after a backoff. If a node has several pods, the oldest is kept. With a surge,
+ * the oldest of each template is kept.
  */
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import { isAvailable, isReady, isTerminating } from '../pod-state.ts'
@@ -9,12 +9,15 @@ import type { DaemonStep } from './parts.ts'
 import type { Fitness } from './placement.ts'
 import { isUpdated, type Moves } from './pod-writes.ts'
 
-/** Pods to create and delete, and the milliseconds until failed pods are checked again. */
+/** Pods to create and to delete, and the milliseconds until failed pods are checked again. */
 export interface CoverageMoves extends Moves {
   readonly againMs: number | undefined
 }
 
-/** `surge` decides whether a pod of an old template may run next to the new one. */
+/**
+ * Returns the pods to create and to delete. `surge` determines whether a pod of an old template may run next to a new
+ * pod.
+ */
 export function coverageMoves(step: DaemonStep, { surge }: Pick<OnNode, 'surge'>): CoverageMoves {
   const lacking: string[] = []
   const surplus: Pod[] = []
@@ -24,7 +27,8 @@ export function coverageMoves(step: DaemonStep, { surge }: Pick<OnNode, 'surge'>
     if (pods === undefined && fitness.shouldRun) lacking.push(node)
     if (pods !== undefined) surplus.push(...surplusOn(step, { node, fitness, pods, surge, pauses }))
   }
-  // Unscheduled pods wait for a node that no longer exists.
+  // Pods that are not scheduled yet and are meant for a node that no longer exists would wait forever, so they are
+  // surplus.
   for (const [node, pods] of step.byNode)
     if (!step.nodes.has(node)) surplus.push(...pods.filter((pod) => !isTerminating(pod) && !pod.spec?.nodeName))
   return { lacking, surplus, againMs: pauses.length === 0 ? undefined : Math.min(...pauses) }

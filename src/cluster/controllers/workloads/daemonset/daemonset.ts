@@ -1,7 +1,7 @@
 /**
  * Runs one pod of each DaemonSet on every eligible node. A step creates missing pods and deletes surplus pods. If there
- * are none, it continues the rolling update. Then it writes the status. No pods are written until the informer has
- * delivered all earlier writes.
+ * are none, it continues the rolling update. At its end, the step writes the status. No pods are written until the
+ * informer has delivered all earlier writes.
  */
 
 import { sameJson } from '../../../../api/json/json.ts'
@@ -49,7 +49,7 @@ export function daemonSetLoop(parts: DaemonSetParts): Loop {
       }),
       fromPods({ pods, ownerKind, expectations, adopters: (pod) => selecting.of(pod) }),
       fromNodes(parts),
-      // Revisions are only looked up; changes to them trigger no reconciliation.
+      // Revisions are only looked up. Their changes trigger no reconciliation.
       fromInformer(revisions, () => []),
     ],
     reconcile: async (key, signal) => {
@@ -86,7 +86,7 @@ interface Context {
 async function reconcile(state: DaemonSetState, set: DaemonSet, context: Context): Promise<StepOutcome> {
   const { signal } = context
   const history = await historyOf(state, set, context)
-  // Read before the pods: a write delivered in between may be missing from the list.
+  // Must be read before the pods: a write that is delivered in between may be missing from the list of pods.
   const expectedMs = state.expectations.waitMs(set.metadata.uid ?? '')
   const pods = await claimedPods(state, set, context)
   const step: DaemonStep = {
@@ -105,7 +105,9 @@ async function reconcile(state: DaemonSetState, set: DaemonSet, context: Context
   return lookAgain(expectedMs, outcome.againMs, nextAvailableMs(pods, minReadySeconds, state.clock.now()))
 }
 
-/** Creates and deletes pods to cover all nodes. If nothing is missing or surplus, continues the update. */
+/**
+ * Creates and deletes pods so that every eligible node has one. If no pod is missing or surplus, continues the update.
+ */
 async function moves(step: DaemonStep): Promise<{ readonly againMs?: number; readonly error?: unknown }> {
   const rolls = step.set.spec?.updateStrategy?.type !== 'OnDelete'
   const limits = limitsOf(step)
@@ -126,7 +128,7 @@ function nodesFor({ nodes, vendor }: DaemonSetState, set: DaemonSet): Map<string
   return new Map([...nodes.objects()].map((node) => [node.metadata.name ?? '', fitnessOf(node)]))
 }
 
-/** Ignores pods without a target node, which are left to be deleted by others. */
+/** Returns the pods by node, in order. Ignores pods without a target node, which other controllers delete. */
 function sortedByNode(pods: readonly Pod[]): Map<string, Pod[]> {
   const placed = pods.filter((pod) => targetNode(pod) !== undefined)
   const byNode = Map.groupBy(placed, (pod) => targetNode(pod)!)

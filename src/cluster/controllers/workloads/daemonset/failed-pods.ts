@@ -1,6 +1,6 @@
 /**
- * Backoff for deleting the failed pod of a node, so that a new one is tried. It doubles from one second up to 15
- * minutes, and is reset after 30 minutes without a failure.
+ * Backoff for deleting the failed pod of a node, after which a new pod is created. The backoff doubles from one second
+ * up to 15 minutes, and is reset after 30 minutes without a failure.
  */
 import type { Clock } from '../../../../base/time/clock.ts'
 
@@ -15,7 +15,10 @@ export class FailedPods {
     this.#clock = clock
   }
 
-  /** Returns 0 if a failed pod may be deleted now, and records that. Otherwise returns the remaining milliseconds. */
+  /**
+   * Returns 0 if a failed pod may be deleted now, and records the deletion. Otherwise returns the remaining
+   * milliseconds.
+   */
   attempt(key: string): number {
     const now = this.#clock.monotonic()
     const last = this.#pauses.get(key)
@@ -27,7 +30,7 @@ export class FailedPods {
     return 0
   }
 
-  /** Entries are ordered by their last attempt. */
+  /** Removes old entries. Entries are ordered by their last attempt. */
   #forgetOld(now: number): void {
     for (const [key, { at }] of this.#pauses) {
       if (now - at <= 2 * maxBackoffMs) return

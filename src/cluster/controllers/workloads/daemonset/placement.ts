@@ -57,7 +57,7 @@ export function daemonTolerations(vendor: Vendor, { tolerations = [], hostNetwor
   return [...tolerations.filter((each) => !isReplaced(each)), ...own]
 }
 
-/** Returns an affinity that allows only this node. */
+/** Returns an affinity to exactly this node. */
 export function affinityToNode(affinity: PodSpec['affinity'], node: string): NonNullable<PodSpec['affinity']> {
   const matchFields = [{ key: 'metadata.name', operator: 'In', values: [node] }]
   const required = { nodeSelectorTerms: [{ matchFields }] }

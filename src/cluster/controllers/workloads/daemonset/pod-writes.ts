@@ -6,7 +6,7 @@ import { createPod, deletePod, isNamespaceEnding, PodGoneError, podFromTemplate 
 import type { DaemonStep } from './parts.ts'
 import { affinityToNode, daemonTolerations } from './placement.ts'
 
-/** Label of a pod that contains the hash of its template. */
+/** Key of the pod label that contains the hash of the template. */
 export const hashLabel = 'controller-revision-hash'
 const generationLabel = 'pod-template-generation'
 const generationKey = 'deprecated.daemonset.template.generation'

@@ -1,6 +1,7 @@
 /**
  * Rolling update of a DaemonSet. Without maxSurge, pods of old templates are deleted within the limit of
- * maxUnavailable. With maxSurge, new pods are created first. Pods that are unavailable anyway are replaced at once.
+ * maxUnavailable. With maxSurge, new pods are created first. Pods that are already unavailable are replaced
+ * immediately.
  */
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import { absoluteNumber } from '../percentages.ts'
@@ -15,8 +16,8 @@ interface Limits {
 }
 
 /**
- * Percentages refer to the nodes that should run a pod and are rounded up. If both limits are 0, one pod may be
- * unavailable.
+ * Returns the limits of an update. Percentages refer to the nodes that should run a pod, and are rounded up. If both
+ * limits are 0, one pod may be unavailable.
  */
 export function limitsOf({ set, nodes }: DaemonStep): Limits {
   const desiredNodes = [...nodes.values()].filter(({ shouldRun }) => shouldRun).length
@@ -30,7 +31,7 @@ export function rollingMoves(step: DaemonStep, { maxSurge, maxUnavailable }: Lim
   return maxSurge === 0 ? replacingMoves(step, maxUnavailable) : surgingMoves(step, maxSurge)
 }
 
-/** Pods of one node, split by new and old templates. */
+/** The pods of one node, split by new and old templates. */
 interface OnNode {
   readonly node: string
   readonly fresh: readonly Pod[]
@@ -52,7 +53,9 @@ function isWell({ set, state }: DaemonStep, pod: Pod): boolean {
   return isAvailable(pod, set.spec?.minReadySeconds ?? 0, state.clock.now())
 }
 
-/** A node without exactly one pod counts as unavailable. Coverage handles it. */
+/**
+ * Returns the pods to replace. A node without exactly one pod counts as unavailable. `coverage.ts` handles such nodes.
+ */
 function replacingMoves(step: DaemonStep, maxUnavailable: number): Moves {
   const unwell: Pod[] = []
   const candidates: Pod[] = []

@@ -1,4 +1,4 @@
-/** Computes the status of a DaemonSet: numbers of nodes that run, and should run, its pod. */
+/** Computes the status of a DaemonSet: the numbers of nodes that run its pod and that should run it. */
 
 import type { DaemonSet } from '../../../../api/kinds/apps/daemon-set.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
@@ -8,7 +8,7 @@ import { sameStatus } from '../same-status.ts'
 import type { DaemonStep } from './parts.ts'
 import { isUpdated } from './pod-writes.ts'
 
-/** Writes the status. The generation counts as observed only after all earlier writes have been seen. */
+/** Writes the status. The generation counts as observed only after all earlier writes have been observed. */
 export async function writeStatus(
   step: DaemonStep,
   { isObserved, collisions }: { readonly isObserved: boolean; readonly collisions: number | undefined },
@@ -25,7 +25,7 @@ export async function writeStatus(
   await ignoreNotFound(state.client.update(kinds.DaemonSet, { ...set, status }, { subresource: 'status', signal }))
 }
 
-/** Only the first pod of each node is counted. */
+/** Counts the nodes. Considers only the first pod of each node. */
 function countNodes(step: DaemonStep) {
   const { minReadySeconds = 0 } = step.set.spec ?? {}
   const now = step.state.clock.now()

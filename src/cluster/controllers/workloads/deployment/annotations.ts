@@ -8,17 +8,17 @@ import { type Vendor, vendorKey } from '../../../../api/model/vendor.ts'
 
 type Annotations = { readonly [key: string]: string }
 
-/** Maximum length of the revision history of a ReplicaSet, in characters. */
+/** Maximum length in characters of the revision history in a ReplicaSet's annotation. */
 const maxHistory = 2000
 
-/** Requests a rollback to a revision. Clients of an old API version set it. */
+/** Key of the annotation that requests a rollback to a revision. Clients of an old API version set it. */
 export const rollbackKey = 'deprecated.deployment.rollback.to'
 
 const keyOf = (vendor: Vendor, name: string) => vendorKey(vendor, name, 'deployment')
 
 export const revisionKey = (vendor: Vendor): string => keyOf(vendor, 'revision')
 
-/** Returns the revision number (64 bits), or 0 if there is none. */
+/** Returns the revision number (64 bits). 0 if there is none. */
 export function revisionOf(vendor: Vendor, { metadata: { annotations = {} } }: ReplicaSet): bigint {
   return readRevision(annotations[revisionKey(vendor)]) ?? 0n
 }
@@ -32,17 +32,20 @@ export function byRevision(vendor: Vendor): (a: ReplicaSet, b: ReplicaSet) => nu
   }
 }
 
-/** Returns undefined if the text is not a number. */
+/** Parses a revision number. Returns undefined if the text is not a number. */
 export function readRevision(text: string | undefined): bigint | undefined {
   return text !== undefined && /^\d{1,19}$/.test(text) ? BigInt(text) : undefined
 }
 
-/** Returns the Deployment's replicas when this ReplicaSet was last scaled, or undefined if not recorded. */
+/**
+ * Returns the number of replicas of the Deployment when this ReplicaSet was last scaled. Undefined if it was not
+ * recorded.
+ */
 export function desiredNoted(vendor: Vendor, { metadata }: ReplicaSet): number | undefined {
   return wholeNumber(metadata.annotations?.[keyOf(vendor, 'desired-replicas')])
 }
 
-/** Returns the maximum number of pods at that time, or undefined if not recorded. */
+/** Returns the maximum number of pods at that time. Undefined if it was not recorded. */
 export function maxNoted(vendor: Vendor, { metadata }: ReplicaSet): number | undefined {
   return wholeNumber(metadata.annotations?.[keyOf(vendor, 'max-replicas')])
 }
@@ -81,7 +84,7 @@ export function withRevision(
   const copied = { ...set.metadata.annotations, ...copiedOf(vendor, deployment.metadata.annotations) }
   const before = copied[revisionKey(vendor)]
   const number = before === undefined || before === '' ? 0n : readRevision(before)
-  // Keeps a revision number that a user made unreadable.
+  // The annotation is not a number, because a user changed it. It is kept.
   if (number === undefined || number >= revision) return withAnnotations(set, copied)
   const historyKey = keyOf(vendor, 'revision-history')
   const history = before === undefined ? {} : { [historyKey]: longerHistory(copied[historyKey], before) }

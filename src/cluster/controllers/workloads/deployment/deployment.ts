@@ -1,10 +1,10 @@
 /**
  * Rolls out Deployments. Each template has one ReplicaSet. The ReplicaSet of the current template is scaled up while
- * the others are scaled down. A step does the next part of the rollout, or scales, pauses or rolls back, and writes the
- * status. Changes of the ReplicaSets trigger the next step.
+ * the others are scaled down. A step continues the rollout, or scales, pauses or rolls back the Deployment, and writes
+ * the status. Changes of the ReplicaSets trigger the next step.
  *
  * Every write requires the resourceVersion on which the decision was based, so a step with stale data changes nothing.
- * The name of a new ReplicaSet depends on its template, so a repeated create finds the first one.
+ * The name of a new ReplicaSet depends on its template, so a repeated create finds the existing ReplicaSet.
  */
 
 import type { Deployment } from '../../../../api/kinds/apps/deployment.ts'
@@ -58,7 +58,10 @@ function fromReplicaSets(parts: DeploymentParts, selecting: SelectingOwners<Depl
   })
 }
 
-/** Deployments with the Recreate strategy wait until the pods of old templates are deleted. */
+/**
+ * The deletion of a pod triggers Deployments with the Recreate strategy, which wait until all pods of old templates are
+ * deleted.
+ */
 function fromLastPods({ pods, replicaSets, deployments }: DeploymentParts): Source {
   const ownerOf = (pod: Pod): string[] => {
     const name = controllerKey(pod, { group: 'apps', kind: 'ReplicaSet' })
@@ -87,7 +90,7 @@ async function claimedSets(
   )
 }
 
-/** Returns the milliseconds until the next check, or undefined to wait for a change. */
+/** Runs one step. Returns the milliseconds until the next check, or undefined to wait for a change. */
 async function step(rollout: Rollout, all: readonly ReplicaSet[]): Promise<number | undefined> {
   if (rollout.deployment.metadata.deletionTimestamp !== undefined)
     return void (await syncCounts(rollout, sortOut(rollout.deployment, all)))

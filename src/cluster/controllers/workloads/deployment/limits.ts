@@ -5,12 +5,12 @@ import { absoluteNumber } from '../percentages.ts'
 
 export const replicasOf = ({ spec }: ReplicaSet): number => spec?.replicas ?? 1
 
-/** Returns the total desired replicas. */
+/** Returns the total number of desired replicas. */
 export function wantedIn(sets: readonly ReplicaSet[]): number {
   return sets.reduce((sum, set) => sum + replicasOf(set), 0)
 }
 
-/** Returns the total existing pods. */
+/** Returns the total number of existing pods. */
 export function presentIn(sets: readonly ReplicaSet[]): number {
   return sets.reduce((sum, { status }) => sum + (status?.replicas ?? 0), 0)
 }
@@ -20,14 +20,14 @@ export function availableIn(sets: readonly ReplicaSet[]): number {
 }
 
 /**
- * Returns the total of existing or desired pods, whichever is greater for each ReplicaSet. After a scale-down, pods
- * remain until the ReplicaSet's own loop has deleted them.
+ * Returns the total number of pods. Each ReplicaSet counts with its existing or its desired pods, whichever is greater.
+ * After a scale-down, pods remain until the ReplicaSet's own loop has deleted them.
  */
 function heldBy(sets: readonly ReplicaSet[]): number {
   return sets.reduce((sum, set) => sum + Math.max(replicasOf(set), set.status?.replicas ?? 0), 0)
 }
 
-/** Returns the number of available pods that remain. After a scale-down, this is at most the new size. */
+/** Returns the number of available pods that will remain. After a scale-down, this is at most the new size. */
 export function stayAvailable(set: ReplicaSet): number {
   return Math.min(replicasOf(set), set.status?.availableReplicas ?? 0)
 }
@@ -48,8 +48,8 @@ export function maxUnavailable(deployment: Deployment): number {
 }
 
 /**
- * Resolves percentages of the replicas. Surge is rounded up, unavailable is rounded down. If both are 0, one pod may be
- * unavailable.
+ * Converts percentages to numbers of replicas. Surge is rounded up, unavailable is rounded down. If both are 0, one pod
+ * may be unavailable.
  */
 function fenceposts({ spec = {} }: Deployment): { readonly surge: number; readonly unavailable: number } {
   const { replicas = 1, strategy } = spec

@@ -40,7 +40,7 @@ export function progressing({ status }: Deployment): DeploymentCondition | undef
   return findCondition(status?.conditions, 'Progressing')
 }
 
-/** One Deployment in one step. Each write replaces `deployment` with the server's response. */
+/** The rollout of one Deployment in one step. Each write replaces `deployment` with the server's response. */
 export class Rollout {
   deployment: Deployment
   readonly parts: DeploymentParts
@@ -60,7 +60,7 @@ export class Rollout {
     return this.deployment.spec?.replicas ?? 1
   }
 
-  /** Writes the status and changed annotations. */
+  /** Writes the status, and the annotations if they have changed. */
   async writeStatus(change: Partial<Pick<Deployment, 'metadata' | 'status'>>): Promise<void> {
     const next = { ...this.deployment, ...change }
     this.deployment = await this.parts.client.update(kinds.Deployment, next, {

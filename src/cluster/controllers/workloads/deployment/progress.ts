@@ -97,7 +97,7 @@ function countedStatus(rollout: Rollout, sets: Sets): DeploymentStatus {
   }
 }
 
-/** Sums the terminating pods if all ReplicaSets report them. */
+/** Returns the sum of the terminating pods if all ReplicaSets report their number. */
 function terminatingIn(all: readonly ReplicaSet[]): { terminatingReplicas?: number } {
   const counts = all.map(({ status }) => status?.terminatingReplicas)
   if (!counts.every((count) => count !== undefined)) return {}
@@ -116,7 +116,7 @@ function withProgress(rollout: Rollout, { present }: Sets, next: DeploymentStatu
   if (isComplete(deployment, next))
     return withCondition(conditions, conditionFor('True', complete, 'has successfully progressed.'))
   if (hasProgressed(deployment.status ?? {}, next)) {
-    // Rewrites the condition to update its time, from which the deadline counts.
+    // The condition is written again to update its time, from which the deadline counts.
     const condition = conditionFor('True', 'ReplicaSetUpdated', 'is progressing.')
     const since = progressCondition?.status === 'True' ? progressCondition.lastTransitionTime : undefined
     const others = withoutCondition(conditions, 'Progressing')
@@ -151,11 +151,11 @@ function deadlineInMs(rollout: Rollout, next: DeploymentStatus): number | undefi
   if (!hasDeadline(rollout.deployment) || progressCondition === undefined || progressCondition.reason === timedOut)
     return undefined
   if (isComplete(rollout.deployment, next) || progressCondition.reason === complete) return undefined
-  // Times have a precision of one second, so the deadline has certainly passed one second later.
+  // Times have a precision of one second, so one more second ensures that the deadline has passed.
   return Math.max(0, deadlineOf(rollout, progressCondition) - rollout.parts.clock.now()) + 1000
 }
 
-/** Copies the ReplicaFailure condition of the current ReplicaSet, or of any other one. */
+/** Copies the ReplicaFailure condition of the current ReplicaSet, or otherwise of another one. */
 function withFailure(conditions: DeploymentCondition[], { present, old }: Sets): DeploymentCondition[] {
   const failureOf = ({ status }: ReplicaSet) => findCondition(status?.conditions, 'ReplicaFailure')
   const failure = (present && failureOf(present)) ?? old.map(failureOf).find((each) => each !== undefined)

@@ -19,7 +19,7 @@ export async function recreate(rollout: Rollout, all: readonly ReplicaSet[]): Pr
   return await syncProgress(rollout, { ...sets, present })
 }
 
-/** Whether a pod of an old template may still run. Terminating pods do. */
+/** Whether a pod of an old template may still be running. Terminating pods count as running. */
 function hasOldPods({ parts }: Rollout, old: readonly ReplicaSet[]): boolean {
   const pods = byController(parts.pods)
   const mayRun = ({ metadata: { namespace = '', uid = '' } }: ReplicaSet) =>

@@ -1,4 +1,7 @@
-/** The ReplicaSets of a Deployment: finds or creates that of the current template, and sorts out old ones. */
+/**
+ * The ReplicaSets of a Deployment. Finds or creates the ReplicaSet of the current template, and separates it from old
+ * ones.
+ */
 
 import { sameJson } from '../../../../api/json/json.ts'
 import type { Deployment } from '../../../../api/kinds/apps/deployment.ts'
@@ -16,12 +19,12 @@ import { revisionKey, revisionOf, withReplicasNoted, withRevision } from './anno
 import { maxSurge, newSize, replicasOf } from './limits.ts'
 import { type DeploymentStatus, hasDeadline, progressing, type Rollout } from './parts.ts'
 
-/** Label that distinguishes the pods of different templates of a Deployment. */
+/** Key of the label that distinguishes the pods of different templates of a Deployment. */
 const hashLabel = 'pod-template-hash'
 
 /** The ReplicaSets of a Deployment, split by template. */
 export interface Sets {
-  /** ReplicaSet of the current template, if it exists. */
+  /** ReplicaSet of the current template. Undefined if it does not exist. */
   readonly present: ReplicaSet | undefined
   /** All other ReplicaSets, oldest first. */
   readonly old: readonly ReplicaSet[]
@@ -36,7 +39,7 @@ export function active(sets: readonly ReplicaSet[]): ReplicaSet[] {
   return sets.filter((set) => replicasOf(set) > 0)
 }
 
-/** If several ReplicaSets have the current template, the oldest one counts as current. */
+/** Splits ReplicaSets by template. If several have the current template, the oldest of them counts as current. */
 export function sortOut({ spec }: Deployment, sets: readonly ReplicaSet[]): Sets {
   const oldestFirst = sets.toSorted(byAge)
   const present = oldestFirst.find((set) => sameTemplate(set.spec?.template, spec?.template))
@@ -51,7 +54,7 @@ export function byAge({ metadata: a }: ReplicaSet, { metadata: b }: ReplicaSet):
   return (a.name ?? '') < (b.name ?? '') ? -1 : 1
 }
 
-/** Whether two templates create the same pods. Ignores the hash label that ReplicaSets add. */
+/** Whether two templates create the same pods. Ignores the hash label, which ReplicaSets add. */
 export function sameTemplate(a: PodTemplateSpec | undefined, b: PodTemplateSpec | undefined): boolean {
   return sameJson(withoutHash(a), withoutHash(b))
 }
@@ -61,7 +64,10 @@ export function withoutHash(template: PodTemplateSpec | undefined): PodTemplateS
   return { ...template, metadata: { ...template?.metadata, labels } }
 }
 
-/** Updates revision and annotations of the current ReplicaSet. Creates the ReplicaSet if `create` is set. */
+/**
+ * Updates the revision and the annotations of the current ReplicaSet. If `create` is set, creates the ReplicaSet if it
+ * is missing.
+ */
 export async function syncPresent(
   rollout: Rollout,
   all: readonly ReplicaSet[],
@@ -91,7 +97,7 @@ async function updatePresent(rollout: Rollout, present: ReplicaSet, revision: bi
   return present
 }
 
-/** Records the revision on the Deployment, and a change of the Progressing condition. */
+/** Records the revision in the Deployment, together with a change of the Progressing condition. */
 async function noteRevision(
   rollout: Rollout,
   revision: string,
@@ -144,8 +150,8 @@ async function createPresent(
 }
 
 /**
- * Returns the ReplicaSet of that name if it is the desired one. Otherwise increments the collision count, so that the
- * next attempt uses another name.
+ * Returns the existing ReplicaSet with this name if it has the desired template. Otherwise increments the collision
+ * count, so that the next attempt uses another name.
  */
 async function resolveCollision(rollout: Rollout, draft: ReplicaSet, error: StatusError): Promise<ReplicaSet> {
   const { deployment, parts, signal } = rollout

@@ -11,7 +11,7 @@ import { annotationsAfterRollback, byRevision, readRevision, revisionOf, rollbac
 import type { Rollout } from './parts.ts'
 import { allOf, sameTemplate, syncPresent, withoutHash } from './replica-sets.ts'
 
-/** Returns the requested revision, where 0 means the previous one. Undefined if there is no valid request. */
+/** Returns the requested revision. 0 means the previous one. Undefined if there is no valid request. */
 export function rollbackTo({ metadata }: Deployment): bigint | undefined {
   return readRevision(metadata.annotations?.[rollbackKey])
 }
@@ -28,13 +28,13 @@ export async function rollBack(rollout: Rollout, all: readonly ReplicaSet[]): Pr
   await writeTemplate(rollout, revision === 0n ? undefined : set)
 }
 
-/** Returns the second-highest revision, or 0 if there is none. */
+/** Returns the second-highest revision. 0 if there is none. */
 function lastRevision(vendor: Vendor, sets: readonly ReplicaSet[]): bigint {
   const before = sets.toSorted(byRevision(vendor)).at(-2)
   return before === undefined ? 0n : revisionOf(vendor, before)
 }
 
-/** Removes the annotation, and applies the template of the ReplicaSet if there is one. */
+/** Removes the annotation. If there is a ReplicaSet, also applies its template. */
 async function writeTemplate(rollout: Rollout, set: ReplicaSet | undefined): Promise<void> {
   const { deployment, parts, name } = rollout
   const next = set === undefined ? deployment : returned(rollout, set)

@@ -1,7 +1,7 @@
 /**
  * The RollingUpdate strategy. The new ReplicaSet is scaled up within maxSurge, then old ones are scaled down within
- * maxUnavailable, unavailable pods first. Each step does one of the two, and the change of a ReplicaSet triggers the
- * next step.
+ * maxUnavailable, unavailable pods first. Each step performs one of these two actions, and the resulting change of a
+ * ReplicaSet triggers the next step.
  */
 import type { ReplicaSet } from '../../../../api/kinds/apps/replica-set.ts'
 import { cleanUp } from './cleanup.ts'
@@ -20,7 +20,7 @@ export async function rollOut(rollout: Rollout, all: readonly ReplicaSet[]): Pro
   return await syncProgress(rollout, sets)
 }
 
-/** Returns the ReplicaSets after scaling up, or undefined if the current one already has the allowed size. */
+/** Scales up the current ReplicaSet and returns all ReplicaSets. Undefined if it already has the allowed size. */
 async function growPresent(rollout: Rollout, sets: Sets): Promise<Sets | undefined> {
   const { present } = sets
   if (present === undefined || replicasOf(present) === rollout.replicas) return undefined
@@ -30,7 +30,7 @@ async function growPresent(rollout: Rollout, sets: Sets): Promise<Sets | undefin
   return scaled === present ? undefined : { ...sets, present: scaled }
 }
 
-/** Returns the ReplicaSets after scaling down, or undefined if no old pod may be removed now. */
+/** Scales down old ReplicaSets and returns all ReplicaSets. Undefined if no old pod may be removed now. */
 async function shrinkOld(rollout: Rollout, sets: Sets): Promise<Sets | undefined> {
   const { present } = sets
   const old = active(sets.old)

@@ -1,6 +1,6 @@
 /**
- * Scales a Deployment whose number of replicas changed. During a rollout, the difference is spread over all ReplicaSets
- * with pods in proportion to their sizes, which keeps the risk of the rollout unchanged.
+ * Scales a Deployment whose number of replicas changed. During a rollout, the difference is distributed over all
+ * ReplicaSets with pods in proportion to their sizes. The proportion of new pods therefore stays the same.
  */
 import type { ReplicaSet } from '../../../../api/kinds/apps/replica-set.ts'
 import { desiredNoted, maxNoted, rollbackKey } from './annotations.ts'
@@ -10,7 +10,7 @@ import type { Rollout } from './parts.ts'
 import { syncCounts } from './progress.ts'
 import { active, allOf, byAge, type Sets, syncPresent } from './replica-sets.ts'
 
-/** Whether the replicas differ from those recorded when a ReplicaSet with pods was last scaled. */
+/** Whether the number of replicas differs from the number recorded when a ReplicaSet with pods was last scaled. */
 export function isScaled({ parts, replicas }: Rollout, all: readonly ReplicaSet[]): boolean {
   return active(all).some((set) => {
     const noted = desiredNoted(parts.vendor, set)
@@ -42,8 +42,8 @@ async function scaleSets(rollout: Rollout, sets: Sets): Promise<Sets> {
 }
 
 /**
- * Returns the only ReplicaSet with pods. If none has pods, returns the current or else the latest one. Undefined if
- * several have pods.
+ * Returns the only ReplicaSet that has pods. If none has pods, returns the current or otherwise the latest one.
+ * Undefined if several have pods.
  */
 function activeOrLatest(sets: Sets): ReplicaSet | undefined {
   const running = active(allOf(sets))
@@ -51,7 +51,7 @@ function activeOrLatest(sets: Sets): ReplicaSet | undefined {
   return running[0] ?? sets.present ?? sets.old.toSorted(byAge).at(-1)
 }
 
-/** Whether the current ReplicaSet has all desired pods and they are available. */
+/** Whether the current ReplicaSet has all desired pods and all of them are available. */
 function isSaturated({ parts, replicas }: Rollout, { present }: Sets): boolean {
   return (
     present !== undefined &&
@@ -61,7 +61,7 @@ function isSaturated({ parts, replicas }: Rollout, { present }: Sets): boolean {
   )
 }
 
-/** Returns the sizes after spreading the difference. The largest ReplicaSet gets the remainder from rounding. */
+/** Returns the sizes after distributing the difference. The largest ReplicaSet gets the remainder from rounding. */
 function proportions(rollout: Rollout, running: readonly ReplicaSet[]): [ReplicaSet, number][] {
   const maxTotal = rollout.replicas > 0 ? rollout.replicas + maxSurge(rollout.deployment) : 0
   const difference = maxTotal - wantedIn(running)

@@ -1,7 +1,7 @@
 /**
  * The retention policy of a StatefulSet's claims. The owner of a claim decides when the garbage collector deletes it:
  * the set (`whenDeleted: Delete`), or a pod that is scaled away (`whenScaled: Delete`). A claim without these owners is
- * retained. A claim that another controller owns is left alone.
+ * retained. A claim that another controller owns is left unchanged.
  */
 import type { StatefulSet } from '../../../../api/kinds/apps/stateful-set.ts'
 import type { PersistentVolumeClaim } from '../../../../api/kinds/core/persistent-volume-claim.ts'
@@ -21,7 +21,7 @@ interface Member {
   readonly isSurplus: boolean
 }
 
-/** Sets the owners of a pod's claims as the policy demands. Without a policy, claims stay as they are. */
+/** Sets the owners of a pod's claims as the policy requires. Without a policy, claims are left unchanged. */
 export async function retainClaims(step: SetStep, { pod, ordinal, isSurplus }: Member): Promise<void> {
   const { parts, set, signal } = step
   const { whenDeleted, whenScaled } = set.spec?.persistentVolumeClaimRetentionPolicy ?? {}
@@ -35,7 +35,7 @@ export async function retainClaims(step: SetStep, { pod, ordinal, isSurplus }: M
   }
 }
 
-/** Returns the new claim with the owner that the policy demands while its pod runs. */
+/** Returns the new claim with the owner that the policy requires while its pod is running. */
 export function withSetAsOwner(
   { set, parts }: SetStep,
   claim: Draft<PersistentVolumeClaim>,
@@ -44,7 +44,7 @@ export function withSetAsOwner(
   return { ...claim, metadata: { ...claim.metadata, ownerReferences: [referenceTo(parts, set, 'StatefulSet')] } }
 }
 
-/** Whether the garbage collector will delete the claim with a pod that had the same name and no longer exists. */
+/** Whether the garbage collector will delete the claim together with an earlier pod that had the same name. */
 export function isOfEarlierPod(
   { pods }: StatefulSetParts,
   { metadata: { namespace = '' } }: StatefulSet,
@@ -56,11 +56,11 @@ export function isOfEarlierPod(
 
 interface Owners {
   readonly owner: ObjectBase | undefined
-  /** The set and the pod. References to them that are not wanted are removed. */
+  /** The set and the pod. References to them are removed unless the policy requires them. */
   readonly members: readonly [set: StatefulSet, pod: Pod]
 }
 
-/** Returns the changed claim, or undefined if its owners are right or another controller owns it. */
+/** Returns the changed claim. Undefined if its owners are correct or another controller owns it. */
 function withOwner(
   { parts }: SetStep,
   claim: PersistentVolumeClaim,
@@ -78,7 +78,7 @@ function withOwner(
   return { ...claim, metadata: { ...claim.metadata, ownerReferences: [...others, ...own] } }
 }
 
-/** Returns the reference to an owner of a claim, which is a controller since Kubernetes 1.31. */
+/** Returns the reference to an owner of a claim. Since Kubernetes 1.31, the owner is a controller. */
 function referenceTo(
   { emulation: { version } }: StatefulSetParts,
   { metadata }: ObjectBase,

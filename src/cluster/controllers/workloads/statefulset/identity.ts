@@ -10,20 +10,20 @@ import { templateOfRevision } from '../controller-revisions.ts'
 import { podFromTemplate } from '../pod-control.ts'
 import type { SetStep } from './parts.ts'
 
-/** Label of a pod that names its revision. */
+/** Key of the pod label that contains the name of the revision. */
 const revisionLabel = 'controller-revision-hash'
 
 export function podName({ metadata: { name } }: StatefulSet, ordinal: number): string {
   return `${name}-${ordinal}`
 }
 
-/** Returns the first ordinal of a set, and the one after the last. */
+/** Returns the first ordinal of a set, and the ordinal after the last. */
 export function ordinalRange({ spec }: StatefulSet): { readonly start: number; readonly end: number } {
   const start = spec?.ordinals?.start ?? 0
   return { start, end: start + (spec?.replicas ?? 1) }
 }
 
-/** Returns the ordinal in the name of a pod, or undefined if the name does not belong to this set. */
+/** Returns the ordinal in the name of a pod. Undefined if the name does not belong to this set. */
 export function ordinalOf(
   { metadata: { name: set } }: StatefulSet,
   { metadata: { name = '' } }: Pod,
@@ -44,8 +44,8 @@ function hasIndexLabel({ emulation: { version, gates } }: SetStep['parts']): boo
 }
 
 /**
- * Builds the pod of an ordinal from the update revision, or from the current revision if the set holds the ordinal
- * back.
+ * Creates the pod object for an ordinal from the update revision. Uses the current revision if the update has not
+ * reached the ordinal.
  */
 export function newPod(step: SetStep, ordinal: number): Draft<Pod> {
   const { set, parts } = step
@@ -104,7 +104,7 @@ export function claimsOf(set: StatefulSet, ordinal: number): Draft<PersistentVol
   }))
 }
 
-/** Returns the pod with the labels and volumes of its ordinal, or undefined if it already has them. */
+/** Returns the pod with the labels and volumes of its ordinal. Undefined if it already has them. */
 export function withIdentity({ set, parts }: SetStep, pod: Pod, ordinal: number): Pod | undefined {
   const name = podName(set, ordinal)
   const label = nameLabel(parts.vendor)

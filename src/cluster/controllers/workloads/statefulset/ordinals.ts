@@ -1,8 +1,8 @@
 /**
  * Computes the next steps of a StatefulSet by ordinal. Missing pods are created from the lowest ordinal up, and surplus
  * pods are deleted from the highest down. Then pods of old revisions are replaced from the highest ordinal down to the
- * partition. With OrderedReady, each step waits until all preceding pods are available. With Parallel, creates and
- * deletes of surplus pods do not wait.
+ * partition. With OrderedReady, each step waits until all preceding pods are available. With Parallel, neither the
+ * creation of missing pods nor the deletion of surplus pods waits.
  */
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import { absoluteNumber } from '../percentages.ts'
@@ -64,20 +64,21 @@ interface Walk {
   readonly isOrdered: boolean
   /** First desired ordinal. */
   readonly start: number
-  /** Ordinal after the last desired one. */
+  /** Ordinal after the last desired ordinal. */
   readonly end: number
   readonly byOrdinal: Map<number, Pod>
 }
 
 /**
- * Maximum number of pods created per step. Pods are created one after the other, based on the set as it was at the
+ * Maximum number of pods to create per step. Pods are created one after the other, based on the set as it was at the
  * start of the step. Without a limit, a set with a million replicas could not be scaled down or deleted in the
  * meantime.
  */
 const maxCreated = 100
 
 /**
- * Returns true if every ordinal has a pod and, with OrderedReady, all are available, so that the next steps may follow.
+ * Creates missing pods. Returns true if every ordinal has a pod and, with OrderedReady, all pods are available, so that
+ * the next steps may follow.
  */
 async function fill(walk: Walk): Promise<boolean> {
   const { step, counts, isOrdered, start, end, byOrdinal } = walk
@@ -105,7 +106,7 @@ async function fill(walk: Walk): Promise<boolean> {
   return true
 }
 
-/** Deletes a failed pod so that a new one can have its name. Returns undefined if the name is free. */
+/** Deletes a failed pod so that a new pod can use its name. Returns undefined if the name is free. */
 async function deleteFailed(walk: Walk, pod: Pod): Promise<Pod | undefined> {
   const { step, counts } = walk
   const { set, parts } = step
@@ -120,8 +121,8 @@ async function deleteFailed(walk: Walk, pod: Pod): Promise<Pod | undefined> {
 }
 
 /**
- * Deletes pods outside the desired ordinals. With OrderedReady, deletes one at a time, highest first. Returns true if none
- * is left.
+ * Deletes pods outside the desired ordinals. With OrderedReady, deletes one pod at a time, starting with the highest
+ * ordinal. Returns true if no such pod is left.
  */
 async function shrink(walk: Walk): Promise<boolean> {
   const { step, isOrdered, start, end, byOrdinal } = walk
@@ -135,7 +136,7 @@ async function shrink(walk: Walk): Promise<boolean> {
       if (isOrdered) return false
       continue
     }
-    // An unavailable pod blocks the others, unless it is the first unhealthy one.
+    // An unavailable pod blocks the deletion of others, unless it is the first unhealthy pod.
     if (isOrdered && !runsAvailable(step, pod) && ordinal !== firstUnhealthy) return false
     await retainClaims(step, { pod, ordinal, isSurplus: true })
     await deleteOrdinal(step, pod)
@@ -150,8 +151,8 @@ function isHealthy(pod: Pod): boolean {
 }
 
 /**
- * Replaces pods of an old revision from the highest ordinal down to the partition: one at a time if all pods above it
- * are healthy, or with `maxUnavailable` as many as may be unavailable.
+ * Replaces pods of an old revision, from the highest ordinal down to the partition. Without `maxUnavailable`, replaces
+ * one pod at a time if all pods above it are healthy. Otherwise replaces as many pods as may be unavailable.
  */
 async function replaceOld(walk: Walk): Promise<void> {
   const { step, counts, start, end, byOrdinal } = walk
@@ -167,7 +168,7 @@ async function replaceOld(walk: Walk): Promise<void> {
   }
 }
 
-/** Returns how many more pods may become unavailable. At least one pod may always be unavailable. */
+/** Returns the number of additional pods that may become unavailable. At least one pod may always be unavailable. */
 function replaceable({ step, start, end, byOrdinal }: Walk, maxUnavailable: number | string): number {
   const limit = Math.max(1, absoluteNumber(maxUnavailable, end - start, Math.floor))
   let unavailable = 0

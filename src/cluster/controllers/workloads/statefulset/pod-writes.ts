@@ -19,7 +19,7 @@ export async function createOrdinal(step: SetStep, ordinal: number): Promise<Pod
   })
 }
 
-/** Deletes a pod by UID. Ignores that the pod no longer exists. */
+/** Deletes a pod, identified by its UID. Does nothing if the pod no longer exists. */
 export async function deleteOrdinal(step: SetStep, pod: Pod): Promise<void> {
   const { parts, signal } = step
   const { uid = '', name = '' } = pod.metadata
@@ -32,7 +32,7 @@ export async function deleteOrdinal(step: SetStep, pod: Pod): Promise<void> {
   }
 }
 
-/** Writes a pod whose identity was restored. */
+/** Writes a pod whose identity has been restored. */
 export async function updateOrdinal(step: SetStep, pod: Pod, ordinal: number): Promise<void> {
   const { parts, signal } = step
   await writeWithEvent(step, { verb: 'Update', pod: pod.metadata.name ?? '' }, async () => {
@@ -61,12 +61,12 @@ async function createClaims(step: SetStep, ordinal: number): Promise<void> {
   }
 }
 
-/** A claim of the pod cannot be used yet. */
+/** The error if a claim of the pod cannot be used yet. */
 export class ClaimError extends Error {
   override readonly name = 'ClaimError'
 }
 
-/** Whether no Event is needed. A taken name or a conflict only shows that the cache is stale. */
+/** Whether no Event is needed for an error. A name that is taken or a conflict only shows that the cache is stale. */
 function isQuiet(error: unknown): boolean {
   if (isNamespaceEnding(error) || isConflict(error) || isNotFound(error)) return true
   return error instanceof StatusError && error.reason === 'AlreadyExists'

@@ -67,7 +67,7 @@ interface Context {
   readonly signal: AbortSignal
 }
 
-/** Never claims pods whose names do not belong to this set. */
+/** Returns the pods that belong to the set. Ignores pods whose names do not belong to it. */
 async function claimedPods(
   { client, pods }: StatefulSetParts,
   owner: StatefulSet,
@@ -104,7 +104,7 @@ async function reconcile(
   return lookAgain(nextAvailableMs(pods, minReadySeconds, parts.clock.now()))
 }
 
-/** Performs the steps. Returns the error that stopped them, if any. */
+/** Performs the steps. Returns the error that stopped them, or undefined. */
 async function movesOf(
   step: SetStep,
   pods: readonly Pod[],
@@ -144,7 +144,7 @@ interface Findings {
   readonly isWhole: boolean
 }
 
-/** A completed rollout makes its revision the current one. */
+/** Writes the status. If the rollout is complete, its revision becomes the current one. */
 async function writeStatus(step: SetStep, { counts, collisions, isWhole }: Findings): Promise<void> {
   const { set, parts, signal, current, update } = step
   const { replicas, updatedReplicas, readyReplicas } = counts
