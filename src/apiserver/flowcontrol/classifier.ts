@@ -1,6 +1,7 @@
 /**
- * Finds the FlowSchema of a request: the first in order of precedence that matches its user and attributes. The schemas
- * that can match a user are computed once per user, so that each request is compared with few rules.
+ * Finds the FlowSchema of a request: the first FlowSchema in order of precedence that matches the user and the
+ * attributes of the request. The schemas that can match a user are computed once per user, so that each request is
+ * compared with few rules.
  */
 import type { User } from '../../api/model/user.ts'
 import { type CompiledRules, type FlowAttributes, matchesRules } from './flow-schema-rules.ts'
@@ -19,10 +20,10 @@ interface Candidate<S> {
 export class Classifier<S extends Classified> {
   readonly #schemas: readonly S[]
   readonly #otherwise: S
-  /** Keyed by User object, because the same object is reused across requests. */
+  /** The candidates by User object, because requests share these objects. */
   readonly #byUser = new WeakMap<User, readonly Candidate<S>[]>()
 
-  /** `schemas` are in order of precedence. `otherwise` applies if none of them matches. */
+  /** Creates a classifier. `schemas` are in order of precedence. `otherwise` applies if none of them matches. */
   constructor(schemas: readonly S[], otherwise: S) {
     this.#schemas = schemas
     this.#otherwise = otherwise

@@ -30,7 +30,7 @@ export interface Schema {
   readonly levelUid: string
   readonly rules: readonly CompiledRules[]
   readonly distinguisher: 'ByUser' | 'ByNamespace' | undefined
-  /** Seats of the priority level. Undefined if the level is exempt. */
+  /** The seats of the priority level. Undefined if the level is exempt. */
   readonly pool: SeatPool | undefined
   /** The demand of an exempt level that lends seats. */
   readonly exemptDemand: SeatDemand | undefined
@@ -41,12 +41,12 @@ interface Level {
   readonly uid: string
   readonly pool: SeatPool | undefined
   readonly limits: PoolLimits
-  /** Undefined in versions without lending, and for exempt levels that have no seats. */
+  /** Data for lending seats. Undefined in versions without lending, and for exempt levels without seats. */
   readonly lending: { readonly bounds: SeatBounds; readonly demand: SeatDemand } | undefined
 }
 
 export interface FlowConfigurationOptions {
-  /** Returns the current total of all levels. */
+  /** Returns the total number of seats of all levels. */
   readonly seats: () => number
   /** The emulated Kubernetes version. */
   readonly version: EmulatedVersion
@@ -61,18 +61,18 @@ export class FlowConfiguration {
   readonly #mandatoryLevels: ReadonlyMap<string, Json>
   readonly #clock: Clock
   readonly #hasLending: boolean
-  /** Whether exempt levels have seats, which they lend. */
+  /** Whether exempt levels have seats that they can lend. */
   readonly #hasExemptSeats: boolean
   #adjustedAt: number
   readonly #tickBudget = new TickBudget()
   readonly #schemas: Followed<FlowSchema, ReadySchema>
   readonly #configurations: Followed<PriorityLevelConfiguration, PriorityLevelConfiguration>
   #levels: ReadonlyMap<string, Level> = new Map()
-  /** The total that is distributed to the levels. */
+  /** The number of seats that are distributed to the levels. */
   #seats = 0
   #classifier: Classifier<Schema> | undefined
 
-  /** Must be created before the caches are loaded. */
+  /** Follows the objects. Must be called before the caches are loaded. */
   constructor(lookup: Lookup, { seats, version, metrics, clock }: FlowConfigurationOptions) {
     this.#clock = clock
     this.#hasLending = isAtLeast(version, '1.26')
@@ -135,13 +135,13 @@ export class FlowConfiguration {
     if (level.spec?.type === 'Exempt')
       return { uid, pool: undefined, limits: noLimits, lending: this.#hasExemptSeats ? lending : undefined }
     const limits = { ...limitsOf(level, nominal), ...(this.#hasExemptSeats && maxRequestSeats(nominal)) }
-    // Until the next adjustment, a level keeps the seats that it has lent or borrowed.
+    // A level keeps the seats that it has lent or borrowed until the next adjustment.
     const kept = before?.pool && before.lending?.bounds.nominal === nominal ? before.pool.seats : nominal
     before?.pool?.configure({ ...limits, seats: kept })
     return { uid, pool: before?.pool ?? new SeatPool(limits, this.#tickBudget, lending?.demand), limits, lending }
   }
 
-  /** The shares of a level in the seats of the server. */
+  /** Returns the shares of a level, which determine its part of the server's seats. */
   #sharesOf({ spec }: PriorityLevelConfiguration): number {
     if (spec?.type !== 'Exempt') return spec?.limited?.assuredConcurrencyShares ?? 0
     return this.#hasExemptSeats ? (spec.exempt?.nominalConcurrencyShares ?? 0) : 0
@@ -150,7 +150,7 @@ export class FlowConfiguration {
   #readSchemas(): Classifier<Schema> {
     const mandatory = imagined(mandatoryFlowSchemas).map(([name, schema]) => [name, readySchema(schema)] as const)
     const ordered = [...new Map([...mandatory, ...this.#schemas.current()]).values()].sort(byPrecedence)
-    // A schema whose level does not exist is ignored.
+    // A schema whose priority level does not exist is ignored.
     const schemas = ordered.flatMap((each) => {
       const level = this.#levels.get(each.level)
       return level === undefined ? [] : [this.#schema(each, level)]
@@ -168,7 +168,7 @@ export class FlowConfiguration {
   }
 }
 
-/** Returns the built-in specs as objects, by name. */
+/** Returns objects with the built-in specs, by name. */
 function imagined(specs: ReadonlyMap<string, Json>): [string, ApiObject][] {
   return [...specs].map(([name, spec]) => [name, { apiVersion: '', kind: '', metadata: { name }, spec }])
 }
@@ -193,14 +193,14 @@ function readySchema(schema: FlowSchema): ReadySchema {
   }
 }
 
-/** Orders by precedence, then by name. */
+/** Compares two schemas by precedence, then by name. */
 function byPrecedence(a: ReadySchema, b: ReadySchema): number {
   return a.precedence - b.precedence || (a.name < b.name ? -1 : 1)
 }
 
 const noLimits: PoolLimits = { seats: 0, queuing: undefined }
 
-/** Since 1.28, one request takes at most 15% of the nominal seats of its level. */
+/** Returns the maximum number of seats of one request: since 1.28, 15% of the nominal seats of its level. */
 function maxRequestSeats(nominal: number): Pick<PoolLimits, 'maxRequestSeats'> {
   return { maxRequestSeats: Math.ceil(nominal * 0.15) }
 }
@@ -217,7 +217,7 @@ function limitsOf({ spec }: PriorityLevelConfiguration, seats: number): PoolLimi
   return { seats, queuing: { queues, handSize, queueLengthLimit } }
 }
 
-/** Values derived from the objects of one type. A value is recomputed when its object changes. */
+/** Values derived from the objects of one type. If an object changes, its value is computed again. */
 class Followed<T extends ApiObject, M> {
   readonly #lookup: Lookup
   readonly #type: StoredType<T>
@@ -230,7 +230,7 @@ class Followed<T extends ApiObject, M> {
     this.#lookup = lookup
     this.#type = type
     this.#make = make
-    // A server that does not serve this type has no objects of it.
+    // If the server does not serve this type, there are no objects.
     this.#reset = lookup.follow(type, {
       changed: ({ name }) => this.#changed.add(name),
       reset: () => {

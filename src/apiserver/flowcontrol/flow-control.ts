@@ -1,5 +1,5 @@
 /**
- * API priority and fairness: decides which requests run now, which wait and which are rejected. A request belongs to
+ * API priority and fairness: determines which requests run now, which wait and which are rejected. A request belongs to
  * the first matching FlowSchema and needs seats of that schema's priority level. If seats are free, it takes them
  * synchronously. Otherwise it waits in a queue of its flow for at most a quarter of the request timeout and is then
  * rejected with 429.
@@ -35,13 +35,13 @@ interface Client {
   readonly disconnected: boolean
 }
 
-/** Interval at which waiting requests are checked for timeouts and disconnected clients. */
+/** Interval in milliseconds at which waiting requests are checked for timeouts and disconnected clients. */
 const lookMs = 100
 
 /**
- * Bounds of the delay before a rejection is sent while no seats are free. Without it, clients that ignore `Retry-After`
- * and retry at once would keep the server busy with rejections. The delay is random so that clients do not retry
- * together. At most `maxHeldBack` rejections are delayed; further ones are sent at once.
+ * Bounds of the delay before a rejection is sent while no seats are free. Without the delay, clients that ignore
+ * `Retry-After` and retry immediately would keep the server busy with rejections. The delay is random so that clients
+ * do not retry together. At most `maxHeldBack` rejections are delayed. Further rejections are sent immediately.
  */
 const refusalMs = { least: 150, most: 350 }
 const maxHeldBack = 2000
@@ -67,7 +67,7 @@ export class FlowControl {
     return this.#configuration.classifier.find(user, attributes)
   }
 
-  /** Takes seats, at once or after waiting in a queue. Throws 429 if the request is rejected. */
+  /** Takes seats, immediately or after waiting in a queue. Throws 429 if the request is rejected. */
   enter(schema: Schema, entering: Entering): Occupancy | Promise<Occupancy> {
     const { pool, series } = schema
     this.#configuration.adjustSeats()
@@ -131,7 +131,7 @@ function refusal({ series }: Schema, reason: Refusal): ApiError {
   return tooManyRequests(`too many requests: the priority level ${level} ${why[reason]}; try again`)
 }
 
-/** A running request. */
+/** A request that is running. */
 class Seated implements Occupancy {
   readonly #schema: Schema
   readonly #seats: number
@@ -192,7 +192,7 @@ class Pending implements Waiter {
   #resolve!: (occupancy: Occupancy) => void
   #reject!: (error: ApiError) => void
 
-  /** The caller adds it to its queue next. */
+  /** Creates a waiting request. The caller then adds it to its queue. */
   constructor(schema: Schema, { pool, queue, entering, clock, all }: PendingParts) {
     this.seats = entering.demand.seats
     this.work = entering.demand.work
@@ -218,7 +218,7 @@ class Pending implements Waiter {
     this.#resolve(new Seated(this.#schema, { seats: this.seats, clock: this.#clock, queue: this.queue }))
   }
 
-  /** Leaves the queue if the client disconnected or if the request arrived no later than `came`. */
+  /** Leaves the queue if the client has disconnected, or if the request did not arrive later than `came`. */
   leaveIfOver(came: number): void {
     if (this.#client.disconnected) this.#leave('cancelled')
     else if (this.#began <= came) this.#leave('time-out')

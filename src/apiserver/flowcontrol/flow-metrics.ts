@@ -146,7 +146,7 @@ export class FlowMetrics {
     return this.#series.find(isIt) ?? new FlowSeries(this.#histograms, level, schema)
   }
 
-  /** Replaces the exported series. Series of removed schemas stay until their requests have finished. */
+  /** Replaces the exported series. The series of removed schemas remain until their requests have finished. */
   show(series: readonly FlowSeries[], levels: readonly LevelSeats[]): void {
     const under = this.#series.filter((each) => !each.idle && !series.includes(each))
     this.#series = [...series, ...under]
@@ -159,7 +159,7 @@ export class FlowMetrics {
     this.#targets = targets
   }
 
-  /** A gauge of the levels that lend and borrow. Versions without lending have no such series. */
+  /** Returns a gauge of the levels that lend and borrow. In versions without lending, it has no series. */
   #lendingGauge(name: string, help: string, read: (level: LendingSeats) => number): Gauge {
     return new Gauge({ name: `apiserver_flowcontrol_${name}`, help, labels: ['priority_level'] }, () =>
       this.#levels.flatMap(({ name, pool, lending }) => {

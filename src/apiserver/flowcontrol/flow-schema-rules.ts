@@ -12,7 +12,7 @@ export type FlowAttributes = ResourceAttributes | PathAttributes
 export interface ResourceAttributes {
   readonly resource: true
   readonly verb: string
-  /** API group as in URLs; '' for the core group. */
+  /** The API group as in URLs. Empty for the core group. */
   readonly group: string
   readonly plural: string
   readonly subresource: string
@@ -26,7 +26,7 @@ export interface PathAttributes {
   readonly path: string
 }
 
-/** The names that a rule lists; undefined matches all. */
+/** The names that a rule lists. Undefined matches all names. */
 type Names = ReadonlySet<string> | undefined
 
 interface ResourceRule {
@@ -40,7 +40,7 @@ interface ResourceRule {
 interface PathRule {
   readonly verbs: Names
   readonly paths: Names
-  /** Prefixes. Each ends in a slash and matches all paths below it. */
+  /** Path prefixes. Each ends in a slash and matches all paths below it. */
   readonly prefixes: readonly string[]
 }
 
@@ -75,7 +75,7 @@ export function compileRules({ spec }: FlowSchema): CompiledRules[] {
 
 /** Whether the rules match this request, regardless of its user. */
 export function matchesRules({ resources, paths }: CompiledRules, attributes: FlowAttributes): boolean {
-  // Runs for every request. Plain loops avoid allocating a closure each time.
+  // This runs for every request. Plain loops avoid allocating closures.
   if (attributes.resource) {
     for (const rule of resources) if (matchesResource(rule, attributes)) return true
     return false
@@ -135,8 +135,8 @@ function subjectTest(subjects: Subjects): (user: User) => boolean {
 }
 
 /**
- * `*` means all service accounts of a namespace and is matched by prefix. It must not be confused with the wildcard for
- * all users.
+ * Returns the user name that a subject matches. `*` means all service accounts of a namespace, which are matched by a
+ * prefix. It must not be confused with the wildcard for all users.
  */
 function accountName(namespace: string, name: string): string {
   return name === '*' ? '' : serviceAccountName(namespace, name)

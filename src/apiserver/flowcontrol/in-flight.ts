@@ -1,12 +1,12 @@
 /**
- * Simple limits used if API priority and fairness is disabled: a maximum number of concurrent reads and of concurrent
- * writes, regardless of the user. Further requests are rejected with 429.
+ * Simple limits used if API priority and fairness is disabled: a maximum number of concurrent reads and a maximum
+ * number of concurrent writes, regardless of the user. Requests above these limits are rejected with 429.
  */
 import { tooManyRequests } from '../../api/model/api-error.ts'
 import type { Count } from '../../base/telemetry/metrics.ts'
 import type { Occupancy } from './flow-control.ts'
 
-/** Maximum number of concurrent requests; 0 means unlimited. */
+/** Maximum numbers of concurrent requests. 0 means unlimited. */
 export interface InFlightLimits {
   readonly readOnly: number
   readonly mutating: number
@@ -23,7 +23,7 @@ export class InFlight {
     this.#dropped = dropped
   }
 
-  /** Throws 429 if the limit is reached. */
+  /** Counts a request. Throws 429 if the limit is reached. */
   enter(kind: keyof InFlightLimits): Occupancy {
     const limit = this.#limits[kind]
     if (limit > 0 && this.#count[kind] >= limit) {

@@ -1,15 +1,15 @@
 /**
- * The demand for seats at one priority level: the seats in use and those that requests wait for. Lending considers the
- * time-weighted demand of the last period and a smoothed demand that rises immediately and falls slowly.
+ * The demand for seats at one priority level: the seats in use and the seats for which requests wait. Lending considers
+ * the time-weighted demand of the last period, and a smoothed demand that rises immediately and falls slowly.
  */
 import type { Clock } from '../../base/time/clock.ts'
 
-/** Weight of the earlier smoothed demand, so that it falls by half in about five minutes. */
+/** Weight of the previous smoothed demand. With this value, it falls by half in about five minutes. */
 const smoothing = 0.977
 
-/** The demand of a period. */
+/** The demand in a period. */
 export interface DemandOfPeriod {
-  /** Maximum demand. */
+  /** The maximum demand. */
   readonly high: number
   readonly average: number
   readonly deviation: number
@@ -37,19 +37,19 @@ export class SeatDemand {
     return this.#seats
   }
 
-  /** The demand of the last finished period. */
+  /** The demand in the last completed period. */
   get last(): DemandOfPeriod {
     return this.#last
   }
 
-  /** Adds seats, or removes them if the number is negative. */
+  /** Adds seats to the demand. A negative number removes seats. */
   add(seats: number): void {
     this.#integrate()
     this.#seats += seats
     if (this.#seats > this.#high) this.#high = this.#seats
   }
 
-  /** Ends the period and begins the next one. Returns the demand of the period. */
+  /** Ends the period and begins the next one. Returns the demand in the ended period. */
   endPeriod(): DemandOfPeriod {
     this.#integrate()
     const ms = this.#since - this.#began

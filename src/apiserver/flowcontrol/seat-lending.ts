@@ -1,24 +1,25 @@
 /**
- * Lending of seats between priority levels, since Kubernetes 1.26. Each level has a nominal number of seats. It lends up
- * to `lendablePercent` of them and borrows up to `borrowingLimitPercent`. Every ten seconds, the seats are distributed
- * again by the demand of the levels: each level gets at least what it must not lend and now needs, at most what it may
- * borrow, and in between the same fraction of its target as every other level.
+ * Lending of seats between priority levels, since Kubernetes 1.26. Each level has a nominal number of seats. It lends
+ * up to `lendablePercent` of them and borrows up to `borrowingLimitPercent`. Every ten seconds, the seats are
+ * distributed again according to the demand of the levels. Each level gets at least the seats that it cannot lend and
+ * currently needs, and at most its upper limit. Between these bounds, it gets the same fraction of its target as every
+ * other level.
  */
 import type { DemandOfPeriod } from './seat-demand.ts'
 
-/** Interval of the distribution. */
+/** Interval of the distribution in milliseconds. */
 export const lendingPeriodMs = 10_000
 
 /** The seats of a level according to its configuration. */
 export interface SeatBounds {
   readonly nominal: number
-  /** Seats that the level does not lend. */
+  /** Number of seats that the level does not lend. */
   readonly lower: number
   /** Maximum number of seats of the level, including borrowed seats. */
   readonly upper: number
 }
 
-/** The percentages of a level. An undefined limit means no limit. */
+/** The percentages of a level. Undefined means no limit. */
 export interface Lending {
   readonly lendablePercent: number
   readonly borrowingLimitPercent: number | undefined
@@ -31,11 +32,11 @@ export function seatBounds(nominal: number, lending: Lending, allSeats: number):
   return { nominal, lower: nominal - Math.round((nominal * lendablePercent) / 100), upper: nominal + borrowed }
 }
 
-/** A level that takes part in the distribution. */
+/** A level that participates in the distribution. */
 export interface LendingLevel {
   readonly bounds: SeatBounds
   readonly demand: DemandOfPeriod
-  /** Requests of an exempt level do not wait, so the level gets all seats that it uses. */
+  /** Whether the level is exempt. Its requests do not wait, so it gets all seats that it uses. */
   readonly isExempt: boolean
 }
 
@@ -50,7 +51,7 @@ export interface SeatShares {
 
 const maxSteps = 60
 
-/** Distributes the seats of the server. */
+/** Distributes the seats of the server to its levels. */
 export function distributeSeats(allSeats: number, levels: readonly LendingLevel[]): SeatShares {
   const shares = levels.map(({ bounds, demand, isExempt }) => {
     const needed = isExempt ? demand.high : Math.min(bounds.nominal, demand.high)
@@ -60,7 +61,7 @@ export function distributeSeats(allSeats: number, levels: readonly LendingLevel[
   const seatsAt = (fraction: number) =>
     shares.map(({ lower, upper, target }) => Math.min(upper, Math.max(lower, fraction * target)))
   const total = (fraction: number) => seatsAt(fraction).reduce((sum, seats) => sum + seats, 0)
-  // The total grows with the fraction, from the sum of the lower bounds to that of the upper bounds.
+  // The total number of seats grows with the fraction, from the sum of the lower bounds to the sum of the upper bounds.
   let low = 0
   let high = 1 + allSeats / Math.min(1, ...shares.flatMap(({ target }) => (target > 0 ? [target] : [])))
   for (let step = 0; step < maxSteps && low < high; step++) {

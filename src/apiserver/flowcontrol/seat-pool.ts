@@ -4,11 +4,12 @@
  * Otherwise it waits in one of its flow's queues (`shuffle-shard.ts`).
  *
  * The pool uses start-time fair queueing. Each queue has a virtual time at which its first request is due. The cost of
- * a request (seats multiplied by time) advances this time: first by an estimate, and when the request ends by the
+ * a request (seats multiplied by time) advances this time, first by an estimate and at the end of the request by the
  * actual cost. The queue with the earliest time is served next. A queue that was empty starts at the time of the last
  * served request, so that an idle flow gains no credit.
  *
- * Each event-loop tick starts a bounded amount of work (`tick-budget.ts`). Requests beyond it wait as if no seats were free.
+ * Each event-loop tick starts a bounded amount of work (`tick-budget.ts`). Requests that exceed the bound wait as if no
+ * seats were free.
  */
 import type { SeatDemand } from './seat-demand.ts'
 import { Dealer } from './shuffle-shard.ts'
@@ -24,17 +25,18 @@ export interface Queuing {
 
 export interface PoolLimits {
   readonly seats: number
-  /** Maximum number of seats of one request. Defaults to all seats. */
+  /** Maximum number of seats of one request. Defaults to all seats of the pool. */
   readonly maxRequestSeats?: number
-  /** Undefined if requests do not wait. */
+  /** The queuing settings. Undefined if requests do not wait. */
   readonly queuing: Queuing | undefined
 }
 
-/** Reason for a rejection, as used in metrics. */
+/** The reason for a rejection, as metrics name it. */
 export type Refusal = 'concurrency-limit' | 'queue-full' | 'time-out' | 'cancelled'
 
 /**
- * The seats that a request occupies while it runs, and the share of a tick's work budget that it uses when it starts.
+ * The number of seats that a request occupies while it runs, and the work that it takes from a tick's budget when it
+ * starts.
  */
 export interface Demand {
   readonly seats: number
@@ -44,11 +46,11 @@ export interface Demand {
 /** A waiting request. */
 export interface Waiter extends Demand {
   readonly queue: FairQueue
-  /** Called when the request has got its seats. */
+  /** Called when the request has obtained its seats. */
   begin(): void
 }
 
-/** Estimated duration of a request before it has run. */
+/** Estimated duration of a request in milliseconds, used before it has run. */
 const guessedMs = 3
 
 class FairQueue {
@@ -65,16 +67,16 @@ export type { FairQueue }
 export class SeatPool implements Waiting {
   readonly #tickBudget: TickBudget
   #limits: PoolLimits
-  /** Assigns flows to queues as currently configured. Created when a request first waits. */
+  /** Assigns flows to queues according to the current configuration. Created when a request first waits. */
   #dealer: Dealer | undefined
   #inUse = 0
   #waiting = 0
-  /** Due time of the request that was served last. */
+  /** The virtual time of the request that was served last. */
   #virtualTime = 0
   /** Queues that have waiting or running requests, or that used more than their share. */
   readonly #queues = new Map<number, FairQueue>()
 
-  /** Records all seats that requests occupy or wait for. */
+  /** Records the seats that requests occupy or wait for. */
   readonly #demand: SeatDemand | undefined
 
   constructor(limits: PoolLimits, tickBudget: TickBudget, demand?: SeatDemand) {
@@ -100,7 +102,7 @@ export class SeatPool implements Waiting {
     return this.#waiting
   }
 
-  /** Waiting requests stay in their queues. */
+  /** Applies new limits. Waiting requests stay in their queues. */
   configure(limits: PoolLimits): void {
     this.#limits = limits
     this.#dealer = undefined
@@ -108,19 +110,19 @@ export class SeatPool implements Waiting {
   }
 
   /**
-   * Takes seats at once. Returns false if too few are free, if other requests wait for them or if the tick's budget is
-   * used up.
+   * Takes seats without waiting. Returns false if too few seats are free, if other requests wait for them, or if the
+   * tick's budget is used up.
    */
   take({ seats, work }: Demand): boolean {
     if (this.#waiting > 0 || !this.#fits(seats)) return false
-    // Without queues, only seats count.
+    // If requests cannot wait, only the number of seats matters.
     if (!this.#tickBudget.take(work) && this.#limits.queuing !== undefined) return false
     this.#inUse += seats
     this.#demand?.add(seats)
     return true
   }
 
-  /** Returns the queue in which a request of this flow would wait: the least loaded of the flow's queues. */
+  /** Returns the queue in which a request of this flow would wait: the flow's queue with the smallest load. */
   queueFor(flow: bigint): FairQueue | Refusal {
     const { queuing } = this.#limits
     if (queuing === undefined) return 'concurrency-limit'
@@ -129,14 +131,16 @@ export class SeatPool implements Waiting {
     return queue.waiters.size < queuing.queueLengthLimit || this.#waitsForTurn(queuing) ? queue : 'queue-full'
   }
 
-  /** Whether requests wait only for tick budget, not for seats. Such requests do not count as filling the queues. */
+  /**
+   * Whether requests wait only for the tick budget and not for seats. Such requests do not count as filling the queues.
+   */
   #waitsForTurn({ queueLengthLimit }: Queuing): boolean {
     return this.#waiting < this.#limits.seats - this.#inUse + queueLengthLimit
   }
 
   /**
-   * Adds a request to its queue, where it may start at once. A request that is alone in its queue and next in line does
-   * not wait for the tick budget that other flows have used up.
+   * Adds a request to its queue, where it may start at once. A request that is alone in its queue and next to be served
+   * does not wait for a tick budget that other flows have used up.
    */
   join(waiter: Waiter): void {
     const { queue, seats } = waiter
@@ -157,14 +161,14 @@ export class SeatPool implements Waiting {
     queue.waitingSeats -= seats
     this.#waiting--
     this.#demand?.add(-seats)
-    // The removed request may have blocked others because it needed more seats than were free.
+    // The removed request may have blocked others, because it needed more seats than were free.
     this.#dispatch()
     this.#forgetIfIdle()
     return true
   }
 
   /**
-   * Releases seats. `queue` is the queue in which the request waited, if any, and `ranMs` the time for which it held
+   * Releases seats. `queue` is the queue in which the request waited, if any. `ranMs` is the time for which it occupied
    * the seats.
    */
   release(seats: number, queue?: FairQueue, ranMs = 0): void {
@@ -178,12 +182,12 @@ export class SeatPool implements Waiting {
     else this.#forgetIfIdle()
   }
 
-  /** A request that needs more seats than the pool has runs alone. */
+  /** Whether enough seats are free. A request that needs more seats than the pool has runs alone. */
   #fits(seats: number): boolean {
     return this.#inUse + seats <= this.#limits.seats || this.#inUse === 0
   }
 
-  /** Returns the first unused queue of the hand, or the one with the least load. */
+  /** Returns the first unused queue of a flow's queues, or the queue with the smallest load. */
   #emptiest(hand: readonly number[]): FairQueue {
     let best: FairQueue | undefined
     for (const index of hand) {
@@ -241,7 +245,7 @@ export class SeatPool implements Waiting {
     return best!
   }
 
-  /** Resets the accounting once the pool is idle, so that past overuse is forgotten. */
+  /** Resets the accounting once the pool is idle, so that earlier overuse no longer counts. */
   #forgetIfIdle(): void {
     if (this.#waiting > 0 || this.#inUse > 0 || this.#queues.size === 0) return
     this.#queues.clear()
@@ -249,7 +253,7 @@ export class SeatPool implements Waiting {
   }
 }
 
-/** Compares waiting seats first, then occupied seats. */
+/** Returns the load of a queue for comparison. Waiting seats count before occupied seats. */
 function loadOf({ waitingSeats, executingSeats }: FairQueue): number {
   return waitingSeats * 1e6 + executingSeats
 }

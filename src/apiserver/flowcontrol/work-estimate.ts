@@ -1,8 +1,8 @@
 /**
- * Estimates the cost of a request. Every request needs one seat, except a list, which needs one per hundred objects
- * that it must read, at most ten. As in kube-apiserver 1.23, a list of the latest state counts its objects twice: for
- * reading and for writing them. This cost is charged to the budget of an event-loop tick (`tick-budget.ts`): a write
- * costs as much as three reads.
+ * Estimates the cost of a request. Every request needs one seat, except lists. A list needs one seat per hundred
+ * objects that it must read, at most ten. As in kube-apiserver 1.23, a list of the latest state counts its objects
+ * twice: for reading and for writing them. A request also reduces the budget of an event-loop tick (`tick-budget.ts`).
+ * A write costs as much as three reads.
  */
 
 const objectsPerSeat = 100
@@ -10,12 +10,15 @@ const maxSeats = 10
 const workOfWrite = 3
 const reads: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head'])
 
-/** Cost in units of reads of one object. */
+/** Returns the cost of a request, in reads of one object. */
 export function workOf(verb: string, seats: number): number {
   return reads.has(verb) ? seats : workOfWrite
 }
 
-/** `stored` is the number of objects of the listed type in all namespaces. */
+/**
+ * Returns the number of seats that a list needs. `stored` is the number of objects of the listed type in all
+ * namespaces.
+ */
 export function seatsOfList(stored: number, query: URLSearchParams): number {
   if (2 * stored <= objectsPerSeat) return 1
   return Math.min(Math.max(Math.ceil(lookedAt(stored, query) / objectsPerSeat), 1), maxSeats)
@@ -27,16 +30,16 @@ function lookedAt(stored: number, query: URLSearchParams): number {
   const selects = (query.get('labelSelector') ?? '') !== '' || (query.get('fieldSelector') ?? '') !== ''
   if (selects && asksForOne(query)) return 1
   if (mayBeOld(query)) return stored
-  // To return a sorted page, the server reads all objects.
+  // For a sorted page, the server must read all objects.
   return selects || (query.get('sort') ?? '') !== '' ? stored + limit : 2 * limit
 }
 
-/** A selector on one name is a lookup, not a search. */
+/** Whether a selector selects a single name. Such a request is a lookup and not a search. */
 function asksForOne(query: URLSearchParams): boolean {
   return /(^|,)metadata\.name==?[^,=]+/.test(query.get('fieldSelector') ?? '')
 }
 
-/** Whether the request accepts a cached state that is not older than a given version. */
+/** Whether the request accepts a cached state that is at least as recent as a given version. */
 function mayBeOld(query: URLSearchParams): boolean {
   const version = query.get('resourceVersion') ?? ''
   if (version === '' || (query.get('continue') ?? '') !== '' || query.get('resourceVersionMatch') === 'Exact')

@@ -42,13 +42,13 @@ export interface Routes {
   readonly paths: readonly PathHandler[]
   readonly admission: Admission
   readonly watchMetrics: WatchMetrics
-  /** Minimum duration of a watch that sets no timeout, in milliseconds. */
+  /** Minimum duration in milliseconds of a watch that sets no timeout. */
   readonly minWatchMs: number
-  /** Whether lists support the parameters that only this server has. */
+  /** Whether lists support the query parameters that only this server has. */
   readonly extensions: boolean
   /**
-   * Returns a promise if a type that is not served may become available soon. The promise resolves when it may be
-   * available.
+   * For a type that is not served but may soon be, returns a promise that resolves when it may be available. Otherwise
+   * undefined.
    */
   readonly waitForType?: ((type: ResourceInfo) => Promise<void> | undefined) | undefined
   /** Forwards requests for API groups that another server serves. Returns false for all other requests. */
@@ -86,7 +86,7 @@ export function dispatch(routes: Routes): Step {
     if (endpoint !== undefined)
       return handleAnswer({ verb, exchange, info, served, endpoint, admission, authorizer, forwarder, extensions })
     const resource = resourceOf(served, info)
-    // Check the content type of a patch before negotiating the response format.
+    // The content type of a patch is checked before the response format is negotiated.
     if (verb === 'patch') assertPatchType(exchange, resource)
     if (extensions && verb === 'list' && selectsFields(info.query)) negotiateFields(exchange, resource)
     else negotiateResponse(exchange, resource)
@@ -129,8 +129,8 @@ export function dispatch(routes: Routes): Step {
 }
 
 /**
- * Waits until a cache that is still loaded in the background can serve the request. Lists and creations read the store
- * themselves. Returns undefined if the request can be served now.
+ * Waits until a cache that is still being loaded in the background can serve the request. Lists and creates read the
+ * store themselves. Returns undefined if the request can be served now.
  */
 function whenReadable(resource: Resource, verb: Verb, { namespace, name }: ResourceInfo): Promise<void> | undefined {
   if (!resource.cache.isLoading || verb === 'list' || verb === 'create') return undefined
@@ -163,14 +163,14 @@ function unserved({ catalogue }: Routes, exchange: Exchange, info: ResourceInfo)
   sendPageNotFound(exchange)
 }
 
-/** Whether a built-in kind belongs to the group. Groups of custom kinds answer as unknown paths do. */
+/** Whether a built-in kind belongs to the group. Requests for other groups get the response for an unknown path. */
 function isBuiltInGroup(catalogue: Catalogue, group: string): boolean {
   return catalogue.all().some((served) => served.group === group && served.kind.origin === 'built-in')
 }
 
 /**
- * Whether the scope fits the kind. An object of a namespaced kind needs a namespace, but its lists may span all
- * namespaces. A cluster-scoped kind never has a namespace.
+ * Whether the scope in the path matches the kind. An object of a namespaced kind needs a namespace, but its lists may
+ * span all namespaces. A cluster-scoped kind never has a namespace.
  */
 function isPlaced({ kind }: ServedType, { namespace, name }: ResourceInfo): boolean {
   return kind.scope === 'Cluster' ? namespace === '' : namespace !== '' || name === ''
@@ -184,7 +184,7 @@ function warnOfDeprecation(exchange: Exchange, { kind, apiVersion, vendor }: Ser
   exchange.warn(deprecationOf(kind.deprecated, { kind, apiVersion, vendor }))
 }
 
-/** The path's scope does not fit the kind. Custom kinds respond as for an unknown path. */
+/** Responds to a request whose scope does not match the kind. Custom kinds respond as for an unknown path. */
 function unplaced(exchange: Exchange, { kind }: ServedType): void {
   if (kind.origin === 'built-in') throw noSuchPath()
   sendPageNotFound(exchange)
@@ -206,7 +206,10 @@ const reading: ReadonlySet<string> = new Set<Verb>(['get', 'list', 'watch'])
 /** Verbs that act on a single object. */
 const ofOne: ReadonlySet<string> = new Set<Verb>(['get', 'update', 'patch', 'delete'])
 
-/** Returns the verb if this path serves it. Throws 404 if the path serves no verb, and 405 if it serves only others. */
+/**
+ * Returns the verb if this path supports it. Throws 404 if the path supports no verb, and 405 if it supports only
+ * others.
+ */
 function verbOf(served: ServedType, info: ResourceInfo, method: string): Verb {
   const { name, subresource } = info
   const verbs = subresource === '' ? served.verbs : served.subresources.get(subresource)?.verbs
@@ -214,7 +217,7 @@ function verbOf(served: ServedType, info: ResourceInfo, method: string): Verb {
   const isHere = (verb: Verb) => (subresource !== '' || isAddressed(verb, name)) && (!everywhere || reading.has(verb))
   if (verbs === undefined && served.kind.origin === 'custom') throw notFound(served, name)
   if (!verbs?.some(isHere)) throw noSuchPath()
-  // Paths below `/watch` serve only watches.
+  // Paths below `/watch` support only watches.
   if (reading.has(info.verb) && method !== 'GET' && !isServedHead(served, info, method)) throw notAllowed()
   const verb = verbs.find((each) => each === info.verb)
   if (verb === undefined || !isHere(verb)) throw notAllowed()
@@ -222,29 +225,32 @@ function verbOf(served: ServedType, info: ResourceInfo, method: string): Verb {
   return verb
 }
 
-/** Only custom resources serve HEAD, as in Kubernetes. A watch never does. */
+/** Whether a HEAD request is supported. As in Kubernetes, only custom resources support HEAD, and not for watches. */
 function isServedHead({ kind }: ServedType, { verb }: ResourceInfo, method: string): boolean {
   return method === 'HEAD' && kind.origin === 'custom' && verb !== 'watch'
 }
 
-/** Verbs on one object need a name in the path. Creations and collection verbs must not have one. */
+/**
+ * Whether the path fits the verb. Verbs on one object need a name in the path. Creates and verbs on collections must
+ * not have one.
+ */
 function isAddressed(verb: Verb, name: string): boolean {
   return verb === 'watch' || ofOne.has(verb) === (name !== '')
 }
 
-/** A name is a single path segment. If it is not a valid segment, no such object can exist. */
+/** Throws if a name is not a valid path segment, because then no such object can exist. */
 function assertName(name: string): void {
   const [fault] = checkPathSegment(name)
   if (fault !== undefined) throw badRequest(`the name ${JSON.stringify(shorten(name, 100))} is invalid: ${fault}`)
 }
 
-/** Returns the resource itself, or the view for the subresource. */
+/** Returns the resource itself, or its view for a subresource. */
 function resourceOf(served: ServedType, { subresource }: ResourceInfo): Resource {
   if (served.endpoint !== undefined) throw noSuchPath()
   return subresource === '' ? served : (served.views.get(subresource) ?? served)
 }
 
-/** 405: the path exists but does not serve this verb. */
+/** Returns a 405 error: the path exists but does not support this verb. */
 export function notAllowed(): ApiError {
   return new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
 }

@@ -1,11 +1,11 @@
-/** Metrics of the health checks, by check and endpoint. They are on their own page because of their number. */
+/** Metrics of the health checks, by check and endpoint. They have a separate page because of their number. */
 import { Counter, Gauge, type Metric } from '../../base/telemetry/metrics.ts'
 
 const page = '/metrics/slis'
 
 /** Records the results of health checks. */
 export class HealthMetrics {
-  /** 1 for a check that passed when last requested, otherwise 0. */
+  /** The result of each check when it was last requested: 1 if it passed, otherwise 0. */
   readonly #latest = new Map<string, { readonly values: readonly string[]; readonly value: number }>()
   readonly #results = new Counter({
     name: 'kubernetes_healthchecks_total',
@@ -27,7 +27,7 @@ export class HealthMetrics {
     this.#results,
   ]
 
-  /** Records the result of a check of an endpoint such as `readyz`. Both come from the fixed set of checks. */
+  /** Records the result of a check for an endpoint such as `readyz`. Both labels have a fixed set of values. */
   record(check: string, endpoint: string, result: 'success' | 'error'): void {
     const values = [check, endpoint]
     this.#latest.set(values.join('/'), { values, value: result === 'success' ? 1 : 0 })

@@ -10,7 +10,7 @@ export type Step = (exchange: Exchange) => void | Promise<void>
 export interface PipelineEnds {
   /** Turns an error thrown by a step into a response. */
   readonly answerError: (exchange: Exchange, error: unknown) => Promise<void>
-  /** Called after every request, whatever its outcome. */
+  /** Called after every request, regardless of its outcome. */
   readonly onHandled: (exchange: Exchange) => void
 }
 

@@ -1,6 +1,6 @@
 /**
  * Request metrics: counts, durations, response sizes and requests in flight. Requests for unknown paths share one
- * series, so that clients cannot create labels by inventing paths.
+ * series, so that clients cannot create labels by requesting many different paths.
  */
 
 import { removalOf } from '../../api/schema/kind.ts'
@@ -13,7 +13,7 @@ const place = ['group', 'version', 'resource', 'subresource', 'scope', 'verb']
 const durations = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const sizes = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
 
-/** The properties that distinguish requests for one type. */
+/** The properties that distinguish classes of requests for one type. */
 interface RequestClass {
   readonly verb: string
   readonly scope: string
@@ -51,7 +51,10 @@ export class RequestMetrics {
   /** Label values by their joined text. */
   readonly #deprecated = new Map<string, readonly string[]>()
   readonly #underWay = { readOnly: 0, mutating: 0, longRunning: 0 }
-  /** Series by type, and the series of requests for unknown paths. Each list is short: verbs times response codes. */
+  /**
+   * The series by type, and the series of requests for unknown paths. Each list is short: the number of verbs times the
+   * number of response codes.
+   */
   readonly #seriesByType = new WeakMap<Served, Series[]>()
   readonly #unknown: Series[] = []
   readonly metrics: readonly Metric[] = [
@@ -83,12 +86,12 @@ export class RequestMetrics {
     ]),
   ]
 
-  /** Counts a parsed request as in flight. `end` must follow. */
+  /** Counts a parsed request as in flight. `end` must be called afterwards. */
   begin(exchange: Exchange): void {
     this.#underWay[classOf(exchange)]++
   }
 
-  /** `now` is a time of the monotonic clock. */
+  /** Records the end of a request. `now` is a time on the monotonic clock. */
   end(exchange: Exchange, now: number): void {
     // A request that could not be parsed was never counted as in flight.
     if (exchange.info !== undefined) this.#underWay[classOf(exchange)]--
@@ -101,7 +104,7 @@ export class RequestMetrics {
   #seriesOf(exchange: Exchange): Series {
     const { served, info, status } = exchange
     const seriesByType = served === undefined ? this.#unknown : this.#seriesOfType(served)
-    // `served` is set only for a subresource that exists, so its name cannot be invented by the client.
+    // `served` is set only for a subresource that exists, so a client cannot create a label with an arbitrary name.
     const isPlaced = served !== undefined && info.resource
     const scope = isPlaced ? scopeOf(info) : ''
     const subresource = isPlaced ? info.subresource : ''
@@ -141,7 +144,10 @@ export class RequestMetrics {
     }
   }
 
-  /** Set once per type, because the metric reports whether it is used, not how often. */
+  /**
+   * Records the use of a deprecated type. This is set once per type, because the metric reports whether the type is
+   * used, not how often.
+   */
   #countDeprecated({ served, info }: Exchange): void {
     if (served?.kind.deprecated === undefined || !info?.resource) return
     const { group, plural, kind } = served
@@ -157,7 +163,7 @@ function classOf({ info }: Exchange): 'readOnly' | 'mutating' | 'longRunning' {
 }
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-/** Verb labels that these metrics traditionally use. */
+/** The verb labels that these metrics use for historical reasons. */
 const verbs: { readonly [verb: string]: string } = {
   create: 'POST',
   update: 'PUT',

@@ -1,9 +1,9 @@
-/** Watch metrics: the number of watches per type, and the number and sizes of their events. */
+/** Watch metrics: the number of watches per type, and the numbers and sizes of their events. */
 
 import { type Count, Counter, type Distribution, Gauge, Histogram, type Metric } from '../../base/telemetry/metrics.ts'
 import type { Resource } from '../registry/catalogue/resource.ts'
 
-/** From 1 KiB to 128 KiB. */
+/** Histogram buckets from 1 KiB to 128 KiB. */
 const sizes = Array.from({ length: 8 }, (_, i) => 1024 * 2 ** i)
 const labels = ['group', 'version', 'kind']
 

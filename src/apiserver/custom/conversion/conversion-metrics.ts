@@ -1,4 +1,4 @@
-/** Metrics of conversion webhooks, with the name that kube-apiserver 1.23 uses. */
+/** Metrics of conversion webhooks, under the names that kube-apiserver 1.23 uses. */
 import { Histogram, type Metric } from '../../../base/telemetry/metrics.ts'
 
 export interface Conversion {

@@ -19,10 +19,10 @@ import { ConversionFailed } from '../../registry/reads/conversion-failed.ts'
 
 export interface Review {
   readonly vendor: Vendor
-  /** Version of ConversionReview. */
+  /** The version of ConversionReview. */
   readonly version: string
   readonly uid: string
-  /** Desired version of the objects. */
+  /** The desired version of the objects. */
   readonly apiVersion: string
   readonly objects: readonly JsonObject[]
 }
@@ -60,14 +60,14 @@ function* parseAnswer(body: Buffer): Sliced<JsonObject> {
   try {
     value = (yield* parseSliced(body)).value
   } catch {
-    // Hides the parser's message because it quotes the input.
+    // The parser's message is not reported because it quotes the input.
     throw new CallError('answer', 'the response is not valid JSON')
   }
   if (!isObject(value)) throw new CallError('answer', 'the response is not a JSON object')
   return value
 }
 
-/** In v1beta1, the type and uid of the response are not checked. */
+/** Checks the response and returns its objects. In v1beta1, the type and uid of the response are not checked. */
 function convertedObjects(answer: JsonObject, { vendor, version, uid }: Review): Json[] {
   const type = `${apiVersionOf(vendor, 'apiextensions', version)}, Kind=ConversionReview`
   const answered = `${stringField(answer, 'apiVersion') || '/'}, Kind=${stringField(answer, 'kind')}`
@@ -84,7 +84,7 @@ function convertedObjects(answer: JsonObject, { vendor, version, uid }: Review):
   return objects
 }
 
-/** Includes the webhook's own message, if it has one. */
+/** Throws unless the conversion succeeded. The error includes the webhook's own message, if there is one. */
 function assertSuccess(result: Json | undefined): void {
   const said = isObject(result) ? result : {}
   const status = stringField(said, 'status')
@@ -133,8 +133,8 @@ function identityFault(original: JsonObject, converted: JsonObject): string | un
 }
 
 /**
- * Returns the original metadata with the labels and annotations of the converted object, or an error text if those are
- * invalid.
+ * Returns the original metadata with the labels and annotations of the converted object. Returns an error text if those
+ * are invalid.
  */
 function restoreMetadata(original: JsonObject, converted: JsonObject): JsonObject | string {
   const answered = own(converted, 'metadata')
@@ -159,7 +159,7 @@ function textsFault(field: 'labels' | 'annotations', value: Json, before: Json |
   for (const [key, text] of Object.entries(value))
     if (typeof text !== 'string')
       return `metadata.${field}[${short(key)}] must be a string, but is ${typeName(text)} in converted object`
-  // Unchanged values are not validated again.
+  // Values that the webhook has not changed are not validated again.
   if (isDeepStrictEqual(value, before)) return undefined
   const faults = checks[field](value as { [key: string]: string }, `metadata.${field}`)
   return faults.length === 0 ? undefined : summary(faults)
@@ -175,7 +175,7 @@ function stringField(object: JsonObject, field: string): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Limits the length of webhook messages in responses. */
+/** Shortens a webhook's message for a response. */
 function short(text: string): string {
   return text.length <= 1000 ? text : `${text.slice(0, 1000)}...`
 }

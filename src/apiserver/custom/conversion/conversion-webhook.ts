@@ -31,16 +31,16 @@ export interface ConversionParts {
   readonly clock: Clock
   readonly metrics: ConversionMetrics
   readonly log: Log
-  /** Timeout of a call, including the time that it waits in the queue. */
+  /** Timeout of a call in milliseconds, including the time that the call waits in the queue. */
   readonly timeoutMs?: number | undefined
 }
 
 const defaultTimeoutMs = 30_000
-/** Limits per definition. */
+/** Maximum number of concurrent calls per definition. */
 const maxCalls = 16
 const maxWaiting = 1000
 
-/** Returns the webhook conversion of a definition; undefined if it does not use a webhook. */
+/** Returns the webhook conversion of a definition. Undefined if the definition does not use a webhook. */
 export function conversionOf(definition: CustomResourceDefinition, parts: ConversionParts): Convert | undefined {
   const { conversion } = definition.spec ?? {}
   if (conversion?.strategy !== 'Webhook') return undefined
@@ -59,7 +59,7 @@ export function conversionOf(definition: CustomResourceDefinition, parts: Conver
 interface WebhookOf {
   readonly definition: string
   readonly address: WebhookAddress
-  /** Version of ConversionReview; undefined if the webhook supports none that this server supports. */
+  /** The version of ConversionReview. Undefined if the webhook and this server have no version in common. */
   readonly version: string | undefined
   readonly timeoutMs: number
 }
@@ -96,7 +96,7 @@ class ConversionWebhook {
     } catch (error) {
       note({ succeeded: false })
       if (!(error instanceof CallError || error instanceof ConversionFailed)) throw error
-      // A local limit says nothing about the webhook. The client must retry.
+      // A local limit was reached, so the webhook is not at fault. The client must retry.
       if (error instanceof CallError && error.fault === 'limit')
         throw new ConversionNotTried(`${webhookFor(review)} was not called: ${error.message}`)
       const message = error instanceof CallError ? `${webhookFor(review)} failed: ${error.message}` : error.message
@@ -125,7 +125,7 @@ async function inPlace<T>(place: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Limits concurrency. Excess calls wait in order of arrival. */
+/** Limits the number of concurrent calls. Excess calls wait in the order of their arrival. */
 class ConcurrencyLimit {
   readonly #timeoutMs: number
   #usedSlots = 0
@@ -135,7 +135,7 @@ class ConcurrencyLimit {
     this.#timeoutMs = timeoutMs
   }
 
-  /** Calls `work` with the remaining time once a slot is free. */
+  /** Calls `work` with the remaining time once a call is allowed. */
   async take<T>(clock: Clock, work: (remainingMs: number) => Promise<T>): Promise<T> {
     if (this.#waiting.length >= maxWaiting) throw new CallError('limit', 'too many conversions are waiting for it')
     const began = clock.monotonic()

@@ -19,10 +19,10 @@ import { ownWrite } from '../../registry/writes/server-write.ts'
 import { openKind } from './definition.ts'
 
 export interface CleanupParts {
-  /** The resource of CustomResourceDefinitions. */
+  /** The resource that stores CustomResourceDefinitions. */
   readonly resource: Resource
   readonly registry: RegistryParts
-  /** Object states that are already marked for deletion and wait only for finalizers. Kept between steps. */
+  /** Object states that are already marked for deletion and only wait for finalizers. The set is kept between steps. */
   readonly waiting: WeakSet<CachedObject>
   /** Throws if the store was restored after the definition was read. */
   readonly assertCurrent: () => void
@@ -30,8 +30,8 @@ export interface CleanupParts {
 }
 
 /**
- * Runs one step. Returns `later` while finalizers block the deletion of objects. Calls `onEmpty` when the last object
- * is gone.
+ * Runs one step. Returns `later` while finalizers block the deletion of objects. Calls `onEmpty` when no object is
+ * left.
  */
 export async function cleanUp(
   parts: CleanupParts,
@@ -78,7 +78,7 @@ async function deleteAll(resource: Resource, parts: CleanupParts): Promise<void>
   }
 }
 
-/** Avoids parsing the same object state twice. */
+/** Whether an object only waits for finalizers. Avoids parsing the same state of an object twice. */
 function isWaiting(object: CachedObject, waiting: WeakSet<CachedObject>): boolean {
   if (waiting.has(object)) return true
   if (!object.json.includes('"deletionTimestamp"')) return false
@@ -116,8 +116,8 @@ async function deleteOne(
 }
 
 /**
- * Removes the cleanup finalizer from exactly this definition. Without further finalizers, the definition is then
- * removed.
+ * Removes the cleanup finalizer from this definition, identified by its UID. Without further finalizers, the server
+ * then removes the definition.
  */
 async function release({ resource, registry, signal }: CleanupParts, { metadata }: CustomResourceDefinition) {
   const own = cleanupFinalizer(registry.vendor)

@@ -26,7 +26,7 @@ import { grantsAll } from './names.ts'
 import { ServedDefinitions } from './served-definitions.ts'
 
 export interface CustomResourcesParts {
-  /** The resource of CustomResourceDefinitions. */
+  /** The resource that stores CustomResourceDefinitions. */
   readonly resource: Resource
   readonly catalogue: Catalogue
   readonly registry: RegistryParts
@@ -41,7 +41,7 @@ export interface TypePlace {
   readonly plural: string
 }
 
-/** Maximum time that a request waits for a type that is about to be served. */
+/** Maximum time in milliseconds that a request waits for a type that is about to be served. */
 const arrivalMs = 3000
 const backoff = { firstMs: 50, longestMs: 10_000 }
 
@@ -100,8 +100,8 @@ export class CustomResources {
   }
 
   /**
-   * Resolves when a type that is defined but not yet served may be available. Undefined if the group cannot have custom
-   * types.
+   * Returns a promise that resolves when a type that is defined but not yet served may be available. Undefined if the
+   * group cannot have custom types.
    */
   readonly waitForType = ({ group, plural }: TypePlace): Promise<void> | undefined =>
     group.includes('.') ? this.#settled(`${plural}.${group}`) : undefined
@@ -118,7 +118,7 @@ export class CustomResources {
     clearTimeout(timer)
   }
 
-  /** Serves the definitions that another server has established before this server becomes ready. */
+  /** Serves a definition that another server established before this server becomes ready. */
   async #serveKnown(name: string): Promise<void> {
     const definition = this.#known.read(name)
     const known = this.#known.get(name)
@@ -149,7 +149,7 @@ export class CustomResources {
     if (isUpToDate(definition, granted, this.#parts.registry.clock.now())) return
     // Serves the type before writing the status, so that a client that sees the condition Established can use it.
     if (grantsAll(granted)) await this.#served.serve(definition, granted.names)
-    // Another definition may have reserved the name first.
+    // A different definition may have reserved the name first.
     else if (!known.established) this.#served.remove(known.name)
     await writeStatus(this.#establishing, known, { granted, signal })
   }

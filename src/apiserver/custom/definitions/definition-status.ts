@@ -22,13 +22,13 @@ import { type GrantedNames, grantNames, hasPluralAndKind, namesTaken } from './n
 import { ownNames } from './own-names.ts'
 
 export interface DefinitionStatusParts {
-  /** The resource of CustomResourceDefinitions. */
+  /** The resource that stores CustomResourceDefinitions. */
   readonly resource: Resource
   readonly known: DefinitionSummaries
   readonly catalogue: Catalogue
 }
 
-/** Returns the names that a definition would be granted now. */
+/** Returns the names that would be accepted for a definition now. */
 export function namesFor({ known, catalogue }: DefinitionStatusParts, definition: DefinitionSummary): GrantedNames {
   const others = known.ofGroup(definition.group).filter(({ name }) => name !== definition.name)
   const taken = namesTaken(others.map(({ acceptedNames: granted }) => granted))
@@ -45,7 +45,7 @@ export function isUpToDate(definition: CustomResourceDefinition, granted: Grante
   return sameJson(status as Json, nextStatus(status, definition, { granted, now }) as Json)
 }
 
-/** Writes the status, if the definition is unchanged and its names are still free. */
+/** Writes the status if the definition is unchanged and its names are still free. */
 export async function writeStatus(
   parts: DefinitionStatusParts,
   definition: DefinitionSummary,

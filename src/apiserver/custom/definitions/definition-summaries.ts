@@ -18,25 +18,30 @@ export interface DefinitionSummary {
   readonly revision: number
   readonly uid: string
   readonly group: string
-  /** Requested names and accepted names. */
+  /** The requested names and the accepted names. */
   readonly requestedNames: DefinitionNames
   readonly acceptedNames: DefinitionNames
   readonly accepted: boolean
   readonly established: boolean
   readonly terminating: boolean
-  /** Whether its objects must be deleted before it is removed. */
+  /** Whether the objects of the definition must be deleted before it is removed. */
   readonly cleanup: boolean
-  /** Changes whenever the served types change. */
+  /** An ID that changes whenever the served types change. */
   readonly servedAs: string
 }
 
-/** Returns an id that distinguishes the states of a definition that are served differently under these names. */
+/**
+ * Returns an ID for a state of a definition under these names. Two states with the same ID are served in the same way.
+ */
 export function servedAs({ metadata }: CustomResourceDefinition, names: DefinitionNames): string {
   const { plural, singular, kind, listKind, shortNames = [], categories = [] } = names
   return JSON.stringify([metadata.uid, metadata.generation, plural, singular, kind, listKind, shortNames, categories])
 }
 
-/** A definition is named by plural and group: `widgets.stable.example.com`. */
+/**
+ * Returns the group of a definition. The name of a definition consists of plural and group:
+ * `widgets.stable.example.com`.
+ */
 export function groupOf(name: string): string {
   return name.slice(name.indexOf('.') + 1)
 }
@@ -65,7 +70,7 @@ export class DefinitionSummaries {
   /** Names of all definitions that have ever been in the cache, by group. Undefined after a reset. */
   #groups: Map<string, Set<string>> | undefined
 
-  /** `resource` stores the definitions. */
+  /** Follows the definitions. `resource` stores them. */
   constructor(resource: Resource, catalogue: Catalogue) {
     this.#resource = resource
     this.#catalogue = catalogue
@@ -102,7 +107,7 @@ export class DefinitionSummaries {
     return found
   }
 
-  /** Returns the stored definition, read-only; undefined if it does not exist. */
+  /** Returns the stored definition, which must not be modified. Undefined if it does not exist. */
   read(name: string): CustomResourceDefinition | undefined {
     const cached = this.#resource.cache.get(keyOf(this.#resource, '', name))
     if (cached === undefined) {

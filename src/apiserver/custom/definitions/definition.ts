@@ -37,7 +37,7 @@ export async function kindsOf(
   { vendor, convert }: MadeWith,
 ): Promise<DefinedKinds> {
   const { versions = [] } = definition.spec ?? {}
-  // Starts with the storage version, because the other versions refer to it.
+  // The storage version comes first, because the other versions refer to it.
   const ordered = versions.toSorted((a, b) => Number(b.storage ?? false) - Number(a.storage ?? false))
   const kinds = new Map<DefinitionVersion, Kind>()
   const evolutions = new Map<string, Evolution>()
@@ -59,7 +59,7 @@ export async function kindsOf(
   return { outcome: 'kinds', kinds: served }
 }
 
-/** Validates the schemas of all versions. Unchanged schemas are skipped. */
+/** Validates the schemas of all versions. Skips unchanged schemas. */
 async function schemaFaultsOf(
   definition: CustomResourceDefinition,
   previous: CustomResourceDefinition | undefined,
@@ -96,13 +96,16 @@ async function schemaFaultsOf(
   return faults
 }
 
-/** Returns the inputs of schema validation as text: the schema, the status subresource and the selectable fields. */
+/**
+ * Returns the inputs of schema validation as text: the schema, whether the status subresource is enabled, and the
+ * selectable fields.
+ */
 function schemaText({ schema, subresources, selectableFields }: DefinitionVersion): string {
   const inputs = [schema?.openAPIV3Schema ?? null, subresources?.status !== undefined, selectableFields ?? []]
   return JSON.stringify(inputs, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))
 }
 
-/** Returns a kind that accepts any object, for cleaning up the objects of a definition. */
+/** Returns a kind that accepts any object. Used to delete the objects of a definition. */
 export async function openKind(definition: CustomResourceDefinition, vendor: Vendor): Promise<Kind> {
   const { spec } = definition
   const [version = {}] = spec?.versions ?? []
@@ -114,7 +117,7 @@ export async function openKind(definition: CustomResourceDefinition, vendor: Ven
   return made.kind
 }
 
-/** Never called, because deletions use the stored form. */
+/** Conversion is never called here, because deletions use the stored form. */
 const refuseToConvert: Convert = () =>
   Promise.reject(new TypeError('conversion was requested for a deletion, which uses the stored version'))
 
@@ -146,7 +149,7 @@ function definitionOf(
   }
 }
 
-/** Names the best replacement version, if a newer version is served. */
+/** Returns a deprecation warning. If a newer version is served, it names the best replacement. */
 function warningOf({ group, versions = [] }: DefinitionSpec, deprecated: string, kind: string): string {
   const [best] = versions
     .filter(({ name = '', served, deprecated: isOld }) => served && !isOld && compareVersions(name, deprecated) < 0)

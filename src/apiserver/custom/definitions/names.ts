@@ -1,15 +1,16 @@
 /**
- * Decides which of its requested names a definition is granted: the names that no other definition of its group and no
- * built-in kind uses. Granted names are kept until the definition gives them up or is deleted.
+ * Determines which of its requested names are accepted for a definition: the names that neither another definition of
+ * its group nor a built-in kind uses. Accepted names are kept until the definition no longer requests them or is
+ * deleted.
  *
- * A status reports the granted names, but another program may have written it, or a server that did not yet have a
- * built-in kind of that name. Names from a status are therefore used only if they could have been granted
- * (`credibleNames`).
+ * The status of a definition contains the accepted names. However, another program may have written the status, or a
+ * server that did not yet have a built-in kind with that name. Names from a status are therefore used only if they
+ * could have been accepted (`credibleNames`).
  */
 import type { DefinitionCondition, DefinitionNames } from '../../../api/kinds/apiextensions/definition-fields.ts'
 import { kindNames, resourceNames } from '../../../api/kinds/apiextensions/definition-names.ts'
 
-/** Names in use. */
+/** Names that are in use. */
 export interface TakenNames {
   /** Plural, singular and short names. */
   readonly resources: ReadonlySet<string>
@@ -33,8 +34,8 @@ export function namesTaken(all: Iterable<DefinitionNames>): TakenNames {
 }
 
 /**
- * Filters the names in a status to those that could have been granted: no names of built-in kinds, and the plural and
- * kind only as requested, because they cannot change once granted.
+ * Returns those names in a status that could have been accepted: no names of built-in kinds, and the plural and kind
+ * only as requested, because these two cannot change once accepted.
  */
 export function credibleNames(reported: DefinitionNames, requested: DefinitionNames, own: TakenNames): DefinitionNames {
   const names: DefinitionNames = { ...reported }
@@ -52,12 +53,15 @@ export function hasPluralAndKind({ plural = '', kind = '' }: DefinitionNames): b
   return plural !== '' && kind !== ''
 }
 
-/** Whether all requested names are granted. */
+/** Whether all requested names are accepted. */
 export function grantsAll({ condition }: GrantedNames): boolean {
   return condition.status === 'True'
 }
 
-/** `current` contains the previously granted names. If several names conflict, the last conflict is reported. */
+/**
+ * Determines the accepted names. `current` contains the names that were accepted before. If several names conflict, the
+ * last conflict is reported.
+ */
 export function grantNames(requested: DefinitionNames, current: DefinitionNames, takenNames: TakenNames): GrantedNames {
   const names: DefinitionNames = { ...current }
   let conflict: Pick<DefinitionCondition, 'reason' | 'message'> | undefined

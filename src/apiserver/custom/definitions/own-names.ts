@@ -1,5 +1,5 @@
 /**
- * Names of built-in kinds, which no definition is granted. They include kinds disabled by `--runtime-config` and kinds
+ * Names of built-in kinds, which definitions cannot use. They include kinds disabled by `--runtime-config`, and kinds
  * used only in subresources, such as Scale.
  */
 import { groupName } from '../../../api/model/vendor.ts'
@@ -16,7 +16,7 @@ export function ownNames(catalogue: Catalogue, group: string): TakenNames {
 const none = namesTaken([])
 const namesByCatalogue = new WeakMap<Catalogue, ReadonlyMap<string, TakenNames>>()
 
-/** Computed once because built-in kinds never change. */
+/** Returns the names by group. They are computed once because built-in kinds never change. */
 function byGroup(catalogue: Catalogue): ReadonlyMap<string, TakenNames> {
   const before = namesByCatalogue.get(catalogue)
   if (before !== undefined) return before

@@ -1,10 +1,10 @@
 /**
- * Caches parsed schemas until they are used: a definition is validated when it is written and served a moment later
- * with the same schema. Entries are keyed by the full text, so different schemas cannot be confused. The cache is
- * bounded: schemas that are validated but never served, as in dry runs, are evicted.
+ * Caches a parsed schema from its validation until it is served. A definition is validated when it is written, and
+ * served a moment later with the same schema. Entries are keyed by the full text, so different schemas cannot be
+ * confused. The cache is bounded: schemas that are validated but never served, as in dry runs, are evicted.
  */
 
-/** Limit in characters of schema text. A parsed schema takes a small multiple of that. */
+/** Maximum number of characters of schema text. A parsed schema takes a small multiple of that in memory. */
 const maxCharacters = 1024 * 1024
 
 export class ParsedSchemaCache<T> {

@@ -30,7 +30,7 @@ export interface ServingParts {
   readonly registry: RegistryParts
   readonly known: DefinitionSummaries
   readonly conversion: ConversionParts
-  /** Resolves when all known changes of a definition are processed. */
+  /** Returns a promise that resolves when all known changes of a definition have been processed. */
   readonly settled: (name: string) => Promise<void>
 }
 
@@ -62,7 +62,7 @@ export class ServedDefinitions {
     if (cache !== undefined) await caches.open(cache)
     this.#parts.catalogue.replace(before?.types ?? [], types)
     this.#serving.set(name, { servedAs: state, types })
-    // Ends watches so that clients continue with the new form of the objects.
+    // Watches end so that clients continue with the new form of the objects.
     for (const old of before?.types ?? []) {
       if (old.cache === cache) old.cache.finishWatches()
       else caches.remove(old.cache)
@@ -89,8 +89,9 @@ export class ServedDefinitions {
   }
 
   /**
-   * Returns the guard for a write: the definition from which the type was created. For a create, the definition must
-   * also be established and not terminating. Existing objects can be changed and deleted until it is removed.
+   * Returns the precondition for a write: the definition from which the type was created must be unchanged. For a
+   * create, the definition must also be established and not terminating. Existing objects can be changed and deleted
+   * until the definition is removed.
    */
   async #definitionGuard(
     write: 'create' | 'change',
@@ -101,7 +102,7 @@ export class ServedDefinitions {
     const refuse = (recent: DefinitionSummary | undefined) =>
       write === 'create' ? whyNone(recent, definition, whileTerminating) : whyUnchanged(recent, definition)
     if (refuse(known.get(definition.name)) !== undefined) {
-      // Another server may be writing its status at this moment.
+      // Another server may be writing the status of the definition at this moment.
       await settled(definition.name)
       await waitForCaches(registry)
     }
@@ -112,13 +113,13 @@ export class ServedDefinitions {
   }
 }
 
-/** Returns the error if the definition has changed or was removed; undefined if objects can be changed. */
+/** Returns the error if the definition has changed or was removed. Undefined if objects can be changed. */
 function whyUnchanged(known: DefinitionSummary | undefined, { uid, servedAs }: DefinitionRef): ApiError | undefined {
   if (known === undefined || known.uid !== uid) return noSuchPath()
   return known.servedAs === servedAs ? undefined : new TypeChanged()
 }
 
-/** Returns the error if no objects can be created; undefined if they can. */
+/** Returns the error if no objects can be created. Undefined if they can. */
 function whyNone(
   known: DefinitionSummary | undefined,
   definition: DefinitionRef,
@@ -129,7 +130,9 @@ function whyNone(
   return outdated ?? (known.terminating ? whileTerminating() : undefined)
 }
 
-/** The error of a create while the definition is being deleted. Kubernetes names the object since 1.34. */
+/**
+ * Returns the error of a create while the definition is being deleted. Since 1.34, Kubernetes names the object in it.
+ */
 function terminating(context: EmulationContext, type: ResourceRef, name = ''): ApiError {
   const message = 'create not allowed while custom resource definition is terminating'
   if (isSince('1.34', context))
@@ -140,6 +143,6 @@ function terminating(context: EmulationContext, type: ResourceRef, name = ''): A
 interface DefinitionRef {
   readonly name: string
   readonly uid: string
-  /** State of the definition from which the type was created. */
+  /** The state of the definition from which the type was created. */
   readonly servedAs: string
 }

@@ -1,7 +1,7 @@
 /**
  * Creates a custom kind at runtime from names and a schema. It has the same form as a built-in kind.
  *
- * All custom kinds have in common: the generation counts changes of everything but metadata and status, updates must
+ * Common properties of all custom kinds: the generation counts changes outside of metadata and status, updates must
  * name a resourceVersion, strategic merge is not supported, and if the status subresource is enabled, only that
  * subresource changes the status.
  */
@@ -33,7 +33,7 @@ import { selectableFields } from './selectable-fields.ts'
 import { type Convert, evolutionOf } from './upgrade-stored-objects.ts'
 
 export interface CustomKindDefinition {
-  /** Full name of the API group: `stable.example.com`. */
+  /** The full name of the API group: `stable.example.com`. */
   readonly group: string
   readonly version: string
   readonly kind: string
@@ -43,7 +43,7 @@ export interface CustomKindDefinition {
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
   readonly scope: Scope
-  /** OpenAPI v3 schema as written by the user. */
+  /** The OpenAPI v3 schema as the user wrote it. */
   readonly schema: Json
   /** Whether the status subresource is enabled. */
   readonly status?: boolean
@@ -52,17 +52,17 @@ export interface CustomKindDefinition {
   readonly columns?: readonly PrinterColumn[]
   /** Paths of the fields that field selectors of this version can use: `spec.color`. */
   readonly selectable?: readonly string[]
-  /** The fields of all versions, whose values are kept with each stored object. Defaults to those of this version. */
+  /** The fields of all versions. Their values are stored with each object. Defaults to the fields of this version. */
   readonly indexedFields?: readonly string[]
   /** Deprecation warning for users of this version. */
   readonly warning?: string | undefined
-  /** The storage version, if it is a different version. */
+  /** The storage version. Set if it is a different version. */
   readonly storage?: Kind | undefined
-  /** Readers of all versions, by `apiVersion`. Each version adds its own. */
+  /** The readers of all versions, by `apiVersion`. Each version adds its own reader. */
   readonly versions?: Map<string, Evolution>
   /** Webhook conversion between versions, if configured. */
   readonly convert?: Convert | undefined
-  /** Changes whenever the definition changes. */
+  /** An ID that changes whenever the definition changes. */
   readonly id?: string
 }
 
@@ -81,7 +81,8 @@ export async function customKind(
 }
 
 /**
- * The kind keeps only the used parts of `definition`, because a parsed schema takes ten times the memory of its text.
+ * Creates the kind. It keeps only the parts of `definition` that it uses, because a parsed schema takes ten times the
+ * memory of its text.
  */
 function makeKind(definition: CustomKindDefinition, read: ReadSchema, vendor: Vendor): Kind {
   const { group, status = false, scale, warning, columns = [], storage, versions, convert, id = '' } = definition
@@ -130,12 +131,15 @@ function makeKind(definition: CustomKindDefinition, read: ReadSchema, vendor: Ve
   }
 }
 
-/** A duplicate element is not an error if the stored object already has duplicates. */
+/**
+ * Whether an error reports a duplicate element. Such an error does not count if the stored object already has
+ * duplicates.
+ */
 function isRepetition({ fault }: FieldError): boolean {
   return fault === 'FieldValueDuplicate'
 }
 
-/** Runs structural object rules first, then CEL rules, which need valid objects. */
+/** Combines two kinds of rules. Structural object rules run first, then CEL rules, which need valid objects. */
 function judgeOf(rules: ObjectRules | undefined, judge: Judge | undefined): Judge | undefined {
   if (rules === undefined) return judge
   return async (object, previous, context) => {
@@ -153,10 +157,10 @@ function unenforcedWarning(pattern: string): string {
   return `the pattern ${JSON.stringify(shorten(pattern, 100))} in its schema is too large and is not enforced`
 }
 
-/** In the order in which Kubernetes lists them. */
+/** The verbs, in the order in which Kubernetes lists them. */
 const verbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
 
-/** The group id of a custom group is its full name followed by a dot. */
+/** Returns the names of the kind. The group ID of a custom group is its full name followed by a dot. */
 function namesOf(definition: CustomKindDefinition): KindNames {
   const { group, version, kind, plural, singular, listKind, shortNames, categories, scope } = definition
   const lists = defined({
@@ -168,7 +172,10 @@ function namesOf(definition: CustomKindDefinition): KindNames {
 
 const common = ['apiVersion', 'kind', 'metadata']
 
-/** Status updates change only the status and the managed fields. Since 1.36, they own no metadata. */
+/**
+ * Returns the status subresource. Status updates change only the status and the managed fields. Since 1.36, they own no
+ * metadata.
+ */
 function statusOf({ fields }: ObjectSchema): Subresource<ApiObject> {
   const isOther = (name: string) => name !== 'status' && !common.includes(name)
   const readOnly = Object.keys(fields).filter(isOther)
@@ -184,7 +191,7 @@ function statusOf({ fields }: ObjectSchema): Subresource<ApiObject> {
   }
 }
 
-/** Copies selected top-level fields from `previous` to `next`. */
+/** Copies those top-level fields from `previous` to `next` for which `isMeant` returns true. */
 function restore(next: ApiObject, previous: ApiObject, isMeant: (name: string) => boolean): void {
   for (const name of Object.keys(next)) if (isMeant(name)) delete next[name]
   for (const [name, value] of Object.entries(asJson(previous))) if (isMeant(name)) setKey(asJson(next), name, value!)
@@ -195,7 +202,7 @@ interface StatusOption {
   readonly status: boolean
 }
 
-/** Returns everything except metadata and, if it is a subresource, status. */
+/** Returns the object without metadata and, if it is a subresource, without status. */
 function askedFor(object: ApiObject, { status }: StatusOption): JsonObject {
   const isAsked = (name: string) => !common.includes(name) && !(status && name === 'status')
   return Object.fromEntries(Object.entries(asJson(object)).filter(([name]) => isAsked(name)))

@@ -1,18 +1,18 @@
 /**
- * Limits the work of validating one object. Most rules take one step per value and need no limit. Patterns and
- * alternatives can multiply, so their steps are counted here. An object that needs too much work is rejected with an
- * explanation before it can delay other requests.
+ * Limits the work of validating one object. Most rules take one step per value and need no limit. The cost of patterns
+ * and alternatives can multiply, so this module counts their steps. An object that needs too much work is rejected with
+ * an explanation before it can delay other requests.
  */
 
 import type { Effort } from '../../../api/schema/effort.ts'
 import { threadMicroseconds } from '../../../base/concurrency/thread-time.ts'
 
-/** Number of counted steps after which the CPU time is checked. */
+/** Number of steps after which the CPU time is checked. */
 const uncounted = 500_000
 /** Maximum CPU time per object, in microseconds. */
 const maxMicroseconds = 50_000
 
-/** Whether this many more steps are allowed. Once it returns false, it always returns false. */
+/** Whether this many more steps are allowed. After it has returned false, it always returns false. */
 export function mayTake(effort: Effort, steps: number): boolean {
   if (effort.spent) return false
   effort.began ??= threadMicroseconds()

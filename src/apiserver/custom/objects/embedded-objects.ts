@@ -39,8 +39,8 @@ function typeFaults(value: JsonObject, name: keyof typeof typeForms, path: Field
 }
 
 /**
- * Returns the errors of all embedded objects in an undecoded value. If members have a wrong type, only the first is
- * reported.
+ * Returns the errors of all embedded objects in an undecoded value. If several members have a wrong type, reports only
+ * the first.
  */
 export function rawEmbeddedFaults(schema: Schema, value: Json, path: FieldPath): FieldError[] {
   const all = [...embeddedIn(schema, value, path)]

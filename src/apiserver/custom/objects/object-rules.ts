@@ -1,6 +1,7 @@
 /**
- * Validates custom objects beyond single values: elements of sets and keyed lists must be unique, embedded objects
- * valid, and replica counts numbers. Unlike schema errors, which name the list, these errors name the element.
+ * Validates custom objects beyond single values: elements of sets and keyed lists must be unique, embedded objects must
+ * be valid, and replica counts must be numbers. Unlike schema errors, which name the list, these errors name the
+ * element.
  */
 
 import { goSyntax } from '../../../api/json/go-syntax.ts'
@@ -16,12 +17,12 @@ import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 import { namesIn, type ScalePaths } from './custom-scale.ts'
 import { embeddedFaults } from './embedded-objects.ts'
 
-/** Most schemas have no such rules and are skipped. */
+/** Whether a schema has such rules. Most schemas have none and are skipped. */
 const hasRules = containsSchema(
   (schema) => (schema.type === 'list' && schema.list !== 'atomic') || (schema.type === 'object' && !!schema.embedded),
 )
 
-/** Returns the fields of an object that have rules, directly or below. */
+/** Returns the fields of an object that contain rules at any depth. */
 const ruledFields = memoizeByObject(({ fields }: ObjectSchema) => {
   const ruled = Object.entries(fields).flatMap(([name, { schema }]) => (hasRules(schema) ? [{ name, schema }] : []))
   return new PresentFields(ruled, () => false)
@@ -31,7 +32,7 @@ const ruledFields = memoizeByObject(({ fields }: ObjectSchema) => {
 export type ObjectRules = (object: ApiObject) => Sliced<FieldError[]>
 
 /**
- * Creates the validation for a schema; undefined if no object can have errors. Metadata is excluded because the rules
+ * Creates the validation for a schema. Undefined if no object can have such errors. Skips metadata, because the rules
  * of all kinds cover it.
  */
 export function objectRules(schema: ObjectSchema, scale: ScalePaths | undefined): ObjectRules | undefined {
@@ -47,11 +48,11 @@ export function objectRules(schema: ObjectSchema, scale: ScalePaths | undefined)
 /** Number of embedded objects between two yields. Each takes about ten microseconds. */
 const objectsBetweenSteps = 64
 
-/** A traversal of one object. */
+/** The traversal of one object. */
 class Search {
   /** Errors found so far, up to a limit. */
   readonly faults: FieldError[]
-  /** Embedded objects since the last yield. */
+  /** Number of embedded objects since the last yield. */
   #embedded = 0
 
   constructor(faults: FieldError[]) {
@@ -130,12 +131,15 @@ class Search {
   }
 }
 
-/** The elements of one set or keyed list, which must be unique. */
+/** The elements of one set or keyed list. Checks that they are unique. */
 class Elements {
   readonly #schema: ListSchema
   readonly #path: FieldPath
   readonly #search: Search
-  /** Elements identified by a string, as nearly all elements are. Formatting them in Go syntax would take longer. */
+  /**
+   * Elements that a string identifies. Nearly all elements are of this type, and formatting them in Go syntax would
+   * take longer.
+   */
   readonly #texts = new Set<string>()
   readonly #others = new Set<string>()
 
@@ -165,7 +169,7 @@ function isNew(seen: Set<string>, text: string): boolean {
   return seen.add(text).size > size
 }
 
-/** Returns the key of an element if its list has a single key field. */
+/** Returns the key of an element if its list has a single key field, otherwise undefined. */
 function onlyKey(item: JsonObject, schema: ListSchema): Json | undefined {
   return schema.keys?.length === 1 ? keyIn(item, schema.keys[0]!, schema) : undefined
 }
@@ -183,8 +187,7 @@ function keyIn(item: JsonObject, key: string, { items }: ListSchema): Json | und
 const maxReplicas = 2 ** 31 - 1
 
 /**
- * Validates that the replica fields are numbers and the selector is a string. Otherwise the Scale could not be
- * returned.
+ * Checks that the replica fields are numbers and the selector is a string. Otherwise the Scale could not be returned.
  */
 function scaleFaults(object: JsonObject, paths: ScalePaths): FieldError[] {
   const { specReplicasPath = '', statusReplicasPath = '', labelSelectorPath = '' } = paths
@@ -215,7 +218,7 @@ function selectorFaults(object: JsonObject, path: string): FieldError[] {
 
 type FollowedPath = { readonly value: Json | undefined } | { readonly blocked: Json }
 
-/** Returns the value at a simple path, or the value that blocks the path. */
+/** Returns the value at a simple path. If a value blocks the path, returns that value. */
 function follow(object: JsonObject, path: string): FollowedPath {
   let here: Json | undefined = object
   for (const name of namesIn(path)) {

@@ -21,7 +21,7 @@ const ageColumn: PrinterColumn = {
   jsonPath: '.metadata.creationTimestamp',
 }
 
-/** If a path is invalid, falls back to the default columns. */
+/** Returns the columns of a definition. If a path is invalid, returns the default columns. */
 export function columnsOf(columns: readonly PrinterColumn[]): Column[] {
   const made = (columns.length === 0 ? [ageColumn] : columns).map(columnOf)
   return made.every((column) => column !== undefined) ? [nameColumn, ...made] : [nameColumn, columnOf(ageColumn)!]
@@ -47,7 +47,7 @@ function cellOf(path: ColumnPath, object: ApiObject, show: (value: Json) => Json
   return value === undefined || value === null ? null : show(value)
 }
 
-/** Formats a value for a column type. Values of another type are not shown. */
+/** Functions that format a value for each column type. Values of another type are not shown. */
 const shows: { readonly [type: string]: (value: Json, now: number) => Json } = {
   integer: (value) => (typeof value === 'bigint' ? value : typeof value === 'number' ? Math.trunc(value) : null),
   number: (value) => (typeof value === 'number' || typeof value === 'bigint' ? value : null),

@@ -19,7 +19,7 @@ export function selectablePaths({ selectableFields = [] }: DefinitionVersion): s
   return selectableFields.map(({ jsonPath = '' }) => jsonPath.replace(/^\./, ''))
 }
 
-/** Returns the function that reads the values of these fields. A field that is absent has an empty value. */
+/** Returns a function that reads the values of these fields. The value of an absent field is empty. */
 export function selectableFields(paths: readonly string[]): (object: ApiObject) => { [path: string]: string } {
   const steps = paths.map((path) => [path, namesIn(`.${path}`)] as const)
   return (object) => Object.fromEntries(steps.map(([path, names]) => [path, textAt(asJson(object), names)]))

@@ -5,7 +5,7 @@
  * same schema (schema-id.ts), as nearly all are, is returned unchanged.
  *
  * Without a webhook, conversion changes only the apiVersion. With a webhook, each state of an object is converted once
- * (converted-forms.ts), and readers wait for the result.
+ * (conversion-cache.ts), and readers wait for the result.
  */
 
 import { jsonDocument, parseOwnSliced } from '../../../api/codec/json.ts'
@@ -30,15 +30,15 @@ export interface Evolving {
   readonly names: KindNames
   readonly schema: ObjectSchema
   readonly vendor: Vendor
-  /** Changes whenever the definition changes. */
+  /** An ID that changes whenever the definition changes. */
   readonly id: string
-  /** Changes whenever the schema or its interpretation changes (schema-id.ts). */
+  /** An ID that changes whenever the schema or its interpretation changes (schema-id.ts). */
   readonly schemaId: string
-  /** Reader of the storage version, if it is a different version. */
+  /** The reader of the storage version. Set if it is a different version. */
   readonly storage?: Evolution | undefined
-  /** Readers of all versions by `apiVersion`. May be filled later. */
+  /** The readers of all versions, by `apiVersion`. Readers may be added later. */
   readonly versions?: ReadonlyMap<string, Evolution> | undefined
-  /** Webhook conversion. Undefined if versions differ only in their schemas. */
+  /** The webhook conversion. Undefined if versions differ only in their schemas. */
   readonly convert?: Convert | undefined
 }
 
@@ -64,7 +64,7 @@ export function evolutionOf(evolving: Evolving): Evolution {
   }
 }
 
-/** Returns the methods that differ for a kind whose versions are converted by a webhook. */
+/** Returns the methods of a kind that differ if a webhook converts its versions. */
 function remoteForms(
   version: Version,
 ): Pick<Evolution, 'remote' | 'readJson' | 'readJsonSliced' | 'prepare' | 'convert'> {
@@ -92,11 +92,11 @@ function remoteForms(
   }
 }
 
-/** One version of a kind. */
+/** A reader of one version of a kind. */
 class Version {
   readonly apiVersion: string
   readonly #evolving: Evolving
-  /** The bytes with which most objects of this version begin. */
+  /** The first bytes of most objects of this version. */
   readonly #start: Buffer
   readonly #upgraded = new UpgradedObjectCache()
   readonly #lacking = new WeakSet<Buffer>()
@@ -122,7 +122,10 @@ class Version {
     return (yield* this.#tryRead(object)).value
   }
 
-  /** Objects written in this version are complete, except for defaults that the write itself has removed. */
+  /**
+   * Converts an object to its stored form. Objects written in this version are complete, except for defaults that the
+   * write itself has removed.
+   */
   *store(object: ApiObject): Sliced<ReadyToStore> {
     const { schema, schemaId } = this.#evolving
     const isOwn = object.apiVersion === this.apiVersion
@@ -179,7 +182,7 @@ class Version {
     return asJson(asObject((yield* decodeSliced(schema, { ...source!, apiVersion: this.apiVersion })).value))
   }
 
-  /** Skips objects that already have this version. */
+  /** Converts objects with the webhook. Skips objects that already have this version. */
   async #ask(objects: readonly JsonObject[]): Promise<JsonObject[]> {
     const others = objects.filter(({ apiVersion }) => apiVersion !== this.apiVersion)
     if (others.length === 0) return [...objects]
@@ -193,13 +196,13 @@ class Version {
     const value = yield* soundly(schema, object)
     yield
     const fault = yield* fillWithinLimits(schema, asJson(value), { vendor, subresource: '' })
-    // A stored object must remain readable. If defaults would make it too large, it is returned without them.
+    // A stored object must remain readable, so it is returned without defaults if they would make it too large.
     return fault === undefined
       ? { value, lacksDefaults: false }
       : { value: yield* soundly(schema, object), lacksDefaults: true }
   }
 
-  /** Only the version in which an object was written adds defaults. */
+  /** Returns an object of another version. Only the version in which it was written adds defaults. */
   *#fromOther(object: ApiObject): Sliced<ApiObject> {
     const source = yield* this.#source(object)
     const { schema, convert } = this.#evolving
@@ -207,7 +210,7 @@ class Version {
     return yield* soundly(schema, asObject({ ...asJson(converted as ApiObject), apiVersion: this.apiVersion }))
   }
 
-  /** Returns the object as read by the version in which it was written. */
+  /** Returns an object as the version in which it was written reads it. */
   *#source(object: ApiObject): Sliced<ApiObject> {
     const { versions, convert } = this.#evolving
     const written = versions?.get(object.apiVersion)
@@ -217,7 +220,10 @@ class Version {
   }
 }
 
-/** Validation rejects fields of the wrong type on write, but objects stored earlier must remain readable. */
+/**
+ * Returns an object without fields of the wrong type. Validation rejects such fields on write, but objects stored
+ * earlier must remain readable.
+ */
 function* soundly(schema: ObjectSchema, object: ApiObject): Generator<void, ApiObject> {
   try {
     return asObject((yield* decodeSliced(schema, asJson(object))).value)

@@ -1,6 +1,6 @@
 /**
  * Caches custom objects in the form that their current definition requires, if it differs from the stored form. The
- * cache has one size limit for all kinds. It evicts the oldest entries, which are recomputed on demand.
+ * cache has one size limit for all kinds. At the limit, it evicts the oldest entries. They are recomputed on demand.
  */
 
 const maxBytes = 64 * 1024 * 1024
@@ -29,7 +29,7 @@ export class UpgradedObjectCache {
 
   set(json: Buffer, upgraded: Buffer, id?: string): void {
     this.#upgraded.set(json, upgraded)
-    // An unchanged buffer takes no extra memory, and a form cached under its id is already counted.
+    // An unchanged buffer takes no additional memory, and a form that is cached under its ID is already counted.
     if (json === upgraded || (id !== undefined && this.#byId.get(id) === upgraded)) return
     if (id !== undefined) this.#byId.set(id, upgraded)
     this.#count({ size: upgraded.length, forget: () => this.#forget(json, id) })

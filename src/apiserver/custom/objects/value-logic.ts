@@ -1,6 +1,6 @@
 /**
- * Validates allOf, anyOf, oneOf and not. If no alternative matches, the errors of the best one are reported in
- * addition, as in kube-apiserver 1.23: the alternative that accepted the most parts of the value, or the first of
+ * Validates allOf, anyOf, oneOf and not. If no alternative matches, also reports the errors of the best alternative, as
+ * kube-apiserver 1.23 does. The best alternative is the one that accepted the most parts of the value, or the first of
  * several such alternatives.
  */
 
@@ -19,16 +19,16 @@ import {
   type ValueRule,
 } from './value-rules.ts'
 
-/** Result of validating a value. */
+/** The result of validating a value. */
 interface Outcome {
   readonly faults: readonly FieldError[]
-  /** Number of validated parts of the value. */
+  /** Number of parts of the value that were validated. */
   readonly reach: number
 }
 
 type Demand = (...about: About) => Outcome
 
-/** Errors of logic keywords are not attributed to a field. Their text contains the path. */
+/** Returns an error for a logic keyword. Such errors name no field. Their text contains the path. */
 function unmet(path: FieldPath, rule: string): FieldError {
   const text = `${JSON.stringify(path)} ${rule}`
   return { ...invalid(nowhere, '', text), once: text }
@@ -87,7 +87,7 @@ function failed(fault: FieldError, best: Outcome | undefined): Outcome {
   return { faults: [fault, ...(best?.faults ?? [])], reach: best?.reach ?? 0 }
 }
 
-/** Returns the validation of all logic keywords of this schema; undefined if it has none. */
+/** Returns a function that validates all logic keywords of this schema. Undefined if it has none. */
 function logicOf(schema: JsonObject, tools: RuleTools): Demand | undefined {
   const demands = Object.entries(logic).flatMap(([keyword, join]) => {
     const wanted = own(schema, keyword)
@@ -103,7 +103,7 @@ function logicOf(schema: JsonObject, tools: RuleTools): Demand | undefined {
 function negation(demand: Demand): Demand {
   return (...about) => {
     const holds = demand(...about).faults.length === 0
-    // A value that was rejected because of excessive work is not known to violate the schema.
+    // If validation stopped because of excessive work, it is not known whether the value violates the schema.
     if (isSpent(about)) return spent(about)
     return holds ? failed(unmet(about[1], 'must not validate the schema (not)'), undefined) : nothing
   }
@@ -119,7 +119,7 @@ function sum(outcomes: readonly Outcome[]): Outcome {
 /** Cost of validating a value against one alternative, in pattern steps. */
 const alternativeSteps = 40
 
-/** Validates a value against a whole schema, including its type and everything below. */
+/** Returns a function that validates a value against a whole schema, including its type and all nested values. */
 function deepDemand(schema: JsonObject, tools: RuleTools): Demand {
   const rules = [typeRule(schema, tools), keywordRule(schema, tools)].filter((rule) => rule !== undefined)
   const logic = logicOf(schema, tools)
@@ -127,13 +127,13 @@ function deepDemand(schema: JsonObject, tools: RuleTools): Demand {
   return (...about) => {
     if (!mayTake(about[3], alternativeSteps)) return spent(about)
     const faults = rules.flatMap((rule) => rule(...about))
-    // For null, only type and enum apply.
+    // For null, only `type` and `enum` apply.
     const further = about[0] === null ? nothing : sum([logic?.(...about) ?? nothing, below(about)])
     return { faults: [...faults, ...further.faults], reach: 1 + further.reach }
   }
 }
 
-/** Validates members and elements. Early versions name the list in errors of elements. */
+/** Returns a function that validates members and elements. In early versions, errors of elements name the list. */
 function demandsBelow(schema: JsonObject, tools: RuleTools): (about: About) => Outcome {
   const properties = isObject(schema.properties) ? Object.entries(schema.properties) : []
   const ofMembers = properties.map(([name, inner]) => [name, deepDemand(inner as JsonObject, tools)] as const)
@@ -154,7 +154,7 @@ function demandsBelow(schema: JsonObject, tools: RuleTools): (about: About) => O
 }
 
 /**
- * Returns the rule for the keywords and logic of a schema whose structure is validated elsewhere; undefined if it has
+ * Returns the rule for the keywords and logic of a schema whose structure is validated elsewhere. Undefined if it has
  * none.
  */
 export function ruleOf(schema: JsonObject, tools: RuleTools): ValueRule | undefined {

@@ -4,7 +4,7 @@
  * not) are in value-logic.ts.
  *
  * A rule ignores values of types to which its keyword does not apply: `minLength` ignores numbers. The error texts are
- * those of kube-apiserver 1.23, because programs match them.
+ * the same as in kube-apiserver 1.23, because programs match them.
  */
 
 import { isObject, type Json, type JsonObject, own, sameJson } from '../../../api/json/json.ts'
@@ -33,24 +33,24 @@ export type TypeRule = (value: Json, path: FieldPath, context: RuleContext) => F
 /** The arguments of a rule. */
 export type About = Parameters<ValueRule>
 
-/** Creates the rule of a keyword. `schema` is the schema that contains it. */
+/** Creates the rule of a keyword. `schema` is the schema that contains the keyword. */
 type MakeRule = (wanted: Json, schema: JsonObject, tools: RuleTools) => ValueRule
 
 export interface RuleTools {
   readonly compile: CompilePattern
-  /** Prefix of vendor extensions: `x-orch-`. */
+  /** The prefix of vendor extensions: `x-orch-`. */
   readonly prefix: string
 }
 
-/** Kubernetes 1.25 and later report the kind of error and name the list element. */
+/** Whether errors are precise. Since Kubernetes 1.25, they contain the kind of error and name the list element. */
 export function isPrecise(context: RuleContext): boolean {
   return isSince('1.25', context)
 }
 
-/** Path of errors that are not attributed to a field, as in kube-apiserver. */
+/** The path of errors that name no field, as in kube-apiserver. */
 export const nowhere: FieldPath = '<nil>'
 
-/** The requirement of a keyword: its wording, and the error reason in versions with precise reasons. */
+/** The requirement that a keyword expresses: its wording, and the error reason in versions with precise reasons. */
 interface Demand {
   readonly rule: string
   readonly precise?: FieldFault
@@ -62,8 +62,8 @@ interface Place {
 }
 
 /**
- * Returns an error in the words of the schema. Equal texts are reported once, because the elements of a list share one
- * path in early versions.
+ * Returns an error for a violated requirement, in the words of the schema. Equal texts are reported once, because the
+ * elements of a list have the same path in early versions.
  */
 function broken({ path, context }: Place, value: Json, { rule, precise }: Demand): FieldError {
   const text = `${path} in body ${rule}`
@@ -90,7 +90,7 @@ const ofCounts =
     return found === undefined || test(found) ? [] : [broken({ path, context }, found, demand)]
   }
 
-/** The error shows the limit, not the count. */
+/** For these keywords, the error contains the limit and not the actual count. */
 const ofMembers =
   (limit: Json, test: (count: number) => boolean, demand: Demand): ValueRule =>
   (value, path, context) => {
@@ -101,14 +101,14 @@ const ofMembers =
 const items = (value: Json) => (Array.isArray(value) ? value.length : undefined)
 const members = (value: Json) => (isObject(value) ? Object.keys(value).length : undefined)
 
-// Limits count characters. A string has at most `text.length` characters, because some take two units, and at least
-// half as many.
+// Whether a text has at most this many characters. A string has at most `text.length` characters and at least half as
+// many, because some characters take two units.
 const hasAtMost = (text: string, limit: number) =>
   text.length <= limit || (text.length <= 2 * limit && [...text].length <= limit)
 const hasAtLeast = (text: string, limit: number) =>
   text.length >= 2 * limit || (text.length >= limit && [...text].length >= limit)
 
-/** Combines rules that are independent of each other. */
+/** Keywords whose rules are independent of each other. */
 const keywords: { readonly [keyword: string]: MakeRule } = {
   enum: (wanted) => {
     const texts = new Set((wanted as Json[]).filter((item) => typeof item === 'string'))
@@ -149,7 +149,7 @@ const keywords: { readonly [keyword: string]: MakeRule } = {
   },
 }
 
-/** Kubernetes 1.35 and later check that a number matches its format, and report the error without a field. */
+/** Whether numbers are checked against their format, as since Kubernetes 1.35. The error names no field. */
 const checksNumbers = (context: RuleContext) => isSince('1.35', context)
 
 function wrongNumber(path: FieldPath, format: string): FieldError {
@@ -171,8 +171,8 @@ export function tooMuch(path: FieldPath): FieldError {
 }
 
 /**
- * Early versions report only the first failing rule: required members are not checked if an object has too few or too
- * many members.
+ * Keywords of objects. Early versions report only the first failing rule: they do not check required members if an
+ * object has too few or too many members.
  */
 const memberKeywords: { readonly [keyword: string]: MakeRule } = {
   minProperties: (wanted) =>
@@ -189,7 +189,7 @@ const memberKeywords: { readonly [keyword: string]: MakeRule } = {
   },
 }
 
-/** Only the first failing rule is reported. */
+/** Keywords of strings. Only the first failing rule is reported. */
 const stringKeywords: { readonly [keyword: string]: MakeRule } = {
   maxLength: (wanted) =>
     ofStrings((value) => hasAtMost(value, Number(wanted)), {
@@ -212,14 +212,14 @@ const stringKeywords: { readonly [keyword: string]: MakeRule } = {
   },
 }
 
-/** A match cannot be interrupted. A step takes up to 50 nanoseconds. */
+/** Maximum number of steps of a match. A match cannot be interrupted, and a step takes up to 50 nanoseconds. */
 const maxMatchSteps = 1_000_000
 
 function tooLong(path: FieldPath, maxLength: number): FieldError {
   return forbidden(path, `must have at most ${maxLength} characters to be matched against its pattern`)
 }
 
-/** Returns the rule for the keywords of this schema, without logic; undefined if it has none. */
+/** Returns the rule for the keywords of this schema, without logic. Undefined if it has none. */
 export function keywordRule(schema: JsonObject, tools: RuleTools): ValueRule | undefined {
   const rules = makeRules(keywords, schema, tools)
   const ofMembers = makeRules(memberKeywords, schema, tools)
@@ -230,7 +230,7 @@ export function keywordRule(schema: JsonObject, tools: RuleTools): ValueRule | u
   return rules.length === 0 ? undefined : (...about) => rules.flatMap((rule) => rule(...about))
 }
 
-/** Tests whether an object has too few or too many members. Early versions then do not validate the members. */
+/** Whether an object has too few or too many members. In this case, early versions do not validate the members. */
 export type MemberLimit = (value: Json, context: RuleContext) => boolean
 
 export function memberLimit({ minProperties, maxProperties }: JsonObject): MemberLimit | undefined {
@@ -244,8 +244,8 @@ export function memberLimit({ minProperties, maxProperties }: JsonObject): Membe
 }
 
 /**
- * A plain loop is fastest: most parts of a schema have none of these keywords, and a large schema has thousands of
- * parts.
+ * Creates the rules of a schema's keywords. A plain loop is fastest, because most parts of a schema have none of these
+ * keywords and a large schema has thousands of parts.
  */
 function makeRules(table: { readonly [keyword: string]: MakeRule }, schema: JsonObject, tools: RuleTools): ValueRule[] {
   const rules: ValueRule[] = []
@@ -264,22 +264,22 @@ function firstFaults(rules: readonly ValueRule[], about: About): FieldError[] {
   return []
 }
 
-/** Returns the types that a schema allows, as shown in errors: `integer,string` for an int-or-string. */
+/** Returns the types that a schema allows in the form used in errors, such as `integer,string` for an int-or-string. */
 function typesOf(schema: JsonObject, prefix: string): string[] {
   if (schema[`${prefix}int-or-string`] === true) return ['integer', 'string']
   return typeof schema.type === 'string' && schema.type !== '' ? [schema.type] : []
 }
 
 /**
- * Returns the rule for the type of a value. As in kube-apiserver, the format matters too: if a non-numeric schema has a
- * format, strings and lists pass, and errors for other values name the format.
+ * Returns the rule for the type of a value. As in kube-apiserver, the format matters too. If a schema that is not
+ * numeric has a format, it accepts strings and lists, and errors for other values name the format.
  */
 export function typeRule(schema: JsonObject, { prefix }: Pick<RuleTools, 'prefix'>): TypeRule | undefined {
   const types = typesOf(schema, prefix)
   if (types.length === 0) return undefined
   const format = knownFormat(schema.format) === undefined ? undefined : String(schema.format)
   const isNumeric = types.includes('number') || types.includes('integer')
-  // Captures only what the rule needs, so that the schema can be freed.
+  // The rule uses only this value, so that the schema can be freed.
   const isNullable = schema.nullable === true
   return (value, path, context) => {
     const found = jsonType(value)

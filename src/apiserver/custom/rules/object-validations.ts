@@ -1,6 +1,6 @@
 /**
  * Validates custom objects with the CEL rules of their schema. Each rule and each object has a cost budget. Other
- * requests may run between two rules, and a rule that runs too long is aborted. A rule that uses `oldSelf` runs only if
+ * requests can run between two rules, and a rule that runs too long is aborted. A rule that uses `oldSelf` runs only if
  * there is a previous value.
  */
 
@@ -42,8 +42,8 @@ const maxObjectCost = 20_000_000
 export type Judge = NonNullable<Kind['rules']['judge']>
 
 /**
- * Returns the validation by the CEL rules of a schema, given as text; undefined if it has none. Rules are compiled on
- * first use, because most servers write objects of few kinds.
+ * Returns the validation by the CEL rules of a schema, which is given as text. Undefined if it has no rules. Rules are
+ * compiled on first use, because most servers write objects of only a few kinds.
  */
 export function ruleJudge(text: Buffer, prefix: string): Judge | undefined {
   if (!text.includes(`"${prefix}validations"`)) return undefined
@@ -58,7 +58,7 @@ export function ruleJudge(text: Buffer, prefix: string): Judge | undefined {
     if (!gates.has('CustomResourceValidationExpressions')) return []
     compiled ??= compile(timeSlice, { gates, version })
     const root = await compiled
-    // The keyword may occur only in a description.
+    // The text contains the keyword, but possibly only in a description.
     if (root === undefined) return []
     const isPrecise = isAtLeast(version, '1.25')
     if (faults.some(({ fault }) => !isPrecise || preventsRules.has(fault)))
@@ -79,13 +79,15 @@ const notEvaluated =
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
 
 interface Validating {
-  /** Determines how errors are reported. */
+  /** The emulated version, which determines how errors are reported. */
   readonly version: EmulatedVersion
-  /** Receives errors of unchanged values, which do not prevent a write. If unset, such errors prevent the write. */
+  /**
+   * Called with errors of unchanged values, which then do not prevent a write. If unset, such errors prevent the write.
+   */
   readonly forgive?: (text: string) => void
 }
 
-/** Validates in steps, one per rule. */
+/** Validates an object. Each rule is a separate step. */
 export function* validationFaults(root: RuleNode, judged: ValueAtPath, validating: Validating): SlicedErrors {
   const changes = validating.forgive && new Changes()
   const judging: Judging = { ...validating, faults: [], remainingCost: maxObjectCost, changes }
@@ -98,7 +100,7 @@ type SlicedErrors = Generator<void, FieldError[]>
 interface Judging extends Validating {
   readonly faults: FieldError[]
   readonly changes: Changes | undefined
-  /** Remaining cost budget of the object. Validation stops below 0. */
+  /** The remaining cost budget of the object. Validation stops when it is below 0. */
   remainingCost: number
 }
 
@@ -134,7 +136,10 @@ function* judge(node: RuleNode, judging: Judging, judged: ValueAtPath): Generato
     yield* judge(node.values, judging, { value: item!, previous: own(before, key), path: at(path, key) })
 }
 
-/** Finds the previous element of a list element. Only elements of lists of type map can be matched. */
+/**
+ * Returns a function that finds the previous element for a list element. Only elements of lists of type map can be
+ * matched.
+ */
 function previousItems({ correlation, keys }: RuleNode, previous: Json | undefined) {
   if (correlation !== 'keyed items' || !Array.isArray(previous)) return undefined
   const known = new Map(previous.map((item) => [identityOf(item, keys), item]))
@@ -171,10 +176,10 @@ function* judgeRules(node: RuleNode, judging: Judging, judged: ValueAtPath): Gen
     const outcome = runRule(program, rule, { values, judging })
     if (outcome === 'broken') {
       const where = rule.steps.reduce((above, { name, isKey }) => (isKey ? at(above, name) : child(above, name)), base)
-      // Kubernetes 1.28 continues the path of the previous error.
+      // Kubernetes 1.28 appends to the path of the previous error.
       if (!isAtLeast(judging.version, '1.29')) base = where
       const fault = errorOf(rule, where === '' ? nowhere : where, { values, judging, shown })
-      // Errors of transition rules are never tolerated.
+      // Errors of transition rules always prevent a write.
       if (isForgiven && !isTransition(rule, program)) judging.forgive?.(`${fault.path}: ${fault.text}`)
       else judging.faults.push(fault)
     } else if (outcome !== undefined) report(outcome)
@@ -194,7 +199,7 @@ function isTransition(rule: Rule, { used }: Program): boolean {
   return used.has('oldSelf') && !rule.optionalOldSelf
 }
 
-/** Returns a value as shown in errors: its type, or in later versions the value itself unless it has parts. */
+/** Returns a value for an error: its type, or in later versions the value itself unless it has parts. */
 function showValue(type: string, value: Json, { version }: Validating): Json | undefined {
   if (!isAtLeast(version, '1.35')) return type
   return typeof value === 'object' ? undefined : value
@@ -226,7 +231,7 @@ function errorOf(
 
 const maxMessage = 5 * 1024
 
-/** Evaluates the message expression. If it fails, the message or the rule is used instead. */
+/** Evaluates the message expression of a rule. If that fails, returns the message or the rule itself. */
 function messageOf(rule: CompiledRule, { values, judging }: Running): string {
   const { messageProgram } = rule
   if (messageProgram?.outcome !== 'program') return failure(rule)
@@ -243,8 +248,8 @@ function messageOf(rule: CompiledRule, { values, judging }: Running): string {
 }
 
 /**
- * Returns `broken` for a violated rule, the error text if it cannot be evaluated, and undefined if the value satisfies
- * the rule.
+ * Runs a rule. Returns `broken` if the value violates the rule, an error text if the rule cannot be evaluated, and
+ * otherwise undefined.
  */
 function runRule(program: Program, rule: Rule, { values, judging }: Running): string | undefined {
   const budget = new Budget(maxRuleCost)

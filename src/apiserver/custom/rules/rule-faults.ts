@@ -1,6 +1,6 @@
 /**
  * Validates the CEL rules of a definition: their form, whether they compile, and their estimated cost, per rule and for
- * the whole schema. The limits and texts are those of Kubernetes 1.25.
+ * the whole schema. The limits and texts are the same as in Kubernetes 1.25.
  */
 
 import type { Compiled } from '../../../api/cel/program.ts'
@@ -26,14 +26,14 @@ import { maxOccurrences } from './rule-types.ts'
 
 const maxRuleCost = 10_000_000
 const maxSchemaCost = 100_000_000
-/** Maximum number of rules to name if the total cost is too high. */
+/** Maximum number of rules that an error names if the total cost is too high. */
 const maxNamed = 4
 
 interface RulesContext {
   readonly path: FieldPath
   readonly timeSlice: TimeSlice
   readonly emulation: Emulation
-  /** The expressions of the stored definition, which may use all functions. */
+  /** The expressions in the stored definition. They may use all functions. */
   readonly stored: ReadonlySet<string>
 }
 
@@ -60,7 +60,7 @@ export async function judgeRules(
   { path, timeSlice, emulation, stored }: RulesContext,
 ): Promise<FieldError[]> {
   if (!isObject(schema) || !hasRules(schema, prefix)) return []
-  // New expressions may use the functions of the previous version, so that a downgrade is possible.
+  // New expressions may only use the functions of the previous version, so that a downgrade is possible.
   const versionFor = (expression: string) => (stored.has(expression) ? undefined : minorOf(emulation.version) - 1)
   const reader = { prefix, emulation, versionFor, readPattern: await loadRulePatterns() }
   const root = await timeSlice.run(readRules(schema, reader, path))
@@ -69,7 +69,7 @@ export async function judgeRules(
   return faults.length > 0 ? faults : await timeSlice.run(defaultFaults(root, emulation))
 }
 
-/** Validates the defaults of a schema with its own rules. */
+/** Validates the defaults in a schema with the rules of that schema. */
 function* defaultFaults(node: RuleNode, { version }: Pick<Emulation, 'version'>): Generator<void, FieldError[]> {
   const { default: value, path } = node
   const faults: FieldError[] = []
@@ -95,9 +95,9 @@ interface Judging {
 }
 
 interface Around {
-  /** Maximum number of occurrences of the value in an object; undefined if only the request size limits it. */
+  /** Maximum number of occurrences of the value in an object. Undefined if only the request size limits it. */
   readonly occurrences: number | undefined
-  /** Path of an enclosing list or map whose elements cannot be matched with previous ones, if any. */
+  /** Path of a surrounding list or map whose elements cannot be matched with previous elements, if any. */
   readonly uncorrelated: FieldPath | undefined
 }
 
@@ -111,14 +111,14 @@ function judge(node: RuleNode, judging: Judging, around: Around): void {
     if (faults.length === 0) judgeRule({ node, rule, place }, judging, around)
   }
   const below = { ...around, uncorrelated: around.uncorrelated ?? (correlation === 'none' ? path : undefined) }
-  // The fields of an atomic object have names and can be matched nevertheless.
+  // The fields of an atomic object have names, so they can be matched anyway.
   for (const member of members.values()) judge(member, judging, around)
   const each = { ...below, occurrences: within(around, limit) }
   if (values) judge(values, judging, each)
   if (items) judge(items, judging, each)
 }
 
-/** Returns the error for a rule on a schema without a type that CEL supports. */
+/** Returns the error for a rule on a schema whose type CEL does not support. */
 function unseenFault({ path, type }: RuleNode, { prefix }: Judging): FieldError {
   const about = `type: '${type}' ${prefix}preserve-unknown-fields: '${type === ''}'`
   return notJudged(
@@ -175,7 +175,7 @@ function judgeProgram(compiled: Compiled, { rule, path, occurrences, what }: Jud
   if (cost > maxRuleCost) judging.faults.push(forbidden(path, excess(`estimated ${what} cost`, cost / maxRuleCost)))
 }
 
-/** Shows the rule as a Go struct, as Kubernetes does. */
+/** Returns an error that shows the rule as a Go struct, like Kubernetes. */
 function invalidRule(path: FieldPath, { rule, message }: Rule, why: string): FieldError {
   const shown = `apiextensions.ValidationRule{Rule:${JSON.stringify(rule)}, Message:${JSON.stringify(message)}}`
   return { fault: 'FieldValueInvalid', path, text: `Invalid value: ${shown.slice(0, maxShown)}: ${why}` }

@@ -1,5 +1,5 @@
 /**
- * The fields of one rule, and the errors in their form. Each Kubernetes version ignores fields that later versions
+ * The fields of a rule, and the errors in their form. Each Kubernetes version ignores fields that later versions
  * introduced.
  */
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
@@ -21,17 +21,17 @@ export type RuleReason = (typeof reasons)[number]
 export interface Rule {
   readonly rule: string
   readonly message: string
-  /** Expression of the message; takes precedence over `message`. */
+  /** The expression of the message. It takes precedence over `message`. */
   readonly messageExpression: string
-  /** Reason of the error. May be any text because it has not been validated yet. */
+  /** The reason of the error. It can be any text, because it has not been validated yet. */
   readonly reason: string | undefined
-  /** Path of the reported field below the value. */
+  /** The path of the reported field, relative to the value. */
   readonly fieldPath: string
-  /** Whether the rule also runs without an old value; undefined if unset. */
+  /** Whether the rule also runs without an old value. Undefined if unset. */
   readonly optionalOldSelf: boolean | undefined
 }
 
-/** Returns the rules of one schema node. */
+/** Returns the rules of one node of a schema. */
 export function rulesOf(schema: JsonObject, prefix: string, { version, gates }: Emulation): Rule[] {
   const rules = schema[`${prefix}validations`]
   if (!Array.isArray(rules)) return []
@@ -51,7 +51,7 @@ function textOrEmpty(value: Json | undefined): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Returns the errors that do not need a compiled expression. `schema` is the schema of the value. */
+/** Returns the errors that can be found without compiling the expression. `schema` is the schema of the value. */
 export function formFaults(rule: Rule, schema: JsonObject, path: FieldPath): FieldError[] {
   return [
     ...textFaults(rule, path),
@@ -92,7 +92,7 @@ function fieldPathFaults({ fieldPath }: Rule, schema: JsonObject, path: FieldPat
 const step = /\.([A-Za-z_][A-Za-z0-9_-]*)|\['((?:[^'\\]|\\['\\])*)'\]/y
 
 /**
- * Returns the names on a path such as `.spec['a.b']`, or undefined if the schema has no such field. A path cannot lead
+ * Returns the names on a path such as `.spec['a.b']`. Undefined if the schema has no such field. A path cannot lead
  * into a list.
  */
 export function resolveFieldPath(path: string, schema: JsonObject): readonly PathStep[] | undefined {

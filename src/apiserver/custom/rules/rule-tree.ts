@@ -1,5 +1,5 @@
 /**
- * The compiled rules of a schema as a tree that contains only nodes with rules at or below them. Used to validate
+ * The compiled rules of a schema, as a tree. The tree contains only nodes with rules at or below them. Used to validate
  * definitions (rule-faults.ts) and their objects (object-validations.ts).
  */
 import type { DeclaredType } from '../../../api/cel/declared-type.ts'
@@ -13,7 +13,7 @@ import { minorOf } from '../../../api/versions/emulated-version.ts'
 import { type PathStep, type Rule, resolveFieldPath, rulesOf } from './rule-form.ts'
 import { declaredBelow, declaredTypeOf, limitOf } from './rule-types.ts'
 
-/** A rule with its programs. */
+/** A rule with its compiled programs. */
 export interface CompiledRule extends Rule {
   readonly compiled: Compiled
   /** The program of `messageExpression`, if any. */
@@ -25,18 +25,18 @@ export interface CompiledRule extends Rule {
 export interface RuleNode {
   readonly rules: readonly CompiledRule[]
   readonly schema: JsonObject
-  /** CEL type of the values; undefined if CEL cannot represent them. */
+  /** The CEL type of the values. Undefined if CEL cannot represent them. */
   readonly declared: DeclaredType | undefined
-  /** Type in the schema, for messages. */
+  /** The type in the schema, for messages. */
   readonly type: string
-  /** Maximum number of elements or members. */
+  /** The maximum number of elements or members. */
   readonly limit: number | undefined
   /** Path of the schema. */
   readonly path: FieldPath
   readonly members: ReadonlyMap<string, RuleNode>
   readonly values?: RuleNode | undefined
   readonly items?: RuleNode | undefined
-  /** Whether parts of the previous value can be matched with parts of the new value. */
+  /** How parts of the previous value are matched with parts of the new value. */
   readonly correlation: 'members' | 'keyed items' | 'none'
   readonly keys: readonly string[]
   /** Default value, if any. */
@@ -45,16 +45,16 @@ export interface RuleNode {
 
 export interface RuleReader {
   readonly prefix: string
-  /** Determines which fields of a rule are known. */
+  /** The emulated version, which determines the known fields of a rule. */
   readonly emulation: Emulation
   /**
-   * Returns the minor version of Kubernetes 1 whose functions an expression may use; undefined allows all functions.
+   * Returns the minor version of Kubernetes 1 whose functions an expression may use. Undefined allows all functions.
    */
   readonly versionFor?: ((expression: string) => number | undefined) | undefined
   readonly readPattern: ReadPattern
 }
 
-/** Reads the rules in steps because there may be many. Returns undefined if the schema has none. */
+/** Reads the rules in steps, because there may be many. Returns undefined if the schema has none. */
 export function* readRules(schema: JsonObject, reader: RuleReader, path: FieldPath): Walk {
   if (!hasRules(schema, reader.prefix)) return undefined
   const declared = declaredTypeOf(schema, { prefix: reader.prefix, isResource: true })
@@ -146,7 +146,7 @@ function hasOwnRules(schema: JsonObject, prefix: string): boolean {
   return Array.isArray(rules) && rules.some(isObject)
 }
 
-/** Whether a schema has rules, directly or below. */
+/** Whether a schema contains rules at any depth. */
 export function hasRules(schema: JsonObject, prefix: string): boolean {
   const cachedResult = withRules.get(schema)
   if (cachedResult !== undefined) return cachedResult
@@ -157,5 +157,5 @@ export function hasRules(schema: JsonObject, prefix: string): boolean {
   return found
 }
 
-/** Caches the result because it is needed at each level of a schema. */
+/** Caches the results of `hasRules`, because each level of a schema needs them. */
 const withRules = new WeakMap<JsonObject, boolean>()

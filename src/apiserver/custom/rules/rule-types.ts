@@ -1,21 +1,21 @@
 /**
- * Maps a schema to CEL types with escaped names and size estimates. Fields that the schema does not describe are
- * invisible to rules. The sizes are those of Kubernetes 1.25, which uses them to estimate costs.
+ * Maps a schema to CEL types with escaped names and size estimates. Rules cannot see fields that the schema does not
+ * describe. The sizes are the same as in Kubernetes 1.25, which uses them to estimate costs.
  */
 import { type DeclaredType, type JsonForm, reservedWords } from '../../../api/cel/declared-type.ts'
 import { type CelType, listOf, mapOf, types } from '../../../api/cel/types.ts'
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
 
-/** Maximum size of a request body in bytes, which bounds all values. */
+/** Maximum size of a request body in bytes. No value can be larger. */
 const maxRequest = 3 * 1024 * 1024
 
-/** Whether the schema is that of a whole object with apiVersion, kind and metadata. */
+/** Whether the schema describes a whole object with apiVersion, kind and metadata. */
 interface Place {
   readonly prefix: string
   readonly isResource: boolean
 }
 
-/** Returns undefined if CEL cannot represent the values. */
+/** Returns the CEL type of a schema's values. Undefined if CEL cannot represent them. */
 export function declaredTypeOf(schema: JsonObject, place: Place): DeclaredType | undefined {
   const { prefix } = place
   if (schema[`${prefix}int-or-string`] === true)
@@ -47,10 +47,10 @@ export function declaredBelow(schema: Json | undefined, prefix: string): Declare
   return declared
 }
 
-/** Caches types, because each level of a schema with rules needs the types below it. */
+/** Caches the types of nested schemas, because each level of a schema with rules needs them. */
 const known = new WeakMap<JsonObject, DeclaredType | undefined>()
 
-/** Returns a limit of a schema, at least zero. */
+/** Returns a limit in a schema. Negative limits become zero. */
 export function limitOf(limit: Json | undefined): number | undefined {
   return typeof limit === 'number' || typeof limit === 'bigint' ? Math.max(Number(limit), 0) : undefined
 }
@@ -104,7 +104,7 @@ function fieldsType(members: JsonObject, required: Json | undefined, prefix: str
 
 const text: JsonObject = { type: 'string' }
 
-/** Only name and generateName of the metadata are visible to rules. */
+/** Returns the metadata schema for rules. Rules can only see name and generateName. */
 function withMetadata(described: JsonObject): JsonObject {
   const metadata = own(described, 'metadata')
   const names = isObject(metadata) && isObject(metadata.properties) ? metadata.properties : {}
@@ -126,7 +126,7 @@ interface TextForm {
   readonly min: number
 }
 
-/** Sizes in JSON, including quotes. */
+/** The minimum and maximum sizes of formatted strings in JSON, including quotes. */
 const textForms: { readonly [format: string]: TextForm } = {
   byte: { type: types.bytes, form: 'bytes', min: 2 },
   duration: { type: types.duration, form: 'duration', max: 32, min: 3 },
@@ -153,14 +153,14 @@ const escapes: { readonly [text: string]: string } = {
   '/': '__slash__',
 }
 
-/** Returns the escaped name of a property in rules; undefined if it cannot be escaped. */
+/** Returns the escaped name of a property, for use in rules. Undefined if it cannot be escaped. */
 function escapeName(property: string): string | undefined {
   if (reservedWords.has(property)) return `__${property}__`
   if (!/^[A-Za-z_./-][A-Za-z0-9_./-]*$/.test(property)) return undefined
   return property.replaceAll(/__|[./-]/g, (found) => escapes[found]!)
 }
 
-/** Returns how often a value of at least this many bytes can occur in one object. */
+/** Returns how often a value of at least this many bytes can occur in an object. */
 export function maxOccurrences(minBytes: number): number {
   return Math.floor(maxRequest / (minBytes + 1))
 }

@@ -11,7 +11,10 @@ import type { ObjectSchema, Schema } from '../../../api/schema/schema.ts'
 
 const limits = { bytes: 1024 * 1024, values: 100_000 }
 
-/** Validates in steps because there may be many defaults. `path` is the path of the schema. */
+/**
+ * Returns the errors of a schema's defaults. Works in steps because there may be many defaults. `path` is the path of
+ * the schema.
+ */
 export function* defaultFaults(schema: ObjectSchema, vendor: Vendor, path: FieldPath): Generator<void, FieldError[]> {
   const room = new Room(limits)
   const filling = { context: { vendor, subresource: '' }, room }
@@ -33,7 +36,7 @@ export function* defaultFaults(schema: ObjectSchema, vendor: Vendor, path: Field
 interface Part {
   readonly schema: Schema
   readonly path: FieldPath
-  /** Default value. */
+  /** The default value. */
   readonly defaultValue: Json | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Warns about string formats that this version does not know and therefore does not validate. */
+/** Warns about string formats that the emulated version does not know and therefore does not validate. */
 import { isObject, type Json } from '../../../api/json/json.ts'
 import type { DefinitionVersion } from '../../../api/kinds/apiextensions/definition-fields.ts'
 import { isSince, type RuleContext } from '../../../api/schema/context.ts'
@@ -8,7 +8,7 @@ import { isHint, knownFormat } from './formats.ts'
 const maxWarnings = 5
 const maxShown = 100
 
-/** Returns the warnings for the schemas of a definition, from Kubernetes 1.34. */
+/** Returns the warnings for the schemas of a definition. Since Kubernetes 1.34. */
 export function formatWarnings(versions: readonly DefinitionVersion[], context: RuleContext): string[] {
   if (!isSince('1.34', context)) return []
   const formats = versions.flatMap(({ schema }) => formatsIn(schema?.openAPIV3Schema))

@@ -1,6 +1,6 @@
 /**
- * String formats that a schema may require. The accepted values are those of kube-apiserver. All other formats are hints
- * without validation.
+ * String formats that a schema can require. The accepted values are the same as in kube-apiserver. All other formats
+ * are hints that are not validated.
  */
 import { isIP, isIPv6 } from 'node:net'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../api/model/names.ts'
@@ -11,14 +11,14 @@ const uuidOf = (third: string, fourth: string) =>
   new RegExp(`^[0-9a-f]{8}-?[0-9a-f]{4}-?${third}-?${fourth}-?[0-9a-f]{12}$`, 'i')
 const variant = '[89ab][0-9a-f]{3}'
 const anyFour = '[0-9a-f]{4}'
-/** A letter, digit or symbol of a host name. */
+/** Matches a letter, digit or symbol of a host name. */
 const sign = '[a-zA-Z0-9\\p{S}\\p{L}]'
 const host = new RegExp(
   `^(?:${sign}(?:-?${sign}{0,62})?|(?:${sign}(?:[-a-zA-Z0-9\\p{S}\\p{L}]{0,61}${sign})?\\.)+${sign}(?:-?${sign}){1,62})$`,
   'u',
 )
 const pair = '[0-9A-Fa-f]{2}'
-/** Pairs of digits with colons or dashes, or groups of four with dots. */
+/** Match MAC addresses: pairs of digits with colons or dashes, or groups of four digits with dots. */
 const macForms = [6, 8, 20].flatMap((bytes) => [
   `${pair}(?::${pair}){${bytes - 1}}`,
   `${pair}(?:-${pair}){${bytes - 1}}`,
@@ -55,12 +55,12 @@ const texts: { readonly [format: string]: (text: string) => boolean } = {
   k8slongname: (text) => checkDnsSubdomain(text).length === 0,
 }
 
-/** The first version that validates each format, if not all versions do. */
+/** The first version that validates a format. Formats that are not listed are validated in all versions. */
 const firstVersions: { readonly [format: string]: KubeVersion } = { k8sshortname: '1.35', k8slongname: '1.35' }
 
 /**
- * Returns the name of a validated format without dashes; undefined for a hint. Without a context, formats of all
- * versions are accepted.
+ * Returns the name of a validated format without dashes. Undefined for a format that is only a hint. Without a context,
+ * formats of all versions are accepted.
  */
 export function knownFormat(format: unknown, context?: RuleContext): string | undefined {
   const name = typeof format === 'string' ? format.replaceAll('-', '') : ''
@@ -76,7 +76,9 @@ export function isHint(format: string): boolean {
   return hints.has(format)
 }
 
-/** Whether a text has a known format. Very long texts are rejected without a match, except for base64 and passwords. */
+/**
+ * Whether a text has a known format. Rejects very long texts without matching them, except for base64 and passwords.
+ */
 export function hasFormat(format: string, text: string): boolean {
   return (text.length <= maxTextLength || format === 'byte' || format === 'password') && texts[format]!(text)
 }
@@ -87,7 +89,7 @@ function matches(form: RegExp): (text: string) => boolean {
   return (text) => form.test(text)
 }
 
-/** Accepts an absolute URI or an absolute path. */
+/** Whether the text is an absolute URI or an absolute path. */
 function isRequestUri(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a URI has none
   if (text === '' || /[\s\u0000-\u001f\u007f]/.test(text) || /%(?![0-9a-fA-F]{2})/.test(text)) return false
@@ -119,10 +121,10 @@ function isDateTime(text: string): boolean {
 const goDuration = /^[-+]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/
 const unit = /^(?:ns|nano|us|µs|ms|s|m|h|hr|d|w|wk|(?:micro|milli|sec|min|hour|day|week).*)$/
 
-/** Accepts Go durations, and numbers followed by the name of a unit: `3 days`. */
+/** Whether the text is a Go duration, or a number followed by the name of a unit: `3 days`. */
 function isDuration(text: string): boolean {
   if (goDuration.test(text)) return true
-  // Matches only the last digit of a number. Matching all digits would be quadratic.
+  // Matches only the last digit of each number, because matching all digits would take quadratic time.
   return [...text.matchAll(/\d\s*([A-Za-zµ]+)/g)].some(([, name]) => unit.test(name!.toLowerCase()))
 }
 

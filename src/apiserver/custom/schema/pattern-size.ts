@@ -1,13 +1,14 @@
 /**
- * Estimates the compiled size of a pattern from its text: `x{1000}` has seven characters and a thousand steps. Counted
- * repetitions multiply, and Unicode classes are slow to build, especially if case-insensitive. The estimate is in steps
- * of the compiled pattern and never far below the actual cost. The engine decides whether the pattern is valid.
+ * Estimates the compiled size of a pattern from its text: `x{1000}` has seven characters and a thousand steps. The
+ * numbers of nested repetitions multiply, and Unicode classes are slow to build, especially if they are
+ * case-insensitive. The estimate is in steps of the compiled pattern and never far below the actual cost. The engine
+ * decides whether the pattern is valid.
  */
 
-/** Cost of Unicode classes (`\pL`) and ranges, in equivalent steps. */
+/** The cost of a Unicode class (`\pL`) or a range, in equivalent steps. */
 const unicodeClass = 75
 const unicodeClassFolded = 200
-/** A case-insensitive range visits each of its characters. */
+/** The cost of a case-insensitive range, which visits each of its characters. */
 const wideRangeFolded = 3000
 
 interface Reader {
@@ -46,7 +47,7 @@ export function estimateSize(pattern: string): number {
   return sum
 }
 
-/** Returns how often `{n}`, `{n,}` or `{n,m}` repeats the preceding item; undefined if the text is no repetition. */
+/** Returns how often `{n}`, `{n,}` or `{n,m}` repeats the preceding item. Undefined if the text is not a repetition. */
 function repetition(reader: Reader): number | undefined {
   const counted = /\{(\d{1,9})(?:,(\d{0,9}))?\}/y
   counted.lastIndex = reader.at
@@ -65,8 +66,8 @@ function atomSize(reader: Reader): number {
 }
 
 /**
- * An escape counts as one step, except for Unicode classes. `\Q...\E` is read character by character. Names in braces
- * are limited to a hundred characters; otherwise many unclosed braces would be quadratic.
+ * Returns the size of an escape: one step, except for Unicode classes. `\Q...\E` is read character by character. Names
+ * in braces are limited to a hundred characters, because many unclosed braces would otherwise take quadratic time.
  */
 function escapeSize(reader: Reader): number {
   const unicode = /\\[pP](?:\{[^}]{0,100}\}|.)?/sy
@@ -82,7 +83,10 @@ function escapeSize(reader: Reader): number {
   return 1
 }
 
-/** Reads up to the closing bracket. A bracket at the start is a literal. */
+/**
+ * Returns the size of a character class, which ends at the closing bracket. A closing bracket at the start is a
+ * literal.
+ */
 function classSize(reader: Reader): number {
   const { text, folded } = reader
   let size = 1
@@ -100,7 +104,7 @@ function classSize(reader: Reader): number {
   return size
 }
 
-/** ASCII ranges are cheap. All others count as the longest range. */
+/** Returns the size of a range. ASCII ranges are cheap. All others count as the longest range. */
 function rangeSize(text: string, dash: number): number {
   return /^[!-[\]-~]-[!-[\]-~]$/.test(text.slice(dash - 1, dash + 2)) ? 1 : wideRangeFolded
 }

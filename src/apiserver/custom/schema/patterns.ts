@@ -14,7 +14,7 @@ export type CompiledPattern =
   | {
       readonly outcome: 'pattern'
       readonly matches: (text: string) => boolean
-      /** Maximum number of steps per character of the text. */
+      /** Maximum number of steps per character of the matched text. */
       readonly size: number
     }
   | Refusal
@@ -24,9 +24,9 @@ interface Refusal {
   readonly why: string
 }
 
-/** Longer patterns are not written by hand and take milliseconds to compile. */
+/** Maximum length of a pattern. Nobody writes longer patterns by hand, and they take milliseconds to compile. */
 const maxPatternLength = 4096
-/** Maximum estimated size of a pattern. Compiling cannot be interrupted and takes about two microseconds per step. */
+/** Maximum estimated size of a pattern. Compilation cannot be interrupted and takes about two microseconds per step. */
 const maxSize = 10_000
 /** Maximum total size of the patterns in a schema. Each step takes about a hundred bytes of memory. */
 const maxSizes = 100_000
@@ -38,8 +38,8 @@ export interface CompiledPatterns {
 }
 
 /**
- * Compiles all patterns of a schema and yields in between. The schema's size has been validated. In a schema that was
- * stored under older limits, patterns beyond today's limits match every text.
+ * Compiles all patterns of a schema, and yields between them. The schema's size has already been validated. In a schema
+ * that was stored under older limits, patterns that exceed the current limits match every text.
  */
 export async function compilePatterns(
   schema: Json,
@@ -102,7 +102,10 @@ async function loadEngine(): Promise<CompilePattern> {
   }
 }
 
-/** Loads the pattern compiler for CEL rules. Each pattern is limited individually, because a rule has few. */
+/**
+ * Loads the pattern compiler for CEL rules. Only the size of each pattern is limited, because a rule contains few
+ * patterns.
+ */
 export async function loadRulePatterns(): Promise<ReadPattern> {
   const { RE2JS, RE2JSException } = await import('re2js')
   return (source) => {
@@ -127,7 +130,7 @@ function patternOf(compiled: RE2JS): Pattern {
   }
 }
 
-/** As in Go, an empty match directly after another match does not count. */
+/** Returns the first matches. As in Go, an empty match directly after another match does not count. */
 function firstMatches(compiled: RE2JS, text: string, limit: number): string[] {
   const found: string[] = []
   const matcher = compiled.matcher(text)

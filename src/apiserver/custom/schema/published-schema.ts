@@ -1,7 +1,7 @@
 /**
  * Publishes the schema of a custom kind as OpenAPI: the author's schema plus the apiVersion, kind and metadata that
- * every object has. Version 3 contains all of it. Version 2 cannot express everything, and older kubectl versions
- * reject unknown keywords, so the schema is reduced as in kube-apiserver 1.23:
+ * every object has. OpenAPI version 3 contains the complete schema. Version 2 cannot express some keywords, and older
+ * kubectl versions reject unknown keywords, so the schema is reduced as in kube-apiserver 1.23:
  *
  *   logic, defaults  omitted
  *   nullable         any value: no type, no members, never required
@@ -21,7 +21,10 @@ const metaFields = {
   metadata: field(1, objectMeta, { doc: 'Standard object metadata, such as the name and labels.' }),
 }
 
-/** Keeps the schema as text until it is needed, because most kinds are never explained. */
+/**
+ * Returns a function that writes the schema. The schema is kept as text until it is needed, because users request the
+ * schemas of only a few kinds.
+ */
 export function publishedSchema(text: Buffer, prefix: string, selectable: readonly string[]): Publish {
   return (publishing) => {
     const { version } = publishing
@@ -67,7 +70,7 @@ const extensions = [
 ]
 const logic = ['allOf', 'anyOf', 'oneOf']
 
-/** Whether a value is equivalent to an absent value. */
+/** Whether a value means the same as an absent value. */
 function saysNothing(value: Json | undefined): boolean {
   return value === undefined || value === null || value === false || value === '' || isEmptyList(value)
 }
@@ -100,7 +103,7 @@ function writeBelow({ properties, items, additionalProperties }: JsonObject, wor
   }
 }
 
-/** Writes the logic keywords and CEL rules, which only version 3 has. */
+/** Writes the logic keywords and CEL rules, which only OpenAPI version 3 has. */
 function writeLogic(schema: JsonObject, words: Words): JsonObject {
   const rules = `${words.prefix}validations`
   const logicKeywords = logic.filter((keyword) => !saysNothing(own(schema, keyword)))
@@ -113,7 +116,7 @@ function writeLogic(schema: JsonObject, words: Words): JsonObject {
   }
 }
 
-/** Returns the schema as reduced for version 2. */
+/** Returns the reduced schema for OpenAPI version 2. */
 function reduce(schema: JsonObject, prefix: string): JsonObject {
   const isOpen = schema[`${prefix}preserve-unknown-fields`] === true
   const { nullable, type, items, properties, required, additionalProperties, default: _, ...rest } = schema
@@ -129,7 +132,10 @@ function reduce(schema: JsonObject, prefix: string): JsonObject {
   }
 }
 
-/** Nullable members are not required in version 2, because its clients omit null values. */
+/**
+ * Returns the required members in OpenAPI version 2. Nullable members are not required, because clients of version 2
+ * omit null values.
+ */
 function requiredIn2({ required, properties, additionalProperties }: JsonObject): Json | undefined {
   if (isObject(additionalProperties) && additionalProperties.nullable === true) return undefined
   if (!Array.isArray(required) || !isObject(properties)) return required
@@ -139,7 +145,7 @@ function requiredIn2({ required, properties, additionalProperties }: JsonObject)
   })
 }
 
-/** Whether the types of an int-or-string are written out, as in 1.24 and later. */
+/** Whether the types of an int-or-string are listed, as in Kubernetes 1.24 and later. */
 function isEitherType(schema: JsonObject, { prefix, publishing: { version, emulated } }: Words): boolean {
   if (version !== 3 || !isAtLeast(emulated, '1.24')) return false
   return (

@@ -35,7 +35,7 @@ export function extensionFaults(schema: JsonObject, reader: ExtensionReader, pat
   ]
 }
 
-/** Returns an error if a keyword is used without a type or with the wrong type. */
+/** Returns an error if a keyword is used in a schema without a type or with the wrong type. */
 export function needType(
   { type }: JsonObject,
   path: FieldPath,
@@ -64,7 +64,7 @@ function listFaults(schema: JsonObject, reader: ExtensionReader, path: FieldPath
   ]
 }
 
-/** Set elements are compared as a whole and must be atomic. */
+/** Checks the elements of a set. They are compared as a whole, so they must be atomic. */
 function setFaults(items: Json | undefined, reader: ExtensionReader, path: FieldPath): FieldError[] {
   if (!isObject(items)) return []
   const place = child(path, 'items')
@@ -117,7 +117,7 @@ function mapListFaults(
   ]
 }
 
-/** A list key must be a scalar that every element has. */
+/** Checks the keys of a list. A key must be a scalar that every element has. */
 function keyFaults(
   property: Json,
   reader: ExtensionReader,

@@ -1,6 +1,6 @@
 /**
- * Validates a user's schema before it is used: its size and the form of all keywords. structural-faults.ts checks
- * separately that it is structural. All later readers of the schema may rely on these checks.
+ * Validates a user's schema before it is used: its size and the form of all keywords. structural-faults.ts checks that
+ * the schema is structural. All code that reads the schema later can rely on these checks.
  */
 
 import { isObject, type Json, type JsonObject } from '../../../api/json/json.ts'
@@ -18,13 +18,16 @@ import { extensionFaults } from './schema-extensions.ts'
 import { addFaults, type Faults, logic, membersOf, partsOf, type SchemaReader } from './schema-parts.ts'
 import { structuralFaults } from './structural-faults.ts'
 
-/** Limits of a schema: far larger than real schemas and far smaller than harmful ones. */
+/**
+ * Maximum nesting depth of a schema. The limits are far larger than real schemas need and far smaller than harmful
+ * schemas.
+ */
 const maxDepth = 64
 const maxNodes = 20_000
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string']
 
-/** Keywords with a required value type. Other keywords may have any value. */
+/** Keywords whose value must have a certain type. Other keywords may have any value. */
 const forms: { readonly [keyword: string]: (value: Json) => boolean } = {
   ...byForm(isNumber, ['minimum', 'maximum', 'multipleOf']),
   ...byForm(isCount, ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties']),
@@ -37,12 +40,14 @@ const forms: { readonly [keyword: string]: (value: Json) => boolean } = {
 
 const unsupported = ['$ref', 'additionalItems', 'definitions', 'dependencies', 'patternProperties']
 
-/** Validates the schema of a whole object, in steps because it may be large. Its size has been checked before. */
+/**
+ * Validates the schema of a whole object. Works in steps because it may be large. Its size has already been checked.
+ */
 export function* schemaFaults(schema: Json, reader: SchemaReader, path: FieldPath): Faults {
   if (!isObject(schema)) return [required(path, 'schemas are required')]
   const found = yield* nodeFaults(schema, reader, { path, isRoot: true, inMetadata: false, mayDefault: true })
   const faults = [...rootFaults(schema, reader, path), ...found]
-  // A schema that cannot be structural is not validated further.
+  // A schema that cannot be structural is not validated any further.
   if (found.some(({ fault }) => fault === 'FieldValueTypeInvalid') || (yield* hasUnsupported(schema))) return faults
   return [...faults, ...(yield* structuralFaults(schema, reader, path))]
 }
@@ -62,8 +67,8 @@ export function sizeFaults(schema: Json, path: FieldPath): FieldError[] {
 }
 
 /**
- * Keywords allowed at the root if the status subresource is enabled, because status is validated by a part of the
- * schema.
+ * Keywords that are allowed at the root if the status subresource is enabled. The status is then validated by a part of
+ * the schema.
  */
 const withStatus = new Set(
   `description type format title maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern maxItems
@@ -87,7 +92,7 @@ function isSet(value: Json | undefined): boolean {
   return value !== undefined && value !== null && value !== false && value !== ''
 }
 
-/** Position of a schema node. */
+/** The position of a schema node. */
 interface Place {
   readonly path: FieldPath
   readonly isRoot: boolean

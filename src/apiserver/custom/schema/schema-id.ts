@@ -1,13 +1,14 @@
 /**
- * Identifies the form of a complete object in one version: it has only known fields, and all defaults are set. Stored
- * objects carry the id of the schema for which they were complete (`completeFor`), and readers with the same schema use
- * them unchanged. The id depends on the content of the schema, not on the uid or generation of the definition. It is
- * therefore the same on all servers, after a restore, and after changes of a definition that do not affect its objects.
+ * Identifies the form of a complete object in one version. A complete object has only known fields, and all defaults
+ * are set. Stored objects contain the ID of the schema for which they were complete (`completeFor`), and readers with
+ * the same schema use them unchanged. The ID depends on the content of the schema, not on the uid or generation of the
+ * definition. It is therefore the same on all servers, after a restore, and after changes of a definition that do not
+ * affect its objects.
  */
 import { createHash } from 'node:crypto'
 
 /**
- * Increment this number whenever decoding or defaulting produces a different result. Objects stored by older servers
+ * The version of decoding and defaulting. Increment it whenever their results change. Objects stored by older servers
  * are then upgraded on read. test/apiserver/custom/schema-id.test.ts detects such changes.
  */
 const reading = 1
@@ -16,7 +17,7 @@ const idLength = 22
 
 export interface IdentifiedSchema {
   readonly apiVersion: string
-  /** Prefix of vendor extensions. */
+  /** The prefix of vendor extensions. */
   readonly prefix: string
   readonly text: Buffer
 }

@@ -7,20 +7,19 @@ import type { CompilePattern } from './patterns.ts'
 
 export interface SchemaReader {
   readonly compile: CompilePattern
-  /** Prefix of vendor extensions: `x-orch-`. */
+  /** The prefix of vendor extensions: `x-orch-`. */
   readonly prefix: string
   /**
-   * Whether the schema is new. For a schema that was accepted before, only the properties that its readers rely on are
-   * checked.
+   * Whether the schema is new. If it was accepted before, only the properties on which other code relies are checked.
    */
   readonly isNew: boolean
   /** Whether the status subresource is enabled. */
   readonly hasStatus: boolean
-  /** The emulated version, which determines what new schemas may contain. */
+  /** The emulated version, which determines the allowed content of new schemas. */
   readonly version: EmulatedVersion
 }
 
-/** Interruptible work that returns the errors it found. */
+/** A computation that can be interrupted and returns the errors that it found. */
 export type Faults = Generator<void, FieldError[]>
 
 export const logic = ['allOf', 'anyOf', 'oneOf'] as const
@@ -33,7 +32,7 @@ export interface SchemaPart {
   readonly path: FieldPath
 }
 
-/** Returns the nested schemas. Malformed keywords have none. */
+/** Returns the nested schemas. Ignores malformed keywords. */
 export function partsOf(schema: JsonObject, path: FieldPath): SchemaPart[] {
   const one = (keyword: string) => {
     const part = schema[keyword]
@@ -60,7 +59,7 @@ export function listOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : []
 }
 
-/** Adds errors up to the reporting limit, because a schema may have as many errors as keywords. */
+/** Adds errors up to the reporting limit. A schema may have as many errors as keywords. */
 export function addFaults(faults: FieldError[], more: readonly FieldError[]): void {
   for (const fault of more.slice(0, Math.max(0, maxFaults - faults.length))) faults.push(fault)
 }

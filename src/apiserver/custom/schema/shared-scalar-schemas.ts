@@ -1,12 +1,12 @@
 /**
- * Shared schema nodes that specify only a type. Most nodes of a large schema are identical in this way, so one
- * immutable instance of each is shared by all schemas.
+ * Shared schema nodes that only specify a type. Most nodes of a large schema are of this kind, so all schemas share one
+ * immutable instance for each type.
  */
 import type { JsonObject } from '../../../api/json/json.ts'
 import { type Field, field, type Schema } from '../../../api/schema/schema.ts'
 import { typeRule } from '../objects/value-rules.ts'
 
-/** Types without parts. */
+/** Types without nested schemas. */
 const scalars = {
   string: { type: 'string' },
   boolean: { type: 'boolean' },
@@ -17,7 +17,7 @@ const scalars = {
 
 export type ScalarType = keyof typeof scalars
 
-/** Returns the type of a node without parts; undefined for all others. */
+/** Returns the type of a node without nested schemas. Undefined for all others. */
 export function scalarType(schema: JsonObject, prefix: string): ScalarType | undefined {
   if (schema[`${prefix}int-or-string`] === true) return 'intOrString'
   const { type } = schema
@@ -26,7 +26,7 @@ export function scalarType(schema: JsonObject, prefix: string): ScalarType | und
     : undefined
 }
 
-/** Properties that any node may have besides its type. */
+/** Properties that any node can have in addition to its type. */
 export type NodeProperties = Pick<Schema, 'check' | 'lenient' | 'nullable' | 'misfit' | 'skipsParts'>
 
 /** Creates a node that is not shared. */
@@ -37,7 +37,7 @@ export function scalarPart(type: ScalarType, said: NodeProperties): Schema {
 const shared = new Map<string, Schema>()
 const fields = new Map<Schema, Field>()
 
-/** Returns the shared node that has only this type. */
+/** Returns the shared node that only has this type. */
 export function plainPart(type: ScalarType, schema: JsonObject, prefix: string): Schema {
   const isNullable = schema.nullable === true
   const id = `${prefix}${type}${isNullable ? '?' : ''}`

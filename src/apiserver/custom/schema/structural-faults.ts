@@ -1,6 +1,6 @@
 /**
- * Validates that a schema is structural: every node has a type outside `allOf`, `anyOf`, `oneOf` and `not`, which may
- * only add constraints.
+ * Validates that a schema is structural: every node must have a type outside of `allOf`, `anyOf`, `oneOf` and `not`,
+ * which may only add constraints.
  */
 
 import { isObject, type Json, type JsonObject, own, sameJson } from '../../../api/json/json.ts'
@@ -47,16 +47,16 @@ function typeFaults(schema: JsonObject, reader: StructureReader, path: FieldPath
   const intOrString = schema[`${prefix}int-or-string`] === true
   const isFree = intOrString || schema[`${prefix}preserve-unknown-fields`] === true
   const isUnsaid = type == null || type === ''
-  // Later versions ignore the type.
+  // Later Kubernetes versions ignore the type here.
   if (intOrString && !isUnsaid && isNew && !isAtLeast(version, '1.25'))
     return [invalid(place, type, `must be empty if ${prefix}int-or-string is true`)]
-  // For an embedded resource, the missing type is reported by its own validation.
+  // The validation of embedded resources reports the missing type itself.
   if (isUnsaid)
     return isFree || schema[`${prefix}embedded-resource`] === true ? [] : [required(place, 'must not be empty')]
   return isRoot && type !== 'object' ? [invalid(place, type, 'must be object at the root')] : []
 }
 
-/** Validates embedded resources and int-or-string values. */
+/** Validates the keywords of embedded resources and int-or-string values. */
 function embeddedFaults(schema: JsonObject, reader: StructureReader, path: FieldPath): FieldError[] {
   const { prefix, isNew, isRoot } = reader
   const isTrue = (name: string) => schema[`${prefix}${name}`] === true
@@ -79,7 +79,10 @@ function embeddedFaults(schema: JsonObject, reader: StructureReader, path: Field
   ]
 }
 
-/** The server defines apiVersion, kind and metadata. A schema may only restrict name and generateName. */
+/**
+ * Validates a schema's constraints on apiVersion, kind and metadata, which the server defines. A schema may only
+ * restrict name and generateName.
+ */
 function metadataFaults(schema: JsonObject, reader: StructureReader, path: FieldPath): FieldError[] {
   const { prefix, isNew, isRoot } = reader
   const isWhole = isRoot || schema[`${prefix}embedded-resource`] === true
@@ -124,7 +127,7 @@ function patternFaults({ pattern }: JsonObject, { compile }: SchemaReader, path:
   return [invalid(child(path, 'pattern'), pattern, `must be a valid pattern: ${compiled.why}`)]
 }
 
-/** Position of a constraint: in a structural node, as the first element of its `allOf`, or elsewhere. */
+/** The position of a constraint: in a structural node, as the first element of its `allOf`, or elsewhere. */
 interface DemandReader extends SchemaReader {
   readonly place: 'structure' | 'first of all' | 'demand'
 }
@@ -145,7 +148,7 @@ function* logicFaults(schema: JsonObject, reader: DemandReader, path: FieldPath)
   return faults
 }
 
-/** Keywords that define structure and are not allowed in constraints. */
+/** Keywords that define the structure and are not allowed in constraints. */
 const structural = ['type', 'title', 'description', 'default', 'additionalProperties', 'nullable']
 
 function* demandFaults(schema: JsonObject, reader: DemandReader, path: FieldPath): Faults {
@@ -166,7 +169,7 @@ function* demandFaults(schema: JsonObject, reader: DemandReader, path: FieldPath
   return [...faults, ...(yield* logicFaults(schema, reader, path))]
 }
 
-/** Fields named in constraints at the root must be part of the structure. `path` is the path of the structure. */
+/** Checks that fields in constraints at the root are part of the structure. `path` is the path of the structure. */
 function* incompleteFaults(demands: JsonObject, structure: JsonObject, path: FieldPath): Faults {
   yield
   const faults: FieldError[] = []

@@ -1,6 +1,6 @@
 /**
  * Converts the OpenAPI v3 schema of a custom resource to the schema language of built-in kinds, so that decoding,
- * pruning, defaults, validation, patches and apply work alike for both.
+ * pruning, defaults, validation, patches and apply work in the same way for both.
  *
  *   properties             fields of an object
  *   additionalProperties   a map
@@ -58,7 +58,7 @@ export interface ReadSchema {
   readonly schema: ObjectSchema
   /** The author's schema as JSON, which takes a tenth of the memory of a parsed schema. */
   readonly text: Buffer
-  /** Patterns that exceed today's limits and are not enforced. */
+  /** Patterns that are not enforced because they exceed the current limits. */
   readonly unenforced: readonly string[]
 }
 
@@ -66,11 +66,14 @@ export interface SchemaReading {
   /** Path of the schema, for errors. */
   readonly path: FieldPath
   readonly timeSlice?: TimeSlice | undefined
-  /** Whether the schema was accepted before. Newer rules and pattern limits are then not enforced. */
+  /** Whether the schema was accepted before. In this case, newer rules and pattern limits are not enforced. */
   readonly stored?: boolean | undefined
   /** Whether the status subresource is enabled. */
   readonly hasStatus?: boolean
-  /** Determines which schemas are accepted, and how errors of defaults are reported. Defaults to the oldest version. */
+  /**
+   * The emulation, which determines which schemas are accepted and how errors of defaults are reported. Defaults to the
+   * oldest supported version.
+   */
   readonly emulation?: Emulation | undefined
   /** Paths of the fields that field selectors can use, for the published schema. */
   readonly selectable?: readonly string[] | undefined
@@ -105,7 +108,7 @@ export async function readStructuralSchema(
 
 const readAhead = new ParsedSchemaCache<ReadSchema>()
 
-/** Wraps a value in the whole object that contains it. */
+/** Returns the whole object that contains a value. */
 type Surround = (value: Json) => JsonObject
 
 interface Reader extends SchemaReader {
@@ -113,18 +116,18 @@ interface Reader extends SchemaReader {
   /** The context in which defaults are validated. */
   readonly context: RuleContext
   readonly selectable: readonly string[]
-  /** For a part of an embedded object's metadata, apiVersion or kind. */
+  /** Returns the object that contains a value. Set for a part of an embedded object's metadata, apiVersion or kind. */
   readonly whole?: Surround | undefined
-  /** Errors of defaults, which can be found only once the schema is usable. */
+  /** Errors in defaults. They can only be found once the schema is usable. */
   readonly faults: FieldError[]
 }
 
 interface RootReader extends Reader {
-  /** Text of the whole schema. */
+  /** The text of the whole schema. */
   readonly bytes: Buffer
 }
 
-/** Adds apiVersion, kind and metadata, which every object has. */
+/** Reads the root of a schema and adds apiVersion, kind and metadata, which every object has. */
 function* readRoot(schema: JsonObject, reader: RootReader, path: FieldPath): Generator<void, ObjectSchema> {
   reader.faults.push(...rootDefaultFaults(schema, reader, child(path, 'default')))
   const { apiVersion: _a, kind: _k, metadata, ...properties } = (schema.properties ?? {}) as JsonObject
@@ -139,7 +142,7 @@ function* readRoot(schema: JsonObject, reader: RootReader, path: FieldPath): Gen
   }
 }
 
-/** The default of a whole object must itself be an object with its type. */
+/** Returns the errors in the default of a whole object. The default must be an object with its type. */
 function rootDefaultFaults({ default: value }: JsonObject, reader: Reader, path: FieldPath): FieldError[] {
   if (!reader.isNew || !isAtLeast(reader.version, '1.25') || !isObject(value)) return []
   return ['apiVersion', 'kind'].flatMap((name) => (own(value, name) === undefined ? [required(child(path, name))] : []))
@@ -177,7 +180,7 @@ function nodeProperties(schema: JsonObject, reader: Reader): NodeProperties {
 }
 
 /**
- * Reads a node without a type. Values of any type are kept, and constraints on members or elements apply to values that
+ * Reads a node without a type. Values of any type are kept. Constraints on members or elements apply to the values that
  * have them.
  */
 function* readUntyped(schema: JsonObject, reader: Reader, path: FieldPath): Generator<void, Schema> {
@@ -204,12 +207,12 @@ function* readList(schema: JsonObject, reader: Reader, path: FieldPath): Generat
   return { type: 'list', items, list, ...keys }
 }
 
-/** The default of an element replaces null, unless null is allowed. */
+/** Returns the schema with its default. The default of an element replaces null, unless null is allowed. */
 function withDefault(schema: Schema, given: Json | null | undefined): Schema {
   return given === undefined || given === null || schema.nullable ? schema : { ...schema, ifNull: given }
 }
 
-/** Preserving unknown fields of a list includes its elements and nested lists. */
+/** Returns the schema with unknown fields preserved. For a list, this includes its elements and nested lists. */
 function opened(schema: Schema): Schema {
   switch (schema.type) {
     case 'object':
@@ -228,11 +231,11 @@ function listKeys(schema: JsonObject, reader: Reader): string[] {
 function* readObject(schema: JsonObject, reader: Reader, path: FieldPath): Generator<void, Schema> {
   const others = schema.additionalProperties
   const atomic = extension(schema, reader, 'map-type') === 'atomic' ? { atomic: true } : {}
-  // Any value is allowed, but all fields of objects in it are unknown.
+  // Any value is allowed, but no fields of objects in it are known.
   if (others === true) return { type: 'map', values: s.any({ granular: true, pruned: true }), ...atomic }
   if (isObject(others)) {
     const values = yield* readNode(others, reader, child(path, 'additionalProperties'))
-    // As in kube-apiserver, the default of map values is not validated itself, but the resulting object is.
+    // As in kube-apiserver, the default of map values is not validated. The resulting object is validated.
     return { type: 'map', values: withDefault(values, others.default), ...atomic }
   }
   const open = extension(schema, reader, 'preserve-unknown-fields') === true ? { open: true } : {}
@@ -243,14 +246,17 @@ function* readObject(schema: JsonObject, reader: Reader, path: FieldPath): Gener
   return isWhole ? embedded(object, schema.properties, reader) : object
 }
 
-/** An object with a placeholder type and these members. */
+/** Creates an object with a placeholder type and these members. */
 const beginWhole: Surround = (members) => ({
   apiVersion: 'validation/v1',
   kind: 'Validation',
   ...(members as JsonObject),
 })
 
-/** Returns the wrapper for a member. For a whole object, only apiVersion, kind and metadata matter. */
+/**
+ * Returns a function that creates the whole object around a member. For a whole object, only apiVersion, kind and
+ * metadata matter.
+ */
 function wholeAround({ whole }: Reader, name: string): Surround | undefined {
   if (whole === undefined) return undefined
   if (whole === beginWhole && !['apiVersion', 'kind', 'metadata'].includes(name)) return undefined
@@ -272,7 +278,7 @@ function* readFields(properties: JsonObject, outer: Reader, path: FieldPath): Ge
   return Object.fromEntries(fields)
 }
 
-/** Returns the default, which must be valid for the schema. Null means no default. */
+/** Returns the default, which must be valid according to the schema. A default of null means no default. */
 function defaultOf(json: JsonObject, schema: Schema, reader: Reader, path: FieldPath): Json | undefined {
   const value = json.default
   if (value === undefined || value === null) return undefined
@@ -280,7 +286,7 @@ function defaultOf(json: JsonObject, schema: Schema, reader: Reader, path: Field
   return value
 }
 
-/** An invalid embedded object is not validated further. */
+/** Returns the errors of a default. An invalid embedded object is not validated any further. */
 function unfit(schema: Schema, { value, place }: { value: Json; place: FieldPath }, reader: Reader): FieldError[] {
   const { isNew } = reader
   const whole = isNew ? reader.whole?.(value) : undefined
@@ -295,7 +301,7 @@ function unfit(schema: Schema, { value, place }: { value: Json; place: FieldPath
   ]
 }
 
-/** A default inside embedded metadata must result in valid metadata. */
+/** Returns the errors of a default inside embedded metadata. The resulting metadata must be valid. */
 function unfitPart(whole: JsonObject, value: Json, place: FieldPath): FieldError[] {
   const faults = rawObjectFaults(whole, '')
   if (faults.length === 0) return []
@@ -303,14 +309,14 @@ function unfitPart(whole: JsonObject, value: Json, place: FieldPath): FieldError
   return [invalid(place, value, `must result in valid metadata: ${why}`)]
 }
 
-/** Errors of elements use the path of the list. */
+/** Returns the path of a value in a default. Errors of elements use the path of the list. */
 function below(place: FieldPath, path: FieldPath): FieldPath {
   return path === '' || path === nowhere || path.startsWith('[') ? place : child(place, path)
 }
 
 /**
- * Returns the schema of an embedded object, which has its own apiVersion, kind and metadata. Its schema may restrict
- * them further.
+ * Returns the schema of an embedded object, which has its own apiVersion, kind and metadata. The user's schema may
+ * restrict them further.
  */
 function embedded(schema: ObjectSchema, properties: Json | undefined, reader: Reader): ObjectSchema {
   const { apiVersion = typeMeta.apiVersion, kind = typeMeta.kind, metadata, ...fields } = schema.fields
@@ -321,7 +327,7 @@ function embedded(schema: ObjectSchema, properties: Json | undefined, reader: Re
   return { ...schema, embedded: true, fields: { ...fields, apiVersion, kind, metadata: whole } }
 }
 
-/** Returns the metadata schema with the defaults and the rule of the user's schema. */
+/** Returns the metadata schema with the defaults and rules of the user's schema. */
 function withRules(nodeProps: Schema, check: ObjectSchema['check']): ObjectSchema {
   const presets = nodeProps.type === 'object' ? nodeProps.fields : {}
   const fields = Object.entries(objectMeta.fields).map(([name, each]): [string, Field] => {

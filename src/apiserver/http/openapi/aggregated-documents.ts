@@ -9,8 +9,8 @@ export interface PublishedParts {
 
 /** All OpenAPI documents of aggregated servers. */
 export interface AggregatedDocuments {
-  /** Version 2 documents. The object identity changes only with the content. */
+  /** The version 2 documents. The array is replaced only if the content changes. */
   readonly documents: readonly PublishedParts[]
-  /** Version 3 documents that aggregated servers serve. */
+  /** The version 3 documents that aggregated servers serve. */
   readonly v3: readonly { readonly place: string; readonly hash: string }[]
 }

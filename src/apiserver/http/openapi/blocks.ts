@@ -14,7 +14,7 @@ export interface Block<T> {
   readonly types: ReadonlyMap<string, T>
 }
 
-/** How to build and encode the parts of a document. */
+/** Functions that build and encode the parts of a document. */
 export interface Encoding<T> {
   /** Builds the parts that describe these types. */
   readonly partsOf: (described: Described) => Pick<Parts, 'paths' | 'types'>
@@ -33,7 +33,8 @@ export class Blocks<T> {
   }
 
   /**
-   * Joins all blocks. If several blocks define the same type, the first definition wins: this server's own comes first.
+   * Joins all blocks. If several blocks define the same type, the first definition counts. The first block is this
+   * server's own.
    */
   async join(described: Described): Promise<Block<T>> {
     const own = await this.#ownBlock(described)
@@ -75,7 +76,7 @@ export class Blocks<T> {
     return block
   }
 
-  /** Encodes the parts, leaving out the types in `known`. */
+  /** Encodes the parts without the types in `known`. */
   async #encode({ paths, types }: Pick<Parts, 'paths' | 'types'>, known: ReadonlyMap<string, T>): Promise<Block<T>> {
     const { encodePath, encodeType } = this.#encoding
     const encodedPaths = await inSlices(paths, encodePath)

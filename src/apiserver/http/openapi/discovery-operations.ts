@@ -7,7 +7,7 @@ import { offered } from '../response/negotiate.ts'
 import type { Described, GroupVersion } from './group-version.ts'
 import { answers, type Path } from './operations.ts'
 
-/** The discovery paths above the group versions: `/version`, `/api`, `/apis` and one path per group. */
+/** Returns the discovery paths above the group versions: `/version`, `/api`, `/apis` and one path per group. */
 export function discoveryPaths({ vendor, emulated }: Described, groupVersions: readonly GroupVersion[]): Path[] {
   const produces = offered({ vendor, hasProtobuf: true })
   const groups = new Map(groupVersions.filter(({ group }) => group !== '').map((version) => [version.group, version]))
@@ -36,7 +36,7 @@ export function discoveryPaths({ vendor, emulated }: Described, groupVersions: r
   ]
 }
 
-/** The path that lists the resource types of one group version. */
+/** Returns the path that lists the resource types of one group version. */
 export function versionPath(vendor: Vendor, { path, tag, name }: GroupVersion): Path {
   return discovery(`${path}/`, tag, {
     id: `get${name}APIResources`,

@@ -29,7 +29,7 @@ export class MakerV2 {
     return [before, ...sortedNames(paths), '},"definitions":{', ...sortedNames(types.values()), after]
   }
 
-  /** The Protobuf encoding, which kubectl requests. */
+  /** Returns the Protobuf encoding, which kubectl requests. */
   async protobuf(described: Described): Promise<DocumentText> {
     const { paths, types } = await this.#protobuf.join(described)
     return [encodeV2(headV2(described)), ...paths, ...types.values()]
@@ -57,17 +57,17 @@ export async function makeV3Json(described: Described, version: GroupVersion): P
   return [`${opened(head)},"paths":{`, ...sortedNames(pathTexts), middle, ...sortedNames(typeTexts), '}}}']
 }
 
-/** Sorts the members of a JSON object by the bytes of their names and separates them with commas. */
+/** Sorts the members of a JSON object by the bytes of their names. Inserts commas between them. */
 function sortedNames(members: Iterable<string>): string[] {
   return [...members].sort().map((member, i) => (i === 0 ? member : `,${member}`))
 }
 
-/** One member of a JSON object. */
+/** Returns the text of one member of a JSON object. */
 function memberText([name, value]: NamedPart): string {
   return `${JSON.stringify(name)}:${stringifyJson(value)}`
 }
 
-/** A JSON object without its closing brace, so that more members can follow. */
+/** Returns the text of a JSON object without its closing brace, so that more members can follow. */
 function opened(object: JsonObject): string {
   return JSON.stringify(object).slice(0, -1)
 }

@@ -12,7 +12,7 @@ import { type Described, type GroupVersion, groupVersions } from './group-versio
 import type { DocumentText } from './parts.ts'
 
 export interface Document {
-  /** Hash of the content. Identifies exactly these bytes. */
+  /** The hash of the content, which identifies exactly these bytes. */
   readonly hash: string
   readonly gzip: Buffer
 }
@@ -23,7 +23,7 @@ export interface DocumentForms {
   readonly protobuf: () => Promise<Document>
 }
 
-/** A document and the sources it was built from. It stays valid while the sources are unchanged. */
+/** A document, and the sources from which it was built. It is valid while the sources are unchanged. */
 interface Made {
   readonly sources: readonly object[]
   readonly document: Promise<Document>
@@ -35,7 +35,7 @@ export class Documents {
   readonly #documents = new Map<string, Made>()
   #maker: Promise<MakerV2> | undefined
 
-  /** `describe` returns the types that are currently served. */
+  /** Creates the cache. `describe` returns the types that are currently served. */
   constructor(describe: () => Described) {
     this.#describe = describe
   }
@@ -50,7 +50,10 @@ export class Documents {
     return this.#once('v2 protobuf', sourcesOf(described), async () => (await this.#makerV2()).protobuf(described))
   }
 
-  /** The index of version 3: the URL of each group version's document. The URL includes a hash of the content. */
+  /**
+   * Returns the index of version 3, which contains the URL of each group version's document. The URL includes a hash of
+   * the content.
+   */
   v3Index(): Promise<Document> {
     const described = this.#describe()
     return this.#once(`v3 with ${JSON.stringify(described.aggregated.v3)}`, described.types, async () => {
@@ -68,14 +71,17 @@ export class Documents {
     })
   }
 
-  /** The document of one group version, by its path without the leading slash: `api/v1`, `apis/storage.orch.io/v1`. */
+  /**
+   * Returns the document of one group version, by its path without the leading slash: `api/v1`,
+   * `apis/storage.orch.io/v1`.
+   */
   async v3(place: string): Promise<Document | undefined> {
     const described = this.#describe()
     const version = groupVersions(described).find(({ path }) => path === `/${place}`)
     return version && (await this.#v3Of(described, version))
   }
 
-  /** Both encodings of the document of one group version. */
+  /** Returns the document of one group version in both encodings. */
   async v3Forms(place: string): Promise<DocumentForms | undefined> {
     const described = this.#describe()
     const version = groupVersions(described).find(({ path }) => path === `/${place}`)
@@ -117,22 +123,22 @@ export class Documents {
   }
 }
 
-/** All sources of a version 2 document. */
+/** Returns all sources of a version 2 document. */
 function sourcesOf({ types, aggregated }: Described): readonly object[] {
   return [...types, ...aggregated.documents]
 }
 
-/** The URL of a group version's document, including the hash of its content. */
+/** Returns the URL of a group version's document, including the hash of its content. */
 export function addressV3(place: string, hash: string): string {
   return `/openapi/v3/${place}?hash=${hash}`
 }
 
-/** Size of the pieces that are hashed and compressed at once. */
+/** Size in bytes of the pieces that are hashed and compressed at once. */
 const pieceBytes = 256 * 1024
 
 /**
  * Hashes and compresses a document piece by piece. A document can have many megabytes, so the event loop must be able
- * to handle requests in between.
+ * to handle other requests between pieces.
  */
 async function pack(parts: DocumentText): Promise<Document> {
   const hash = createHash('sha256')

@@ -1,4 +1,4 @@
-/** The served group versions. OpenAPI v3 has one document for each, OpenAPI v2 one document for all. */
+/** The served group versions. OpenAPI v3 has one document per group version, OpenAPI v2 has one document for all. */
 import type { Vendor } from '../../../api/model/vendor.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
 import type { EmulatedVersion } from '../../../api/versions/emulated-version.ts'
@@ -6,26 +6,28 @@ import type { Served } from '../../registry/catalogue/served.ts'
 import type { AggregatedDocuments } from './aggregated-documents.ts'
 
 export interface GroupVersion {
-  /** Group name as on the wire; '' for the core group. */
+  /** The group name in the API. Empty for the core group. */
   readonly group: string
   readonly version: string
-  /** Base path: `/api/v1`, `/apis/storage.orch.io/v1`. */
+  /** The base path: `/api/v1`, `/apis/storage.orch.io/v1`. */
   readonly path: string
-  /** Package of the group version's types: `core.v1`. */
+  /** The package of the group version's types: `core.v1`. */
   readonly home: string
-  /** Name used in operation ids: `CoreV1`. */
+  /** The name used in operation IDs: `CoreV1`. */
   readonly name: string
-  /** Tag that groups its operations: `core_v1`. */
+  /** The tag that groups its operations: `core_v1`. */
   readonly tag: string
   readonly types: readonly Served[]
 }
 
-/** The input of a document: the types of one catalogue generation, and the documents of aggregated servers. */
+/**
+ * The input for building a document: the types of one catalogue generation, and the documents of aggregated servers.
+ */
 export interface Described {
   readonly vendor: Vendor
   /** The Kubernetes version that the server emulates. */
   readonly emulated: EmulatedVersion
-  /** Whether lists support the parameters that only this server has. */
+  /** Whether lists support the query parameters that only this server has. */
   readonly extensions: boolean
   /** Version of the server. */
   readonly version: string
@@ -33,7 +35,7 @@ export interface Described {
   readonly aggregated: AggregatedDocuments
 }
 
-/** The group versions of these types, ordered by their first type. */
+/** Returns the group versions of these types, in the order of their first type. */
 export function groupVersions({ types }: Described): GroupVersion[] {
   const byPath = Map.groupBy(types, ({ group, kind }) => pathOf(group, kind.version))
   return [...byPath].map(([path, members]) => {
@@ -58,8 +60,8 @@ export function isForeign({ group }: Kind): boolean {
 }
 
 /**
- * Package of a kind's types: `core.v1`. For a user-defined group, it is the reversed domain with a leading dot:
- * `.com.example.stable.v1`.
+ * Returns the package of a kind's types: `core.v1`. For a user-defined group, the package is the reversed domain with a
+ * leading dot: `.com.example.stable.v1`.
  */
 export function homeOf(kind: Kind): string {
   const { group, version } = kind

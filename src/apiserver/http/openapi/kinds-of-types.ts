@@ -18,8 +18,9 @@ import type { Definitions } from '../../../api/schema/openapi.ts'
 import { type GroupVersion, homeOf } from './group-version.ts'
 
 /**
- * Must be called after all paths are written, because it marks only definitions that the document already contains.
- * Types that all group versions have in common are marked with the group versions in `sharing`.
+ * Marks the definitions. Must be called after all paths are written, because it marks only definitions that the
+ * document already contains. Types that all group versions have in common are marked with the group versions in
+ * `sharing`.
  */
 export function markKinds(
   definitions: Definitions,
@@ -37,12 +38,12 @@ export function markKinds(
   const metaTypes = { Status: status, APIVersions: apiVersions, APIGroup: apiGroup, APIGroupList: apiGroupList }
   for (const [kind, schema] of Object.entries({ ...metaTypes, APIResourceList: apiResourceList }))
     definitions.mark(schema, '', [{ group: '', kind, version: 'v1' }])
-  // Every group version accepts and sends these types under its own group and version.
+  // Every group version uses these types under its own group and version.
   definitions.mark(deleteOptions, '', inEach(sharing, 'DeleteOptions'))
   definitions.mark(watchEvent, '', inEach(sharing, 'WatchEvent'))
 }
 
-/** A subresource may have a kind from another group than its parent. */
+/** Marks the types of a kind. A subresource may have a kind from a different group than its parent. */
 function markType(definitions: Definitions, type: Kind, vendor: Vendor): void {
   const { group, version, kind, schema } = type
   definitions.mark(schema, homeOf(type), [{ group: groupName(vendor, group), kind, version }])

@@ -1,9 +1,9 @@
 /**
  * /openapi/v2 and /openapi/v3: descriptions of the served API.
  *
- * Version 2 is a single document in JSON or Protobuf. A client that sends its ETag gets a 304 if nothing changed.
- * Version 3 is an index of documents, one for each group version. Their URLs include a hash of the content, so clients
- * may cache them forever. When the catalogue changes, only the affected parts are rebuilt.
+ * Version 2 is a single document in JSON or Protobuf. A client that sends the document's ETag gets a 304 if nothing has
+ * changed. Version 3 is an index of documents, one for each group version. Their URLs include a hash of the content, so
+ * clients may cache them forever. When the catalogue changes, only the affected parts are rebuilt.
  */
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
@@ -21,7 +21,7 @@ import { addressV3, type Document, Documents } from './documents.ts'
 
 const json = 'application/json'
 const protobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
-/** Requested by older clients. It is not a valid media type, and those clients fail if the response uses it. */
+/** The media type that older clients request. It is not valid, and those clients fail if the response uses it. */
 const oldProtobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
 const protobufV3 = 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf'
 const oldProtobufV3 = 'application/com.github.proto-openapi.spec.v3@v1.0+protobuf'
@@ -34,11 +34,14 @@ export interface OpenApiOptions {
   readonly version: string
   /** The Kubernetes version that the server emulates. */
   readonly emulated: EmulatedVersion
-  /** Whether lists support the parameters that only this server has. */
+  /** Whether lists support the query parameters that only this server has. */
   readonly extensions: boolean
   /** The documents of aggregated servers. */
   readonly published: () => AggregatedDocuments
-  /** Forwards a request for a version 3 document to the aggregated server that owns it. Returns false if it is ours. */
+  /**
+   * Forwards a request for a version 3 document to the aggregated server that owns it. Returns false if this server
+   * owns it.
+   */
   readonly passOn: (exchange: Exchange, place: string) => false | Promise<void>
 }
 
@@ -65,7 +68,7 @@ export function openApiPaths({
     const path = info.path.replace(/\/$/, '')
     if (path !== '/openapi/v2' && path !== '/openapi/v3' && !path.startsWith('/openapi/v3/')) return false
     const isRead = info.verb === 'get' || info.verb === 'head'
-    // Since 1.24, version 3 is served for every method.
+    // Since 1.24, version 3 documents are served for every method.
     if (!isRead && (path === '/openapi/v2' || serveV3 === sendV3)) throw notAllowed()
     warnKubectl(exchange, vendor)
     if (path === '/openapi/v2') return sendV2(exchange, documents, emulated)
@@ -86,14 +89,14 @@ async function sendV2(exchange: Exchange, documents: Documents, emulated: Emulat
 
 interface V3Request {
   readonly documents: Documents
-  /** Path of the group version, such as `apis/apps/v1`. Undefined for the index. */
+  /** The path of the group version, such as `apis/apps/v1`. Undefined for the index. */
   readonly place: string | undefined
   readonly hash: string | null
   /** Whether the index path ends with a slash. */
   readonly isSlashed?: boolean
 }
 
-/** Serves version 3 as at Kubernetes 1.23, which does not specify it. */
+/** Sends a version 3 document at emulated version 1.23, for which Kubernetes does not define it. */
 async function sendV3(exchange: Exchange, { documents, place, hash }: V3Request): Promise<void> {
   chooseType(exchange.headers, [json])
   const vary = 'Accept, Accept-Encoding'
@@ -111,7 +114,7 @@ function redirect(exchange: Exchange, address: string): void {
   sendText(exchange, 302, `the document is now at ${address}\n`)
 }
 
-/** Serves version 3 as Kubernetes does since 1.24: uncompressed, for every method, and also in Protobuf. */
+/** Sends a version 3 document as Kubernetes does since 1.24: uncompressed, for every method, and also in Protobuf. */
 async function sendPublicV3(exchange: Exchange, { documents, place, hash, isSlashed }: V3Request): Promise<void> {
   if (place === undefined && !isSlashed) return await sendIndex(exchange, await documents.v3Index())
   const forms = place === undefined ? undefined : await documents.v3Forms(place)
@@ -134,7 +137,7 @@ async function sendPublicV3(exchange: Exchange, { documents, place, hash, isSlas
   await exchange.send(200, type, await unpack(document.gzip))
 }
 
-/** The index has the content type that Go detects, because Kubernetes does not set one. */
+/** Sends the index with the content type that Go would detect, because Kubernetes does not set one. */
 async function sendIndex(exchange: Exchange, { hash, gzip }: Document): Promise<void> {
   exchange.setHeader('etag', `"${hash}"`)
   if (holds(exchange, hash)) return sendNotModified(exchange, plainText)

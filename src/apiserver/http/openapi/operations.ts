@@ -18,12 +18,10 @@ export type Method = 'get' | 'put' | 'post' | 'delete' | 'patch'
 
 export interface Operation {
   readonly method: Method
-  /** Unique across all documents. Code generators derive method names from it. */
+  /** The ID, which is unique across all documents. Code generators derive method names from it. */
   readonly id: string
   readonly doc: string
-  /**
-   * The action that the method performs: `get`, `list`, `deletecollection` and so on. Unset if no object is involved.
-   */
+  /** The action of the method: `get`, `list`, `deletecollection` and so on. Unset if no object is involved. */
   readonly action?: string
   readonly kind?: { readonly group: string; readonly version: string; readonly kind: string }
   readonly query: readonly QueryName[]
@@ -34,20 +32,20 @@ export interface Operation {
 
 export interface Path {
   readonly path: string
-  /** Groups related operations. */
+  /** The tag that groups related operations. */
   readonly tag: string
-  /** Package of the types that its operations use. */
+  /** The package of the types that the operations use. */
   readonly home: string
   readonly parameters: readonly PathName[]
   readonly operations: readonly Operation[]
 }
 
-/** All paths of one group version. */
+/** Yields all paths of one group version. */
 export function* versionPaths(groupVersion: GroupVersion): Generator<Path> {
   for (const served of groupVersion.types) yield* typePaths(groupVersion, served)
 }
 
-/** The paths of one type: its collections, its objects, their subresources, and the legacy watch paths. */
+/** Returns the paths of one type: its collections, its objects, their subresources, and the legacy watch paths. */
 function typePaths(groupVersion: GroupVersion, served: Served): Path[] {
   const { kind } = served
   const place = pathOfKind(groupVersion, kind)
@@ -83,7 +81,7 @@ function typePaths(groupVersion: GroupVersion, served: Served): Path[] {
   return paths.filter(({ operations }) => operations.length > 0)
 }
 
-/** Verbs that are not served have no operation. */
+/** An operation. Undefined if its verb is not supported. */
 type Offered = Operation | undefined
 
 function pathOfKind({ path: base, name, tag, home }: GroupVersion, kind: Kind) {
@@ -100,7 +98,7 @@ function pathOfKind({ path: base, name, tag, home }: GroupVersion, kind: Kind) {
   })
   return {
     one: `${name}${one}`,
-    /** Clients expect the method before the type in the ids of connect operations. */
+    /** Clients expect the method before the type in the IDs of connect operations. */
     connect: (method: Method) => `connect${name}${capital(method)}${one}`,
     parameters,
     ofOne: ['name', ...parameters] as PathName[],
@@ -136,7 +134,7 @@ const methodOf: { readonly [V in Verb]?: Method } = {
   delete: 'delete',
 }
 
-/** A connect subresource, such as `proxy` or `exec`. Its requests and responses have no schema. */
+/** Returns the paths of a connect subresource, such as `proxy` or `exec`. Its requests and responses have no schema. */
 function connectPaths(
   groupVersion: GroupVersion,
   served: Served,
@@ -179,8 +177,8 @@ function acrossNamespaces(operation: Operations, type: Kind, { path, name, tag, 
 type Operations = ReturnType<typeof operationsOf>
 
 /**
- * The operations on objects of a type. Each operation gets its id from its path, and is undefined if its verb is not
- * served.
+ * Returns functions for the operations on objects of a type. Each operation gets its ID from its path, and is undefined
+ * if its verb is not supported.
  */
 function operationsOf(served: Served) {
   const { vendor, kind, verbs } = served
@@ -295,7 +293,7 @@ function deletions({ schema, lifecycle }: Kind, { noun, all, forms }: Words, mak
 const meanings = { 200: 'OK', 201: 'Created', 202: 'Accepted' }
 type Code = keyof typeof meanings
 
-/** Every operation may also be rejected with 401. */
+/** Returns the responses of an operation. Every operation may also respond with 401. */
 export function answers(schema: Schema, codes: readonly Code[]): Operation['answers'] {
   const good = codes.map((code) => [code, { doc: meanings[code], schema }] as const)
   return { ...Object.fromEntries(good), 401: { doc: 'Unauthorized', schema: status } }

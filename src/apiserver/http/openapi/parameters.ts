@@ -53,7 +53,7 @@ const writing = {
   },
 } satisfies { [name: string]: Parameter }
 
-/** Options of the connect subresources of pods, nodes and services. */
+/** The options of the connect subresources of pods, nodes and services. */
 const connecting = {
   command: { type: 'string', doc: 'The command to run. Repeat the parameter for each argument.' },
   container: { type: 'string', doc: 'Name of the container, if the pod has more than one.' },
@@ -129,10 +129,10 @@ export type QueryName = keyof typeof allQueryParameters
 
 export const queryParameters: { readonly [N in QueryName]: Parameter } = allQueryParameters
 
-/** What decides on the parameters that a server supports. */
+/** The settings that determine which parameters a server supports. */
 export interface QueryOptions {
   readonly emulated: EmulatedVersion
-  /** Whether lists support the parameters that only this server has. */
+  /** Whether lists support the query parameters that only this server has. */
   readonly extensions: boolean
 }
 
@@ -169,7 +169,7 @@ const watch: readonly QueryName[] = [
 
 const extensions: readonly QueryName[] = ['count', 'fields', 'sort']
 
-/** The complete list of query parameters that each verb accepts. */
+/** All query parameters that each verb accepts. */
 export const queryOf = {
   get: ['pretty'],
   list: [...watch, ...extensions].sort(),

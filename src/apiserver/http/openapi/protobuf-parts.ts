@@ -1,12 +1,13 @@
 /**
- * Writes the parts of OpenAPI documents as Protobuf messages: one function per message, from the corresponding JSON,
- * with the public field numbers. A key that is missing from a table is a bug and throws, so no data is lost silently.
+ * Writes the parts of OpenAPI documents as Protobuf messages: one function per message, which converts the
+ * corresponding JSON and uses the public field numbers. A key that is missing from a table is a bug and throws, so no
+ * data is lost silently.
  */
 import { stringifyJson } from '../../../api/codec/json.ts'
 import type { Json, JsonObject } from '../../../api/json/json.ts'
 import type { WireWriter } from '../../../wire/protobuf/protobuf-wire.ts'
 
-/** Writes a value into the currently open message. */
+/** Writes a value into the message that is currently open. */
 export type Write = (writer: WireWriter, value: Json) => void
 
 export const text =
@@ -39,7 +40,7 @@ export const messages =
   (writer, value) => {
     for (const item of value as Json[]) writer.message(field, (inner) => write(inner, item))
   }
-/** A map: each entry is a message with a name and a value. */
+/** Writes a map: each entry is a message with a name and a value. */
 export const named =
   (field: number, write: Write): Write =>
   (writer, value) => {
@@ -60,7 +61,7 @@ export const record =
     }
   }
 
-/** Any JSON as text, which is also valid YAML. */
+/** Writes any JSON as text, which is also valid YAML. */
 export function writeAny(writer: WireWriter, value: Json): void {
   writer.string(2, stringifyJson(value))
 }

@@ -22,8 +22,8 @@ import {
 } from './protobuf-parts.ts'
 
 /**
- * Encodes a part of a document. Parts can be concatenated because a Protobuf reader merges repeated fields of a
- * message.
+ * Encodes a part of a document. Encoded parts can be concatenated, because a Protobuf reader merges repeated fields of
+ * a message.
  */
 export function encodeV2(document: JsonObject): Buffer {
   const writer = new WireWriter()
@@ -61,7 +61,7 @@ const writeSchemaFields = record(
   31,
 )
 
-/** A function rather than a constant, because schemas nest. */
+/** Writes a schema. This is a function and not a constant, because schemas can contain schemas. */
 function writeSchema(writer: WireWriter, value: Json): void {
   writeSchemaFields(writer, value)
 }
@@ -84,7 +84,7 @@ const writePathParameter = record(
   22,
 )
 
-/** The wrapper messages of a parameter, by its location. */
+/** Functions that write the wrapper message of a parameter, by its location. */
 const parameterForms: { readonly [place: string]: Write } = {
   body: message(1, message(1, writeBodyParameter)),
   query: message(1, message(2, message(3, writeQueryParameter))),

@@ -16,8 +16,8 @@ import {
 } from './protobuf-parts.ts'
 
 /**
- * Encodes a part of a document. Parts can be concatenated because a Protobuf reader merges repeated fields of a
- * message.
+ * Encodes a part of a document. Encoded parts can be concatenated, because a Protobuf reader merges repeated fields of
+ * a message.
  */
 export function encodeV3(document: JsonObject): Buffer {
   const writer = new WireWriter()
@@ -25,7 +25,7 @@ export function encodeV3(document: JsonObject): Buffer {
   return writer.finish()
 }
 
-/** Defaults that are numbers, booleans or strings. Other defaults have no field. */
+/** Writes a default that is a number, boolean or string. There is no field for other defaults. */
 function writeDefault(writer: WireWriter, value: Json): void {
   writer.message(33, (inner) => {
     if (typeof value === 'number' || typeof value === 'bigint') inner.double(1, Number(value))
@@ -70,7 +70,7 @@ const writeSchemaFields = record(
   36,
 )
 
-/** A function rather than a constant, because schemas nest. */
+/** Writes a schema. This is a function and not a constant, because schemas can contain schemas. */
 function writeSchema(writer: WireWriter, value: Json): void {
   writeSchemaFields(writer, value)
 }

@@ -33,11 +33,14 @@ export function partsV3(described: Described, version: GroupVersion): Parts {
 
 interface DocumentVersions {
   readonly versions: readonly GroupVersion[]
-  /** The version that the document describes. */
+  /** The group version that the document describes. */
   readonly version: GroupVersion
 }
 
-/** Since 1.36, shared types are marked only with the core group and the version of the document. */
+/**
+ * Returns the group versions with which shared types are marked. Since 1.36, these are only the core group and the
+ * version of the document.
+ */
 function sharingVersions(emulated: EmulatedVersion, { versions, version }: DocumentVersions): readonly GroupVersion[] {
   return isAtLeast(emulated, '1.36') ? versions.filter((each) => each.group === '' || each === version) : versions
 }
@@ -46,14 +49,14 @@ function plainHead({ version }: Described): JsonObject {
   return { openapi: '3.0.0', info: { title: 'orch', version }, security: [{ BearerToken: [] }] }
 }
 
-/** Names the API and its version as kube-apiserver does since 1.24. */
+/** Returns the head of a document. It names the API and its version as kube-apiserver does since 1.24. */
 function publicHead(emulated: EmulatedVersion): JsonObject {
   return { openapi: '3.0.0', info: { title: 'Kubernetes', version: emulated } }
 }
 
 /**
- * Shared types are marked only with the built-in group versions, so that one document does not change with another
- * group.
+ * Returns the built-in group versions. Shared types are marked only with these, so that one document does not change
+ * with another group.
  */
 function ownVersions(described: Described): GroupVersion[] {
   return groupVersions({ ...described, types: described.types.filter(({ kind }) => !isForeign(kind)) })
@@ -64,7 +67,7 @@ function* allPaths({ vendor }: Described, version: GroupVersion): Generator<Path
   yield* versionPaths(version)
 }
 
-/** Custom groups have no discovery operations. */
+/** Yields the paths of a group version. Custom groups have no discovery operations. */
 function* publicPaths({ vendor }: Described, version: GroupVersion): Generator<Path> {
   if (!version.types.some(({ kind }) => isForeign(kind))) yield versionPath(vendor, version)
   yield* versionPaths(version)
@@ -138,7 +141,9 @@ function wholeForms({ definitions: { vendor } }: Writing): readonly string[] {
   return offered({ vendor, hasProtobuf: true })
 }
 
-/** Bodies other than patches may have any content type. They are marked as required since 1.31. */
+/**
+ * Writes a request body. Bodies other than patches may have any content type. They are marked as required since 1.31.
+ */
 function publicBody(
   { content: forms, required }: JsonObject,
   { operation, writing: { emulated } }: { readonly operation: Operation; readonly writing: Writing },
@@ -150,7 +155,7 @@ function publicBody(
   }
 }
 
-/** Returns the parameters that all operations of a path accept. They belong to the path. */
+/** Returns the query parameters that all operations of a path accept. They are written as parameters of the path. */
 function sharedQuery({ operations: [first, ...rest] }: Path): ReadonlySet<QueryName> {
   return new Set(first?.query.filter((name) => rest.every(({ query }) => query.includes(name))))
 }

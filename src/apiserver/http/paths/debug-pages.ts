@@ -18,7 +18,7 @@ import { sendPageNotFound, sendText } from '../response/responses.ts'
 
 const root = '/debug/pprof'
 const defaultSeconds = 30
-/** Stays below the request timeout. */
+/** Maximum duration of a profile in seconds, which is shorter than the request timeout. */
 const maxSeconds = 50
 
 type Take = (session: Session, exchange: Exchange, seconds: number) => Promise<void>
@@ -59,7 +59,7 @@ function secondsIn(query: URLSearchParams): number {
 }
 
 async function withSession(run: (session: Session) => Promise<void>): Promise<void> {
-  // Loaded on first use because few servers ever take a profile.
+  // The module is loaded on first use because most servers never record a profile.
   const { Session } = await import('node:inspector/promises')
   const session = new Session()
   session.connect()
@@ -91,7 +91,7 @@ async function takeHeapProfile(session: Session, exchange: Exchange, seconds: nu
   await sendFile(exchange, 'orch.heapprofile', JSON.stringify(profile))
 }
 
-/** Serializes the snapshot while sending it, no faster than the client reads. */
+/** Sends a heap snapshot. Serializes it while sending, no faster than the client reads. */
 async function takeSnapshot(_: Session, exchange: Exchange): Promise<void> {
   const { getHeapSnapshot } = await import('node:v8')
   nameFile(exchange, 'orch.heapsnapshot')

@@ -1,12 +1,12 @@
 /**
- * The order of groups and versions in discovery. This server's groups keep the order of the catalogue. Groups of
- * aggregated servers are placed according to the priorities of their APIServices.
+ * Determines the order of groups and versions in discovery. This server's groups have the order of the catalogue. The
+ * position of an aggregated server's groups depends on the priorities of its APIServices.
  */
 import type { JsonObject } from '../../../api/json/json.ts'
 import { compareVersions } from '../../../api/model/version-order.ts'
 import type { Served } from '../../registry/catalogue/served.ts'
 
-/** Priorities from an APIService; higher values come first. */
+/** The priorities in an APIService. Higher values come first. */
 export interface Priorities {
   readonly ofGroup: number
   readonly ofVersion: number
@@ -14,20 +14,20 @@ export interface Priorities {
 
 /** The resource types of one group version. */
 export interface VersionContent {
-  /** Entries of its APIResourceList. */
+  /** The entries of its APIResourceList. */
   readonly resources: readonly JsonObject[]
-  /** False if an aggregated server serves the version and cannot be reached. */
+  /** Whether the content is current. False if an aggregated server serves the version and cannot be reached. */
   readonly isCurrent: boolean
 }
 
 /** The group versions that aggregated servers serve. */
 export interface AggregatedVersions {
-  /** Increases with every change. */
+  /** A number that increases with every change. */
   readonly generation: number
   all(): Iterable<{ readonly group: string; readonly version: string }>
-  /** Priorities by `group/version`, including the versions that this server serves itself. */
+  /** Returns the priorities by `group/version`, including the versions that this server serves itself. */
   priorities(): ReadonlyMap<string, Priorities>
-  /** The resource types of a version according to its server, and whether that server can be reached. */
+  /** Returns the resource types of a version as reported by its server, and whether that server can be reached. */
   discovered(group: string, version: string): VersionContent
 }
 
@@ -36,7 +36,7 @@ export interface Group {
   readonly versions: readonly string[]
 }
 
-/** All groups except the core group. */
+/** Returns all groups except the core group. */
 export function orderedGroups(served: readonly Served[], aggregated: AggregatedVersions): Group[] {
   const local = [...Map.groupBy(served, ({ group }) => group)].filter(([group]) => group !== '')
   const own = new Map<string, readonly string[]>(local.map(([group, types]) => [group, versionsOf(types)]))
@@ -49,7 +49,8 @@ export function orderedGroups(served: readonly Served[], aggregated: AggregatedV
     const added = others.get(name)?.map(({ version }) => version) ?? []
     const versions =
       added.length === 0 ? own.get(name)! : joined(name, [...(own.get(name) ?? []), ...added], priorities)
-    // A built-in group without an APIService is the group of APIServices itself, or its APIService does not exist yet.
+    // A built-in group has no APIService if it is the group of APIServices itself, or if its APIService has not been
+    // created yet.
     const unregistered = builtIn.has(name) ? Number.POSITIVE_INFINITY : 0
     const all = versions.map((version) => priorities.get(`${name}/${version}`)?.ofGroup ?? unregistered)
     return { name, versions, priority: Math.max(...all) }
@@ -58,7 +59,7 @@ export function orderedGroups(served: readonly Served[], aggregated: AggregatedV
   return groups.sort((a, b) => compareNumbers(b.priority, a.priority)).map(({ name, versions }) => ({ name, versions }))
 }
 
-/** Adds the versions that serve no resources, after all others. */
+/** Adds the versions that have no resources, after all others. */
 export function withSpoken(groups: readonly Group[], spoken: readonly string[]): Group[] {
   const all = new Map(groups.map(({ name, versions }) => [name, versions]))
   for (const apiVersion of spoken) {
@@ -68,7 +69,7 @@ export function withSpoken(groups: readonly Group[], spoken: readonly string[]):
   return [...all].map(([name, versions]) => ({ name, versions }))
 }
 
-/** Also compares infinite values, for which subtraction yields NaN. */
+/** Compares two numbers. Also works for infinite values, for which subtraction would yield NaN. */
 function compareNumbers(a: number, b: number): number {
   return a < b ? -1 : Number(a > b)
 }
@@ -79,8 +80,8 @@ function joined(group: string, versions: readonly string[], priorities: Readonly
 }
 
 /**
- * The versions of a group, preferred version first. Built-in kinds are already in order; versions of custom kinds are
- * sorted.
+ * Returns the versions of a group, preferred version first. Built-in kinds are already in order. The versions of custom
+ * kinds are sorted.
  */
 export function versionsOf(served: readonly Served[]): string[] {
   const versions = [...new Set(served.map(({ kind }) => kind.version))]

@@ -13,7 +13,7 @@ import type { DiscoveryListType } from './discovery-list.ts'
 
 const gzipAsync = promisify(gzip)
 
-/** The JSON of the document and its ETag. Clients share the compressed form, too. */
+/** The JSON of the document and its ETag. Clients also share the compressed form. */
 export class DiscoveryListDocument {
   readonly json: Buffer
   readonly etag: string
@@ -30,7 +30,7 @@ export class DiscoveryListDocument {
   }
 }
 
-/** The ETag of a document with this content. */
+/** Returns the ETag of a document with this content. */
 export function etagOf(content: Buffer): string {
   return `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`
 }
@@ -40,7 +40,7 @@ interface AgreedList {
   readonly type: DiscoveryListType
 }
 
-/** Returns the type and the format that the client asks for, or undefined if it asks for none of these types. */
+/** Returns the document type and the format that the client requests. Undefined if it requests none of these types. */
 export function agreeOnList(
   { headers }: Exchange,
   { query }: PathInfo,
@@ -50,7 +50,7 @@ export function agreeOnList(
   return negotiateType({ headers, query, watch: false, vendor, protobuf }, types)
 }
 
-/** Sends the document, or 304 if the client has it already. Like kube-apiserver, compares only a single ETag. */
+/** Sends the document, or 304 if the client already has it. Like kube-apiserver, compares only a single ETag. */
 export async function sendList(exchange: Exchange, list: DiscoveryListDocument, form: Form): Promise<void> {
   exchange.form = form
   exchange.setHeader('etag', list.etag)

@@ -1,7 +1,7 @@
 /**
  * Aggregated discovery: one document with all groups, versions and resource types, so that a client needs two requests
- * instead of one for each group version. Clients ask for it with parameters of the Accept header. The entries are
- * derived from the same APIResourceLists that the paths of the group versions serve.
+ * instead of one for each group version. Clients request the document with parameters of the Accept header. The entries
+ * are derived from the same APIResourceLists that the paths of the group versions serve.
  */
 import type { Json, JsonObject } from '../../../api/json/json.ts'
 import { groupName, type Vendor } from '../../../api/model/vendor.ts'
@@ -19,7 +19,7 @@ export function discoveryListVersions({ version, gates }: Emulation): DiscoveryL
   return [...(isAtLeast(version, '1.30') ? (['v2'] as const) : []), ...(hasBeta ? (['v2beta1'] as const) : [])]
 }
 
-/** The parameters of the Accept header that ask for the document. */
+/** The parameters of the Accept header that request the document. */
 export interface DiscoveryListType {
   readonly group: string
   readonly version: DiscoveryListVersion
@@ -36,7 +36,7 @@ export interface DiscoveryListParts {
   readonly type: DiscoveryListType
   readonly groups: readonly Group[]
   readonly contentOf: (group: string, version: string) => VersionContent
-  /** Whether metadata shows an empty creation time as null, as Kubernetes did before 1.34. */
+  /** Whether metadata contains an empty creation time as null, as in Kubernetes before 1.34. */
   readonly hasNullTimes: boolean
 }
 
@@ -62,7 +62,10 @@ function versionEntry(version: string, { resources, isCurrent }: VersionContent)
   }
 }
 
-/** A subresource without its resource type adds an entry with only the name, the scope and the subresource. */
+/**
+ * Returns the entries of resources. A subresource without its resource type results in an entry with only the name, the
+ * scope and the subresource.
+ */
 function resourceEntries(resources: readonly JsonObject[]): JsonObject[] {
   const nameOf = ({ name }: JsonObject) => String(name)
   const entries = new Map<string, { entry: JsonObject; subresources: JsonObject[] }>()

@@ -1,6 +1,6 @@
 /**
  * Discovery documents under `/api` and `/apis`. Each document is built on first use and cached with its ETag until the
- * catalogue changes. `/api` and `/apis` also serve aggregated discovery (`discovery-list.ts`), if a client asks for it.
+ * catalogue changes. `/api` and `/apis` also serve aggregated discovery (`discovery-list.ts`) if a client requests it.
  */
 import { createHash } from 'node:crypto'
 import { jsonDocument } from '../../../api/codec/json.ts'
@@ -45,10 +45,11 @@ export interface DiscoveryOptions {
   readonly aggregated: AggregatedVersions
   readonly emulation: Emulation
   /**
-   * Enabled versions, as `group/version`, that serve no resources. The server only sends objects of their kinds, for example to webhooks.
+   * Enabled versions without resources, as `group/version`. The server only sends objects of their kinds, for example
+   * to webhooks.
    */
   readonly spoken: readonly string[]
-  /** The address at which clients reach the server: `127.0.0.1:6443`. */
+  /** Returns the address at which clients reach the server: `127.0.0.1:6443`. */
   readonly address: () => string
 }
 
@@ -96,7 +97,7 @@ class Documents {
     this.#makers = documents(lists, this.#groups, address)
   }
 
-  /** The list of the core group (`/api`) or of all other groups (`/apis`). */
+  /** Returns the aggregated list of the core group (`/api`) or of all other groups (`/apis`). */
   list(path: '/api' | '/apis', type: DiscoveryListType): DiscoveryListDocument {
     const name = `${path} ${type.version}`
     const list = this.#lists.get(name) ?? new DiscoveryListDocument(this.#writeList(path, type))
@@ -142,7 +143,7 @@ class Documents {
 
 async function unknownDocument(exchange: Exchange, path: string, documents: Documents): Promise<void> {
   const group = path.split('/').slice(0, 3).join('/')
-  // In a served group, or in the core group, only the version is unknown.
+  // For a served group, or for the core group, only the version is unknown.
   if (path.startsWith('/api/') || documents.has(group)) throw noSuchPath()
   sendPageNotFound(exchange)
 }
@@ -174,8 +175,8 @@ function encode({ make, isRoute }: Maker): Document {
 interface Maker {
   readonly make: () => JsonObject
   /**
-   * Whether kube-apiserver registers the path as a route. If so, it rejects HEAD and adds empty details to a 406. Group
-   * lists and the versions of custom kinds are not routes there.
+   * Whether kube-apiserver registers the path as a route. In this case, it rejects HEAD and adds empty details to a
+   * 406. Group lists and the versions of custom kinds are not routes there.
    */
   readonly isRoute: boolean
 }
@@ -208,7 +209,7 @@ function groupList(groups: readonly Group[]): JsonObject {
   return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupEntry) }
 }
 
-/** Versions of the core group have no group prefix: `v1`. */
+/** Whether a version belongs to the core group, so that it has no group prefix: `v1`. */
 function isCore(apiVersion: string): boolean {
   return !apiVersion.includes('/')
 }
@@ -235,7 +236,9 @@ function resourceList(apiVersion: string, served: readonly Served[]): JsonObject
   }
 }
 
-/** Entries are sorted by name, except that a custom resource has its subresources in a fixed order. */
+/**
+ * Returns the entries of a list, sorted by name. The subresources of a custom resource are in a fixed order instead.
+ */
 function resourceEntries(served: readonly Served[]): JsonObject[] {
   const entries = served.flatMap((resource) => [mainEntry(resource), ...subresourceEntries(resource)])
   const isCustom = served.some(({ kind }) => kind.origin === 'custom')
@@ -257,7 +260,10 @@ function mainEntry(served: Served): JsonObject {
   }
 }
 
-/** Changes when objects are stored in another version. The core group is an empty string: `/v1/ConfigMap`. */
+/**
+ * Returns a hash that changes when objects are stored in another version. The core group is an empty string:
+ * `/v1/ConfigMap`.
+ */
 function storageHash({ kind, vendor }: Served): string {
   const { group, version } = kind.conversion?.stored ?? kind
   const storedAs = kind.evolution?.storedAs ?? apiVersionOf(vendor, group, version)
@@ -275,7 +281,7 @@ function subresourceEntries(served: Served): JsonObject[] {
   }))
 }
 
-/** The kind of a subresource, with group and version if they differ from those of the list. */
+/** Returns the kind of a subresource, with group and version if they differ from those of the list. */
 function typeEntry({ group, version, kind }: Kind, served: Served): JsonObject {
   if (apiVersionOf(served.vendor, group, version) === served.apiVersion) return { kind }
   return { group: groupName(served.vendor, group), version, kind }

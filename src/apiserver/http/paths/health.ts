@@ -1,9 +1,9 @@
 /**
- * /livez, /readyz and /healthz: whether the server is alive and whether it can take requests. Probes look only at the
- * status code. `?verbose` lists each check, `?exclude=NAME` skips a check, and `/livez/NAME` runs a single check.
+ * /livez, /readyz and /healthz: whether the server is alive and whether it can handle requests. Probes evaluate only
+ * the status code. `?verbose` lists each check, `?exclude=NAME` skips a check, and `/livez/NAME` runs a single check.
  *
- * A failed check results in a 500. /readyz returns a 503 if the server is running but temporarily cannot serve. Only
- * /readyz and the single-check paths report why a check failed.
+ * A failed check results in a 500. /readyz returns a 503 if the server is running but temporarily cannot handle
+ * requests. Only /readyz and the single-check paths report why a check failed.
  */
 import { shorten } from '../../../base/text/shorten.ts'
 import { notAllowed, type PathHandler } from '../dispatch.ts'
@@ -15,13 +15,13 @@ import { sendPageNotFound, sendText } from '../response/responses.ts'
 export interface HealthCheck {
   readonly name: string
   readonly check: () => string | undefined | Promise<string | undefined>
-  /** A remark for a check that passes, shown when the checks are listed. */
+  /** Returns a remark about a check that passes. It is shown when the checks are listed. */
   readonly note?: () => string | undefined
-  /** The server cannot serve any request while this check fails, so /readyz returns 503 instead of 500. */
+  /** Whether the server cannot serve any request while this check fails, so that /readyz returns 503 instead of 500. */
   readonly unavailable?: boolean
 }
 
-/** Always passes. */
+/** A check that always passes. */
 const ping: HealthCheck = { name: 'ping', check: () => undefined }
 
 interface Endpoint {
@@ -29,10 +29,10 @@ interface Endpoint {
   readonly checks: readonly HealthCheck[]
 }
 
-/** The endpoint that reports whether the server can take requests, and if not, why. */
+/** The endpoint that reports whether the server can handle requests, and if not, why. */
 const readiness = 'readyz'
 
-/** The status code if these checks fail. */
+/** Returns the status code if these checks have failed. */
 function failureOf(endpoint: string, failed: readonly HealthCheck[]): number {
   return endpoint === readiness && failed.some(({ unavailable }) => unavailable) ? 503 : 500
 }
@@ -96,7 +96,7 @@ async function answerAll(
 
 const toldNames = 10
 
-/** Warns about excluded names that match no check, which may be typos. */
+/** Returns a warning about excluded names that match no check, which may be typing errors. */
 function warning(unknown: readonly string[]): string {
   const names = unknown.slice(0, toldNames).map((each) => JSON.stringify(shorten(each, 100)))
   const more = unknown.length > toldNames ? ` and ${unknown.length - toldNames} more` : ''

@@ -1,6 +1,7 @@
 /**
- * OpenID Connect discovery, with which others can verify service account tokens. `/.well-known/openid-configuration`
- * names the issuer, and `/openid/v1/jwks` lists its public keys. Not served unless the issuer is a usable HTTPS URL.
+ * OpenID Connect discovery, with which other programs can verify service account tokens.
+ * `/.well-known/openid-configuration` names the issuer, and `/openid/v1/jwks` lists its public keys. The server does
+ * not serve these paths unless the issuer is a usable HTTPS URL.
  */
 import { stringifyJson } from '../../../api/codec/json.ts'
 import type { JsonObject } from '../../../api/json/json.ts'
@@ -18,7 +19,7 @@ export const issuerPaths = { configuration: '/.well-known/openid-configuration',
 export interface PublicIssuer {
   readonly name: string
   readonly algorithms: readonly string[]
-  /** The public keys as a JSON Web Key Set. */
+  /** Returns the public keys as a JSON Web Key Set. */
   publicKeys(): Promise<JsonObject>
 }
 
@@ -30,7 +31,7 @@ export function isDiscoverable(issuer: string): boolean {
 
 export interface IssuerDiscoveryParts {
   readonly issuer: PublicIssuer
-  /** Returns the URL of the keys, which is known only once the server listens. */
+  /** Returns the URL of the keys. It is known only after the server listens. */
   readonly keysAt: () => string
   readonly emulation: Emulation
 }

@@ -11,9 +11,9 @@ import { notAllowed, type PathHandler } from '../dispatch.ts'
 import { sendBytes, sendPageNotFound } from '../response/responses.ts'
 
 export interface VersionInfo {
-  /** Version of this program. */
+  /** The version of this program. */
   readonly version: string
-  /** Version of the Kubernetes API that the server implements. */
+  /** The version of the Kubernetes API that the server implements. */
   readonly api: EmulatedVersion
 }
 

@@ -1,11 +1,11 @@
 /**
  * The headers of a forwarded request, and of the response from the backend.
  *
- * From the request, this server removes the client's credentials, all headers that could claim another identity, and
- * the headers in which a browser describes the calling page: this server has already checked them, and they mean
- * nothing to the backend. Aggregated servers receive the user's identity in X-Remote-* headers, which they trust
- * because of our client certificate. From the response, this server relays only headers that describe the response.
- * Others, such as cookies, could affect this server's whole origin.
+ * This server removes from the request: the client's credentials, all headers that could claim another identity, and
+ * the headers in which a browser describes the calling page. It has already checked the latter, and the backend does
+ * not need them. Aggregated servers receive the user's identity in X-Remote-* headers, which they trust because of our
+ * client certificate. From the response, this server relays only headers that describe the response. Other headers,
+ * such as cookies, could affect this server's whole origin.
  */
 
 import { ApiError } from '../../../api/model/api-error.ts'
@@ -15,17 +15,17 @@ import { withoutWebSocketToken } from '../websocket/websocket-token.ts'
 
 export interface ForwardedRequest {
   readonly rawHeaders: readonly string[]
-  /** The user to identify to the backend; undefined for backends that must not learn the user. */
+  /** The user whose identity is sent to the backend. Undefined for backends that must not know the user. */
   readonly user: User | undefined
-  /** IP address of the client. */
+  /** The IP address of the client. */
   readonly address: string
-  /** Additional header names or prefixes, in lower case, that backends trust for identity. */
+  /** Additional names or prefixes, in lower case, of headers that backends trust for identity. */
   readonly identityHeaders: readonly string[]
-  /** This server's name in `Via`. */
+  /** The name of this server in `Via`. */
   readonly via: string
-  /** Additional headers to remove, in lower case. */
+  /** Names of additional headers to remove, in lower case. */
   readonly dropped: readonly string[]
-  /** Headers that this server adds, in lower case. They replace headers of the same name from the client. */
+  /** Headers to add, with names in lower case. They replace headers with the same name from the client. */
   readonly added: { readonly [name: string]: string }
 }
 
@@ -39,13 +39,13 @@ const identityPrefixes = ['x-remote-', 'impersonate-']
 /** Whether a browser sends this header to describe the page that made the request. */
 const isOfPage = (name: string) => name === 'origin' || name.startsWith('sec-fetch-')
 
-/** Returns alternating names and values. */
+/** Returns the headers of the forwarded request, as alternating names and values. */
 export function requestHeaders(request: ForwardedRequest): string[] {
   const { rawHeaders, user, address, identityHeaders, via, added } = request
   const dropped = new Set([...connectionHeaders(rawHeaders), ...request.dropped, ...Object.keys(added)])
   const identityNames = [...identityPrefixes, ...identityHeaders]
   const forwarded = filterHeaders(rawHeaders, (name) => {
-    // Some servers treat `_` as `-`.
+    // Some servers treat `_` like `-`.
     const read = name.replaceAll('_', '-')
     if (dropped.has(name) || isOfPage(name)) return false
     return !credentials.has(read) && !identityNames.some((identityName) => read.startsWith(identityName))
@@ -73,7 +73,7 @@ function withoutTokens(headers: readonly string[]): string[] {
   return passed
 }
 
-/** The user's identity in the headers of an authenticating front proxy. */
+/** Returns the headers in which an authenticating front proxy sends the user's identity. */
 export function identityOf({ name, groups, extra }: User): string[] {
   const headers = ['X-Remote-User', headerValue(name)]
   for (const group of groups) headers.push('X-Remote-Group', headerValue(group))
@@ -82,7 +82,7 @@ export function identityOf({ name, groups, extra }: User): string[] {
   return headers
 }
 
-/** Node sends one byte per character, but user names are UTF-8. */
+/** Returns a header value. Node sends one byte per character, but user names are UTF-8. */
 function headerValue(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are not allowed in a header
   if (/[\x00-\x08\x0a-\x1f\x7f]/.test(text))
@@ -94,7 +94,10 @@ function headerValue(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1')
 }
 
-/** Percent-encodes characters that are not allowed in a header name, and `%` itself so that decoding is unambiguous. */
+/**
+ * Returns a header name. Percent-encodes characters that are not allowed in it, and `%` itself so that decoding is
+ * unambiguous.
+ */
 function headerName(key: string): string {
   return [...Buffer.from(key, 'utf8')]
     .map((byte) => {
@@ -112,8 +115,8 @@ export function hasPassed(rawHeaders: readonly string[], via: string): boolean {
 }
 
 /**
- * The response headers to relay: those that describe the response, and those of a protocol upgrade. All others are
- * dropped because browsers might apply them to this server's whole origin.
+ * The response headers to relay: headers that describe the response, and headers of a protocol upgrade. All others are
+ * dropped, because browsers might apply them to this server's whole origin.
  */
 const relayedHeaders = new Set([
   ...['content-type', 'content-encoding', 'content-language', 'content-disposition', 'content-range', 'accept-ranges'],
@@ -121,13 +124,13 @@ const relayedHeaders = new Set([
   ...['sec-websocket-accept', 'sec-websocket-protocol', 'sec-websocket-extensions', 'sec-websocket-version'],
   ...['x-stream-protocol-version', 'x-accepted-stream-protocol-versions'],
 ])
-/** HTTP/2 clients reject responses with too many headers; Node's limit is 128. */
+/** Maximum number of warnings. HTTP/2 clients reject responses with too many headers. Node's limit is 128. */
 const maxWarnings = 50
 const maxWarningLength = 4000
 
 /**
- * Returns alternating names, in lower case, and values. Of a header that may occur only once, the first value is kept.
- * Content-Length is not included: the code that sends the response sets it if needed.
+ * Returns the headers to relay, as alternating lower-case names and values. If a header may occur only once, its first
+ * value is kept. Content-Length is omitted: the code that sends the response sets it if needed.
  */
 export function answerHeaders(rawHeaders: readonly string[]): string[] {
   const dropped = connectionHeaders(rawHeaders)
@@ -143,12 +146,15 @@ function relayedValues(name: string, values: readonly string[]): string[] {
   return name === 'warning' ? boundWarnings(values) : values.slice(0, 1)
 }
 
-/** Browsers process headers, including cookies, in the parts of multipart/x-mixed-replace responses. */
+/**
+ * Returns the content type to relay. Browsers would process headers, including cookies, in the parts of
+ * multipart/x-mixed-replace responses.
+ */
 function relayedType(contentType: string): string {
   return /^\s*multipart\/x-mixed-replace/i.test(contentType) ? 'application/octet-stream' : contentType
 }
 
-/** The first warnings, as many as fit. */
+/** Returns the first warnings, as many as fit. */
 function boundWarnings(values: readonly string[]): string[] {
   let room = maxWarningLength
   return values.slice(0, maxWarnings).filter((value) => {
@@ -157,7 +163,7 @@ function boundWarnings(values: readonly string[]): string[] {
   })
 }
 
-/** Hop-by-hop headers: the standard ones and those listed in `Connection`. */
+/** Returns the hop-by-hop headers: the standard ones and those listed in `Connection`. */
 function connectionHeaders(rawHeaders: readonly string[]): Set<string> {
   const named = valuesOf(rawHeaders, 'connection').flatMap((value) => value.toLowerCase().split(','))
   return new Set([...ofConnection, ...named.map((name) => name.trim())])

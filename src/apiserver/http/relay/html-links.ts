@@ -1,7 +1,7 @@
 /**
  * Rewrites links in an HTML page while streaming it. Links to a path on the page's own server would otherwise lead the
- * browser to a path on this server. All other bytes pass unchanged. The reader buffers at most one tag, up to a limit;
- * longer tags pass unchanged. Comments and scripts are not searched for links.
+ * browser to a path on this server. All other bytes pass unchanged. The reader buffers at most one tag. Tags that
+ * exceed a size limit pass unchanged. Comments and scripts are not searched for links.
  */
 import type { Readable } from 'node:stream'
 
@@ -37,14 +37,17 @@ const linkAttributes = new Map(
     video: 'poster src',
   }).map(([tag, names]) => [tag, new Set(names.split(' '))]),
 )
-/** The end of a section without links, such as a comment, and how much of the match belongs to that section. */
+/**
+ * The end of a section without links, such as a comment, and the length of the match's part that belongs to the
+ * section.
+ */
 interface End {
   readonly pattern: RegExp
   readonly maxLength: number
   readonly consumedLength: number
 }
 const endOfComment: End = { pattern: /-->/, maxLength: 3, consumedLength: 3 }
-/** Elements whose content contains no tags. */
+/** Elements whose content cannot contain tags, with their ends. */
 const rawEnds = new Map<string, End>(
   ['script', 'style', 'textarea', 'title', 'xmp'].map((name) => [
     name,
@@ -56,7 +59,7 @@ const maxTag = 8192
 /** Yields the page in parts. A caller that stops reading must destroy the stream. */
 export async function* withLinks(page: Readable, change: ChangeLink): AsyncGenerator<Buffer> {
   const reader = new PageReader(change)
-  // In every encoding that browsers support except UTF-16, tags are ASCII. In UTF-16 no tag is found.
+  // In every encoding that browsers support except UTF-16, tags are ASCII. In UTF-16, no tag is found.
   for await (const chunk of page) yield Buffer.from(reader.read(chunk.toString('latin1')), 'latin1')
   yield Buffer.from(reader.rest, 'latin1')
 }
@@ -65,9 +68,9 @@ class PageReader {
   readonly #change: ChangeLink
   /** Input that has not been passed on yet. */
   #pendingText = ''
-  /** End of the section that is being skipped; undefined outside such a section. */
+  /** The end of the section that is being skipped. Undefined outside of such a section. */
   #until: End | undefined
-  /** Scan state in the buffered tag: position, and the open quote character. */
+  /** The state of scanning the buffered tag: the position, and the quote character if a quoted value is open. */
   #seen = 1
   #quote = ''
 
@@ -106,7 +109,7 @@ class PageReader {
     return length > 0 ? this.#take(length) : undefined
   }
 
-  /** Returns the text before the next tag, or the tag. Returns undefined if more input is needed. */
+  /** Returns the text up to the next tag, or the tag itself. Undefined if more input is needed. */
   #nextTag(): string | undefined {
     const start = this.#pendingText.indexOf('<')
     if (start !== 0)
@@ -145,8 +148,8 @@ class PageReader {
 }
 
 /**
- * An attribute's name and its value including quotes. The lookbehind makes sure that the match starts at the beginning
- * of a name.
+ * Matches an attribute's name and its value including quotes. The lookbehind ensures that the match starts at the
+ * beginning of a name.
  */
 const attribute = /(?<![^\s"'/])([^\s"'>/=]+)(\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/g
 

@@ -29,23 +29,23 @@ import { relayTunnel, requestedTunnel, type TunneledUpgrade } from './spdy-tunne
 
 export interface ForwarderParts {
   readonly clock: Clock
-  /** Additional header names or prefixes, in lower case, that backends trust for identity. */
+  /** Additional names or prefixes, in lower case, of headers that backends trust for identity. */
   readonly identityHeaders: readonly string[]
-  /** Maximum numbers of concurrent forwarded requests, including watches. */
+  /** Maximum numbers of concurrent forwarded requests. Watches count too. */
   readonly limits: ForwardingLimits
 }
 
 interface Asking {
   readonly body: RelayedRequest['body']
-  /** The upgrade to request instead of the client's, if any. */
+  /** The upgrade to request instead of the upgrade that the client requested, if any. */
   readonly tunneled: TunneledUpgrade | undefined
 }
 
-/** Timeout for the response headers if the request itself has no deadline, as for a watch. */
+/** Timeout in milliseconds for the response headers if the request itself has no deadline, like a watch. */
 const maxTimeoutMs = 60_000
-/** Time reserved to send our own timeout error before the request's deadline. */
+/** Time in milliseconds before the request's deadline that is reserved for sending our own timeout error. */
 const reserveMs = 500
-/** Maximum size of a failed response that is quoted in a Status. */
+/** Maximum number of bytes of a failed response that a Status quotes. */
 const maxFailureBytes = 2048
 
 const busyMessages = {
@@ -56,7 +56,7 @@ const busyMessages = {
 /** Forwards requests, up to the configured limits. */
 export class RequestForwarder {
   readonly #parts: ForwarderParts
-  /** Unique name of this server. Seeing it in an incoming request reveals a forwarding loop. */
+  /** The unique name of this server. If an incoming request contains it, there is a forwarding loop. */
   readonly #via = `1.1 orch-${randomUUID()}`
   readonly #underWay: RequestsInProgress
 
@@ -68,7 +68,7 @@ export class RequestForwarder {
   async pass(exchange: Exchange, target: ProxyTarget): Promise<void> {
     const { transport } = exchange
     const { to, errors } = target
-    // HTTP/2 allows characters in the path that HTTP/1.1 does not.
+    // HTTP/2 allows characters in a path that HTTP/1.1 does not allow.
     if (/[^\x21-\xff]/.test(target.path)) throw badRequest('the path is not properly percent-encoded')
     if (hasPassed(transport.rawHeaders, this.#via))
       throw errors.unusable('it would send the request back to this server')
@@ -95,8 +95,8 @@ export class RequestForwarder {
       } else if (answer.switched === undefined || upgrade === undefined) await passAnswer(exchange, target, answer)
       else await tunnel(exchange, { ...answer, switched: answer.switched }, upgrade)
     } finally {
-      // The rest of a body is discarded after the response, so the backend must not mistake what it got for the whole.
-      // A client that keeps its request open must not keep the connection to the backend open either.
+      // The rest of the body is discarded after the response, so the backend must not treat the received part as the
+      // whole. A client that keeps its request open must not keep the connection to the backend open either.
       body?.stream.destroy()
     }
   }
@@ -117,7 +117,7 @@ export class RequestForwarder {
           address: transport.peer.address,
           identityHeaders,
           via: this.#via,
-          // A page must arrive uncompressed so that its links can be rewritten.
+          // The backend must not compress a page, so that its links can be rewritten.
           dropped: [
             ...(target.link === undefined ? [] : ['accept-encoding']),
             ...(isTraced ? ['tracestate'] : []),
@@ -139,7 +139,7 @@ export class RequestForwarder {
   }
 }
 
-/** Returns undefined if the request has no body, so that no body is announced to the backend. */
+/** Returns the body to relay. Undefined if the request has no body, so that the backend does not expect one. */
 function relayedBody({ transport, headers }: Exchange): RelayedRequest['body'] {
   if (!transport.hasBody || transport.upgrade !== undefined) return undefined
   const announced = headers.one('content-length')
@@ -147,7 +147,7 @@ function relayedBody({ transport, headers }: Exchange): RelayedRequest['body'] {
   return { stream: transport.body, length, isWhole: () => transport.bodyWhole }
 }
 
-/** 304 is not a redirect: it means that the client's cached copy is current. */
+/** Whether a status is a redirect. 304 is not: it means that the client's cached copy is current. */
 function isRedirect(status: number): boolean {
   return status >= 300 && status < 400 && status !== 304
 }
@@ -189,17 +189,20 @@ function unusableBecause(status: number, location: string | undefined): string |
   return status < 200 || status > 599 ? `it responded with status ${status}` : undefined
 }
 
-/** The Location to relay; undefined if the response has none or it points to another host. */
+/** Returns the Location to relay. Undefined if the response has none or it points to another host. */
 function locationOf({ redirect }: ProxyTarget, { status, rawHeaders }: RelayedAnswer): string | undefined {
   const [location] = valuesOf(rawHeaders, 'location')
   if (location === undefined) return undefined
   if (isRedirect(status)) return redirect?.(location)
-  // Besides redirects, only a 201 may carry a Location. Without a rewrite function, both servers use the same paths.
+  // Apart from redirects, only a 201 may have a Location. Without a rewrite function, both servers use the same paths.
   if (status !== 201) return undefined
   return redirect === undefined ? pathOnly(location) : redirect(location)
 }
 
-/** Browsers treat `\\` like `/`, and a path that starts with two slashes names another host. */
+/**
+ * Returns a Location that is a path on the same host, otherwise undefined. Browsers treat `\\` like `/`, and a path
+ * that starts with two slashes names another host.
+ */
 function pathOnly(location: string): string | undefined {
   return /^\/(?![/\\])[\x21-\x7e]*$/.test(location) ? location : undefined
 }
@@ -214,14 +217,13 @@ async function readStart(body: RelayedAnswer['body']): Promise<string> {
       if (size >= maxFailureBytes) break
     }
   } catch {
-    // Use the part that arrived before the failure.
+    // The part that arrived before the failure is used.
   }
   return Buffer.concat(parts).subarray(0, maxFailureBytes).toString('utf8').trim()
 }
 
 /**
- * Removes the deadline of a stream and releases its flow-control seats, because a stream may last as long as both sides
- * want.
+ * Removes the deadline of a stream and releases its flow-control seats. A stream may last as long as both sides want.
  */
 function goOn(exchange: Exchange): void {
   exchange.deadline = Number.POSITIVE_INFINITY
@@ -239,8 +241,8 @@ function passHeaders(exchange: Exchange, rawHeaders: readonly string[]): void {
 }
 
 /**
- * Relays the body. A slow client slows the backend down. If the backend's response is truncated, the client's
- * connection is cut too.
+ * Relays the body. A slow client slows down the backend. If the backend's response is truncated, the server also cuts
+ * the client's connection.
  */
 async function passBody(exchange: Exchange, body: Readable, parts: AsyncIterable<Buffer>): Promise<void> {
   const { transport } = exchange
@@ -249,7 +251,8 @@ async function passBody(exchange: Exchange, body: Readable, parts: AsyncIterable
       if (exchange.disconnected) return
       if (chunk.length === 0) continue
       exchange.sentBytes += chunk.length
-      // Waits until the chunk is sent. Meanwhile the body joins small ones, each of which would need memory of its own.
+      // Waits until the chunk is sent. In the meantime, the body joins small chunks, which would need separate memory
+      // otherwise.
       await transport.pass(chunk)
     }
     transport.end()
@@ -261,7 +264,7 @@ async function passBody(exchange: Exchange, body: Readable, parts: AsyncIterable
   }
 }
 
-/** From here on, bytes are relayed in both directions without inspection. */
+/** Relays bytes in both directions. From here on, they are not inspected. */
 async function tunnel(
   exchange: Exchange,
   answer: RelayedAnswer & { readonly switched: Duplex },

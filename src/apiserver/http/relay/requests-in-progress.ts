@@ -1,5 +1,5 @@
 /**
- * Counts the requests that this server forwards to other servers. Each uses its own connection and may last
+ * Counts the requests that this server forwards to other servers. Each request uses its own connection and may last
  * indefinitely. The counts are limited per backend, per user and in total. Otherwise one user with access to many pods
  * could exhaust this process's file descriptors and block all new connections. Some requests are reserved for
  * `system:masters`, so that several users together cannot keep administrators from logs and exec sessions.
@@ -8,7 +8,7 @@ import { superusers, type User } from '../../../api/model/user.ts'
 
 export interface ForwardingLimits {
   readonly perServer: number
-  /** Limit per user. Does not apply to `system:masters`. */
+  /** Limit per user. It does not apply to `system:masters`. */
   readonly perUser: number
   readonly inAll: number
 }
@@ -37,9 +37,9 @@ export function forwardingLimits(openFiles: number, maxConnections: number, work
   }
 }
 
-/** File descriptors reserved for the store and other connections. */
+/** Number of file descriptors reserved for the store and other connections. */
 const keptFiles = 64
-/** Minimum share of all file descriptors, in case `--max-connections` leaves fewer. */
+/** Minimum share of all file descriptors, in case `--max-connections` leaves a smaller share. */
 const minPart = 1 / 16
 const minPerServer = 64
 /** Part of each limit that is reserved for `system:masters`. */
@@ -56,7 +56,8 @@ export class RequestsInProgress {
   }
 
   /**
-   * Counts a request to this server until the returned function is called. Returns the limit that was reached, if any.
+   * Counts a request to this server until the returned function is called. If a limit has been reached, returns that
+   * limit instead.
    */
   begin(server: string, user: User): (() => void) | ReachedLimit {
     const { perServer, perUser, inAll } = this.#limits

@@ -1,7 +1,7 @@
 /**
- * SPDY inside a WebSocket, as kubectl forwards ports since 1.31. The client offers the subprotocol
- * `SPDY/3.1+portforward.k8s.io` and sends SPDY as binary messages. The server unpacks them and speaks plain SPDY with
- * the node, so that nodes need not know the tunnel.
+ * SPDY inside a WebSocket, which kubectl uses to forward ports since 1.31. The client offers the subprotocol
+ * `SPDY/3.1+portforward.k8s.io` and sends SPDY as binary messages. The server unpacks the messages and uses plain SPDY
+ * with the node, so that nodes need not support the tunnel.
  */
 import type { Duplex } from 'node:stream'
 import { joinStreams } from '../../../wire/http/join-streams.ts'
@@ -13,18 +13,21 @@ import { withoutWebSocketToken } from '../websocket/websocket-token.ts'
 
 const prefix = 'SPDY/3.1+'
 
-/** The upgrade that a backend gets instead of the one that the client requested. */
+/** The upgrade to request from a backend instead of the upgrade that the client requested. */
 export interface TunneledUpgrade {
   /** The requested protocol. */
   readonly upgrade: string
   readonly headers: { readonly [name: string]: string }
-  /** Headers of the client's request that the backend does not get. */
+  /** Names of headers of the client's request that are not sent to the backend. */
   readonly dropped: readonly string[]
-  /** Headers of the 101 response to the client: alternating names and values. */
+  /** Headers of the 101 response to the client, as alternating names and values. */
   readonly answer: readonly string[]
 }
 
-/** Returns undefined if the client does not ask for a tunnel of this protocol. Throws 400 for a malformed handshake. */
+/**
+ * Returns the tunnel that the client requests. Undefined if it does not request a tunnel for this protocol. Throws 400
+ * for a malformed handshake.
+ */
 export function requestedTunnel({ transport, headers }: Exchange, protocol: string): TunneledUpgrade | undefined {
   const protocols = transport.upgrade?.protocols.split(',').map((name) => name.trim().toLowerCase()) ?? []
   const offered = withoutWebSocketToken(headers.list('sec-websocket-protocol')).split(',')
@@ -38,7 +41,7 @@ export function requestedTunnel({ transport, headers }: Exchange, protocol: stri
   }
 }
 
-/** Relays the bytes in both directions. `backend` has switched to SPDY. */
+/** Relays the bytes in both directions. `backend` is a connection that has switched to SPDY. */
 export async function relayTunnel(
   exchange: Exchange,
   { answer }: TunneledUpgrade,

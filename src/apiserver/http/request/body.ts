@@ -12,7 +12,7 @@ import type { Exchange } from './exchange.ts'
 
 export { maxBodyBytes }
 
-/** Throws immediately if the headers already show that the body is unacceptable. */
+/** Reads the body. Throws immediately if the headers already show that the body is unacceptable. */
 export function readBody(exchange: Exchange): Promise<Buffer> {
   const encoding = exchange.headers.one('content-encoding')
   if (encoding !== undefined && encoding !== '' && encoding.toLowerCase() !== 'identity') {
@@ -63,7 +63,7 @@ function gather(exchange: Exchange, announced: number | undefined): Promise<Buff
       exchange.bodyRead = true
       resolve(body.join())
     }
-    // A truncated body is the client's fault: it disconnected, reset the stream, or sent bad framing.
+    // A truncated body is an error of the client: it disconnected, reset the stream, or sent invalid framing.
     const onBreak = () => ended || reject(brokenOff())
     readStream(stream, { onData, onEnd, onBreak })
   })

@@ -17,13 +17,13 @@ import type { Exchange } from './exchange.ts'
 
 /** The accepted formats of a body, and its Protobuf schema. */
 export interface BodyType extends Offering {
-  /** Returns the schema for a Protobuf message with this type in its envelope. Throws if the type is not accepted. */
+  /** Returns the schema for a Protobuf message whose envelope names this type. Throws if the type is not accepted. */
   readonly schemaOf: (sent: DocumentType) => ObjectSchema
-  /** Whether the objects of a key that JSON repeats are merged, like Kubernetes does for built-in kinds. */
+  /** Whether the objects of a repeated key in JSON are merged, as Kubernetes does for built-in kinds. */
   readonly mergesObjects: boolean
 }
 
-/** The body's media type as sent, without parameters; '' if there is none. */
+/** Returns the body's media type as sent, without parameters. Empty if there is none. */
 export function mediaType(exchange: Exchange): string {
   const header = exchange.headers.one('content-type') ?? ''
   if (!header.includes(';')) return header.trim()
@@ -33,7 +33,7 @@ export function mediaType(exchange: Exchange): string {
   return type
 }
 
-/** Only UTF-8 is accepted, which includes ASCII. */
+/** Throws unless the charset is UTF-8 or ASCII, which is a subset of it. */
 function refuseCharset(parameter: string): void {
   const charset = /^charset="?([^"]*)"?$/i.exec(parameter)?.[1]?.toLowerCase()
   if (charset === undefined || ['utf-8', 'utf8', 'us-ascii'].includes(charset)) return
@@ -54,7 +54,7 @@ export function recordForAudit(exchange: Exchange, parsed: ParsedJson, { length 
   return parsed
 }
 
-/** Reads an optional body. Returns undefined if the body is empty, whatever its content type. */
+/** Reads an optional body. Returns undefined if the body is empty, regardless of its content type. */
 export async function readOptionalContent(exchange: Exchange, type: BodyType): Promise<ParsedJson | undefined> {
   const bytes = await readBody(exchange)
   if (bytes.length === 0) return undefined
@@ -82,8 +82,8 @@ function parseContent(exchange: Exchange, type: BodyType, bytes: Buffer): Promis
 }
 
 /**
- * Protobuf has no unknown or duplicate fields to report: unknown fields are skipped, and the last value of a field
- * wins.
+ * Reads a Protobuf body. It has no unknown or duplicate fields to report: unknown fields are skipped, and the last
+ * value of a field counts.
  */
 function* readProtobuf({ schemaOf, vendor }: BodyType, bytes: Buffer): Generator<void, ParsedJson> {
   try {
@@ -102,7 +102,7 @@ export async function readYaml({ documentWorker, timeSlice }: Exchange, bytes: B
     try {
       return await timeSlice.run(parseSliced(bytes))
     } catch (error) {
-      // A YAML flow mapping also starts with a brace.
+      // A YAML flow mapping starts with a brace too, so the text may still be YAML.
       if (!(error instanceof ApiError && error.cause instanceof SyntaxError)) throw error
     }
   }

@@ -2,14 +2,15 @@
  * Enforces the deadlines of all requests with a single timer, because a timer per request would cost more than many
  * requests. The timer checks every 250 ms.
  *
- * The requests are in an array, and each one stores its index. A Set with such a turnover would be rehashed constantly.
+ * The requests are in an array, and each request stores its index. A Set would be rehashed constantly, because entries
+ * are added and removed so often.
  */
 import type { Clock } from '../../../base/time/clock.ts'
 
 export interface Bounded {
-  /** Deadline on the monotonic clock. */
+  /** The deadline on the monotonic clock. */
   deadline: number
-  /** Index in the array of requests with a running deadline. */
+  /** The index in the array of requests with a running deadline. */
   deadlineIndex: number
 }
 
@@ -31,7 +32,7 @@ export class Deadlines<T extends Bounded> {
     bounded.deadlineIndex = this.#open.push(bounded) - 1
   }
 
-  /** Does nothing if the deadline has already passed. */
+  /** Removes a request. Does nothing if its deadline has already passed. */
   delete(bounded: T): void {
     if (this.#open[bounded.deadlineIndex] !== bounded) return
     const last = this.#open.pop()!

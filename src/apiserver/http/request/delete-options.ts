@@ -23,11 +23,12 @@ import type { ResourceRequest } from './resource-request.ts'
 
 export interface ReadDeleteOptions extends JudgedDeleteOptions {
   /**
-   * Set by the legacy option `orphanDependents: false`. A deletion that has not completed is then answered with 202.
+   * Set by the legacy option `orphanDependents: false`. If the deletion has not completed, the response then has status
+   * 202.
    */
   readonly waits: boolean
   /**
-   * The options for admission webhooks: without apiVersion and kind, but with the dry run and preconditions from the
+   * The options for admission webhooks, without apiVersion and kind, but with the dry run and preconditions from the
    * query.
    */
   readonly sent: JsonObject
@@ -38,7 +39,7 @@ export async function readDeleteOptions(request: ResourceRequest): Promise<ReadD
   const { query, name } = info
   const body = await readOptionalContent(exchange, bodyTypeOf(resource))
   const sent = body === undefined ? fromQuery(query) : decodeOptions(body.value ?? {})
-  // For deletecollection with a body, the resourceVersion in the query is the version to list, as in 1.23.
+  // For deletecollection with a body, the resourceVersion in the query is the version to list, as in Kubernetes 1.23.
   const isVersionToList = name === '' && body !== undefined
   const queryPreconditions = { ...uidFromQuery(query), ...(isVersionToList ? {} : versionFromQuery(query)) }
   const judged = judgeDeleteOptions(sent, resource, {

@@ -1,6 +1,6 @@
 /**
  * One request and its response, independent of the HTTP version. The server creates an exchange for each request that a
- * transport (`transport/http1/`, `transport/http2/`) receives, and all later code uses only this class.
+ * transport (`transport/http1/`, `transport/http2/`) receives. All later code uses only this class.
  */
 import type { Duplex } from 'node:stream'
 import type { DocumentWorker } from '../../../api/codec/document-worker.ts'
@@ -25,52 +25,52 @@ import type { RequestInfo } from './request-info.ts'
 
 /** A request and its response. */
 export class Exchange {
-  /** A step may replace the transport before the response starts. */
+  /** The transport of the response. A step may replace it before the response starts. */
   transport: ServerTransport
   readonly arrived: number
-  /** Deadline on the monotonic clock; set by the deadline step. */
+  /** Deadline on the monotonic clock. The deadline step sets it. */
   deadline = Number.POSITIVE_INFINITY
   deadlineIndex = -1
   /** The following fields are set by pipeline steps, in the order of the steps. */
   headers!: RequestHeaders
-  /** Identifies the request in the response, the log and the audit log. */
+  /** Identifies the request in the response, in the log and in the audit log. */
   auditId = ''
   info!: RequestInfo
-  /** Records what admission does with the request, if the client asks for an explanation. */
+  /** Records how admission handles the request. Set if the client requests an explanation. */
   explanation: AdmissionExplanation | undefined
-  /** The reason for bypassing admission webhooks, if the client uses break-glass. */
+  /** The reason for bypassing admission webhooks. Set if the client uses break-glass. */
   bypass: string | undefined
-  /** The audit record; undefined if the request is not audited. Opened after authentication. */
+  /** The audit record, which is opened after authentication. Undefined if the request is not audited. */
   audit: AuditRecord | undefined
   /** Called when a streamed response starts. */
   onOpened: (() => void) | undefined
-  /** The user that the request runs as. */
+  /** The user as whom the request runs. */
   user!: User
-  /** The user who sent the request, if the request impersonates another user. */
+  /** The user who sent the request. Set if the request impersonates another user. */
   impersonator: User | undefined
-  /** Trace context, if the request is traced. */
+  /** The trace context. Set if the request is traced. */
   trace: TraceContext | undefined
   /** The seats that flow control assigned to the request. */
   seats: Occupancy | undefined
   /** The negotiated response format; JSON before negotiation. */
   form: Form = jsonForm
-  /** Converts documents that are too large for the event loop; set by the dispatch step. */
+  /** Converts documents that are too large for the event loop. The dispatch step sets it. */
   documentWorker: DocumentWorker | undefined
   /** Whether `form` has been negotiated for the resource. */
   agreed = false
-  /** Whether the response has started. After that, an error can only cut it off. */
+  /** Whether the response has started. After that, an error can only cut off the response. */
   answered = false
-  /** Whether the whole response has been handed to the transport. */
+  /** Whether the whole response has been passed to the transport. */
   complete = false
   /** Whether the deadline has passed. */
   late = false
   bodyRead = false
-  /** Whether to keep the body for another attempt, and the body that was read. */
+  /** Whether to keep the body for another attempt. */
   keepsBody = false
   body: Promise<Buffer> | undefined
   /** The requested type, once it is known to be served. */
   served: Served | undefined
-  /** Status code of the response; 0 before the response starts. */
+  /** Status code of the response. 0 before the response starts. */
   status = 0
   /** Number of response bytes sent. */
   sentBytes = 0
@@ -86,7 +86,7 @@ export class Exchange {
     this.arrived = arrived
   }
 
-  /** Whether the client is gone or the deadline has passed, so that nothing can be sent. */
+  /** Whether the client has disconnected or the deadline has passed, so that no response can be sent. */
   get disconnected(): boolean {
     return this.late || this.transport.disconnected
   }
@@ -97,7 +97,7 @@ export class Exchange {
     return this.#abandoned.signal
   }
 
-  /** Avoids `AbortSignal.any`, which takes ten times as long. */
+  /** Creates the controller of the signal. Avoids `AbortSignal.any`, which takes ten times as long. */
   #followAbandoned(): AbortController {
     const controller = new AbortController()
     const { signal } = this.transport
@@ -116,13 +116,13 @@ export class Exchange {
     return traceHeaders(this.trace, () => this.sentTrace)
   }
 
-  /** Splits the work on a large body into time slices, so that other requests can run in between. */
+  /** Splits work on a large body into time slices, so that other requests can run in between. */
   get timeSlice(): TimeSlice {
     this.#timeSlice ??= new TimeSlice()
     return this.#timeSlice
   }
 
-  /** Time spent in each part of the request. */
+  /** The time spent in each part of the request. */
   get timings(): Timings {
     this.#timings ??= new Timings()
     return this.#timings
@@ -139,7 +139,7 @@ export class Exchange {
     this.#abandoned?.abort()
   }
 
-  /** Registers a function to run when the request has been handled, whatever its outcome. */
+  /** Registers a function to run when the request has been handled, regardless of its outcome. */
   onFinish(run: () => void): void {
     const before = this.#onFinish
     this.#onFinish =
@@ -173,15 +173,15 @@ export class Exchange {
     if (this.#warnings.length < maxWarnings && !this.#warnings.includes(text)) this.#warnings.push(text)
   }
 
-  /** Discards the warnings so far because the request starts over. */
+  /** Discards the warnings so far, because the request starts over. */
   forgetWarnings(): void {
     this.#warnings = undefined
   }
 
   /**
-   * Sends the response, unless one was sent before, such as a timeout. A large response stays in flight until the
-   * client has read it or disconnects. The limit on concurrent requests thereby also limits the memory for unread
-   * responses.
+   * Sends the response, unless another response was sent before, such as a timeout. A large response counts as in
+   * flight until the client has read it or disconnects. The limit on concurrent requests therefore also limits the
+   * memory for unread responses.
    */
   send(status: number, contentType: string, body: Buffer): void | Promise<void> {
     if (this.answered) return
@@ -200,7 +200,7 @@ export class Exchange {
     this.complete = true
   }
 
-  /** `contentType` is undefined if the caller has set all headers. */
+  /** Starts a streamed response. `contentType` is undefined if the caller has set all headers. */
   open(status: number, contentType: string | undefined): void {
     if (this.answered) return
     this.answered = true
@@ -229,13 +229,13 @@ export class Exchange {
   }
 }
 
-/** A response of at least this many bytes counts as in flight until the client has read it. */
+/** Minimum size in bytes of a response that counts as in flight until the client has read it. */
 const longAnswer = 128 * 1024
 
 const maxWarnings = 50
 /**
- * If there are few warnings, each may be long, as those of pod security are. If there are many, each is cut to this
- * many bytes.
+ * Minimum length in bytes to which warnings are cut. If there are only a few warnings, each may be longer, like those
+ * of pod security.
  */
 const shortestCut = 500
 const warningRoom = 4000

@@ -9,19 +9,22 @@ const maxHeaders = 200
 export class RequestHeaders {
   readonly #raw: readonly string[]
 
-  /** `raw` alternates names and values, as in Node. A linear search is fast enough for few headers. */
+  /**
+   * Wraps the headers. `raw` alternates names and values, as in Node. A linear search is fast enough for the few
+   * headers of a request.
+   */
   constructor(raw: readonly string[]) {
     if (raw.length / 2 > maxHeaders)
       throw new ApiError(431, 'BadRequest', `the request has more than ${maxHeaders} headers`)
     this.#raw = raw
   }
 
-  /** Returns a copy without the headers whose lower-case name matches. */
+  /** Returns a copy without the headers for whose lower-case name `isUnwanted` returns true. */
   without(isUnwanted: (name: string) => boolean): RequestHeaders {
     return new RequestHeaders(this.#raw.filter((_, i, raw) => !isUnwanted(raw[i - (i % 2)]!.toLowerCase())))
   }
 
-  /** Whether the request has a header with this prefix, given in lower case. */
+  /** Whether the request has a header with this prefix, which must be in lower case. */
   hasPrefix(prefix: string): boolean {
     for (let i = 0; i < this.#raw.length; i += 2) {
       const name = this.#raw[i]!
@@ -30,7 +33,7 @@ export class RequestHeaders {
     return false
   }
 
-  /** The headers with this prefix, with their names in lower case. */
+  /** Returns the headers with this prefix, with their names in lower case. */
   withPrefix(prefix: string): { name: string; value: string }[] {
     const found: { name: string; value: string }[] = []
     for (let i = 0; i < this.#raw.length; i += 2) {
@@ -46,20 +49,20 @@ export class RequestHeaders {
     return values
   }
 
-  /** All values of a header, joined with commas; '' if the header is missing. */
+  /** Returns all values of a header, joined with commas. Empty if the header is missing. */
   list(name: string): string {
     const i = this.#find(name, 0)
     if (i < 0) return ''
     return this.#find(name, i + 2) < 0 ? this.#raw[i + 1]! : this.all(name).join(',')
   }
 
-  /** The first value of a header; undefined if the header is missing. */
+  /** Returns the first value of a header. Undefined if the header is missing. */
   first(name: string): string | undefined {
     const i = this.#find(name, 0)
     return i < 0 ? undefined : this.#raw[i + 1]
   }
 
-  /** The only value of a header; undefined if the header is missing. Throws 400 if there are several. */
+  /** Returns the only value of a header. Undefined if the header is missing. Throws 400 if there are several. */
   one(name: string): string | undefined {
     const i = this.#find(name, 0)
     if (i < 0) return undefined
@@ -67,7 +70,7 @@ export class RequestHeaders {
     return this.#raw[i + 1]
   }
 
-  /** Index of the next header with this lower-case name; -1 if there is none. */
+  /** Returns the index of the next header with this lower-case name, or -1. */
   #find(name: string, from: number): number {
     for (let i = from; i < this.#raw.length; i += 2) {
       const sent = this.#raw[i]!

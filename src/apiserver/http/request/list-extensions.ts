@@ -1,6 +1,6 @@
 /**
- * The query parameters of lists that only this server has: `fields`, `sort` and `count`. `--extensions=false` disables
- * them; the server then ignores them like any unknown parameter.
+ * The query parameters of lists that only this server has: `fields`, `sort` and `count`. With `--extensions=false`, the
+ * server ignores them like any unknown parameter.
  */
 import { type Cut, cutOf } from '../../../api/codec/cut-json.ts'
 import { badRequest } from '../../../api/model/api-error.ts'
@@ -12,7 +12,7 @@ import { text } from './query.ts'
 import { isTrue } from './request-info.ts'
 
 export interface ListExtensions {
-  /** The fields to send of each object; undefined for all. */
+  /** The fields of each object to send. Undefined for all fields. */
   readonly cut: Cut | undefined
   readonly order: ListOrder | undefined
   readonly counts: boolean
@@ -32,7 +32,7 @@ export function readListExtensions(query: URLSearchParams, schema: Schema): List
   }
 }
 
-/** Whether the client requests only some fields of each object. Tables and Protobuf cannot carry them. */
+/** Whether the client requests only some fields of each object. Tables and Protobuf do not support this. */
 export function selectsFields(query: URLSearchParams): boolean {
   return text(query, 'fields') !== ''
 }

@@ -15,7 +15,7 @@ import { text, wholeNumber } from './query.ts'
 import { isTrue } from './request-info.ts'
 import type { ResourceRequest } from './resource-request.ts'
 
-/** The objects that a request selects, by its path, label selector and field selector. */
+/** Returns the objects that a request selects, by its path, label selector and field selector. */
 export function readSelection({ info, resource }: ResourceRequest): ParsedSelection {
   return parseSelection(resource, {
     namespace: info.namespace === '' ? undefined : info.namespace,
@@ -29,7 +29,7 @@ export function readSelection({ info, resource }: ResourceRequest): ParsedSelect
 export function readListQuery(request: ResourceRequest, extensions?: ListExtensions): ListQuery {
   const { exchange, info, resource } = request
   const { query } = info
-  // Report unreadable values before invalid combinations.
+  // Values that cannot be read are reported before invalid combinations.
   const { limit } = readCounts(query)
   const selection = readSelection(request)
   checkListOptions(query, resource)
@@ -54,18 +54,21 @@ export function readCounts(query: URLSearchParams): { readonly limit: number; re
   return { limit: count('limit'), timeoutSeconds: count('timeoutSeconds') }
 }
 
-/** Where a watch starts. */
+/** The start of a watch. */
 export interface WatchStart {
   readonly resourceVersion: string
-  /** Whether to send the current objects first. If undefined, only for no version and version 0. */
+  /**
+   * Whether to send the current objects first. If undefined, the watch does so only without a version and for version
+   * 0.
+   */
   readonly initialEvents: boolean | undefined
 }
 
-/** Reads where a watch starts. Throws a 422 for parameters that cannot be combined. */
+/** Reads the start of a watch. Throws a 422 for parameters that cannot be combined. */
 export function readWatchStart({ info: { query }, resource }: ResourceRequest): WatchStart {
   const resourceVersion = text(query, 'resourceVersion')
   const sent = sentListOptions(query)
-  // With streaming lists, a watch without a version is a streaming list, too.
+  // If streaming lists are enabled, a watch without a version is also a streaming list.
   const isStreamingList =
     resource.gates.has('WatchList') &&
     sent.initialEvents === undefined &&
@@ -81,7 +84,7 @@ export function readWatchStart({ info: { query }, resource }: ResourceRequest): 
   return { resourceVersion, initialEvents: options.initialEvents }
 }
 
-/** The first version that knows the parameter sendInitialEvents. Older versions ignore it. */
+/** The first version that supports the parameter sendInitialEvents. Older versions ignore it. */
 const firstWithInitialEvents = '1.27'
 
 function versionOf({ context }: Pick<Served, 'context'>): EmulatedVersion {
@@ -92,7 +95,7 @@ interface SentListOptions {
   readonly resourceVersion: string
   readonly match: string
   readonly isContinued: boolean
-  /** Undefined if not sent. */
+  /** Whether the client requests the initial events. Undefined if it did not send the parameter. */
   readonly initialEvents: boolean | undefined
 }
 
@@ -127,13 +130,13 @@ function watchOptionErrors(sent: SentListOptions, hasWatchList: boolean): FieldE
   return errors
 }
 
-/** The errors of a watch before 1.27. */
+/** Returns the errors of a watch for versions before 1.27. */
 function olderWatchOptionErrors(sent: SentListOptions): FieldError[] {
   if (sent.match === '') return []
   return [forbidden(matchPath, 'resourceVersionMatch is forbidden for watch'), ...matchErrors(sent)]
 }
 
-/** Rejects parameters of a list that cannot be combined with a 422. */
+/** Checks the parameters of a list. Throws a 422 if they cannot be combined. */
 export function checkListOptions(query: URLSearchParams, resource: Pick<Served, 'context' | 'vendor'>): void {
   const sent = sentListOptions(query)
   const errors = matchErrors(sent)

@@ -1,7 +1,7 @@
 /**
- * Turns the JSON of a request into a complete object (api/schema/normalize.ts) of the kind in the path. The JSON is the
- * body, or the result of a patch or apply. Unknown fields are rejected, reported as warnings or ignored, depending on
- * `fieldValidation`.
+ * Converts the JSON of a request to a complete object (api/schema/normalize.ts) of the kind in the path. The JSON is
+ * the body, or the result of a patch or apply. Unknown fields are rejected, reported as warnings or ignored, depending
+ * on `fieldValidation`.
  */
 
 import { startOfJson } from '../../../api/codec/json.ts'
@@ -24,7 +24,7 @@ import { type BodyType, mediaType, readContent } from './content.ts'
 import type { Exchange } from './exchange.ts'
 import { fieldValidation } from './write-options.ts'
 
-/** Reads the body of a create or update. `others` are further versions of the kind that are accepted. */
+/** Reads the body of a create or update. `others` are additional versions of the kind that are accepted. */
 export async function readObjectBody(
   exchange: Exchange,
   preferred: Served,
@@ -40,12 +40,15 @@ export async function readObjectBody(
   return accept(exchange, completed)
 }
 
-/** Whether the document could not be parsed. A Protobuf document names its type in the envelope, before the content. */
+/**
+ * Whether the document could not be parsed. A Protobuf document names its type in the envelope, which precedes the
+ * content.
+ */
 function isUnreadable(exchange: Exchange, error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 400 && !mediaType(exchange).endsWith('protobuf')
 }
 
-/** Clients match this text, which is kube-apiserver's. */
+/** Returns an error with the text of kube-apiserver, which clients match. */
 function unrecognized({ kind }: Served, why: string): ApiError {
   return badRequest(
     `the object provided is unrecognized (must be of type ${kind.kind}): couldn't get version/kind; json parse error: ${why}`,
@@ -80,8 +83,8 @@ export async function readApplied(exchange: Exchange, resource: Served, value: J
 }
 
 /**
- * Checks that the configuration fits the schema of a custom kind, including fields that this path cannot set and that
- * are not merged. For built-in kinds, such fields are ignored.
+ * Checks that the configuration matches the schema of a custom kind, including fields that this path cannot set and
+ * that are not merged. For built-in kinds, such fields are ignored.
  */
 export function assertAppliedFits({ kind, vendor }: Served, config: Json, parts: readonly string[]): void {
   if (!isObject(config)) return
@@ -103,7 +106,10 @@ function accept(exchange: Exchange, { object, ownersRepeated }: Normalized): Api
   return object
 }
 
-/** In Protobuf, the envelope names the type of the body, so the body is never decoded as another type. */
+/**
+ * Returns the accepted body type. In Protobuf, the envelope names the type of the body, so the body is never decoded as
+ * another type.
+ */
 function bodyTypeOf(preferred: Served, others: readonly Served[]): BodyType {
   const { vendor, hasProtobuf } = preferred
   const schemaOf = (sent: DocumentType) => {
@@ -115,15 +121,15 @@ function bodyTypeOf(preferred: Served, others: readonly Served[]): BodyType {
 }
 
 /**
- * Checks that the body has the kind in the path. For built-in kinds, a missing apiVersion or kind is taken from the
- * path. Custom resources must set both.
+ * Checks that the body has the kind in the path. For built-in kinds, the path provides a missing apiVersion or kind.
+ * Custom resources must set both.
  */
 function withType(resource: Served, value: Json): JsonObject {
   if (!isObject(value)) throw unrecognized(resource, `the body must be a JSON object, not ${typeName(value)}`)
   const expectedType = { apiVersion: resource.apiVersion, kind: resource.kind.kind }
   assertTypeMetaMatches(resource, value)
   if (resource.kind.origin === 'custom') assertTypeMetaPresent(resource, value)
-  // Modifies the body in place: nothing else uses it, and copying an object with very many fields is slow.
+  // This modifies the body in place, because no other code uses it and copying an object with very many fields is slow.
   return Object.assign(value, expectedType)
 }
 
@@ -140,7 +146,7 @@ function assertTypeMetaMatches(resource: Served, value: JsonObject): void {
 
 const shownOfBody = 100
 
-/** Clients match this text, too. */
+/** Throws unless the body sets its apiVersion and kind. Clients match this text too. */
 function assertTypeMetaPresent({ kind }: Served, value: JsonObject): void {
   for (const [name, title] of [
     ['kind', 'Kind'],
@@ -153,7 +159,7 @@ function assertTypeMetaPresent({ kind }: Served, value: JsonObject): void {
   }
 }
 
-/** An applied configuration must set its kind. The merge checks its version. */
+/** Throws unless an applied configuration sets its kind. The merge checks its version. */
 export function assertAppliedKind(resource: Served, config: Json): void {
   if (!isObject(config) || own(config, 'kind') === resource.kind.kind) return
   throw otherKind(resource, { apiVersion: resource.apiVersion, kind: typeText(config, 'kind') })
@@ -196,13 +202,13 @@ function unknownFields({ unknown, otherVersions }: Normalized, { context }: Serv
   })
 }
 
-/** Says which version has the field. The text before it is that of kube-apiserver. */
+/** Returns a hint that names the version that has the field. The text before it is the same as in kube-apiserver. */
 function otherVersionHint({ since, until }: Availability, version: EmulatedVersion): string {
   const isLater = since !== undefined && !isAtLeast(version, since)
   return ` (${isLater ? `exists since ${since}` : `removed in ${until}`}; this server emulates ${version})`
 }
 
-/** Error texts for fields that occur twice in a document. */
+/** Returns error texts for fields that occur twice in a document. */
 export function duplicateFields(paths: readonly string[]): string[] {
   return paths.slice(0, maxReportedErrors).map((path) => `duplicate field "${shorten(path, maxPathLength)}"`)
 }

@@ -1,11 +1,11 @@
-/** Reads query parameters. An invalid value results in a 400 that names the parameter. */
+/** Reads query parameters. Throws a 400 that names the parameter if its value is invalid. */
 
 import { badRequest } from '../../../api/model/api-error.ts'
 import { shorten } from '../../../base/text/shorten.ts'
 
 /**
- * A 64-bit integer; undefined if the parameter is missing. Values above 2^53 - 1 are reduced to it, which no real count
- * exceeds.
+ * Returns a 64-bit integer. Undefined if the parameter is missing. Values above 2^53 - 1 are reduced to that number,
+ * which no real count exceeds.
  */
 export function wholeNumber(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name)
@@ -15,7 +15,7 @@ export function wholeNumber(query: URLSearchParams, name: string): number | unde
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
 }
 
-/** The parameter, or '' if it is missing. */
+/** Returns the parameter. Empty if it is missing. */
 export function text(query: URLSearchParams, name: string): string {
   return query.get(name) ?? ''
 }

@@ -10,14 +10,14 @@ import type { Verb } from '../../../api/model/verb.ts'
 
 export interface ResourceInfo {
   readonly resource: true
-  /** '' for a method that resources do not support. */
+  /** The verb. Empty for a method that resources do not support. */
   readonly verb: Verb | ''
   readonly path: string
-  /** Group name as on the wire; '' is the core group. */
+  /** The group name in the API. Empty for the core group. */
   readonly group: string
   readonly version: string
   readonly plural: string
-  /** '' if the path has no namespace. */
+  /** The namespace. Empty if the path has none. */
   readonly namespace: string
   readonly name: string
   readonly subresource: string
@@ -28,7 +28,7 @@ export interface ResourceInfo {
 
 export interface PathInfo {
   readonly resource: false
-  /** The method in lower case, as in non-resource rules. */
+  /** The method in lower case, like in rules for non-resource paths. */
   readonly verb: string
   readonly path: string
   readonly query: URLSearchParams
@@ -45,7 +45,7 @@ const verbs: ReadonlyMap<string, Verb> = new Map([
   ['PATCH', 'patch'],
   ['DELETE', 'delete'],
 ])
-/** Subresources of a namespace. Any other segment after a namespace's name is a resource in it. */
+/** Subresources of a namespace. All other segments after a namespace's name are resources in it. */
 const namespaceSubresources = new Set(['status', 'finalize'])
 
 export function readRequest(method: string, target: string): RequestInfo {
@@ -76,13 +76,13 @@ function pathInfo(method: string, segments: readonly string[], path: string, que
   return { resource: false, verb: method.toLowerCase(), path: `/${segments.join('/')}${slash}`, query }
 }
 
-/** Shared by all requests without a query. Never modified. */
+/** An empty query that all requests without a query share. It is never modified. */
 const noQuery = new URLSearchParams()
 
-/** Paths whose segments need neither decoding nor checks: nearly all. */
+/** Matches paths whose segments need neither decoding nor checks. Nearly all paths match. */
 const plainPath = /^(?:\/[A-Za-z0-9][A-Za-z0-9._:-]*)+$/
 
-/** The decoded segments. No segment can contain a slash or be `.` or `..`. */
+/** Returns the decoded segments. No segment can contain a slash or be `.` or `..`. */
 function readSegments(path: string): string[] {
   if (plainPath.test(path)) return path.slice(1).split('/')
   if (!path.startsWith('/')) throw badRequest('the request target must be a path')
@@ -119,7 +119,7 @@ interface Place {
   readonly watchPrefix: boolean
 }
 
-/** Returns undefined for paths that are not below a group version. */
+/** Returns the group version and the rest of the path. Undefined for paths that are not below a group version. */
 function readPlace(segments: readonly string[]): Place | undefined {
   const core = segments[0] === 'api'
   if (!core && segments[0] !== 'apis') return undefined
@@ -139,12 +139,12 @@ function readPlace(segments: readonly string[]): Place | undefined {
   return { group, version, watchPrefix, namespace, plural, name, subresource, below }
 }
 
-/** Whether a namespace and a resource in it start at this segment. */
+/** Whether this segment begins a namespace and a resource in it. */
 function isNamespaced(segments: readonly string[], at: number): boolean {
   return segments[at] === 'namespaces' && segments.length > at + 2 && !namespaceSubresources.has(segments[at + 2]!)
 }
 
-/** A request below `/watch` is a watch, whatever its method. */
+/** Returns the exact verb. A request below `/watch` is a watch, regardless of its method. */
 function exactVerb(verb: Verb | '', place: Place, query: URLSearchParams): Verb | '' {
   if (place.watchPrefix) return 'watch'
   if (verb === 'get') {
@@ -156,7 +156,7 @@ function exactVerb(verb: Verb | '', place: Place, query: URLSearchParams): Verb 
   return verb === 'delete' && place.name === '' ? 'deletecollection' : verb
 }
 
-/** A boolean parameter: true if present and not `false` or `0`. */
+/** Reads a boolean parameter. It is true if it is present and neither `false` nor `0`. */
 export function isTrue(query: URLSearchParams, name: string): boolean {
   const value = query.get(name)
   return value !== null && value.toLowerCase() !== 'false' && value !== '0'
@@ -175,7 +175,7 @@ const switchable =
 
 const asksForWatch = /\/watch\/|[?&]watch(?:[=&]|$)/
 
-/** Whether a request for this target may become a tunnel to a node or pod, or a watch over a WebSocket. */
+/** Whether a request for this path may become a tunnel to a node or pod, or a watch over a WebSocket. */
 export function maySwitchProtocols(target: string): boolean {
   return switchable.test(target) || (target.startsWith('/api') && asksForWatch.test(target))
 }

@@ -18,18 +18,18 @@ export interface ResourceRequest {
   readonly resource: Resource
   readonly admission: Admission
   readonly watchMetrics: WatchMetrics
-  /** Minimum duration of a watch that sets no timeout, in milliseconds. */
+  /** Minimum duration in milliseconds of a watch that sets no timeout. */
   readonly minWatchMs: number
   readonly authorizer: Authorizer
-  /** Whether lists support the parameters that only this server has. */
+  /** Whether lists support the query parameters that only this server has. */
   readonly extensions: boolean
 }
 
 export type Handler = (request: ResourceRequest) => void | Promise<void>
 
 /**
- * `optionsKind` names the options in errors, such as CreateOptions. `faults` are reported together with the errors
- * found here.
+ * Returns the context of a write. `optionsKind` names the options in errors, such as CreateOptions. `faults` are
+ * reported together with the errors found here.
  */
 export function writeContext(
   { exchange, info, resource, admission, authorizer }: ResourceRequest,
@@ -64,14 +64,17 @@ export function writeContext(
 }
 
 /**
- * Whether the client explicitly asks for reports about fields that are not stored. Kubernetes silently drops fields
- * behind a disabled feature gate. A client that sends no fieldValidation therefore gets no extra warning here.
+ * Whether the client explicitly requests reports about fields that are not stored. Kubernetes silently drops fields
+ * behind a disabled feature gate. A client that sends no fieldValidation therefore gets no additional warning here.
  */
 function asksAboutFields(query: URLSearchParams): boolean {
   return query.has('fieldValidation') && fieldValidation(query) !== 'Ignore'
 }
 
-/** The write succeeds without the field, so even `fieldValidation=Strict` cannot reject the field as unknown. */
+/**
+ * Warns about a dropped field. The write succeeds without it, so even `fieldValidation=Strict` cannot reject the field
+ * as unknown.
+ */
 function warnOfDropped(exchange: Exchange, { path, feature }: DroppedField): void {
   exchange.warn(`${path}: dropped because the ${feature} feature gate is disabled`)
 }

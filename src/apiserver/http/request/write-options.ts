@@ -7,7 +7,7 @@ import { groupName, type Vendor } from '../../../api/model/vendor.ts'
 
 export type FieldValidation = 'Strict' | 'Warn' | 'Ignore'
 
-/** Defaults to Warn. `readWriteOptions` has already checked the value. */
+/** Returns the fieldValidation parameter. Defaults to Warn. `readWriteOptions` has already checked the value. */
 export function fieldValidation(query: URLSearchParams): FieldValidation {
   const value = query.get('fieldValidation')
   return value === 'Strict' || value === 'Ignore' ? value : 'Warn'
@@ -15,7 +15,7 @@ export function fieldValidation(query: URLSearchParams): FieldValidation {
 
 export interface WriteOptions {
   readonly dryRun: boolean
-  /** '' if not sent. */
+  /** The field manager. Empty if the client sent none. */
   readonly fieldManager: string
 }
 
@@ -24,10 +24,10 @@ const noOptions: WriteOptions = { dryRun: false, fieldManager: '' }
 const maxManagerLength = 128
 
 export interface OptionsCheck {
-  /** The kind of options to name in errors: CreateOptions, UpdateOptions or PatchOptions. */
+  /** The kind of options that errors name: CreateOptions, UpdateOptions or PatchOptions. */
   readonly kind: string
   readonly vendor: Vendor
-  /** Other errors in the options. */
+  /** Other errors in the options, to report together. */
   readonly faults: readonly FieldError[]
 }
 
@@ -41,7 +41,7 @@ export function readWriteOptions(query: URLSearchParams, { kind, vendor, faults 
   return { dryRun: asksForDryRun(query), fieldManager: query.get('fieldManager') ?? '' }
 }
 
-/** The options as sent, for admission webhooks. */
+/** Returns the options as sent, for admission webhooks. */
 export function sentWriteOptions(query: URLSearchParams): JsonObject {
   const text = (name: string) => (query.get(name) ? { [name]: query.get(name) } : {})
   return {
@@ -51,7 +51,10 @@ export function sentWriteOptions(query: URLSearchParams): JsonObject {
   }
 }
 
-/** True if any of several values is All, so that a request meant as a dry run never writes. */
+/**
+ * Whether the client requests a dry run. True if any of several values is All, so that a request meant as a dry run
+ * never writes.
+ */
 function asksForDryRun(query: URLSearchParams): boolean {
   return query.getAll('dryRun').includes('All')
 }
@@ -71,7 +74,7 @@ function checkManager(query: URLSearchParams): FieldError[] {
         text: `Too long: must have at most ${maxManagerLength} bytes`,
       },
     ]
-  // U+FFFD replaces bytes that are not UTF-8, and no valid manager name contains it.
+  // U+FFFD replaces bytes that are not UTF-8. No valid manager name contains it.
   return /^[\P{C}]*$/u.test(name) && !name.includes('\ufffd')
     ? []
     : [invalid('fieldManager', name, 'should only contain printable characters')]
@@ -84,14 +87,14 @@ function checkValidation(query: URLSearchParams): FieldError[] {
     : [notSupported('fieldValidation', value, ['', 'Ignore', 'Warn', 'Strict'])]
 }
 
-/** Drops an incomplete character at the end. */
+/** Decoding option that drops an incomplete character at the end. */
 const wholeCharacters = { stream: true }
 
-/** The name of the field manager. Defaults to the user agent up to the first slash. */
+/** Returns the name of the field manager. Defaults to the user agent up to the first slash. */
 export function managerName(fieldManager: string, userAgent: string | undefined): string {
   if (fieldManager !== '') return fieldManager
   const agent = (userAgent ?? '').split('/', 1)[0]!
-  // Nearly all names are plain ASCII. The Unicode regular expression is slower.
+  // Nearly all names are plain ASCII. For others, the Unicode regular expression is slower.
   const printable = /^[ -~]*$/.test(agent) ? agent : agent.replaceAll(/\p{C}/gu, '')
   if (printable === '') return 'unknown'
   return printable.length <= maxManagerLength / 3

@@ -1,6 +1,6 @@
 /**
- * The response formats. Each one converts the JSON that the server already holds. Lists are converted object by object,
- * because a list may be too long for memory or for one turn of the event loop.
+ * The response formats. Each format converts the JSON that the server has in memory. Lists are converted object by
+ * object, because a list may be too long for memory or for one turn of the event loop.
  */
 import { type DocumentWorker, largeDocument } from '../../../api/codec/document-worker.ts'
 import { parseOwnJson, stringifyJson } from '../../../api/codec/json.ts'
@@ -12,26 +12,32 @@ import type { ObjectSchema } from '../../../api/schema/schema.ts'
 
 export interface Form {
   readonly mediaType: string
-  /** Media type of an event stream; undefined if the format does not support watches. */
+  /** The media type of an event stream. Undefined if the format does not support watches. */
   readonly streamType: string | undefined
   /**
-   * Converts compact JSON to this format; undefined if the format is compact JSON. Loads its dependencies on first use.
-   * Large documents are converted in a worker thread, if there is one.
+   * Converts compact JSON to this format. Undefined if the format is compact JSON. The dependencies are loaded on first
+   * use. If there is a worker thread, it converts large documents.
    */
   readonly encode: ((json: Buffer, documentWorker: DocumentWorker | undefined) => Promise<Buffer>) | undefined
-  /** Writes a list. `list` is the list without its items, which belong in the empty array `member`. */
+  /**
+   * Returns the text around a list's items. `list` is the list without its items. They belong in the empty array
+   * `member`.
+   */
   readonly openList: (list: JsonObject, member: string) => Promise<ListText>
-  /** The projection to apply to objects and lists, such as a Table; undefined for none. */
+  /** The projection to apply to objects and lists, such as a Table. Undefined if there is none. */
   readonly view: ListView | undefined
-  /** Set if stored objects are written from shared Protobuf messages instead of their JSON. */
+  /**
+   * The document types for stored objects. Set if stored objects are written from shared Protobuf messages instead of
+   * their JSON.
+   */
   readonly shared: SharedForm | undefined
 }
 
-/** The document types for stored objects with shared messages. */
+/** The document types of stored objects that are written from shared messages. */
 export interface SharedForm {
-  /** Type of a single object; undefined if only lists can be shown. */
+  /** The type of a single object. Undefined if only lists can be shown. */
   readonly one: MessageType | undefined
-  /** Type of a list; undefined if only single objects can be shown. */
+  /** The type of a list. Undefined if only single objects can be shown. */
   readonly list: MessageType | undefined
   /** Whether to show the whole object or only its metadata. */
   readonly whole: boolean
@@ -47,12 +53,12 @@ export interface ListText {
   readonly before: string
   readonly between: string
   readonly after: string
-  /** `order` defines the order of the item's members, if the format sorts members by type. */
+  /** Returns the text of an item. `order` defines the order of its members, if the format sorts members by type. */
   item(item: JsonObject, order: Order): string
 }
 
 export interface ListView {
-  /** The projected list without items, and the name of the array for them. */
+  /** Returns the projected list without items, and the name of the array for them. */
   list(list: JsonObject): { readonly shown: JsonObject; readonly member: string }
   item(object: ApiObject): JsonObject
   /** The order of the members of items. */
@@ -109,7 +115,7 @@ export const yamlForm: Form = {
     return {
       ...around(stringifyYaml(list), `${member}: []\n`, { open: `${member}:\n`, close: '' }),
       between: '',
-      // Arrays are not indented, so an item has the same text as in a separate array.
+      // Arrays are not indented, so an item has the same text as in an array of its own.
       item: (item) => stringifyYaml([item]),
     }
   },
@@ -117,7 +123,7 @@ export const yamlForm: Form = {
   shared: undefined,
 }
 
-/** The JSON of a list without items. The server creates it with its members in the right order. */
+/** Returns the JSON of a list without items. The server creates the list with its members in the right order. */
 export function listDocument(list: JsonObject): string {
   return `${JSON.stringify(list)}\n`
 }

@@ -1,6 +1,6 @@
 /**
- * Lists that are generated on request (`componentstatuses`, `auditevents`). Their query is checked like that of any
- * other list, and both selectors apply. They have no history and no paging.
+ * Lists that are generated on request (`componentstatuses`, `auditevents`). Their query is checked in the same way as
+ * for any other list, and both selectors apply. Generated lists have no history and no pages.
  */
 
 import { Cutter } from '../../../api/codec/cut-json.ts'
@@ -15,7 +15,7 @@ import type { ListExtensions } from '../request/list-extensions.ts'
 import { checkListOptions, readCounts } from '../request/list-options.ts'
 import { text } from '../request/query.ts'
 
-/** Reads the query and returns a function that filters, sorts and cuts the items of a list. */
+/** Reads the query. Returns a function that selects, sorts and limits the items of a list. */
 export function itemChoice(
   query: URLSearchParams,
   served: Served,
@@ -31,7 +31,10 @@ export function itemChoice(
   return (list) => extend({ ...list, items: (list.items as readonly ApiObject[]).filter(isMeant) })
 }
 
-/** Applies the parameters that only this server has. These lists are short and have no pages. */
+/**
+ * Returns a function that applies the parameters that only this server has. Generated lists are short and have no
+ * pages.
+ */
 function extension({ cut, order, counts }: ListExtensions): (list: ApiObject) => ApiObject {
   const cutter = cut && new Cutter(cut)
   return (list) => {

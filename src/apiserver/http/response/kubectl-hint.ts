@@ -1,5 +1,5 @@
 /**
- * A warning for kubectl users whose server runs another profile than `kubernetes`. Otherwise kubectl only reports that
+ * A warning for kubectl users whose server uses a profile other than `kubernetes`. Otherwise kubectl only reports that
  * a kind has no matches, or that its schema cannot be found.
  */
 import type { Vendor } from '../../../api/model/vendor.ts'

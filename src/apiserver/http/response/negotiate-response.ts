@@ -20,7 +20,8 @@ export function negotiateResponse(exchange: Exchange, resource: Viewed): void {
 }
 
 /**
- * Negotiates the format of a list with only some fields of each object, which has neither views nor a Protobuf encoding.
+ * Negotiates the format of a list with only some fields of each object. Such a list supports neither views nor
+ * Protobuf.
  */
 export function negotiateFields(exchange: Exchange, resource: Viewed): void {
   const { headers, info } = exchange
@@ -37,7 +38,7 @@ export function negotiateEvents(exchange: Exchange, resource: Resource): EventFo
   return view === undefined ? eventsOf(resource) : projectedEvents(view)
 }
 
-/** Before 1.25, subresources have no Table view, except for the status of custom resources. */
+/** Before 1.25, subresources have no Table view. The status of custom resources is an exception. */
 const viewsOfSubresource = viewNames.filter((name) => name !== 'Table')
 
 function agree<T extends Viewed>(exchange: Exchange, resource: T, watch: boolean): View<T> | undefined {
@@ -49,7 +50,7 @@ function agree<T extends Viewed>(exchange: Exchange, resource: T, watch: boolean
   const views = hasTable ? viewNames : viewsOfSubresource
   const { vendor, hasProtobuf } = resource
   const protobuf = hasProtobuf ? () => protobufOf(resource) : undefined
-  // For custom resources, a 406 lists the supported formats, as it does for documents.
+  // For custom resources, a 406 lists the supported formats, as for documents.
   const { form, projection } = negotiate({ headers, query, watch, vendor, protobuf, ofResource: isBuiltIn }, views)
   const view = projection && openView(resource, projection, query)
   exchange.form = view === undefined ? form : projectedForm(form, view)

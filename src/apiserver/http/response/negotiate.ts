@@ -15,18 +15,18 @@ interface Clause {
 const json = 'application/json'
 const yaml = 'application/yaml'
 
-/** The supported formats depend on the type: some types have no Protobuf encoding. */
+/** The properties of a type that determine its formats. Some types have no Protobuf encoding. */
 export interface Offering {
   readonly vendor: Vendor
   readonly hasProtobuf: boolean
 }
 
-/** The media types of objects and lists, for request and response bodies. */
+/** Returns the media types of objects and lists, for request and response bodies. */
 export function offered({ vendor, hasProtobuf }: Offering): string[] {
   return hasProtobuf ? [json, yaml, vendor.protobufMediaType] : [json, yaml]
 }
 
-/** The media types of watches. */
+/** Returns the media types of watches. */
 export function streamed(offering: Offering): string[] {
   return offered(offering)
     .filter((type) => type !== yaml)
@@ -39,13 +39,13 @@ export interface NegotiationInput {
   readonly vendor: Vendor
   readonly headers: RequestHeaders
   readonly query: URLSearchParams
-  /** Whether the response is a watch, which has no YAML format. */
+  /** Whether the response is a watch, for which there is no YAML format. */
   readonly watch: boolean
-  /** The Protobuf format, if the type has one. */
+  /** Returns the Protobuf format. Undefined if the type has none. */
   readonly protobuf: (() => Form) | undefined
   /**
-   * Whether the response belongs to a resource although it has no other views, such as a review. Defaults to whether
-   * there are views.
+   * Whether the response belongs to a resource although it has no other views, for example a review. By default, this
+   * depends on whether there are views.
    */
   readonly ofResource?: boolean
 }
@@ -57,8 +57,8 @@ export interface Agreed {
 }
 
 /**
- * Throws 406 if no format fits. `views` are the available projections; documents have none. For an unknown media type,
- * the 406 of a resource does not list the supported ones.
+ * Chooses the format. Throws 406 if no format fits. `views` are the available projections. Documents have none. If the
+ * client requests an unknown media type, the 406 of a resource does not list the supported types.
  */
 export function negotiate(input: NegotiationInput, views: readonly ViewName[]): Agreed {
   const accept = input.headers.list('accept')
@@ -66,7 +66,7 @@ export function negotiate(input: NegotiationInput, views: readonly ViewName[]): 
   let matched = false
   for (const clause of clauses) {
     const type = typeOf(clause, input)
-    // Protobuf is a known media type even if this type does not support it.
+    // Protobuf is a known media type, even if this type does not support it.
     if (type !== undefined || covers(clause.type, input.vendor.protobufMediaType)) matched = true
     if (type === undefined) continue
     const projection = projectionOf(clause, views)
@@ -109,7 +109,7 @@ export function negotiateType<T extends RequestedType>(
   return undefined
 }
 
-/** The first of our media types that the clause matches. */
+/** Returns the first of our media types that the clause matches. */
 function typeOf({ type }: Clause, { vendor: { protobufMediaType }, protobuf }: NegotiationInput): string | undefined {
   if (covers(type, json)) return json
   if (covers(type, yaml)) return yaml
@@ -121,7 +121,10 @@ function notServed({ watch, vendor, protobuf }: NegotiationInput): ApiError {
   return notAcceptable(watch ? streamed(offering) : offered(offering))
 }
 
-/** The client's preferred type among these, or the first one without a preference. Throws 406 if none is acceptable. */
+/**
+ * Returns the type that the client prefers. Without a preference, returns the first type. Throws 406 if none is
+ * acceptable.
+ */
 export function chooseType(headers: RequestHeaders, types: readonly string[]): string {
   const type = acceptedType(headers, types)
   if (type === undefined) throw notAcceptable(types)
@@ -139,7 +142,7 @@ export function acceptedType(headers: RequestHeaders, types: readonly string[]):
   return undefined
 }
 
-/** The format for errors: one that the client accepts, or else JSON. */
+/** Returns the format for errors: a format that the client accepts, or otherwise JSON. */
 export function preferredForm(input: Omit<NegotiationInput, 'protobuf'>): Form {
   try {
     return negotiate({ ...input, protobuf: () => protobufStatus(input.vendor) }, viewNames).form
@@ -175,10 +178,10 @@ function formOf(type: string, clause: Clause, input: NegotiationInput): Form | u
   return !input.watch && isPretty(clause, input) ? prettyForm : jsonForm
 }
 
-/** True values of `pretty`, which differ from those of other boolean parameters. */
+/** The values of `pretty` that mean true. They differ from those of other boolean parameters. */
 const yes = ['1', 't', 'T', 'true', 'True', 'TRUE']
 
-/** Indent if requested, or by default for curl, wget and browsers. */
+/** Whether to indent the response: if the client requests it, and by default for curl, wget and browsers. */
 function isPretty({ parameters }: Clause, { headers, query }: NegotiationInput): boolean {
   if (parameters.get('pretty') === '1') return true
   const input = query.get('pretty') ?? ''
@@ -201,7 +204,7 @@ function clausesOf(accept: string): readonly Clause[] {
   return accept.trim() === '' ? [anything] : parseAccept(accept)
 }
 
-/** The clauses of an Accept header by descending quality. Clauses of equal quality keep their order. */
+/** Returns the clauses of an Accept header, highest quality first. Clauses of equal quality keep their order. */
 function parseAccept(header: string): Clause[] {
   return header
     .split(',')
@@ -211,7 +214,7 @@ function parseAccept(header: string): Clause[] {
     .toSorted((a, b) => b.quality - a.quality)
 }
 
-/** A parameter without a value is ignored. */
+/** Parses a parameter of a clause. A parameter without a value is ignored. */
 function parseParameter(text: string): [name: string, value: string] {
   const [name = '', value = ''] = text.split('=', 2).map((side) => side.trim())
   return [name, value]

@@ -1,6 +1,6 @@
 /**
  * Projections of objects: a Table for display, or only the metadata. A projection is computed from the JSON of the
- * response, either an object or a list. A Status is left unchanged.
+ * response, which is an object or a list. A Status remains unchanged.
  */
 
 import { jsonDocument, parseOwnJson } from '../../../api/codec/json.ts'
@@ -31,16 +31,16 @@ export type ViewName = (typeof viewNames)[number]
 
 export interface Projection {
   readonly as: ViewName
-  /** The API group that the client requested, which the response repeats: `meta.orch.io`. */
+  /** The API group that the client requested, such as `meta.orch.io`. The response repeats it. */
   readonly group: string
   readonly version: string
 }
 
 const versions = ['v1', 'v1beta1']
-/** Every profile accepts the groups of all profiles, so that kubectl can show columns from any server. */
+/** The groups of all profiles. Every profile accepts them, so that kubectl can show columns from any server. */
 const groups = profileNames.map((profile) => groupName(vendorOf(profile), 'meta'))
 
-/** The projection for these media type parameters; undefined if it does not exist. */
+/** Returns the projection for these media type parameters. Undefined if it does not exist. */
 export function findProjection(as: string, group: string, version: string): Projection | undefined {
   const name = viewNames.find((candidate) => candidate === as)
   if (name === undefined || !groups.includes(group) || !versions.includes(version)) return undefined
@@ -53,7 +53,7 @@ export type Viewed = Resource | Virtual
 export interface View<T extends Viewed = Viewed> {
   readonly resource: T
   readonly projection: Projection
-  /** The part of the object that a table row includes. */
+  /** The part of the object that each table row includes. */
   readonly include: 'None' | 'Metadata' | 'Object'
 }
 
@@ -123,12 +123,12 @@ function withType({ resource }: View, item: Json): ApiObject {
   return asObject({ apiVersion: resource.apiVersion, kind: resource.kind.kind, ...(item as JsonObject) })
 }
 
-/** The order of the members of rows or items. */
+/** Returns the order of the members of rows or items. */
 function itemOrder(view: View): Order {
   return view.projection.as === 'Table' ? rowOrder(rowType(view)) : partialObjectMetadata
 }
 
-/** The order of the members of the whole document. */
+/** Returns the order of the members of the whole document. */
 function shownOrder(view: View): Order {
   const { as } = view.projection
   if (as === 'Table') return tableOrder(rowType(view))
@@ -140,7 +140,7 @@ const tableOrder = memoizeByObject(tableOf)
 const partialList = partialObjectMetadataList('v1')
 const unordered = s.any()
 
-/** The schema of the object in a row. */
+/** Returns the schema of the object in a row. */
 function rowType({ include, resource }: View): Schema {
   return include === 'Object' ? (orderOf(resource.kind) ?? unordered) : partialObjectMetadata
 }
@@ -179,13 +179,18 @@ function columnDefinition({ name, type, format, description, priority }: Column)
   return { name, type, format, description, priority }
 }
 
-/** The type whose columns a table has: the stored version, or the other kind that a view such as Scale shows. */
+/**
+ * Returns the type whose columns a table has: the stored version, or the other kind that a view such as Scale shows.
+ */
 function tabulated({ resource }: View): Viewed {
   const { stored, kind } = resource
   return stored === undefined || stored.kind.kind !== kind.kind ? resource : stored
 }
 
-/** Cells are computed from the stored version. Only `includeObject=Object` returns the requested version. */
+/**
+ * Returns a table row. Its cells are computed from the stored version. Only `includeObject=Object` returns the
+ * requested version of the object.
+ */
 function rowOf(view: View, object: ApiObject): JsonObject {
   const isStored = tabulated(view) !== view.resource
   const stored = isStored ? inStoredForm(view.resource, object) : object
@@ -207,7 +212,7 @@ function cellsOf(view: View, stored: ApiObject): Json[] {
   return columnsOf(view).map((column) => shown(column.cell(stored, now, vendor)))
 }
 
-/** Control characters in a cell could manipulate the user's terminal. */
+/** Returns a cell without control characters, which could manipulate the user's terminal. */
 function shown(cell: Json): Json {
   return typeof cell === 'string' ? cell.replaceAll(/\p{Cc}/gu, ' ') : cell
 }
@@ -226,7 +231,7 @@ function withoutKept({ resource }: View, object: ApiObject): ApiObject {
   return { ...object, metadata: left.length === 0 ? metadata : { ...metadata, annotations: Object.fromEntries(left) } }
 }
 
-/** Watch events in this view. Only the first Table of a watch includes the column definitions. */
+/** Returns the watch events in this view. Only the first Table of a watch contains the column definitions. */
 export function projectedEvents(view: View<Resource>): EventForm {
   const name = `${formOf(view.resource)} ${view.projection.as} ${metaVersion(view)} ${view.include}`
   if (view.projection.as !== 'Table')
@@ -260,8 +265,8 @@ function eventForm(view: View, name: string, { show, bookmark }: Shown): EventFo
 }
 
 /**
- * A Table has its own resourceVersion, so a bookmark needs no row. Only a bookmark with annotations has a row, because
- * the row contains them.
+ * Returns a bookmark as a table. The Table itself has a resourceVersion, so it needs no row. Only a bookmark with
+ * annotations has a row, because the row contains them.
  */
 function bookmarkTable(view: View, document: JsonObject, shown: 'columns' | 'rows'): JsonObject {
   const bookmark = asObject(document)
@@ -270,7 +275,7 @@ function bookmarkTable(view: View, document: JsonObject, shown: 'columns' | 'row
     : tableOfOne(view, bookmark, shown)
 }
 
-/** A Table with one row, with or without column definitions. */
+/** Returns a Table with one row, with or without column definitions. */
 function tableOfOne(view: View, object: ApiObject, shown: 'columns' | 'rows'): JsonObject {
   return table(view, [object], listMetadata(asJson(object), false), shown === 'columns')
 }

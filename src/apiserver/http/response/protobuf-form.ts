@@ -27,12 +27,12 @@ import type { Resource, ServedType } from '../../registry/catalogue/resource.ts'
 import { lastMessageOf, messageOf } from '../../registry/reads/messages.ts'
 import type { Form, MessageType, SharedForm } from './forms.ts'
 
-/** Schemas by kind. */
+/** The schemas by kind. */
 interface Types {
   readonly [kind: string]: ObjectSchema | ((version: string) => ObjectSchema)
 }
 
-/** For errors, which any request can result in. */
+/** Returns the Protobuf format for errors, which any request can result in. */
 export function protobufStatus(vendor: Vendor): Form {
   return formOf(vendor, {})
 }
@@ -41,12 +41,15 @@ export function protobufDiscovery(vendor: Vendor): Form {
   return formOf(vendor, discoveryTypes)
 }
 
-/** For objects of a kind and their lists. */
+/** Returns the Protobuf format for objects of a kind and their lists. */
 export function protobufObjects(vendor: Vendor, kind: Kind): Form {
   return formOf(vendor, { [kind.kind]: kind.schema, [`${kind.kind}List`]: () => meta.listOf(kind) })
 }
 
-/** The Protobuf format of a served type, using shared messages for stored objects. Cached per type. */
+/**
+ * Returns the Protobuf format of a served type, which uses shared messages for stored objects. The format is cached per
+ * type.
+ */
 export const protobufOf = memoizeByObject(
   (served: ServedType): Form =>
     served.endpoint === undefined ? sharing(served) : protobufObjects(served.vendor, served.kind),
@@ -90,7 +93,10 @@ function wholeObjects(one: DocumentType, kind: Kind): SharedForm {
   return { one: { type: one, schema: kind.schema }, list, whole: true }
 }
 
-/** Objects shown as metadata only: single objects or a list, depending on which of the two kinds was requested. */
+/**
+ * Returns the document types for objects shown as metadata only: single objects or a list, depending on which of the
+ * two kinds was requested.
+ */
 export function partialObjects(as: string, apiVersion: string, version: string): SharedForm {
   const one = { type: { apiVersion, kind: 'PartialObjectMetadata' }, schema: partialObjectMetadata }
   const type = { apiVersion, kind: 'PartialObjectMetadataList' }
@@ -98,14 +104,14 @@ export function partialObjects(as: string, apiVersion: string, version: string):
   return as === one.type.kind ? { one, list: undefined, whole: false } : { one: undefined, list, whole: false }
 }
 
-/** The end of the visible part in an object's document. */
+/** Returns the end of the visible part in an object's document. */
 export function endOf({ whole }: SharedForm, form: EncodedObject): number {
   return whole ? form.end : metadataEnd(form)
 }
 
 /**
- * Metadata is the first field of every object's message, so this prefix is itself a valid PartialObjectMetadata
- * message.
+ * Returns the end of the metadata. Metadata is the first field of every object's message, so this prefix is a valid
+ * PartialObjectMetadata message.
  */
 function metadataEnd({ document, start, end }: EncodedObject): number {
   const reader = new WireReader(document.subarray(start, end))
@@ -114,12 +120,15 @@ function metadataEnd({ document, start, end }: EncodedObject): number {
   return metadata.byteOffset + metadata.byteLength - document.byteOffset
 }
 
-/** The document for one object. */
+/** Returns the document for one object. */
 export function documentFor(shared: SharedForm, { type }: MessageType, form: EncodedObject): Buffer {
   return shared.whole ? form.document : seal(type, form.document.subarray(form.start, endOf(shared, form)))
 }
 
-/** Watch events. An event always contains a single object, even if the client requested the list kind. */
+/**
+ * Returns the encoding of watch events. An event always contains a single object, even if the client requested the list
+ * kind.
+ */
 export function protobufEvents(resource: Resource, shared: SharedForm): EventForm {
   const one = shared.one ?? partialObjects('PartialObjectMetadata', shared.list!.type.apiVersion, 'v1').one!
   const { type, schema } = one

@@ -1,11 +1,11 @@
-/** The message of a 403, in the format that kubectl users know: user, verb, resource and namespace. */
+/** Formats the message of a 403 in the way that kubectl users know: user, verb, resource and namespace. */
 
 import { type ApiError, forbiddenError } from '../../../api/model/api-error.ts'
 import { shownName } from '../../../api/model/user.ts'
 import { shorten } from '../../../base/text/shorten.ts'
 import type { Decision, PathAttributes, Question, ResourceAttributes } from '../../authz/authorizer.ts'
 
-/** Maximum length of a path or name from the request. */
+/** Maximum length of a path or name in the message. */
 const maxShown = 500
 
 export function refusal(
@@ -39,7 +39,9 @@ function resourceRefusal(user: string, attributes: ResourceAttributes): string {
   return `User "${user}" cannot ${verb} resource "${what}" in API group "${group}" ${scope}`
 }
 
-/** The command that explains the refusal. Omitted if an argument contains characters that are special to a shell. */
+/**
+ * Returns the command that explains the refusal. Empty if an argument contains characters that are special to a shell.
+ */
 function hint(attributes: ResourceAttributes | PathAttributes): string {
   const { words, namespace } = wordsOf(attributes)
   const isPlain = [...words, ...(namespace ? [namespace] : [])].every((word) => plain.test(word))
@@ -49,7 +51,9 @@ function hint(attributes: ResourceAttributes | PathAttributes): string {
 
 const plain = /^[A-Za-z0-9/][A-Za-z0-9./:_-]{0,300}$/
 
-/** The namespace is undefined for non-resource paths, and '' at the cluster scope. */
+/**
+ * Returns the words of the message. The namespace is undefined for non-resource paths, and empty at the cluster scope.
+ */
 function wordsOf(attributes: ResourceAttributes | PathAttributes): { words: string[]; namespace?: string } {
   if (!attributes.resource) return { words: [attributes.verb, attributes.path] }
   const { verb, group, plural, subresource, name, namespace } = attributes

@@ -10,7 +10,7 @@ import { listOf, status as statusType } from '../../../api/schema/meta-types.ts'
 import { memoizeByObject } from '../../../base/collections/memoize-by-object.ts'
 import type { Exchange } from '../request/exchange.ts'
 
-/** A response of at least this many bytes is compressed, if the client accepts it. */
+/** Minimum size in bytes of a response that is compressed, if the client accepts it. */
 export const compressFrom = 128 * 1024
 const gzipOptions = { level: constants.Z_BEST_SPEED }
 const gzipAsync = promisify(gzip)
@@ -71,12 +71,12 @@ export function sendText(exchange: Exchange, code: number, text: string): void {
   exchange.send(code, 'text/plain; charset=utf-8', Buffer.from(text))
 }
 
-/** For paths that are neither resources nor otherwise served. */
+/** Sends the 404 for paths that are neither resources nor otherwise served. */
 export function sendPageNotFound(exchange: Exchange): void {
   sendText(exchange, 404, '404 page not found\n')
 }
 
-/** Returns the buffer for the next chunk. */
+/** Returns a buffer for the next chunk. */
 export type ChunkMemory = () => Buffer
 
 const chunkBytes = 64 * 1024
@@ -103,13 +103,13 @@ export async function sendChunks(
   exchange.transport.end()
 }
 
-/** A new buffer for each chunk, for chunks that are still in use when the next one is written. */
+/** Returns a new buffer for each chunk. Used if chunks are still in use when the next one is written. */
 function ownMemory(size: number): ChunkMemory {
   const bytes = Math.min(chunkBytes, size)
   return () => Buffer.allocUnsafeSlow(bytes)
 }
 
-/** One buffer for all chunks, for chunks that are sent before the next one is written. */
+/** Returns the same buffer for all chunks. Used if each chunk is sent before the next one is written. */
 function sharedMemory(): ChunkMemory {
   const memory = Buffer.allocUnsafeSlow(chunkBytes)
   return () => memory

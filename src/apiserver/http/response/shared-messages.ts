@@ -1,8 +1,8 @@
 /**
  * Sends stored objects and lists from shared Protobuf messages. A Protobuf list starts with its length, so the objects
  * are read twice: first to compute the length, which also creates missing messages, and then to send the messages in
- * chunks, as fast as the client reads. In between, only the cached objects are held, which are in memory anyway. A list
- * from the store's history is read twice from the store.
+ * chunks, as fast as the client reads. Between the two passes, the server keeps only references to the cached objects,
+ * which are in memory anyway. A list from the store's history is read from the store twice.
  */
 
 import { envelopeOf } from '../../../api/codec/protobuf/envelope.ts'
@@ -19,7 +19,7 @@ import type { SharedForm } from './forms.ts'
 import { documentFor, endOf } from './protobuf-form.ts'
 import { type ChunkMemory, sendChunks, sendEncoded } from './responses.ts'
 
-/** Sends one object. Synchronous if its message exists already. */
+/** Sends one object. Synchronous if its message already exists. */
 export function sendMessage(exchange: Exchange, resource: Resource, object: CachedObject): void | Promise<void> {
   const { shared } = exchange.form
   const send = (form: EncodedObject) => sendEncoded(exchange, 200, documentFor(shared!, shared!.one!, form))
@@ -27,7 +27,7 @@ export function sendMessage(exchange: Exchange, resource: Resource, object: Cach
   return found === undefined ? exchange.timeSlice.run(messageSliced(resource, object)).then(send) : send(found)
 }
 
-/** A list whose objects can be iterated more than once. */
+/** A list whose objects can be iterated several times. */
 export interface MessageList {
   /** The list without its items. */
   readonly empty: JsonObject
@@ -53,7 +53,7 @@ export async function sendMessageList(
 interface Items extends Pick<MessageList, 'slices'> {
   readonly resource: Resource
   readonly shared: SharedForm
-  /** Field number of the items. */
+  /** The field number of the items. */
   readonly number: number
 }
 
@@ -79,7 +79,7 @@ async function makeMessage(timeSlice: TimeSlice, resource: Resource, object: Cac
   return form
 }
 
-/** Yields one chunk per buffer. A message larger than the buffer is yielded without copying. */
+/** Yields the list in chunks, one per buffer. A message larger than the buffer is yielded without copying. */
 async function* listChunks(
   { resource, shared, slices, number: field }: Items,
   { before, after }: { readonly before: Buffer; readonly after: Buffer },
@@ -114,5 +114,5 @@ async function* listChunks(
   yield chunk.subarray(0, used + after.copy(chunk, used))
 }
 
-/** Upper limit for the head of an item and the end of the list together. */
+/** Upper limit for the total size of an item's header and the end of the list. */
 const margin = 16

@@ -1,20 +1,20 @@
 /**
- * Allows pages of other origins to call this server from a browser (`--cors-allowed-origins`), with the same headers as
- * kube-apiserver. A preflight from an allowed origin is answered here, before authentication, because browsers send
- * preflights without credentials. The permissions of an allowed origin depend only on the credentials of its requests.
- * Writes from other origins are rejected (`refuse-foreign-pages.ts`).
+ * Allows web pages of other origins to call this server from a browser (`--cors-allowed-origins`), with the same
+ * headers as kube-apiserver. This step responds to a preflight from an allowed origin before authentication, because
+ * browsers send preflights without credentials. The permissions of an allowed origin depend only on the credentials of
+ * its requests. Writes from other origins are rejected (`refuse-foreign-pages.ts`).
  */
 
 import type { Step } from '../pipeline.ts'
 import type { Exchange } from '../request/exchange.ts'
 
-/** Whether pages of this origin may call the server. */
+/** Whether web pages of this origin may call the server. */
 export type IsAllowedOrigin = (origin: string) => boolean
 
-/** Longer than any origin that a browser sends. */
+/** Maximum length of an origin. No browser sends a longer one. */
 const maxOriginLength = 1024
 
-/** The CORS step. `isAllowed` is undefined if no origin is allowed. */
+/** Returns the CORS step. `isAllowed` is undefined if no origin is allowed. */
 export function allowOrigins(isAllowed: IsAllowedOrigin | undefined): Step {
   return (exchange) => {
     if (isAllowed === undefined) return

@@ -20,7 +20,10 @@ import { sendStatus } from '../response/responses.ts'
 
 export type AnswerError = (exchange: Exchange, error: unknown) => Promise<void>
 
-/** `onFault` is called for errors that are the server's fault: unexpected errors, and store errors. */
+/**
+ * Returns the function that sends errors. `onFault` is called for errors that the server caused: unexpected errors, and
+ * store errors.
+ */
 export function answerErrors(vendor: Vendor, onFault: (error: unknown, exchange: Exchange) => void): AnswerError {
   return async (exchange, error) => {
     const knownError = asApiError(error)
@@ -49,7 +52,10 @@ function asApiError(error: unknown): ApiError | undefined {
   return serviceUnavailable('the store is not available; try again', 1, { cause: error })
 }
 
-/** Sets no Retry-After, because clients would take it as permission to repeat a write that may have succeeded. */
+/**
+ * Returns the error for a write whose outcome is unknown. It has no Retry-After, because clients would take that as
+ * permission to repeat a write that may have succeeded.
+ */
 function unknownOutcome(cause: StoreError): ApiError {
   const message =
     'the store did not confirm the write: it may or may not have been applied. Check the object before you retry'
@@ -69,8 +75,8 @@ async function answer(exchange: Exchange, error: ApiError, vendor: Vendor): Prom
 }
 
 /**
- * The fallback: no format conversion, no compression, and no data from the request. If this fails too, cuts the
- * connection.
+ * Sends the fallback response: no format conversion, no compression, and no data from the request. If this fails too,
+ * cuts the connection.
  */
 function answerPlainly(exchange: Exchange, code: number): void {
   const status = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","code":${code}}`
@@ -82,7 +88,7 @@ function answerPlainly(exchange: Exchange, code: number): void {
   }
 }
 
-/** The negotiated format, or the client's preferred one if nothing has been negotiated yet. */
+/** Returns the negotiated format, or the format that the client prefers if nothing has been negotiated yet. */
 function errorForm({ form, agreed, headers, info }: Exchange, vendor: Vendor): Form {
   if (agreed || headers === undefined || info === undefined) return form
   return preferredForm({ headers, query: info.query, watch: false, vendor })

@@ -1,7 +1,7 @@
 /**
- * Records requests in the audit log, as the policy demands. A record is opened after authentication because the policy
- * depends on the user. The outcome is added when the request ends. A request that fails authentication is recorded
- * without a user.
+ * Records requests in the audit log, as the policy requires. A record is opened after authentication, because the
+ * policy depends on the user. The outcome is added when the request ends. A request that fails authentication is
+ * recorded without a user.
  */
 import { isIP } from 'node:net'
 import { internalError } from '../../../api/model/api-error.ts'
@@ -28,11 +28,11 @@ export interface AuditParts {
   readonly clock: Clock
 }
 
-/** The two hooks of the audit in the request pipeline. */
+/** The two audit steps of the request pipeline. */
 export interface AuditSteps {
   /** Runs right after authentication. */
   readonly open: Step
-  /** Call this for every handled request. `now` is a time of the monotonic clock. */
+  /** Must be called for every request that has been handled. `now` is a time on the monotonic clock. */
   readonly close: (exchange: Exchange, now: number) => void
 }
 
@@ -71,7 +71,7 @@ export function audit(parts: AuditParts): AuditSteps {
   }
 }
 
-/** A stage that the request has reached, and the time on the monotonic clock. */
+/** A stage that the request has reached, with its time on the monotonic clock. */
 interface Reached {
   readonly stage: Stage
   readonly at: number
@@ -95,7 +95,7 @@ function teller({ vendor, sinks, metrics, clock }: AuditParts): Tell {
       responseObject: record.responseObject,
       annotations: { list: record.annotations, length: record.annotations.length },
       received: record.received,
-      // The wall clock may have been set back, or differ by a fraction of a millisecond.
+      // The wall clock may have been set back, or may differ by a fraction of a millisecond.
       reached: Math.max(record.received, timeAt(at)),
     }
     const event = eventOf(fields, vendor.groupDomain)
@@ -116,7 +116,10 @@ function teller({ vendor, sinks, metrics, clock }: AuditParts): Tell {
   }
 }
 
-/** Describes the request for audit events. The last description is reused unless impersonation has started since. */
+/**
+ * Returns a function that describes a request for audit events. It reuses the last description unless impersonation has
+ * started since.
+ */
 function describer(apiVersion: string): (exchange: Exchange, record: AuditRecord) => AuditedRequest {
   const callerOf = callers()
   const beginnings = Object.fromEntries(levels.map((level) => [level, beginningOf(apiVersion, level)]))
@@ -142,8 +145,8 @@ function impersonated({ impersonator, user }: Exchange): User | undefined {
 }
 
 /**
- * Returns the caller of a request. Without proxy headers, it is usually the same as for the last request on the
- * connection.
+ * Returns a function that finds the caller of a request. Without proxy headers, this is usually the same caller as for
+ * the last request on the connection.
  */
 function callers(): (exchange: Exchange) => AuditedCaller {
   const latest = new WeakMap<Peer, AuditedCaller>()
@@ -177,7 +180,7 @@ function isProxied(headers: RequestHeaders): boolean {
   return headers.first(forwardedFor) !== undefined || headers.first(realIp) !== undefined
 }
 
-/** The client addresses that proxies report, in their order, followed by the address of the connection. */
+/** Returns the client addresses that proxies report, in their order, followed by the address of the connection. */
 function sourcesOf({ headers, transport }: Exchange): readonly string[] {
   const { address } = transport.peer
   const named = [...headers.all(forwardedFor).flatMap((value) => value.split(',')), ...headers.all(realIp)]

@@ -1,6 +1,6 @@
 /**
- * Authenticates the request. Invalid credentials result in a 401. The authenticator decides about requests without
- * credentials. A user with too many connections gets a 429, and the connection is closed.
+ * Authenticates the request. Invalid credentials result in a 401. The authenticator determines the result for requests
+ * without credentials. A user with too many connections gets a 429, and the connection is closed.
  */
 
 import { tooManyRequests, unauthorized } from '../../../api/model/api-error.ts'
@@ -10,7 +10,10 @@ import type { Step } from '../pipeline.ts'
 import type { Exchange } from '../request/exchange.ts'
 import { webSocketAuthorization } from '../websocket/websocket-token.ts'
 
-/** `isSecret` matches headers that only authentication may see. They are removed for all later steps. */
+/**
+ * Returns the authentication step. `isSecret` matches headers that only authentication may read. They are removed
+ * before all later steps.
+ */
 export function authenticate(authenticator: Authenticator, isSecret?: (name: string) => boolean): Step {
   return (exchange) => {
     const { headers, transport } = exchange
@@ -28,7 +31,8 @@ export function authenticate(authenticator: Authenticator, isSecret?: (name: str
 function admit(exchange: Exchange, outcome: AuthenticationOutcome): void {
   if (outcome.result !== 'user') {
     const { peer } = exchange.transport
-    // The certificate was checked with the CAs and the time of the handshake. A new connection may accept it.
+    // The certificate was checked against the CAs and the time of the handshake. On a new connection it may be
+    // accepted.
     if (peer.certificate?.trusted === false) peer.end()
     throw unauthorized()
   }

@@ -1,7 +1,4 @@
-/**
- * Authorizes the request before its body is read. The 403 tells users how to get an explanation, if they may request
- * one.
- */
+/** Authorizes the request before its body is read. If the user may request an explanation, the 403 describes how. */
 
 import { accessExplanation } from '../../../api/kinds/ops/access-explanation.ts'
 import { ApiError } from '../../../api/model/api-error.ts'
@@ -40,13 +37,13 @@ export function authorize(authorizer: Authorizer, vendor: Vendor): Step {
   }
 }
 
-/** Annotates the audit event with the decision. */
+/** Adds the decision to the audit event as annotations. */
 function note(audit: AuditNotes, { verdict, reason }: Decision, keys: { decision: string; reason: string }): void {
   audit.annotate(keys.decision, verdict === 'allow' ? 'allow' : 'forbid')
   audit.annotate(keys.reason, reason())
 }
 
-/** The permission to request an explanation of a refusal. */
+/** Returns the permission that a user needs to request an explanation of a refusal. */
 function explanationIn(vendor: Vendor): ResourceAttributes {
   const { group, version, plural } = accessExplanation
   const where = { group: groupName(vendor, group), version, plural, namespace: '', name: '', subresource: '' }
@@ -64,22 +61,25 @@ export function assertAllowed(authorizer: Authorizer, question: Question): void 
   if (decision.verdict !== 'allow') throw refusal(question, decision)
 }
 
-/** Returns what the authorizer has to allow. */
+/** Returns the attributes of a request that the authorizer evaluates. */
 export function requestAttributes(info: RequestInfo): ResourceAttributes | PathAttributes {
   if (!info.resource) return info
   if (info.name === '') return info.query.size === 0 ? info : selectedBy(info)
-  // A request for a namespace is authorized inside that namespace, so a role in the namespace can allow it.
+  // A request for a Namespace object is authorized inside that namespace, so that a role in the namespace can allow it.
   return info.plural === 'namespaces' && info.group === '' ? { ...info, namespace: info.name } : info
 }
 
-/** Adds the selectors of a list, watch or deletion of a collection. */
+/** Returns the attributes with the selectors of a list, watch or deletion of a collection. */
 function selectedBy(info: ResourceInfo): ResourceAttributes {
   const selectors = selectorsIn(info.verb, info.query)
   const attributes = namedBySelector(info)
   return selectors === undefined ? attributes : { ...attributes, selectors }
 }
 
-/** A list or watch of a single name needs permission only for that name. */
+/**
+ * Returns the attributes with the name that the selector requires. A list or watch of a single name needs permission
+ * only for that name.
+ */
 function namedBySelector(info: ResourceInfo): ResourceAttributes {
   const [selector, ...more] = info.query.getAll('fieldSelector')
   if (selector === undefined || more.length > 0 || (info.verb !== 'list' && info.verb !== 'watch')) return info
@@ -87,7 +87,7 @@ function namedBySelector(info: ResourceInfo): ResourceAttributes {
   return name === undefined || checkPathSegment(name).length > 0 ? info : { ...info, name }
 }
 
-/** The name that the selector requires. Invalid selectors are reported later, when they are used. */
+/** Returns the name that a selector requires. Invalid selectors are reported later, when they are used. */
 function nameIn(selector: string): string | undefined {
   try {
     return parseFieldSelector(selector).find(({ path, equal }) => path === 'metadata.name' && equal)?.value

@@ -1,7 +1,7 @@
 /**
- * Constrained impersonation (`ConstrainedImpersonation`): permission to act as somebody, limited to certain actions. A
- * mode needs two permissions: `impersonate-on:<mode>:<verb>` on the target of the request, and `impersonate:<mode>` on
- * each part of the identity.
+ * Constrained impersonation (`ConstrainedImpersonation`): permission to act as another user, limited to certain
+ * actions. A mode needs two permissions: `impersonate-on:<mode>:<verb>` on the target of the request, and
+ * `impersonate:<mode>` on each part of the identity.
  */
 import {
   nodesGroup,
@@ -13,7 +13,7 @@ import {
 import { groupName, type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 import type { PathAttributes, ResourceAttributes } from '../../authz/authorizer.ts'
 
-/** The identity that a client asks for in its headers. */
+/** The identity that a client requests in its headers. */
 export interface RequestedIdentity {
   readonly name: string
   readonly uid: string
@@ -23,7 +23,7 @@ export interface RequestedIdentity {
 
 type Attributes = ResourceAttributes | PathAttributes
 
-/** A way to allow an impersonation: all permissions are needed. */
+/** A set of permissions that together allow an impersonation. */
 export interface Alternative {
   readonly mode: string
   readonly permissions: readonly Attributes[]
@@ -34,7 +34,7 @@ interface Mode {
   readonly rights: readonly ResourceAttributes[]
 }
 
-/** Returns the alternatives that allow the request, the one to try first in front. */
+/** Returns the alternatives that allow the request, in the order in which to try them. */
 export function constrainedAlternatives(
   identity: RequestedIdentity,
   { requester, target, vendor }: { readonly requester: User; readonly target: Attributes; readonly vendor: Vendor },
@@ -48,7 +48,10 @@ export function constrainedAlternatives(
   }))
 }
 
-/** Service accounts and nodes have modes of their own, which do not cover further groups or attributes. */
+/**
+ * Returns the modes for an identity. Service accounts and nodes have their own modes, which do not cover additional
+ * groups or attributes.
+ */
 function modesOf(identity: RequestedIdentity, requester: User, vendor: Vendor): Mode[] {
   const right = rightIn(groupName(vendor, 'authentication'))
   const { name } = identity
@@ -68,7 +71,7 @@ function modesOf(identity: RequestedIdentity, requester: User, vendor: Vendor): 
   ]
 }
 
-/** Whether the identity has nothing besides its name and, perhaps, the groups that belong to the name. */
+/** Whether the identity consists of only its name and, possibly, the groups that belong to the name. */
 function isPlain({ uid, groups, extra }: RequestedIdentity, ofName: readonly string[]): boolean {
   return uid === '' && extra.size === 0 && groups.every((group) => ofName.includes(group))
 }
@@ -80,7 +83,7 @@ function rightIn(group: string): Right {
   return (over) => ({ resource: true, verb: 'impersonate', group, ...none, ...over })
 }
 
-/** Returns the permissions on each part of an identity that is neither a service account nor a node. */
+/** Returns the permissions for each part of an identity that is neither a service account nor a node. */
 function identityRights({ name, uid, groups, extra }: RequestedIdentity, right: Right): ResourceAttributes[] {
   return [
     right({ plural: 'users', name }),

@@ -1,7 +1,7 @@
 /**
- * A client that sends `Explain-Admission: true` with a write gets details in the response headers, also on a dry run:
- * which control changed which fields (`Admission-Changes`), which one rejected the request (`Admission-Refused-By`),
- * and which controls and webhooks ran, with their durations and results (`Admission-Trace`). This requires the
+ * A client that sends `Explain-Admission: true` with a write gets details in the response headers, even on a dry run:
+ * which plugin changed which fields (`Admission-Changes`), which plugin rejected the request (`Admission-Refused-By`),
+ * and which plugins and webhooks ran, with their durations and results (`Admission-Trace`). This requires the
  * permission to `create` `admissionexplanations` in the group `ops`, in the namespace of the request.
  */
 

@@ -45,7 +45,10 @@ export function impersonate(authorizer: Authorizer, vendor: Vendor, gates: Gates
   }
 }
 
-/** An empty user or UID counts as not sent. An empty group or extra value makes the impersonation incomplete. */
+/**
+ * Whether a header counts as not sent. This is the case for an empty user or UID. An empty group or extra value makes
+ * the impersonation incomplete instead.
+ */
 function isUnset({ name, value }: { readonly name: string; readonly value: string }): boolean {
   return value === '' && (name === 'impersonate-user' || name === 'impersonate-uid')
 }
@@ -55,7 +58,8 @@ function readRequestedIdentity(headers: RequestHeaders): RequestedIdentity {
   const uid = decodeHeader(headers.one('impersonate-uid') ?? '')
   const groups = headers.all('impersonate-group').map(decodeHeader)
   const extra = readExtra(headers)
-  // Reject incomplete headers. Otherwise the client would act as itself, or with only part of the intended identity.
+  // Incomplete headers are rejected. Otherwise the client would act as itself, or with only a part of the intended
+  // identity.
   if (name === '') throw badRequest('impersonation requires a user: send the header Impersonate-User as well')
   if (groups.includes('')) throw badRequest('the header Impersonate-Group is empty: name a group or omit the header')
   if (name === nodeClientName) throw badRequest(`${nodeClientName} cannot be impersonated`)
@@ -79,7 +83,7 @@ function decodeHeader(value: string): string {
   return text
 }
 
-/** Each part of the identity needs its own permission. */
+/** Returns the permissions that an identity needs. Each part of it needs a separate permission. */
 function rightsNeeded({ name, uid, groups, extra }: RequestedIdentity, vendor: Vendor): ResourceAttributes[] {
   const group = groupName(vendor, 'authentication')
   const right = (over: Partial<ResourceAttributes>): ResourceAttributes => ({ ...impersonation, ...over })
@@ -105,10 +109,10 @@ const impersonation: ResourceAttributes = {
   name: '',
 }
 
-/** Maximum number of users whose mode is remembered. */
+/** Maximum number of users whose last mode is remembered. */
 const maxRememberedUsers = 1000
 
-/** Checks permissions to impersonate. The mode that last allowed a user something is tried first for that user. */
+/** Checks permissions to impersonate. For each user, the mode that was last allowed is tried first. */
 class ImpersonationModes {
   readonly #authorizer: Authorizer
   readonly #lastModes = new BoundedMap<string, string>(maxRememberedUsers)
@@ -117,7 +121,7 @@ class ImpersonationModes {
     this.#authorizer = authorizer
   }
 
-  /** Throws the 403 of the first alternative unless one of them is allowed. */
+  /** Throws unless one of the alternatives is allowed. The error is the 403 of the first alternative. */
   async assertOneAllowed(user: User, alternatives: readonly Alternative[]): Promise<void> {
     const key = JSON.stringify([user.name, user.uid, user.groups])
     const last = this.#lastModes.use(key)
@@ -138,7 +142,10 @@ class ImpersonationModes {
   }
 }
 
-/** Adds the groups of service accounts, and either `system:authenticated` or `system:unauthenticated`. */
+/**
+ * Returns the user with the groups of service accounts, and with either `system:authenticated` or
+ * `system:unauthenticated`.
+ */
 function userOf({ name, uid, groups, extra }: RequestedIdentity): User {
   const account = readServiceAccount(name)
   const own = groups.length === 0 && account !== undefined ? serviceAccountGroups(account.namespace) : [...groups]

@@ -37,7 +37,10 @@ async function occupyLater(exchange: Exchange, entered: Promise<Occupancy>): Pro
   exchange.seats = await exchange.timings.time('queue', entered)
 }
 
-/** This server does not know the size of an aggregated server's lists, and forwarding them is cheap. */
+/**
+ * Returns the number of seats that a request needs. This server does not know the size of an aggregated server's lists,
+ * and forwarding them is cheap.
+ */
 function seatsFor(catalogue: Catalogue, info: ResourceInfo): number {
   const served = catalogue.find(info.group, info.version, info.plural)
   return served === undefined || served.endpoint !== undefined ? 1 : seatsOfList(served.cache.size, info.query)

@@ -1,4 +1,4 @@
-/** Measures how long a request waits in a step. Synchronous steps are not measured. */
+/** Measures the time that a request waits in a step. Synchronous steps are not measured. */
 import type { PartName } from '../../../base/telemetry/timings.ts'
 import type { Step } from '../pipeline.ts'
 

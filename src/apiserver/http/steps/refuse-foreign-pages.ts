@@ -14,7 +14,7 @@ import { mediaType } from '../request/content.ts'
 import type { Exchange } from '../request/exchange.ts'
 import type { IsAllowedOrigin } from './allow-origins.ts'
 
-/** The step. `isAllowed` is undefined if no origin is allowed. */
+/** Returns the step. `isAllowed` is undefined if no origin is allowed. */
 export function refuseForeignPages(isAllowed: IsAllowedOrigin | undefined): Step {
   return (exchange) => {
     const { headers, transport } = exchange

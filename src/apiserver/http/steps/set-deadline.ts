@@ -15,11 +15,11 @@ import type { AnswerError } from './answer-errors.ts'
 
 export interface DeadlineStep {
   readonly step: Step
-  /** Stops enforcing deadlines. */
+  /** Stops the enforcement of deadlines. */
   readonly close: () => void
 }
 
-/** Limits each request, except watches and backups, to `maxMs` or to its own shorter `timeout`. */
+/** Limits the duration of each request, except watches and backups, to `maxMs` or to its own shorter `timeout`. */
 export function setDeadline(clock: Clock, maxMs: number, answerError: AnswerError): DeadlineStep {
   const deadlines = new Deadlines<Exchange>(clock, (exchange) => {
     exchange.expire()
@@ -33,7 +33,10 @@ export function setDeadline(clock: Clock, maxMs: number, answerError: AnswerErro
   return { step, close: () => deadlines.close() }
 }
 
-/** Sets no Retry-After, because clients would take it as permission to repeat a write that may have succeeded. */
+/**
+ * Returns the error for a request that took too long. It has no Retry-After, because clients would take that as
+ * permission to repeat a write that may have succeeded.
+ */
 function tooLate(): Error {
   return timeout('the request timed out; its changes may or may not have been applied')
 }

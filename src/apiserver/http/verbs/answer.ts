@@ -1,6 +1,6 @@
 /**
- * Handles requests for types that are not stored (`resources/`). The body is read, validated and admitted as for a
- * create. Then the endpoint produces the response.
+ * Handles requests for types that are not stored (`resources/`). The server reads, validates and admits the body as for
+ * a create. Then the endpoint produces the response.
  */
 
 import { trackSliced } from '../../../api/merge/track-update.ts'
@@ -47,7 +47,7 @@ export interface EndpointCall {
   readonly authorizer: Authorizer
   /** Forwards requests to other servers. */
   readonly forwarder: RequestForwarder
-  /** Whether lists support the parameters that only this server has. */
+  /** Whether lists support the query parameters that only this server has. */
   readonly extensions: boolean
 }
 
@@ -86,17 +86,22 @@ async function answerFor(call: EndpointCall, { object, dryRun }: SentObject): Pr
     })
 }
 
-/** The backend chooses the response format, so none is negotiated. Errors are sent as JSON. */
+/**
+ * Handles a connect request. The backend chooses the response format, so this server negotiates none. Errors are sent
+ * as JSON.
+ */
 async function handleConnection(call: EndpointCall, connection: Connection): Promise<void> {
   const { exchange, info, authorizer } = call
   const { user } = exchange
-  // WebSockets use GET. Without this check, read permission would be enough to open them.
+  // WebSockets use GET. Without this check, read permission would be sufficient to open them.
   if (connection.needsCreate) await assertAllowed(authorizer, { user, attributes: { ...info, verb: 'create' } })
   const object = await admit(call, { object: connectOptions(connection, call.info), dryRun: false })
   await answerFor(call, { object, dryRun: false })
 }
 
-/** The raw part of the target after the subresource: `/a%2Fb?c=d`, or '' if there is none. */
+/**
+ * Returns the undecoded part of the path after the subresource, with the query: `/a%2Fb?c=d`. Empty if there is none.
+ */
 function belowSubresource(target: string, { namespace, query }: ResourceInfo): string {
   const [path = ''] = target.split('?', 1)
   const before = namespace === '' ? placeSegments : placeSegments + 2
@@ -105,10 +110,10 @@ function belowSubresource(target: string, { namespace, query }: ResourceInfo): s
   return `${below.length === 0 ? '' : `/${below.join('/')}`}${asked}`
 }
 
-/** Number of segments in `/api/v1/nodes/n/proxy`, including the empty one before the first slash. */
+/** Number of segments in `/api/v1/nodes/n/proxy`, including the empty segment before the first slash. */
 const placeSegments = 6
 
-/** Types that are never listed have no Table view. */
+/** Negotiates the format for a type that is never listed and therefore has no Table view. */
 function agreeOnPlainForm({ exchange, info, served, endpoint }: EndpointCall): void {
   const { vendor, hasProtobuf } = served
   const protobuf = hasProtobuf ? () => protobufObjects(vendor, endpoint.type ?? served.kind) : undefined
@@ -118,8 +123,8 @@ function agreeOnPlainForm({ exchange, info, served, endpoint }: EndpointCall): v
 }
 
 /**
- * Reads and validates the body, in a type that the endpoint accepts. Since 1.24, the namespace of the request is that
- * of the object.
+ * Reads and validates the body, in a type that the endpoint accepts. Since 1.24, the object gets the namespace of the
+ * request.
  */
 async function readSent({ exchange, info, served, endpoint }: EndpointCall): Promise<ApiObject> {
   const type = sentTypes(served, endpoint)[0]!
@@ -138,7 +143,7 @@ async function readSent({ exchange, info, served, endpoint }: EndpointCall): Pro
   return object
 }
 
-/** Returns the object with its sender as the manager of all fields, if the endpoint records managers. */
+/** Returns the object. If the endpoint records managers, its sender becomes the manager of all fields. */
 async function withManager(
   { exchange, served, endpoint }: EndpointCall,
   object: ApiObject,
@@ -205,7 +210,7 @@ function requestOf(
   }
 }
 
-/** The types that the endpoint accepts: its own first, then the other versions. */
+/** Returns the types that the endpoint accepts: its own type first, then the other versions. */
 function sentTypes(served: ServedType, { type, alsoTakes = [] }: Endpoint): Served[] {
   const serve = (kind: Kind) => serveKind(kind, served.context, [])
   return [type === undefined ? served : serve(type), ...alsoTakes.map(serve)]
@@ -213,7 +218,10 @@ function sentTypes(served: ServedType, { type, alsoTakes = [] }: Endpoint): Serv
 
 const formsByType = new WeakMap<ServedType, Map<string, ObjectForms>>()
 
-/** Created once per type, subresource and version, because webhook matching relies on object identity. */
+/**
+ * Returns the types for webhooks. They are created once per type, subresource and version, because webhook matching
+ * compares them by identity.
+ */
 function formsFor(served: ServedType, endpoint: Endpoint, object: ApiObject | undefined): ObjectForms {
   const apiVersion = object?.apiVersion ?? ''
   const ofType = formsByType.get(served) ?? new Map<string, ObjectForms>()

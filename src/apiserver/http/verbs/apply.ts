@@ -53,8 +53,8 @@ interface Target {
 }
 
 /**
- * The resource to apply to. For a view such as Scale, it is the underlying object, with the fields that the view
- * represents.
+ * Returns the resource to apply to. For a view such as Scale, this is the underlying object with the fields that the
+ * view represents.
  */
 function targetOf({ info, resource }: ResourceRequest, config: Json): Target {
   const { stored } = resource

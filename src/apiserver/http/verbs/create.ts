@@ -8,7 +8,7 @@ import { type Handler, writeContext } from '../request/resource-request.ts'
 import { sendBytes } from '../response/responses.ts'
 
 export const handleCreate: Handler = async (request) => {
-  // Report an unsupported content type before errors in the options.
+  // An unsupported content type is reported before errors in the options.
   assertReadable(request.exchange, request.resource)
   const context = writeContext(request, 'CreateOptions')
   const object = await readObjectBody(request.exchange, request.resource)

@@ -9,7 +9,7 @@ import type { Handler } from '../request/resource-request.ts'
 import { sendBytes } from '../response/responses.ts'
 import { sendMessage } from '../response/shared-messages.ts'
 
-/** Warning for an object that is shown without some of its defaults. */
+/** The warning for an object that is returned without some of its defaults. */
 export const lackingDefaults =
   'its schema defaults would make the object too large: it is shown as stored, without defaults'
 
@@ -22,7 +22,7 @@ export const handleGet: Handler = ({ exchange, info, resource }) => {
 }
 
 function send(exchange: Exchange, resource: Resource, object: CachedObject): void | Promise<void> {
-  // Metadata alone needs no conversion webhook.
+  // If only metadata is requested, no conversion webhook is needed.
   if (exchange.form.view?.metadataOnly && isRemote(resource)) return sendBytes(exchange, 200, object.json)
   const preparing = prepareJson(resource, object, exchange.timeSlice)
   return preparing === undefined

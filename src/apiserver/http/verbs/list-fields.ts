@@ -1,6 +1,6 @@
 /**
- * Sends a list with only some fields of each object (`fields=`). The fields are cut out of the stored bytes, one object
- * after the other, while the list is sent.
+ * Sends a list with only some fields of each object (`fields=`). The fields are copied from the stored bytes of one
+ * object after the other, while the list is sent.
  */
 import { type Cut, Cutter } from '../../../api/codec/cut-json.ts'
 import { parseOwnJson } from '../../../api/codec/json.ts'
@@ -21,7 +21,7 @@ interface FieldsPage {
   readonly cut: Cut
 }
 
-/** Sends the selected fields of each object of the page. */
+/** Sends the selected fields of each object of a page. */
 export async function sendFields(exchange: Exchange, resource: Resource, { page, cut }: FieldsPage): Promise<void> {
   const parts = partsOf(resource, page)
   const fieldsOf = fieldReader(resource, cut)
@@ -36,10 +36,10 @@ export async function sendFields(exchange: Exchange, resource: Resource, { page,
   await sendChunks(exchange, () => listText(page, { ...text, item, prepare }), sizeOf(parts))
 }
 
-/** Returns the selected fields as JSON, valid until the next call. */
+/** Returns the selected fields of an object as JSON. The result is valid until the next call. */
 type FieldReader = (object: CachedObject) => Buffer
 
-/** List items have no apiVersion and kind, except those of custom kinds. */
+/** Returns a function that reads the fields. List items have no apiVersion and kind, except those of custom kinds. */
 function fieldReader(resource: Resource, cut: Cut): FieldReader {
   const cutter = new Cutter(cut)
   const types = resource.kind.views.typedItems ? undefined : typePrefixes(resource)
@@ -53,7 +53,7 @@ interface CutParts extends Parts {
   readonly fieldsOf: FieldReader
 }
 
-/** The list as JSON, one chunk per buffer. */
+/** Yields the list as JSON, one chunk per buffer. */
 async function* cutJson(
   resource: Resource,
   { start, page, end, fieldsOf }: CutParts,
@@ -68,7 +68,7 @@ async function* cutJson(
       const preparing = prepareJson(resource, object, timeSlice)
       if (preparing !== undefined) await preparing
       const fields = fieldsOf(object)
-      // Reserves room for a comma and the end of the list.
+      // Leaves room for a comma and the end of the list.
       const full = chunk.length - end.length - 1
       if (used + fields.length > full) {
         yield chunk.subarray(0, used)

@@ -1,5 +1,5 @@
 /**
- * The parts of a list response: the list around its items, the bytes of an item without its type, and the text of
+ * The parts of a list response: the list around its items, the bytes of an item without its type, and the text for
  * formats that are written object by object.
  */
 import type { JsonObject } from '../../../api/json/json.ts'
@@ -11,7 +11,8 @@ import { type ListPage, slicesOf } from '../../registry/verbs/list.ts'
 import { type ListText, listDocument } from '../response/forms.ts'
 
 /**
- * Approximate size of the list. The type fields removed from each object are longer than the separators that are added.
+ * Returns the approximate size of the list. The type fields that are removed from each object are longer than the added
+ * separators.
  */
 export function sizeOf({ start, page: { objects, rest }, end }: Parts): number {
   if (rest !== undefined) return Number.POSITIVE_INFINITY
@@ -37,8 +38,8 @@ export const openBrace = 0x7b
 export const comma = 0x2c
 
 /**
- * The beginning of a stored object of this kind, in the current and in the former member order. Both have the same
- * length.
+ * Returns the possible beginnings of a stored object of this kind, in the current and in the former member order. All
+ * have the same length.
  */
 export function typePrefixes({ apiVersion, kind }: Resource): readonly Buffer[] {
   const type = `"kind":${JSON.stringify(kind.kind)},`
@@ -47,8 +48,8 @@ export function typePrefixes({ apiVersion, kind }: Resource): readonly Buffer[] 
 }
 
 /**
- * List items have no apiVersion and kind. Both are at the start of an object and are cut off. The length is remembered
- * for stored bytes, because comparing them takes longer than copying an object.
+ * Returns the length of the type fields at the start of an object. List items do not have them. The length is
+ * remembered for stored bytes, because comparing them takes longer than copying an object.
  */
 export function typeLength(object: CachedObject, json: Buffer, types: readonly Buffer[]): number {
   if (json !== object.json) return lengthOfType(object, json, types)
@@ -61,12 +62,12 @@ function lengthOfType({ key }: CachedObject, json: Buffer, types: readonly Buffe
   throw new TypeError(`${key} is stored as another kind`)
 }
 
-/** The list without items, with its members in order. */
+/** Returns the list without items, with its members in order. */
 export function emptyList({ apiVersion, kind }: Resource, page: ListPage): JsonObject {
   const resourceVersion = formatVersion(page.revision)
   const remaining = page.remaining === undefined ? {} : { remainingItemCount: page.remaining }
   const listKind = kind.listKind ?? `${kind.kind}List`
-  // Lists of custom kinds, like their objects, sort members by byte order.
+  // The members of lists of custom kinds, like those of their objects, are in byte order.
   if (kind.views.typedItems) {
     const metadata = { continue: page.continueToken, ...remaining, resourceVersion }
     return { apiVersion, items: [], kind: listKind, metadata }
@@ -78,7 +79,7 @@ export function emptyList({ apiVersion, kind }: Resource, page: ListPage): JsonO
 const chunkLength = 64 * 1024
 
 export interface ObjectText extends Omit<ListText, 'item'> {
-  /** If this returns a promise, await it before calling `item`. */
+  /** Prepares an object. If this returns a promise, it must be awaited before `item` is called. */
   readonly prepare: (object: CachedObject) => Promise<void> | undefined
   readonly item: (object: CachedObject) => string
 }

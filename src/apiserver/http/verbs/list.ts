@@ -56,7 +56,7 @@ export const handleList: Handler = async (request) => {
 
 interface Answer {
   readonly page: ListPage
-  /** The fields to send of each object; undefined for all. */
+  /** The fields of each object to send. Undefined for all fields. */
   readonly cut: Cut | undefined
 }
 
@@ -71,13 +71,16 @@ async function sendPage(request: ResourceRequest, query: ListQuery, { page, cut 
   else await sendForm(exchange, resource, page)
 }
 
-/** Maximum size of the objects that are prepared before sending. More would evict the first ones from the cache. */
+/**
+ * Maximum total size of the objects that are prepared before sending. A larger number would evict the first objects
+ * from the cache.
+ */
 const maxLookedAt = 32 * 1024 * 1024
 
 /**
- * If a webhook converts the objects, or their defaults may not fit, prepares them before the response starts. A failure
- * can then still result in an error, and a warning can still be sent. Batching keeps the number of webhook calls low.
- * Objects beyond the limit are prepared while the list is sent.
+ * Prepares objects before the response starts if a webhook converts them or if their defaults may not fit. A failure
+ * can then still result in an error response, and a warning can still be sent. Batching keeps the number of webhook
+ * calls low. Objects beyond the limit are prepared while the list is sent.
  */
 async function lookAhead({ exchange, resource }: ResourceRequest, page: ListPage): Promise<ListPage> {
   const { kind } = resource
@@ -112,8 +115,8 @@ function warnOfUnreadable(exchange: Exchange, { cache }: Resource, namespace: st
 }
 
 /**
- * Headers are sent before the objects. For objects that are not prepared in advance, earlier findings for the type
- * count.
+ * Warns about missing defaults in the headers, which are sent before the objects. For objects that are not prepared in
+ * advance, earlier findings for the type count.
  */
 async function warnOfDefaults(exchange: Exchange, resource: Resource, { objects, rest }: ListPage): Promise<void> {
   const { evolution, schema } = resource.kind
@@ -138,7 +141,7 @@ async function sendJson(exchange: Exchange, resource: Resource, page: ListPage):
   await sendChunks(exchange, (memory) => listJson(resource, parts, memory), size)
 }
 
-/** Lists up to this size are built in one piece. This includes most lists with a selector. */
+/** Maximum size in bytes of a list that is built in one piece. Most lists with a selector are smaller. */
 const shortList = 64 * 1024
 
 function shortJson(resource: Resource, { start, page, end }: Parts, size: number): Buffer {
@@ -156,7 +159,7 @@ function shortJson(resource: Resource, { start, page, end }: Parts, size: number
   return bytes.subarray(0, used + end.copy(bytes, used))
 }
 
-/** The list as JSON, one chunk per buffer. An object larger than the buffer is yielded without copying. */
+/** Yields the list as JSON, one chunk per buffer. An object larger than the buffer is yielded without copying. */
 async function* listJson(resource: Resource, { start, page, end }: Parts, memory: ChunkMemory): AsyncGenerator<Buffer> {
   const types = resource.kind.views.typedItems ? undefined : typePrefixes(resource)
   const timeSlice = isAsStored(resource) ? undefined : new TimeSlice()
@@ -173,7 +176,7 @@ async function* listJson(resource: Resource, { start, page, end }: Parts, memory
       if (!isFirst) chunk[used++] = comma
       chunk[used++] = openBrace
       isFirst = false
-      // Reserves room for a brace or the end of the list.
+      // Leaves room for a brace or the end of the list.
       const full = chunk.length - end.length
       if (used + json.length > full) {
         yield chunk.subarray(0, used)
@@ -205,7 +208,7 @@ async function sendForm(exchange: Exchange, resource: Resource, page: ListPage):
   await sendChunks(exchange, () => listText(page, { ...text, item, prepare }), sizeOf(partsOf(resource, page)))
 }
 
-/** List items have no apiVersion and kind. */
+/** Returns an object without apiVersion and kind, which list items do not have. */
 function withoutType(object: ApiObject): JsonObject {
   const { apiVersion: _, kind: __, ...rest } = asJson(object)
   return rest

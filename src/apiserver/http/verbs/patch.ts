@@ -72,7 +72,7 @@ export const handlePatch: Handler = async (request) => {
   let patch: Patch | undefined
   const { timeSlice } = context
   const patched = await updateObject(context, info.name, async (previous) => {
-    // Parse only once the object exists, so that a missing object is reported before errors in the patch.
+    // The patch is parsed after the object is found, so that a missing object is reported before errors in the patch.
     patch ??= form(resource, recordForAudit(exchange, await timeSlice.run(parseSliced(body)), body))
     await timeSlice.yieldIfDue()
     const made = patch.apply(asJson(previous))
@@ -87,12 +87,12 @@ export const handlePatch: Handler = async (request) => {
   await sendBytes(exchange, 200, patched)
 }
 
-/** A JSON value never contains a function. */
+/** Whether a result is a generator. A JSON value never contains a function. */
 function isSliced(made: Json | Generator<void, Json>): made is Generator<void, Json> {
   return typeof made === 'object' && made !== null && 'next' in made && typeof made.next === 'function'
 }
 
-/** Only apply can force ownership of fields. */
+/** Rejects `force`. Only apply can force the ownership of fields. */
 function refuseForce(query: URLSearchParams): FieldError[] {
   return query.has('force') ? [forbidden('force', 'may not be specified for non-apply patch')] : []
 }

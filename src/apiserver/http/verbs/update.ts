@@ -28,7 +28,10 @@ export function assertSameObject({ metadata }: ApiObject, namespace: string, nam
   }
 }
 
-/** A resourceVersion that a patch did not change is not a precondition: the patch applies to any version. */
+/**
+ * Restores a resourceVersion that a patch did not change. It is not a precondition, because the patch applies to any
+ * version.
+ */
 export function withOwnVersion(next: ApiObject, previous: ApiObject): ApiObject {
   const { resourceVersion, ...metadata } = next.metadata
   return resourceVersion === previous.metadata.resourceVersion ? { ...next, metadata } : next

@@ -52,8 +52,8 @@ export const handleWatch: Handler = async (request) => {
 }
 
 /**
- * Reports an error about the resourceVersion in the stream, as clients expect: a 200 with an ERROR event. Errors after
- * the stream has started are reported the same way.
+ * Reports an error about the resourceVersion in the stream, as clients expect: as a 200 response with an ERROR event.
+ * Errors after the stream has started are reported in the same way.
  */
 async function tellErrors(exchange: Exchange, form: EventForm, run: () => Promise<void>): Promise<void> {
   try {
@@ -66,7 +66,7 @@ async function tellErrors(exchange: Exchange, form: EventForm, run: () => Promis
   }
 }
 
-/** Whether the resourceVersion is expired or not reached yet. */
+/** Whether an error means that the resourceVersion has expired or has not been reached yet. */
 function isAboutVersion({ code, details }: ApiError): boolean {
   return code === 410 || (details?.causes ?? []).some(({ reason }) => reason === versionTooLarge)
 }
@@ -88,14 +88,14 @@ async function stream(
   watcher.onEnd = () => {
     cutting = setTimeout(() => exchange.transport.cut(), lastWriteMs)
   }
-  // Cleared when the watch ends, because timeouts are long and many watches end early.
+  // The timer is cleared when the watch ends, because timeouts are long and many watches end early.
   const over = setTimeout(end, lifetime)
   const { signal } = exchange.transport
   signal.addEventListener('abort', end)
   if (signal.aborted) end()
   try {
     await replay(exchange, before)
-    // Later events are accounted for by the writes that cause them.
+    // Later events are charged to the writes that cause them.
     exchange.seats?.release()
     bookmarks?.start(watcher)
     await forward(exchange, watcher, onSent)
@@ -110,10 +110,12 @@ async function stream(
   }
 }
 
-/** Time for the client to read the end of a finished watch before the connection is cut. */
+/** Time in milliseconds for the client to read the end of a finished watch before the connection is cut. */
 const lastWriteMs = 2000
 
-/** An error before the first event results in an ordinary error response. */
+/**
+ * Sends the events before the watcher starts. An error before the first event results in an ordinary error response.
+ */
 async function replay(exchange: Exchange, before: AsyncGenerator<Buffer>): Promise<void> {
   let next = await before.next()
   openStream(exchange)
@@ -138,7 +140,10 @@ async function forward(exchange: Exchange, watcher: Watcher, onSent: (bytes: num
 
 let lastJoined: { readonly events: readonly Buffer[]; readonly bytes: Buffer } = { events: [], bytes: Buffer.alloc(0) }
 
-/** Watchers of the same resource usually receive the same events, so the joined buffer is reused. */
+/**
+ * Returns the joined events. Watchers of the same resource usually receive the same events, so the joined buffer is
+ * reused.
+ */
 function joined(events: readonly Buffer[]): Buffer {
   if (events.length === 1) return events[0]!
   const isSame =
@@ -147,7 +152,10 @@ function joined(events: readonly Buffer[]): Buffer {
   return lastJoined.bytes
 }
 
-/** A client that reads nothing for this long is disconnected to free the memory of its pending events. */
+/**
+ * Time in milliseconds after which a client that reads nothing is disconnected, to free the memory of its pending
+ * events.
+ */
 const stallMs = 25_000
 
 function write({ transport }: Exchange, chunk: Buffer): Promise<void> | undefined {
@@ -162,8 +170,8 @@ const minute = 60_000
 const maxLifetimeMs = 2 ** 31 - 1
 
 /**
- * The requested timeout. Defaults to a random time between one and two times the minimum, so that watches do not all
- * end at once.
+ * Returns the requested timeout in milliseconds. Defaults to a random time between one and two times the minimum, so
+ * that watches do not all end at once.
  */
 function lifetimeMs(query: URLSearchParams, minMs: number): number {
   const { timeoutSeconds } = readCounts(query)
@@ -172,13 +180,16 @@ function lifetimeMs(query: URLSearchParams, minMs: number): number {
 
 const beforeTheEnd = 2000
 
-/** Every minute and shortly before the watch ends, so that the client can resume from there. */
+/**
+ * Yields the times of bookmarks: every minute and shortly before the watch ends, so that the client can resume from
+ * there.
+ */
 function* bookmarkTimes(lifetime: number): Generator<number> {
   for (let at = minute; at < lifetime - beforeTheEnd; at += minute) yield at
   yield Math.max(lifetime - beforeTheEnd, 0)
 }
 
-/** Periodically sends the client its position, so that it can resume from there. */
+/** Periodically sends the client the position of the watch, so that it can resume from there. */
 class Bookmarks {
   readonly #resource: Resource
   readonly #form: EventForm
@@ -200,12 +211,12 @@ class Bookmarks {
     return form.encodeBookmarkOrError('BOOKMARK', bookmarkAt(this.#resource, revision, { annotations }))
   }
 
-  /** Call this once the watcher has started, because its position is unknown before. */
+  /** Starts the bookmarks. Must be called after the watcher has started, because its position is unknown before. */
   start(watcher: Watcher): void {
     const next = this.#times.next()
     if (next.done) return
     const due = Math.max(next.value - (performance.now() - this.#began), 0)
-    // A bookmark that is due already says nothing new after the one at the end of the initial state.
+    // A bookmark that is already due would repeat the bookmark at the end of the initial state.
     if (this.#hasSent && due === 0) {
       this.start(watcher)
       return

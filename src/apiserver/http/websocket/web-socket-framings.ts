@@ -3,7 +3,7 @@ import type { MessageFraming } from './web-socket-transport.ts'
 
 const newline = 0x0a
 
-/** Each event is a text message, including its trailing newline. */
+/** Sends each event as a text message, including its trailing newline. */
 export const jsonEventMessages: MessageFraming = {
   *messages(chunk) {
     for (let start = 0; start < chunk.length; ) {
@@ -17,7 +17,7 @@ export const jsonEventMessages: MessageFraming = {
 
 const lengthBytes = 4
 
-/** Each event is a binary message, without the length prefix of an ordinary response. */
+/** Sends each event as a binary message, without the length prefix that it has in an ordinary response. */
 export const protobufEventMessages: MessageFraming = {
   *messages(chunk) {
     for (let start = 0; start < chunk.length; ) {
@@ -31,7 +31,7 @@ export const protobufEventMessages: MessageFraming = {
 
 const base64Protocol = 'base64.binary.k8s.io'
 
-/** Log chunks as binary messages, or as base64 text if the client asks for it. An empty message comes first. */
+/** Sends log chunks as binary messages, or as base64 text if the client requests it. An empty message comes first. */
 export const logMessages: MessageFraming = {
   protocols: ['binary.k8s.io', base64Protocol],
   opening: (protocol) => ({ type: protocol === base64Protocol ? 'text' : 'binary', data: Buffer.alloc(0) }),

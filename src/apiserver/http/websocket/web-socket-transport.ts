@@ -1,7 +1,7 @@
 /**
- * Sends a streamed response over a WebSocket. If a client asks to upgrade a watch or log, the server answers 101 and
- * sends each event or log chunk as a message, as kube-apiserver does. Other responses, such as errors, are sent as
- * ordinary HTTP. At this point, the request has passed the whole pipeline.
+ * Sends a streamed response over a WebSocket. If a client requests an upgrade of a watch or log, the server responds
+ * with 101 and sends each event or log chunk as a message, as kube-apiserver does. Other responses, such as errors, are
+ * sent as ordinary HTTP. At this point, the request has passed the whole pipeline.
  */
 import type { Readable } from 'node:stream'
 import { badRequest } from '../../../api/model/api-error.ts'
@@ -18,16 +18,16 @@ interface SocketMessage {
   readonly data: Buffer
 }
 
-/** How the parts of a response become messages. */
+/** How the parts of a response are converted to messages. */
 export interface MessageFraming {
-  /** The supported subprotocols; undefined accepts the client's first one. */
+  /** The supported subprotocols. If undefined, the client's first subprotocol is accepted. */
   readonly protocols?: readonly string[]
-  /** The first message, which tells the client that the stream has started. */
+  /** Returns the first message, which tells the client that the stream has started. */
   opening?(protocol: string): SocketMessage
   messages(chunk: Buffer, protocol: string): Iterable<SocketMessage>
 }
 
-/** Switches the response to a WebSocket if the client asks for it. */
+/** Switches the response to a WebSocket if the client requests it. */
 export async function answerOverWebSocket(exchange: Exchange, messages: MessageFraming): Promise<void> {
   const { upgrade } = exchange.transport
   const requestedProtocols = upgrade?.protocols.split(',').map((name) => name.trim().toLowerCase())
@@ -39,13 +39,13 @@ export async function answerOverWebSocket(exchange: Exchange, messages: MessageF
   }
   const transport = new WebSocketTransport(exchange.transport, { upgrade, framing, messages, ...agreed, onSwitched })
   exchange.transport = transport
-  // Earlier code may hold the signal of the first transport, which ends with the switch.
+  // Earlier code may use the signal of the first transport, which ends with the switch.
   transport.signal.addEventListener('abort', () => exchange.abandon())
 }
 
-/** Returns the chosen subprotocol and the headers of the 101 response. Throws 400 if none fits. */
+/** Returns the chosen subprotocol and the headers of the 101 response. Throws 400 if no subprotocol is supported. */
 export function agreeOnSubprotocol(headers: RequestHeaders, { protocols }: Pick<MessageFraming, 'protocols'>) {
-  // A token among the subprotocols is a credential and must not be echoed to the client.
+  // A token among the subprotocols is a credential, so it must not be returned to the client.
   const offered = withoutWebSocketToken(headers.list('sec-websocket-protocol'))
   const first = offered.split(',', 1)[0]!.trim()
   const agreed = agreeOnProtocol(
@@ -73,7 +73,7 @@ interface Switching {
   readonly upgrade: UpgradeRequest
   readonly framing: WebSocketFraming
   readonly messages: MessageFraming
-  /** The chosen subprotocol; '' for none. */
+  /** The chosen subprotocol. Empty if there is none. */
   readonly protocol: string
   /** Headers of the 101 response. */
   readonly answer: readonly string[]
@@ -102,7 +102,7 @@ class WebSocketTransport implements ServerTransport {
     return this.#inner.target
   }
 
-  /** Omits the upgrade headers, which must not reach a backend. */
+  /** The headers without those for the upgrade, which must not reach a backend. */
   get rawHeaders(): readonly string[] {
     const { rawHeaders } = this.#inner
     return rawHeaders.filter((_, i) => !/^(?:upgrade$|connection$|sec-websocket-)/i.test(rawHeaders[i - (i % 2)]!))
@@ -182,7 +182,10 @@ class WebSocketTransport implements ServerTransport {
   }
 }
 
-/** A 101 response has no body, so it needs neither Content-Length nor Transfer-Encoding. */
+/**
+ * Returns the headers without lengths. A 101 response has no body, so it needs neither Content-Length nor
+ * Transfer-Encoding.
+ */
 function withoutLength(headers: ResponseHeaders): string[] {
   return headers.filter((_, i) => !/^(?:content-length|transfer-encoding)$/.test(headers[i - (i % 2)]!))
 }

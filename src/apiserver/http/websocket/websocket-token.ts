@@ -1,7 +1,7 @@
 /**
  * Bearer tokens for WebSockets that browsers open. A page cannot set the Authorization header of a WebSocket.
  * Kubernetes clients therefore send the token as a subprotocol, `base64url.bearer.authorization.k8s.io.TOKEN`, next to
- * at least one real subprotocol. The token is read here and removed before the request is forwarded.
+ * at least one real subprotocol. This module reads the token and removes it before the request is forwarded.
  */
 import { unauthorized } from '../../../api/model/api-error.ts'
 import type { RequestHeaders } from '../request/headers.ts'
@@ -9,7 +9,7 @@ import type { RequestHeaders } from '../request/headers.ts'
 const tokenPrefix = 'base64url.bearer.authorization.k8s.io.'
 
 /**
- * The value of an Authorization header for the offered token; undefined if there is none. Throws 401 if the token is
+ * Returns an Authorization header with the offered token. Undefined if there is none. Throws 401 if the token is
  * invalid.
  */
 export function webSocketAuthorization(headers: RequestHeaders): string | undefined {
@@ -23,7 +23,7 @@ export function webSocketAuthorization(headers: RequestHeaders): string | undefi
   return `Bearer ${token.toString('latin1')}`
 }
 
-/** The offered subprotocols without tokens; '' if none remain. */
+/** Returns the offered subprotocols without tokens. Empty if none remain. */
 export function withoutWebSocketToken(value: string): string {
   const offered = protocolsOf(value)
   return offered.some(isToken) ? offered.filter((each) => !isToken(each)).join(', ') : value
