@@ -20,39 +20,39 @@ import type { Credentials } from './credentials.ts'
 
 /** The address of a call, and how to verify the server. */
 export interface Destination {
-  /** An IP address, or a host name that the system resolves. */
+  /** An IP address, or a host name that the operating system resolves. */
   readonly host: string
   readonly port: number
   /** The name that the server's certificate must be valid for. */
   readonly serverName: string
-  /** If set, the certificate must also have exactly this common name. */
+  /** The exact common name that the certificate must also have. Unset if any common name is allowed. */
   readonly commonName?: string
-  /** Value of the `Host` header. */
+  /** The value of the `Host` header. */
   readonly hostHeader: string
-  /** CA certificates as PEM; undefined means the system's trust store. */
+  /** CA certificates in PEM format. Undefined means the system's trust store. */
   readonly authority: string | undefined
   /** Whether to accept any certificate. Only for objects in which a user explicitly requests this. */
   readonly isUnverified?: boolean
   readonly credentials: Credentials
-  /** Maximum number of idle connections. By default, all connections may stay open for later requests. */
+  /** Maximum number of idle connections. By default, all connections may remain open for later requests. */
   readonly maxIdle?: number
-  /** Uses plain HTTP with one connection per request: 'tcp', or a function that creates the connection. */
+  /** Uses plain HTTP with one connection per request. Either `tcp`, or a function that creates the connection. */
   readonly plain?: 'tcp' | (() => Duplex)
 }
 
 /** Maximum number of destinations with open connections. */
 const maxDestinations = 256
 
-/** The purpose of connections. */
+/** Limits that depend on the purpose of the connections. */
 export interface ConnectionsOptions {
   /**
-   * Maximum number of connections per destination. All of them may stay open for later calls, because a new connection
-   * costs several times as much as a call.
+   * Maximum number of connections per destination. All of them may remain open for later calls, because a new
+   * connection costs several times as much as a call.
    */
   readonly maxPerDestination: number
   /**
-   * Whether users choose the destinations. Idle connections to many of them would exhaust the file descriptors, so
-   * fewer stay open, and a new connection may resume the TLS session of an earlier one.
+   * Whether users choose the destinations. Idle connections to many destinations would exhaust the file descriptors, so
+   * fewer remain open, and a new connection may resume the TLS session of an earlier one.
    */
   readonly isForUsers?: boolean
 }
@@ -64,7 +64,7 @@ interface OpenDestination {
 
 export class Connections {
   readonly #options: ConnectionsOptions
-  /** Pools by destination; the least recently used are evicted. */
+  /** The pools by destination. At the limit, the least recently used pool is evicted. */
   readonly #open = new BoundedMap<string, OpenDestination>(maxDestinations)
   readonly #keys = new WeakMap<Destination, string>()
 
@@ -77,7 +77,7 @@ export class Connections {
     return this.#keep(key, this.#open.get(key) ?? this.#add(destination))
   }
 
-  /** A pool for a single connection that is never reused: for protocol upgrades and plain HTTP. */
+  /** Returns a pool for a single connection that is never reused. For protocol upgrades and plain HTTP. */
   singleUsePool(destination: Destination): ConnectionPool {
     const { host, port, plain } = destination
     const options = { maxConnections: 1, maxIdle: 0 }
@@ -88,8 +88,9 @@ export class Connections {
   }
 
   /**
-   * Whether a second attempt may succeed. The server may have closed an idle connection just as it was reused: such a
-   * call is repeated only if it is safe to repeat. A certificate without names may have been signed by the given CA.
+   * Returns whether a second attempt may succeed. The server may have closed an idle connection just when it was
+   * reused. Such a call is repeated only if that is safe. A certificate without names may have been signed by the given
+   * CA.
    */
   mend(destination: Destination, { remedy }: CallError): boolean {
     if (remedy !== 'verify') return remedy === 'reconnect'
@@ -101,13 +102,13 @@ export class Connections {
     return true
   }
 
-  /** Running calls continue. */
+  /** Accepts no new calls. Running calls continue. */
   close(): void {
     for (const { pool } of this.#open.values()) pool.close()
     this.#open.clear()
   }
 
-  /** Running calls fail. */
+  /** Closes all connections. Running calls fail. */
   destroy(): void {
     for (const { pool } of this.#open.values()) pool.destroy()
     this.#open.clear()
@@ -119,7 +120,10 @@ export class Connections {
     return key
   }
 
-  /** Idle connections of an evicted destination are closed, and no later request uses its pool. */
+  /**
+   * Remembers a pool. If another destination is evicted, its idle connections are closed, and no later request uses its
+   * pool.
+   */
   #keep(key: string, open: OpenDestination): ConnectionPool {
     for (const { pool } of this.#open.set(key, open)) pool.close()
     return open.pool
@@ -135,7 +139,7 @@ export class Connections {
   #limitsOf({ isUnverified = false, credentials, maxIdle }: Destination): Omit<PoolOptions, 'open'> {
     const { maxPerDestination: maxConnections, isForUsers = false } = this.#options
     if (!isForUsers) return { maxConnections, keepsOpening: true }
-    // Pods get no credentials.
+    // Pods receive no credentials.
     if (isUnverified && credentials.certificate === undefined) return { maxConnections, maxIdle: 0 }
     return { maxConnections, ...(maxIdle === undefined ? {} : { maxIdle }) }
   }
@@ -150,16 +154,16 @@ function targetOf(destination: Destination): TlsTarget {
     servername: serverName,
     ...(commonName === undefined ? {} : requireCommonName(commonName)),
     rejectUnauthorized: !isUnverified,
-    // Created once, because parsing the certificates for each connection would cost more than a call.
+    // The context is created once, because parsing the certificates for each connection would cost more than a call.
     secureContext: secureContextOf({
-      // Trust every certificate in the bundle, even an intermediate CA, as kube-apiserver does.
+      // Every certificate in the bundle is trusted, even an intermediate CA, as in kube-apiserver.
       ...(authority === undefined ? {} : { ca: authority, allowPartialTrustChain: true }),
       ...(certificate === undefined ? {} : { cert: certificate, key }),
     }),
   }
 }
 
-/** Opens connections that resume the TLS session of the previous one. */
+/** Returns a function that opens connections which resume the TLS session of the previous one. */
 function resuming(target: TlsTarget): PoolOptions['open'] {
   let session: Buffer | undefined
   const onSession = (latest: Buffer) => {
@@ -168,7 +172,10 @@ function resuming(target: TlsTarget): PoolOptions['open'] {
   return (onSocket) => openTls({ ...target, session, onSession }, onSocket)
 }
 
-/** Such connections resume no session, because Node does not check the certificate's names on a resumed session. */
+/**
+ * Returns the check of a common name. Such connections resume no session, because Node does not check the certificate's
+ * names on a resumed session.
+ */
 function requireCommonName(commonName: string): Pick<TlsTarget, 'checkServerIdentity'> {
   return {
     checkServerIdentity: (host, certificate) =>
@@ -176,7 +183,10 @@ function requireCommonName(commonName: string): Pick<TlsTarget, 'checkServerIden
   }
 }
 
-/** Node returns several common names as an array, and omits the subject of a certificate that has none. */
+/**
+ * Returns an error if the certificate does not have exactly this common name. Node returns several common names as an
+ * array, and omits the subject of a certificate that has none.
+ */
 function commonNameFault({ subject }: PeerCertificate, commonName: string): Error | undefined {
   const shown: string | string[] | undefined = subject?.CN
   if (shown === commonName) return undefined

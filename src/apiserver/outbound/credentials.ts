@@ -1,6 +1,6 @@
 /**
  * The credentials that this server sends to other servers: a client certificate, a token, or a user name and password.
- * A server without configured credentials gets none.
+ * A server for which no credentials are configured receives none.
  */
 export interface Credentials {
   /** PEM. */
@@ -11,7 +11,7 @@ export interface Credentials {
   readonly password?: string | undefined
 }
 
-/** For servers that get no credentials. */
+/** The value for servers that receive no credentials. */
 export const noCredentials: Credentials = {}
 
 export function headersOf({ token, username, password }: Credentials): { authorization?: string } {
@@ -29,8 +29,8 @@ export interface ConfiguredCredentials {
 }
 
 /**
- * Returns the credentials for a host and port. An exact name wins, then the longest matching `*.` wildcard, then `*`,
- * then the current context. For port 443, names without a port match too.
+ * Returns the credentials for a host and port. An exact name takes precedence, then the longest matching `*.` wildcard,
+ * then `*`, then the current context. For port 443, names without a port also match.
  */
 export function credentialsFor(configured: ConfiguredCredentials, host: string, port: number): Credentials {
   const names = port === 443 ? [`${host}:443`, host] : [`${host}:${port}`]

@@ -1,10 +1,10 @@
 /**
- * HTTPS calls to other servers, such as webhooks. Connections are pooled by destination. The other side cannot consume
- * unlimited resources: responses are limited in size and total time, redirects are not followed, and nothing is
- * decompressed. Error messages never contain request or response data.
+ * HTTPS calls to other servers, such as webhooks. Connections are pooled by destination. The other server cannot
+ * consume unlimited resources: responses are limited in size and total time, redirects are not followed, and responses
+ * are not decompressed. Error messages never contain request or response data.
  *
- * The requests are those of `wire/http/client`, because objects of Node's `https` would account for two thirds of a
- * call's cost (docs/decisions/0023).
+ * The requests use `wire/http/client`, because the objects of Node's `https` would account for two thirds of a call's
+ * cost (docs/decisions/0023).
  */
 
 import { AnswerMemory } from '../../wire/http/client/answer-memory.ts'
@@ -16,7 +16,7 @@ import { headersOf } from './credentials.ts'
 
 interface HttpsCall {
   readonly destination: Destination
-  /** Path including the query. */
+  /** The path, including the query. */
   readonly path: string
   readonly timeoutMs: number
   /** Aborts when the response is no longer needed. */
@@ -39,9 +39,9 @@ export interface HttpsAnswer {
   readonly body: Buffer
 }
 
-/** An object may have 3 MiB, which is 4 MiB in base64. */
+/** Maximum size of a response. An object may have 3 MiB, which is 4 MiB in base64. */
 const maxAnswerBytes = 5 * 1024 * 1024
-/** Limit per destination. */
+/** Maximum number of connections per destination. */
 const maxConnections = 64
 
 /** HTTPS client with connection pooling and response limits. */
@@ -60,7 +60,7 @@ export class HttpsCaller {
     return this.#call(call)
   }
 
-  /** Throws CallError unless a success response arrives in time. */
+  /** Sends a GET request. Throws CallError unless a success response arrives in time. */
   get(call: HttpsCall): Promise<HttpsAnswer> {
     return this.#call(call)
   }

@@ -1,7 +1,8 @@
 /**
  * Forwards client requests to other servers over HTTPS, or over HTTP for plain destinations. Bodies and responses are
- * streamed at the reader's pace and never buffered as a whole. The time until the response starts is limited. After
- * that, the caller limits the duration through the signal. Redirects are not followed, and nothing is decompressed.
+ * streamed as fast as they are read, and never buffered as a whole. The time until the response starts is limited.
+ * After that, the caller limits the duration through the signal. Redirects are not followed, and responses are not
+ * decompressed.
  *
  * A request for a protocol upgrade uses its own connection, which is never reused, whatever the response.
  */
@@ -17,27 +18,30 @@ import { Connections, type Destination } from './connections.ts'
 export interface RelayedRequest {
   readonly destination: Destination
   readonly method: string
-  /** Path including the query. */
+  /** The path, including the query. */
   readonly path: string
-  /** Alternating names and values, without Host and the headers that define the body's length. This file sets those. */
+  /**
+   * Alternating names and values of headers, without Host and the headers that define the body's length. This module
+   * sets those.
+   */
   readonly headers: readonly string[]
   readonly body: StreamedBody | undefined
   /** The requested protocols, as in the `Upgrade` header. */
   readonly upgrade: string | undefined
-  /** Whether the response may be endless. If so, `endStreams` ends it. */
+  /** Whether the response may be endless. In this case, `endStreams` ends it. */
   readonly isEndless: boolean
-  /** Timeout for the start of the response. */
+  /** Timeout in milliseconds for the start of the response. */
   readonly timeoutMs: number
   /** Aborts when the response is no longer needed. */
   readonly signal: AbortSignal
 }
 
-/** The response of the other server, as a stream. */
+/** The response of the other server, with its body as a stream. */
 export interface RelayedAnswer {
   readonly status: number
   readonly rawHeaders: readonly string[]
   readonly body: Readable
-  /** The connection, if the other side has switched protocols. */
+  /** The connection. Set if the other server has switched protocols. */
   readonly switched: Duplex | undefined
 }
 
@@ -47,18 +51,18 @@ export class HttpsRelay {
   readonly #streams = new Set<Readable | Duplex>()
   #isEnding = false
 
-  /** Resolves when the response starts. Throws CallError if it does not start in time. */
+  /** Forwards a request. Resolves when the response starts. Throws CallError if it does not start in time. */
   async send(relayed: RelayedRequest): Promise<RelayedAnswer> {
     try {
       return await this.#sendOrRepeat(relayed)
     } catch (error) {
-      // Reads the rest of an unwanted body, so that the client gets to read the response.
+      // The rest of an unwanted body is read, so that the client can read the response.
       relayed.body?.stream.resume()
       throw error
     }
   }
 
-  /** Ends tunnels and endless responses. Later ones end as soon as they start. */
+  /** Ends tunnels and endless responses. Later tunnels and endless responses end as soon as they start. */
   endStreams(): void {
     this.#isEnding = true
     for (const stream of this.#streams) stream.destroy()
@@ -75,7 +79,7 @@ export class HttpsRelay {
       return await this.#send(relayed, relayed.timeoutMs)
     } catch (error) {
       const remainingMs = relayed.timeoutMs - (performance.now() - began)
-      // The remedy is set only if the request may be repeated or was not sent.
+      // The remedy is set only if the request may be repeated or has not been sent.
       const mayRepeat =
         error instanceof CallError && remainingMs > 0 && this.#connections.mend(relayed.destination, error)
       if (mayRepeat) return await this.#send(relayed, remainingMs)
@@ -110,13 +114,19 @@ export class HttpsRelay {
   }
 }
 
-/** Clients get 503 for a response that is not HTTP, as from kube-apiserver, and 502 for one that is not relayed. */
+/**
+ * Converts an error. Like kube-apiserver, the server returns 503 if the response is not HTTP, and 502 if the response
+ * is not relayed.
+ */
 function asBrokenConnection(error: unknown): never {
   const isMalformed = error instanceof CallError && error.fault === 'answer'
   throw isMalformed ? new CallError('connection', error.message) : error
 }
 
-/** Defines the body's length in exactly one way, so that no data after it can be interpreted as another request. */
+/**
+ * Returns the head of a request. It defines the body's length in exactly one way, so that no data after the body can be
+ * interpreted as another request.
+ */
 function headOf({ destination, method, path, headers, body, upgrade }: RelayedRequest, pool: ConnectionPool): string {
   const noBody = method === 'GET' || method === 'HEAD' ? [] : ['content-length', '0']
   const connection = pool.reusesConnections ? [] : ['connection', 'close']
@@ -128,7 +138,7 @@ function headOf({ destination, method, path, headers, body, upgrade }: RelayedRe
   ])
 }
 
-/** The server may choose only a protocol that was requested. */
+/** Returns the switched connection. The other server may only choose a protocol that was requested. */
 function switchedConnection({ headers, switched }: StreamedAnswer, asked: string | undefined): Duplex | undefined {
   if (switched === undefined) return undefined
   const { socket, rest } = switched

@@ -13,14 +13,14 @@ const brace = 0x7b
 /** Number of bytes after which the counting can be interrupted. */
 const bytesPerSlice = 128 * 1024
 
-/** Throws CallError if there are too many values. */
+/** Throws CallError if the JSON text has too many values. */
 export function assertFewValues(json: Buffer, maxValues = defaultMaxValues): void {
   runToCompletion(assertFewValuesSliced(json, maxValues))
 }
 
 /**
- * The same as a generator that can be interrupted. Counts characters that could start a value, even inside strings, so
- * the count is never too low.
+ * Like `assertFewValues`, but as a generator that can be interrupted. Counts characters that could start a value, even
+ * inside strings, so the count is never too low.
  */
 export function* assertFewValuesSliced(json: Buffer, maxValues = defaultMaxValues): Sliced<void> {
   if (json.length < maxValues) return
@@ -32,7 +32,7 @@ export function* assertFewValuesSliced(json: Buffer, maxValues = defaultMaxValue
   }
 }
 
-/** Indexed access, because an iterator takes several times as long. */
+/** Returns the number of values in a range. Uses indexed access, because an iterator takes several times as long. */
 function valuesIn(json: Buffer, start: number, end: number): number {
   let values = 0
   for (let i = start; i < end; i++) {

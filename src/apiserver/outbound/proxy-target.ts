@@ -4,7 +4,7 @@ import type { CallError } from '../../wire/http/client/call-error.ts'
 import type { Destination } from './connections.ts'
 import type { HttpsRelay } from './https-relay.ts'
 
-/** Returned instead of a response: forwards the request and relays the response. */
+/** The result of an endpoint that does not respond itself: the request is forwarded and the response is relayed. */
 export class ForwardRequest {
   readonly target: ProxyTarget
 
@@ -15,12 +15,12 @@ export class ForwardRequest {
 
 /** Where and how to forward a request. */
 export interface ProxyTarget {
-  /** Name of the backend. Concurrent requests per backend are limited. */
+  /** The name of the backend. The number of concurrent requests per backend is limited. */
   readonly to: string
   readonly relay: HttpsRelay
-  /** Throws CallError if there is no address to connect to. */
+  /** Returns the destination. Throws CallError if there is no address to connect to. */
   readonly destination: () => Destination | Promise<Destination>
-  /** Path including the query. */
+  /** The path, including the query. */
   readonly path: string
   /** Whether to send the user's identity to the backend. */
   readonly sendsUser: boolean
@@ -28,24 +28,28 @@ export interface ProxyTarget {
   readonly mustSwitch?: boolean
   /** The SPDY subprotocol that clients can tunnel through a WebSocket. By default, there are no tunnels. */
   readonly tunneledProtocol?: string | undefined
-  /** Timeout for the start of the response. Defaults to the request's remaining time, at most one minute. */
+  /**
+   * Timeout in milliseconds for the start of the response. Defaults to the request's remaining time, but at most one
+   * minute.
+   */
   readonly timeoutMs?: number
   readonly errors: ProxyErrors
   /**
-   * Rewrites the Location of a redirect; undefined means that the redirect is not relayed. By default, no redirect is.
+   * Rewrites the Location of a redirect. If it returns undefined, the redirect is not relayed. By default, redirects
+   * are not relayed.
    */
   readonly redirect?: (location: string) => string | undefined
   /** Rewrites a link in an HTML page. By default, pages are relayed unchanged. */
   readonly link?: (link: string) => string | undefined
-  /** Creates an error from an unsuccessful response. By default, such responses are relayed unchanged. */
+  /** Creates an error from an unsuccessful response. By default, unsuccessful responses are relayed unchanged. */
   readonly failure?: (status: number, text: string) => ApiError
 }
 
 /** The errors to report if the backend fails. */
 export interface ProxyErrors {
-  /** The backend did not respond. */
+  /** Returns the error if the backend did not respond. */
   readonly noAnswer: (error: CallError) => ApiError
   readonly busy: () => ApiError
-  /** The response cannot be relayed. */
+  /** Returns the error if the response cannot be relayed. */
   readonly unusable: (why: string) => ApiError
 }

@@ -1,8 +1,8 @@
 /**
- * Resolves a Service to an address for calls from this server. Cluster IPs are not routed here, so the server connects
- * directly to an endpoint: the external name of an ExternalName Service, or else the target port on a ready address
- * from the EndpointSlices, or from the Endpoints if no slice has one. If there are several addresses, each call picks
- * one at random.
+ * Resolves a Service to an address for calls from this server. The server cannot reach cluster IPs, so it connects
+ * directly to an endpoint: the external name of an ExternalName Service, or otherwise the target port on a ready
+ * address from the EndpointSlices, or from the Endpoints if no slice contains a ready address. If there are several
+ * addresses, each call uses a random one.
  */
 import { isIP } from 'node:net'
 import type { JsonObject } from '../../api/json/json.ts'
@@ -30,7 +30,7 @@ export interface ServiceAddressParts {
   readonly vendor: Vendor
   readonly lookup: Lookup
   /**
-   * The address on which this server listens, because its own Service resolves to itself. Undefined before it listens.
+   * Returns the address on which this server listens, to which its own Service resolves. Undefined before it listens.
    */
   readonly ownAddress: () => Address | undefined
 }
@@ -43,7 +43,7 @@ interface Port {
 
 export type NoAddressReason = 'ServiceNotFound' | 'ServicePortError' | 'EndpointsNotFound' | 'MissingEndpoints'
 
-/** No address is available; `reason` says why. */
+/** The error if no address is available. `reason` contains the cause. */
 export class NoServiceAddress extends CallError {
   readonly reason: NoAddressReason
 
@@ -53,7 +53,7 @@ export class NoServiceAddress extends CallError {
   }
 }
 
-/** Throws NoServiceAddress if no address is available. */
+/** Returns an address of a Service. Throws NoServiceAddress if none is available. */
 export function serviceAddress(parts: ServiceAddressParts, service: ServiceReference): Address {
   const { vendor, lookup } = parts
   const { namespace, name, port } = service
@@ -98,8 +98,8 @@ function addressesInSlice({ addressType, endpoints = [], ports = [] }: Slice, po
 }
 
 /**
- * Whether the host is not an IP address in any notation that resolvers accept: 127.0.0.1, 127.1, 0x7f.1, 2130706433.
- * Otherwise an FQDN slice could contain addresses that are forbidden in IP slices.
+ * Whether the host is a name and not an IP address in any notation that resolvers accept: 127.0.0.1, 127.1, 0x7f.1,
+ * 2130706433. Without this check, an FQDN slice could contain addresses that are forbidden in IP slices.
  */
 function isName(host: string): boolean {
   const lastLabel = host.replace(/\.$/, '').split('.').at(-1) ?? ''
@@ -121,7 +121,7 @@ function addressesInEndpoints({ subsets = [] }: Endpoints, port: string): Addres
   })
 }
 
-/** Combines the hosts with the port of this name. Endpoints and Service use the same port names. */
+/** Combines the hosts with the port of this name. Endpoints and Services use the same port names. */
 function joined(hosts: readonly string[], ports: readonly Port[], name: string): Address[] {
   const port = ports.find((each) => (each.name ?? '') === name && isTcp(each))?.port
   return port === undefined ? [] : hosts.map((host) => ({ host, port }))

@@ -1,7 +1,7 @@
 /**
- * The address of a webhook: a URL or a path of a Service. The system resolves the host of a URL, which is never
- * interpreted as a Service. The certificate of a Service must be valid for `<name>.<namespace>.svc`, whatever address
- * it is reached at.
+ * The address of a webhook: a URL or a path of a Service. The operating system resolves the host of a URL, which is
+ * never interpreted as a Service. The certificate of a Service must be valid for `<name>.<namespace>.svc`, regardless
+ * of the address that is used.
  */
 
 import type { Destination } from './connections.ts'
@@ -17,25 +17,25 @@ export interface ClientConfig {
     readonly path?: string
     readonly port?: number
   }
-  /** PEM in base64. */
+  /** CA certificates in PEM format, encoded in base64. */
   readonly caBundle?: string
 }
 
 /** The parsed address of a webhook. */
 export interface WebhookAddress {
-  /** The URL to show in errors. */
+  /** The URL for errors. */
   readonly url: string
   readonly hostName: string
   readonly port: number
-  /** Includes the query with the timeout of the call. */
+  /** The path and the query, which contains the timeout of the call. */
   readonly path: string
-  /** Undefined for a URL. */
+  /** The Service. Undefined if the address is a URL. */
   readonly service: ServiceReference | undefined
-  /** PEM; undefined means the system's trust store. */
+  /** CA certificates in PEM format. Undefined means the system's trust store. */
   readonly authority: string | undefined
 }
 
-/** Parses the address of a webhook. The query of its path contains the timeout. */
+/** Parses the address of a webhook. The query of the resulting path contains the timeout. */
 export function webhookAddress({ url, service, caBundle }: ClientConfig, timeoutMs: number): WebhookAddress {
   const authority = caBundle ? Buffer.from(caBundle, 'base64').toString('utf8') : undefined
   const query = `timeout=${timeoutMs / 1000}s`
@@ -57,7 +57,7 @@ export function webhookAddress({ url, service, caBundle }: ClientConfig, timeout
 export class Destinations {
   readonly #parts: ServiceAddressParts
   readonly #credentials: ConfiguredCredentials
-  /** Destinations of URLs, which never change. */
+  /** The destinations of URLs, which never change. */
   readonly #ofUrls = new WeakMap<WebhookAddress, Destination>()
 
   constructor(parts: ServiceAddressParts, credentials: ConfiguredCredentials) {

@@ -1,7 +1,7 @@
 /**
- * Questions about permissions that need more than yes or no. Each is a separate resource with its own permission:
- * `whoamis` returns the identity of the caller, `accessexplanations` explains a decision, `whocans` lists everyone who
- * may perform an action.
+ * Resources that answer questions about permissions with more than yes or no. Each has a separate permission: `whoamis`
+ * returns the identity of the caller, `accessexplanations` explains a decision, and `whocans` lists all users who may
+ * perform an action.
  */
 
 import { accessExplanation } from '../../api/kinds/ops/access-explanation.ts'

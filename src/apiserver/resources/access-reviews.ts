@@ -1,7 +1,7 @@
 /**
- * The access reviews, which report whether a user may perform an action. The authorizer of the server decides, as it
- * would for a request. `subjectaccessreviews` covers any user, `localsubjectaccessreviews` any user in one namespace,
- * and `selfsubjectaccessreviews` the caller.
+ * The access reviews, which report whether a user may perform an action. The server's authorizer decides in the same
+ * way as for a request. `subjectaccessreviews` is for any user, `localsubjectaccessreviews` for any user in one
+ * namespace, and `selfsubjectaccessreviews` for the caller.
  */
 
 import type { Question, SubjectSpec } from '../../api/kinds/authorization/review.ts'
@@ -22,7 +22,10 @@ import type { Endpoint, EndpointRequest } from '../registry/catalogue/endpoint.t
 
 export interface ReviewParts {
   readonly vendor: Vendor
-  /** Called lazily, because authorization needs the catalogue and the catalogue needs the endpoints. */
+  /**
+   * Returns the access functions. Called when needed, because authorization needs the catalogue and the catalogue needs
+   * the endpoints.
+   */
   readonly access: () => Access
 }
 
@@ -57,7 +60,7 @@ function review<T>(kind: KindOf<T>, doc: string, answer: Endpoint<T>['answer']):
   return { ...common, kind, recordsManager: true, doc, answer }
 }
 
-/** Returns the user that a review is about. */
+/** Returns the user to whom a review refers. */
 export function userOf({ user = '', uid = '', groups = [], extra = {} }: SubjectSpec): User {
   return { name: user, uid, groups, extra: new Map(Object.entries(extra)) }
 }
@@ -74,7 +77,7 @@ function hasSelectors({ fieldSelector, labelSelector }: NonNullable<Question['re
   return fieldSelector !== undefined || labelSelector !== undefined
 }
 
-/** Returns the attributes of the action. Exactly one of the two fields is set. */
+/** Returns the attributes of the action in a review. Exactly one of the two fields is set. */
 export function attributesOf(question: Question): ResourceAttributes | PathAttributes {
   const { resourceAttributes: asked, nonResourceAttributes: path } = question
   if (asked === undefined) return { resource: false, verb: path?.verb ?? '', path: path?.path ?? '' }
@@ -92,7 +95,7 @@ function statusOf({ verdict, reason }: Decision, errors: readonly string[]) {
   }
 }
 
-/** Requires the namespace of the request, for which the caller is authorized. */
+/** Throws unless the review names the namespace of the request, because the caller is authorized for that namespace. */
 function assertNamespace({ object, namespace }: EndpointRequest<SubjectAccessReview>): void {
   const asked = object.spec?.resourceAttributes?.namespace ?? ''
   if (asked !== namespace) throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`)

@@ -1,5 +1,5 @@
 /**
- * `admissioncontrols`: the built-in admission controls in execution order, and whether they are enabled on this server.
+ * `admissioncontrols`: the built-in admission plugins in execution order, and whether they are enabled on this server.
  */
 
 import { admissionControl } from '../../api/kinds/ops/admission-control.ts'
@@ -10,7 +10,7 @@ import type { Endpoint } from '../registry/catalogue/endpoint.ts'
 
 export interface AdmissionControlParts {
   readonly vendor: Vendor
-  /** Returns the controls in execution order. Available once the server has created them. */
+  /** Returns the plugins in execution order. Available once the server has created them. */
   readonly controls: () => readonly ControlState[]
 }
 

@@ -1,6 +1,6 @@
 /**
- * The list of all endpoints, which answer requests without storing objects. To add one, write its file and test, and
- * add a line here.
+ * The list of all endpoints, which respond to requests without storing objects. To add an endpoint, write its file and
+ * its test, and add a line here.
  */
 import type { Lookup, StoredType } from '../../api/model/lookup.ts'
 import type { Endpoint } from '../registry/catalogue/endpoint.ts'
@@ -38,7 +38,7 @@ export interface EndpointParts
     WebhookPreviewParts,
     HistoryParts {
   readonly lookup: Lookup
-  /** Connections to nodes and pods. */
+  /** Creates connections to nodes and pods. */
   readonly ways: NodeConnector
   /** Returns a stored kind, for endpoints that write to it. */
   readonly stored: (type: StoredType) => Resource

@@ -1,8 +1,9 @@
 /**
- * Decides which addresses from the status of Nodes and Pods this server may connect to. Rejected by default: addresses
- * of this machine, on every port; link-local addresses and metadata services, where clouds hand out credentials; IPv6
- * addresses that embed an IPv4 address. `--allowed-proxy-cidrs` allows ranges of these, but never the port of this
- * server. An IPv6 address that embeds a rejected IPv4 address stays rejected even within an allowed range.
+ * Decides which addresses from the status of Nodes and Pods this server may connect to. By default, it rejects
+ * addresses of this machine, on every port; link-local addresses and metadata services, where clouds provide
+ * credentials; and IPv6 addresses that embed an IPv4 address. `--allowed-proxy-cidrs` allows ranges of these, but never
+ * the port of this server. An IPv6 address that embeds a rejected IPv4 address is rejected even within an allowed
+ * range.
  */
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
@@ -13,21 +14,24 @@ import type { Address } from '../outbound/service-address.ts'
 
 /** Configuration of the policy. */
 export interface AddressPolicyParts {
-  /** Ranges allowed by a flag. */
+  /** Ranges that a flag allows. */
   readonly allowed: readonly IpRange[]
-  /** Returns the address on which this server listens, or undefined before it listens. */
+  /** Returns the address on which this server listens. Undefined before it listens. */
   readonly ownAddress: () => Address | undefined
-  /** The advertised address of this server; empty if none. */
+  /** The advertised address of this server. Empty if there is none. */
   readonly advertised: string
 }
 
-/** Loopback, unspecified and "this network" addresses: the kernel routes all of them to the machine itself. */
+/**
+ * Loopback addresses, unspecified addresses and addresses of "this network". The kernel routes all of them to the
+ * machine itself.
+ */
 const thisMachine = rangesOf('0.0.0.0/8', '127.0.0.0/8', '::/128', '::1/128')
 
 const refused = [
   ...thisMachine,
   ...rangesOf('169.254.0.0/16', 'fe80::/10'),
-  // Multicast, reserved and broadcast.
+  // Multicast, reserved and broadcast addresses.
   ...rangesOf('224.0.0.0/4', '240.0.0.0/4', 'ff00::/8'),
   // Metadata and host services: Alibaba, Azure, Oracle (with all IETF protocol assignments), Amazon, Google, Scaleway,
   // Akamai. Also the deprecated site-local addresses.
@@ -38,13 +42,13 @@ const refused = [
 
 interface Embedding {
   readonly contains: (number: bigint) => boolean
-  /** Returns the IPv4 addresses that such an address may embed. */
+  /** Returns the IPv4 addresses that such an IPv6 address may embed. */
   readonly embedded: (number: bigint) => readonly bigint[]
 }
 
 const lowBits = (number: bigint) => [number & 0xffffffffn]
 
-/** IPv6 addresses that a machine or router translates to IPv4. */
+/** Kinds of IPv6 addresses that a machine or router translates to IPv4. */
 const embeddings: readonly Embedding[] = [
   // IPv4-compatible (::/96) and IPv4-translated (::ffff:0:0:0/96).
   { contains: (number) => number >> 32n === 0n && number > 1n, embedded: lowBits },
@@ -80,14 +84,14 @@ export class AddressPolicy {
     const family = isIP(address)
     const ip = parseIp(address)
     if (family === 0 || ip === undefined) return false
-    // Rejects IPv4-mapped IPv6 addresses (::ffff:a.b.c.d): the IPv4 notation must be used.
+    // IPv4-mapped IPv6 addresses (::ffff:a.b.c.d) are rejected. Users must write them as IPv4 addresses.
     if (family === 6 && ip.family === 'IPv4') return false
     return this.#isAllowedIp(ip, port)
   }
 
   /**
-   * Returns the IP address of a host. Connecting by this address ensures that the checked address is the one used.
-   * Throws CallError if the address is not allowed or the host does not exist.
+   * Returns the IP address of a host. The caller connects to this address, so that the checked address is the one that
+   * is used. Throws CallError if the address is not allowed or the host does not exist.
    */
   async resolve(host: string, port: number): Promise<string> {
     const addresses = isIP(host) === 0 ? await resolve(host) : [host]

@@ -1,4 +1,4 @@
-/** `auditevents`: the recent requests that this server recorded, newest first. */
+/** `auditevents`: the requests that this server recorded recently, newest first. */
 
 import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
 import { auditEvent } from '../../api/kinds/ops/audit-event.ts'

@@ -2,7 +2,7 @@
 import type { Pod } from '../../api/kinds/core/pod.ts'
 import { badRequest } from '../../api/model/api-error.ts'
 
-/** Returns the node of a pod; empty if the pod is not scheduled. */
+/** Returns the node of a pod. Empty if the pod is not scheduled. */
 export function nodeOf({ spec }: Pod): string {
   return spec?.nodeName ?? ''
 }

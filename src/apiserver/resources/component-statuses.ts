@@ -1,6 +1,6 @@
 /**
  * `componentstatuses`: the health of the components on which this server depends, checked on each request. The store is
- * the only one: other cluster components, such as the scheduler, do not report to the server.
+ * the only such component. Other cluster components, such as the scheduler, do not report to the server.
  */
 import { type ComponentStatus, componentStatus } from '../../api/kinds/core/component-status.ts'
 import { notFound } from '../../api/model/api-error.ts'
@@ -10,11 +10,11 @@ import type { Endpoint } from '../registry/catalogue/endpoint.ts'
 /** A component of the server. */
 export interface Component {
   readonly name: string
-  /** Returns the problem of the component, or undefined if it is healthy. */
+  /** Checks the component. Returns the problem, or undefined if it is healthy. */
   readonly check: () => string | undefined | Promise<string | undefined>
 }
 
-/** The resource as Status objects name it: clients expect the singular. */
+/** The resource in Status objects. Clients expect the singular. */
 const componentsRef = { group: '', plural: 'componentstatus' }
 
 export function componentStatuses(components: readonly Component[]): Endpoint {

@@ -1,7 +1,7 @@
 /**
  * Authorization for the history of objects. The history of an existing object requires `get` on that object. The
  * history of a deleted object requires `get` on the whole type in its namespace, because rules that name the object may
- * now refer to a different one.
+ * now refer to a different object.
  */
 import { forbiddenError, notFound } from '../../api/model/api-error.ts'
 import { shownName, type User } from '../../api/model/user.ts'
@@ -16,13 +16,18 @@ export interface HistorySubject {
   readonly name?: string | undefined
 }
 
-/** What the caller may see: all objects that ever had the name, or only the existing one. */
+/**
+ * The history that the caller may see: that of all objects that ever had the name, or only that of the existing object.
+ */
 export interface HistoryAccess {
   readonly type: Resource
   readonly sees: 'all' | 'present'
 }
 
-/** Throws 404 if the type is not served, and 403 if the caller may not read it. */
+/**
+ * Returns the caller's access to the history. Throws 404 if the type is not served, and 403 if the caller may not read
+ * it.
+ */
 export async function historyAccess(
   parts: VisibleTypesParts,
   { group = '', resource = '', namespace = '', name = '' }: HistorySubject,

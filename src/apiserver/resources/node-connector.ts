@@ -1,7 +1,7 @@
 /**
- * Connections from this server to nodes and pods. A node that runs in this process is reached through the list of local
- * nodes (`cluster/node-port/local-nodes.ts`). Any other node is reached through the addresses in its status, unless
- * they lead back to this machine. Nothing else in a status is trusted.
+ * Connections from this server to nodes and pods. For a node in this process, the server uses the list of local nodes
+ * (`cluster/node-port/local-nodes.ts`). For other nodes, it uses the addresses in their status, unless they lead back
+ * to this machine. It trusts no other field of a status.
  */
 import { isIP } from 'node:net'
 import type { Node } from '../../api/kinds/core/node.ts'
@@ -24,21 +24,21 @@ export interface NodeConnectorParts {
   readonly localNodes: LocalNodes
   /** Returns how this server and the node agents authenticate each other. */
   readonly trust: () => Promise<AgentTrust>
-  /** The same for nodes of this process, independent of flags. */
+  /** Like `trust`, for nodes of this process. Does not depend on flags. */
   readonly localTrust: () => Promise<AgentTrust>
   /** Whether the certificate of an agent must name its node. */
   readonly requiresNodeSubject: boolean
   /** Types of node addresses, in order of preference. */
   readonly addressTypes: readonly string[]
-  /** Timeout for the start of a node's response. */
+  /** Timeout in milliseconds for the start of a node's response. */
   readonly timeoutMs: number
-  /** The policy for allowed addresses. */
+  /** The policy that decides which addresses are allowed. */
   readonly addresses: AddressPolicy
 }
 
 /** How this server and the node agents authenticate each other. */
 export interface AgentTrust {
-  /** The CA certificates that sign the agents' certificates, as PEM. */
+  /** The CA certificates that sign the agents' certificates, in PEM format. */
   readonly authority: string
   /** The client credentials of this server. */
   readonly credentials: Credentials
@@ -50,7 +50,7 @@ const maxIdle = 2
 
 /** The scheme and port of a request to a pod or a node. */
 export interface Target {
-  /** `http`, `https`, or empty for `http`. */
+  /** The scheme: `http`, `https`, or empty for `http`. */
   readonly scheme: string
   readonly port: number
 }
@@ -67,9 +67,7 @@ export class NodeConnector {
     this.timeoutMs = parts.timeoutMs
   }
 
-  /**
-   * Returns the Node as of the latest revision. Throws a 404 that names the given resource type if it does not exist.
-   */
+  /** Returns the Node at the latest revision. If it does not exist, throws a 404 that names the given resource type. */
   async node(name: string, plural: 'nodes' | 'pods' = 'nodes'): Promise<Node> {
     const found = await this.#parts.lookup.getLatest(nodes, { namespace: '', name })
     if (found === undefined) throw notFound({ group: '', plural }, name)
@@ -115,7 +113,7 @@ export class NodeConnector {
     return { ...destination, plain: () => local.connect({ namespace, name }, target.port) }
   }
 
-  /** Returns the first reachable address, in order of preference. */
+  /** Returns the first reachable address, in the order of preference. */
   async #reachable({ status }: Node, port: number): Promise<{ host: string; address: string }> {
     const { addressTypes, addresses } = this.#parts
     const nodeAddresses = status?.addresses ?? []
@@ -139,8 +137,8 @@ export function agentPort({ status }: Node): number {
 }
 
 /**
- * Sends no credentials, because the server at the address is untrusted. Skips certificate verification, because users
- * run these servers themselves.
+ * Returns a destination without credentials, because the server at the address is not trusted. Its certificate is not
+ * verified, because users run these servers themselves.
  */
 function bare(address: string, { scheme, port }: Target): Destination {
   const named = { host: address, port, serverName: address, hostHeader: hostHeader(address, port) }

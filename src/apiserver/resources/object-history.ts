@@ -15,7 +15,7 @@ import type { VisibleTypesParts } from './visible-types.ts'
 const limits = { default: 20, max: 100 }
 
 export interface HistoryParts extends VisibleTypesParts {
-  /** Whether values of Secrets are recorded and shown. */
+  /** Whether the values of Secrets are recorded and shown. */
   readonly showsSecrets: boolean
 }
 
@@ -71,7 +71,7 @@ function shownChange(change: JournaledChange, { lifecycle }: Kind, concealed: re
     revision: formatVersion(revision),
     ...(time === undefined ? { beyond: true } : { time: new Date(time).toISOString() }),
     ...(note && { user: note.user, manager: note.manager, verb: note.verb, subresource: note.subresource }),
-    // The store records only the time of an expiration.
+    // For an expiration, the store records only the time.
     ...(note === undefined && deleted && lifecycle.expires ? { verb: 'expire' } : {}),
     ...(note?.created ? { created: true } : {}),
     ...(object?.metadata.uid === undefined ? {} : { uid: object.metadata.uid }),
@@ -90,8 +90,8 @@ function shown({ path, before, after }: JsonChange) {
 }
 
 /**
- * Returns the changes without confidential values: the paths that the writer recorded, and the changes of all other
- * fields.
+ * Returns the changes without confidential values. They consist of the paths that the writer recorded, and the changes
+ * of all other fields.
  */
 function withoutValues({ note, changes = [] }: JournaledChange, concealed: readonly string[]) {
   const isSecret = ({ path: [first] }: JsonChange) =>
@@ -102,7 +102,7 @@ function withoutValues({ note, changes = [] }: JournaledChange, concealed: reado
   ]
 }
 
-/** Converts a recorded path: a field and, after the first dot, one of its keys. */
+/** Converts a recorded path, which consists of a field and, after the first dot, one of its keys. */
 function concealedPlace(place: string) {
   const dot = place.indexOf('.')
   const steps = [{ member: place.slice(0, dot) }, { member: place.slice(dot + 1) }]
@@ -120,8 +120,7 @@ function withoutQuotes({ path, before, after }: JsonChange): JsonChange {
 }
 
 /**
- * Reports whether a change is within annotations, which may repeat the object's content as kubectl's last-applied
- * annotation does.
+ * Whether a change is within annotations. They may repeat the object's content, like kubectl's last-applied annotation.
  */
 function mayQuote({ path }: JsonChange): boolean {
   return path.some((step) => 'member' in step && step.member === 'annotations')

@@ -50,7 +50,7 @@ export function podEviction(parts: PodEvictionParts): Endpoint<Eviction> {
   }
 }
 
-/** Maximum number of attempts if the pod changes during the decision. */
+/** Maximum number of attempts if the pod changes while it is examined. */
 const maxLooks = 20
 
 async function evict(parts: PodEvictionParts, request: EndpointRequest<Eviction>): Promise<ApiObject> {
@@ -66,19 +66,21 @@ async function evict(parts: PodEvictionParts, request: EndpointRequest<Eviction>
   throw serviceUnavailable(`pods "${name}" changes too often; try again`)
 }
 
-/** Checks that the pod exists before validating the options, so that a missing pod is reported first. */
+/**
+ * Throws if the pod does not exist. Called before the options are validated, so that a missing pod is reported first.
+ */
 async function assertExists({ lookup }: PodEvictionParts, { namespace, name }: EndpointRequest): Promise<void> {
   if ((await lookup.getLatest(pod, { namespace, name })) === undefined)
     throw notFound({ group: '', plural: 'pods' }, name)
 }
 
-/** Returns true if the pod was deleted, or false if it changed in the meantime and must be examined again. */
+/** Tries to evict a pod. Returns false if it changed in the meantime and must be examined again. */
 async function evictOnce(parts: PodEvictionParts, request: EndpointRequest, options: JudgedDeleteOptions) {
   const { namespace, name } = request
   const storedPod = await parts.lookup.getLatest(pod, { namespace, name })
   if (storedPod === undefined) throw notFound({ group: '', plural: 'pods' }, name)
   const { object } = storedPod
-  // Checked before the budget is charged for a deletion that would fail.
+  // The preconditions are checked before the budget is charged, because the deletion might fail.
   assertPreconditions(parts.stored(pod), object, options)
   const leave = await askLeave(parts, request, object)
   const { resourceVersion: version } = object.metadata
@@ -110,8 +112,8 @@ function recordsReason({ context }: Resource): boolean {
 }
 
 /**
- * Adds the condition DisruptionTarget to the pod, for the controller of the pod. Returns the options for the deletion,
- * which then concerns the version with the condition.
+ * Adds the condition DisruptionTarget to the pod, for the controller of the pod. Returns the options for the deletion
+ * of the version with the condition.
  */
 async function recordReason(resource: Resource, request: EndpointRequest, options: JudgedDeleteOptions) {
   const { namespace, name, abandoned } = request
@@ -143,11 +145,11 @@ function withReason(object: Pod, now: string): Pod {
 
 /** The terms on which a pod may be evicted. */
 interface Leave {
-  /** Whether only the examined version of the pod may be deleted, because the budget might apply to a later one. */
+  /** Whether only the examined version of the pod may be deleted, because the budget might apply to a later version. */
   readonly ofThisVersion: boolean
   /** The name of the budget that was not charged. */
   readonly budget?: string
-  /** Whether a budget was charged. */
+  /** Whether the budget was charged. */
   readonly taken?: boolean
 }
 
@@ -186,9 +188,7 @@ function allowsUnhealthy({ spec }: PodDisruptionBudget): boolean {
   return spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow'
 }
 
-/**
- * Reports whether enough other pods are healthy, so that an unhealthy pod can be evicted without charging the budget.
- */
+/** Whether enough other pods are healthy, so that an unhealthy pod can be evicted without charging the budget. */
 function hasEnough({ status = {} }: PodDisruptionBudget): boolean {
   const { currentHealthy = 0, desiredHealthy = 0 } = status
   return desiredHealthy > 0 && currentHealthy >= desiredHealthy
@@ -206,7 +206,7 @@ async function takeFrom({ stored }: PodEvictionParts, request: EndpointRequest, 
   })
 }
 
-/** Maximum number of approved evictions that the controller has not yet observed. */
+/** Maximum number of approved evictions that the controller has not observed yet. */
 const maxWaiting = 2000
 
 function assertLeft({ metadata }: ApiObject, status: PodDisruptionBudgetStatus): void {
@@ -237,7 +237,7 @@ function refused(message: string, retryAfterSeconds?: number): ApiError {
 }
 
 /**
- * Returns the status with one allowed disruption less. Records the pod, so that it does not count as healthy while it
+ * Returns the status with one allowed disruption less. Records the pod, so that it no longer counts as healthy while it
  * terminates.
  */
 function withDisruption(status: PodDisruptionBudgetStatus, name: string, now: string): PodDisruptionBudgetStatus {

@@ -11,7 +11,7 @@ import type { Endpoint } from '../registry/catalogue/endpoint.ts'
 import { chooseContainer, nodeOf } from './choose-container.ts'
 import { agentErrors, type NodeConnector } from './node-connector.ts'
 
-/** The resource as Status objects name it. */
+/** The resource in Status objects. */
 const podsRef = { group: '', plural: 'pods' }
 
 export function podLog(lookup: Lookup, ways: NodeConnector): Endpoint {
@@ -32,7 +32,7 @@ export function podLog(lookup: Lookup, ways: NodeConnector): Endpoint {
       const nodeName = nodeOf(storedPod.object)
       if (nodeName === '') return undefined
       const node = await ways.node(nodeName, 'pods')
-      // Requested explicitly by the caller: users who may read the log may skip verification of the node's
+      // The caller requests this explicitly. Users who may read the log may skip verification of the node's
       // certificate.
       const isUnverified = ['true', '1'].includes(query.get('insecureSkipTLSVerifyBackend') ?? '')
       return new ForwardRequest({
@@ -49,7 +49,7 @@ export function podLog(lookup: Lookup, ways: NodeConnector): Endpoint {
   }
 }
 
-/** Minimum values of numeric query parameters. */
+/** The minimum values of numeric query parameters. */
 const least: { readonly [option: string]: number } = { tailLines: 0, limitBytes: 1, sinceSeconds: 1 }
 const passed = ['follow', 'previous', 'timestamps', 'sinceSeconds', 'sinceTime', 'tailLines', 'limitBytes']
 
@@ -62,7 +62,7 @@ function agentQuery(query: URLSearchParams): string {
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
 }
 
-/** Converts an error response of the agent. */
+/** Converts an error response of the agent to an API error. */
 function refusalOf(name: string, status: number, text: string): ApiError {
   if (status === 400) return badRequest(text)
   if (status === 500) return internalError(text)

@@ -3,7 +3,7 @@ import { badRequest } from '../../api/model/api-error.ts'
 
 const schemes = ['', 'http', 'https']
 
-/** Returns the name of the object; `what` is its kind in error messages. */
+/** Returns the name of the object. `what` is its kind in error messages. */
 export function proxiedName(text: string, what: string): string {
   const parts = text.split(':')
   const [scheme = '', name = ''] = parts.length === 3 ? parts : ['', parts[0]]
@@ -11,13 +11,13 @@ export function proxiedName(text: string, what: string): string {
   throw badRequest(`invalid ${what} request ${JSON.stringify(text.slice(0, 100))}: use [scheme:]name[:port]`)
 }
 
-/** Returns `http`, `https`, or an empty string if no scheme is given. */
+/** Returns `http` or `https`. Empty if there is no scheme. */
 export function proxiedScheme(text: string): string {
   const parts = text.split(':')
   return parts.length === 3 ? parts[0]! : ''
 }
 
-/** Returns the number or name of the port, or an empty string if none is given. */
+/** Returns the number or name of the port. Empty if there is none. */
 export function proxiedPort(text: string): string {
   return text.split(':').length === 1 ? '' : (text.split(':').at(-1) ?? '')
 }

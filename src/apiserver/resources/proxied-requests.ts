@@ -11,7 +11,9 @@ interface ProxiedTo {
   readonly ways: NodeConnector
   readonly destination: () => Destination | Promise<Destination>
   readonly errors: ProxyErrors
-  /** The proxied object. Concurrent requests are counted per object, regardless of the spelling of the path. */
+  /**
+   * Identifies the proxied object. Concurrent requests are counted per object, regardless of the spelling of the path.
+   */
   readonly to: string
 }
 
@@ -34,14 +36,14 @@ export function passThroughProxy(
   })
 }
 
-/** Returns the rewritten redirect to another path of the same server, or undefined for other redirects. */
+/** Returns the rewritten Location of a redirect to another path of the same server. Undefined for other redirects. */
 function redirectBelow(base: string, location: string): string | undefined {
   if (!isPathOfServer(location) || /[^\x21-\x7e]/.test(location)) return undefined
   const { pathname, search } = new URL(location, 'http://server')
   return `${base}${pathname}${search}`
 }
 
-/** Rewrites a link to a path of the same server, unless it is already below the base. */
+/** Rewrites a link to a path of the same server, unless the path is already below the base. */
 function linkBelow(base: string, link: string): string | undefined {
   if (!isPathOfServer(link) || link === base || link.startsWith(`${base}/`)) return undefined
   // Escapes characters that could terminate an HTML attribute.

@@ -1,6 +1,7 @@
 /**
  * `selfsubjectrulesreviews`: the actions that the caller may perform in a namespace, for programs that show or hide
- * actions. Reports the rules that the authorization modes can list, and whether the list may be incomplete.
+ * actions. It lists the rules of those authorization modes that can list rules, and reports whether the list may be
+ * incomplete.
  *
  * A user may have thousands of roles with many rules each. The rules of a role are therefore encoded as JSON once,
  * yielding to other requests, and a response only joins the encoded texts.
@@ -44,7 +45,7 @@ export function rulesReview({ access }: ReviewParts): Endpoint<SelfSubjectRulesR
   }
 }
 
-/** The rules of one role as JSON: the elements of the two lists in a response. */
+/** The rules of one role as JSON. They are the elements of the two lists in a response. */
 interface Written {
   readonly resources: string
   readonly paths: string

@@ -1,5 +1,5 @@
 /**
- * `selfsubjectreviews`: returns the identity of the caller, after impersonation. The answer contains nothing that the
+ * `selfsubjectreviews`: returns the identity of the caller, after impersonation. The response contains nothing that the
  * caller sent.
  */
 

@@ -1,6 +1,7 @@
 /**
  * `serviceaccounts/token`: issues a token for the account, with the requested audiences and lifetime, optionally bound
- * to a Pod, Secret or Node. The token is not stored: it stays valid as long as the objects that it depends on exist.
+ * to a Pod, Secret or Node. The server does not store the token. It remains valid as long as the objects that it
+ * depends on exist.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -33,10 +34,10 @@ export interface ServiceAccountTokenParts {
   readonly tokens: TokenPolicy
 }
 
-/** How tokens are issued. */
+/** The settings for issuing tokens. */
 export interface TokenPolicy {
   readonly issuer: TokenIssuer
-  /** Maximum lifetime of a token in seconds; undefined means no limit. */
+  /** Maximum lifetime of a token in seconds. Undefined means no limit. */
   readonly maxLifetimeSeconds: number | undefined
   /** Whether tokens of pods are extended for clients that do not refresh them yet. */
   readonly extendExpiration: boolean
@@ -78,7 +79,10 @@ async function answer(parts: ServiceAccountTokenParts, request: EndpointRequest<
   return { ...sent, metadata: metadataOf(request, parts, uid), spec, status }
 }
 
-/** Returns the metadata as sent. Since 1.24, it also has the name of the account and the time, since 1.34 the UID. */
+/**
+ * Returns the metadata that the client sent. Since 1.24, also contains the name of the account and the time, and since
+ * 1.34 the UID.
+ */
 function metadataOf(
   { object: { metadata }, namespace, name }: EndpointRequest<TokenRequest>,
   { emulation, clock }: ServiceAccountTokenParts,
@@ -89,7 +93,7 @@ function metadataOf(
   return { name, namespace, ...ofAccount, creationTimestamp: timestamp(clock.now()), ...metadata }
 }
 
-/** Since 1.24, the name in the body must be that of the account. */
+/** Throws if the body has a name that is not the name of the account. Applies since 1.24. */
 function assertName({ emulation }: ServiceAccountTokenParts, { object, name }: EndpointRequest<TokenRequest>): void {
   const { name: sent = '' } = object.metadata
   if (!isAtLeast(emulation.version, '1.24') || sent === '' || sent === name) return
@@ -134,7 +138,7 @@ type Bindable =
   | { readonly kind: 'secret'; readonly type: StoredType<Secret> }
   | { readonly kind: 'node'; readonly type: StoredType<Node> }
 
-/** The kinds that tokens can be bound to. */
+/** Returns the kinds to which tokens can be bound. */
 function bindableKinds({ gates }: Emulation): ReadonlyMap<string, Bindable> {
   const always: [string, Bindable][] = [
     ['Pod', { kind: 'pod', type: pods }],
@@ -175,7 +179,7 @@ async function boundObject(
   return { kind: of.kind, name, uid, node: node ? await nodeOf(lookup, storedObject.object as Pod) : undefined }
 }
 
-/** Returns the node of a pod. Without a Node object, only its name is known. */
+/** Returns the node of a pod. If there is no Node object, only its name is known. */
 async function nodeOf(lookup: Lookup, { spec }: Pod): Promise<Holder | undefined> {
   const { nodeName: name = '' } = spec ?? {}
   if (name === '') return undefined
@@ -187,7 +191,7 @@ function otherUid(uid: string): string {
   return `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`
 }
 
-/** One year, for programs that read their token only once. */
+/** Extended lifetime in seconds: one year, for programs that read their token only once. */
 const extendedSeconds = 365 * 24 * 3600
 
 function isExtended(

@@ -27,7 +27,7 @@ export function serviceConnections(lookup: Lookup, ways: NodeConnector): Endpoin
         const place = { namespace, name: proxiedName(asked, 'service') }
         const port = await portName(lookup, place, proxiedPort(asked))
         const storedEndpoints = await lookup.getLatest(endpoints, place)
-        // Kubernetes reports the requested Service as missing, not its Endpoints.
+        // As in Kubernetes, the error reports the Service as missing and not its Endpoints.
         if (storedEndpoints === undefined) throw notFound({ group: '', plural: 'services' }, place.name)
         const { subsets = [] } = storedEndpoints.object
         const all = subsets.flatMap((subset) => podsBehind(lookup, { namespace, port }, subset))
@@ -47,7 +47,10 @@ interface Place {
   readonly name: string
 }
 
-/** Returns the name of a port, because Endpoints identify ports by name. A number is looked up in the Service. */
+/**
+ * Returns the name of a port, because Endpoints identify ports by name. If the request has a number, it is looked up in
+ * the Service.
+ */
 async function portName(lookup: Lookup, place: Place, port: string): Promise<string> {
   if (!/^[0-9]+$/.test(port)) return port
   const storedEndpoints = await lookup.getLatest(service, place)
@@ -67,11 +70,14 @@ interface PodBehind {
 
 interface WantedPort {
   readonly namespace: string
-  /** Name of the port; empty if the Service has one unnamed port. */
+  /** Name of the port. Empty if the Service has a single unnamed port. */
   readonly port: string
 }
 
-/** Ignores addresses that do not belong to a pod of the namespace, because anything could listen there. */
+/**
+ * Returns the pods behind a port. Ignores addresses that do not belong to a pod of the namespace, because any program
+ * could listen there.
+ */
 function podsBehind(lookup: Lookup, wantedPort: WantedPort, { addresses = [], ports = [] }: Subset): PodBehind[] {
   const port = ports.find(({ name = '' }) => name === wantedPort.port)?.port
   if (port === undefined) return []

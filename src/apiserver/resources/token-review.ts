@@ -11,9 +11,9 @@ import { type AuthenticationOutcome, type Authenticator, noHeaders } from '../au
 import type { Endpoint } from '../registry/catalogue/endpoint.ts'
 
 export interface TokenReviewParts {
-  /** Returns the token authenticators, without the anonymous user. Available once the catalogue exists. */
+  /** Returns the authenticator for tokens, without the anonymous user. Available once the catalogue exists. */
   readonly authenticateToken: () => Authenticator
-  /** Default audiences: those of this server. */
+  /** The default audiences, which are those of this server. */
   readonly audiences: readonly string[]
 }
 

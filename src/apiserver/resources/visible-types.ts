@@ -1,4 +1,7 @@
-/** For endpoints that report on objects of many types: all stored types, and which of them the caller may list. */
+/**
+ * Determines all stored types, and which of them the caller may list. For endpoints that report on objects of many
+ * types.
+ */
 
 import type { User } from '../../api/model/user.ts'
 import type { Access } from '../authz/access.ts'
@@ -16,7 +19,7 @@ export function storedTypes({ served }: VisibleTypesParts): Resource[] {
   return [...new Map(stored.map((resource) => [`${resource.kind.group}/${resource.plural}`, resource])).values()]
 }
 
-/** Determines what one caller may list. Decisions are cached per type and namespace. */
+/** Determines which types a caller may list. Decisions are cached per type and namespace. */
 export class VisibleTypes {
   readonly #parts: VisibleTypesParts
   readonly #user: User

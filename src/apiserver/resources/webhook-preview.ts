@@ -1,7 +1,7 @@
 /**
  * `webhookpreviews`: lists the existing objects that a webhook configuration would match by its rules and selectors,
- * for any operation. Counts only objects that the caller may list. The answer comes entirely from the caches of this
- * server.
+ * for any operation. Counts only objects that the caller may list. The response is computed from the caches of this
+ * server only.
  */
 
 import { namespace as namespaceKind } from '../../api/kinds/core/namespace.ts'
@@ -103,13 +103,13 @@ class Preview {
   }
 }
 
-/** Returns each stored kind once, except webhook configurations, for which no webhooks are called. */
+/** Returns each stored kind once, except for webhook configurations, for which no webhooks are called. */
 function reviewedTypes(parts: WebhookPreviewParts): Resource[] {
   const group = groupName(parts.vendor, 'admissionregistration')
   return storedTypes(parts).filter((resource) => resource.group !== group)
 }
 
-/** Reports whether a rule matches the type in any version, without subresources. */
+/** Whether a rule matches the type in any version, without subresources. */
 function ruledBy(webhook: Webhook, resource: Resource): boolean {
   const namespaced = resource.kind.scope === 'Namespaced'
   return resource.versions.some((version) =>

@@ -1,8 +1,9 @@
 /**
  * Counts open connections, in total and per user. All workers count in shared memory, so the limits apply to the whole
- * server. Each worker has its own region and clears it at startup, so a crashed worker leaves no stale counts. Users
- * are hashed with a random seed to one of 16,384 counters. Two users may share a counter, but no user can choose which.
- * Several workers also count unauthenticated connections, in total and, hashed in the same way, per network.
+ * server. Each worker has its own region and clears it at startup, so a crashed worker leaves no stale counts. A hash
+ * with a random seed assigns each user to one of 16,384 counters. Two users may share a counter, but no user can choose
+ * which. If there are several workers, they also count unauthenticated connections, in total and, hashed in the same
+ * way, per network.
  *
  * The last few connections are reserved for `system:masters`, so that administrators can always reach a busy server.
  */
@@ -15,16 +16,16 @@ export interface ConnectionMaxima {
   readonly perUser: number
 }
 
-/** The shared memory in which this worker counts. */
+/** The shared memory in which this worker counts, and its position there. */
 export interface CountingPlace {
   readonly memory: SharedArrayBuffer
-  /** Index of the worker, starting at 0. */
+  /** The index of the worker, starting at 0. */
   readonly index: number
   /** Returns the current number of workers. Defaults to the number for which the memory was allocated. */
   readonly workers?: () => number
 }
 
-/** The result for a connection: the counter of its user, or the reason for the refusal. */
+/** The result for a connection: the counter of its user, or the reason for rejecting it. */
 export type Admission = { readonly counter: number } | { readonly refusal: string }
 
 const seedBytes = 32
@@ -37,7 +38,7 @@ const regionLength = firstNetworkCounter + hashedCounters
 const reservedPart = 0.05
 const maxReserved = 64
 
-/** Allocates counters for this many workers. */
+/** Allocates the counters for this many workers. */
 export function countingMemory(workers: number): SharedArrayBuffer {
   const memory = new SharedArrayBuffer(seedBytes + 4 * workers * regionLength)
   new Uint8Array(memory, 0, seedBytes).set(randomBytes(seedBytes))
@@ -59,7 +60,7 @@ export class ConnectionCounts {
   readonly #seed: string
   readonly #counts: Int32Array
   readonly #own: number
-  /** Number of connections that are available to all users. */
+  /** Number of connections that all users can use. */
   readonly #open: number
 
   constructor(maxima: ConnectionMaxima, place: CountingPlace = { memory: countingMemory(1), index: 0 }) {
@@ -87,7 +88,7 @@ export class ConnectionCounts {
     this.#add(totalCounter, 1)
   }
 
-  /** Uncounts a connection that `open` has counted. */
+  /** Removes a connection that `open` has counted. */
   close(): void {
     this.#add(totalCounter, -1)
   }
@@ -102,28 +103,31 @@ export class ConnectionCounts {
     return { refusal }
   }
 
-  /** Uncounts a connection that `admit` has counted. */
+  /** Removes a connection that `admit` has counted. */
   release(counter: number): void {
     this.#add(counter, -1)
   }
 
-  /** The counter for the unauthenticated connections of a network. */
+  /** Returns the counter for the unauthenticated connections of a network. */
   networkCounter(network: string): number {
     return this.#hashed(firstNetworkCounter, network)
   }
 
-  /** Counts or uncounts an unauthenticated connection. */
+  /** Adds or removes an unauthenticated connection. */
   addStranger(networkCounter: number, change: 1 | -1): void {
     this.#add(strangersCounter, change)
     this.#add(networkCounter, change)
   }
 
-  /** Number of unauthenticated connections of a network in all workers. */
+  /** Returns the number of unauthenticated connections of a network in all workers. */
   strangersOf(networkCounter: number): number {
     return this.#sum(networkCounter)
   }
 
-  /** Indexes of the other workers that have unauthenticated connections, those with the most first. */
+  /**
+   * Returns the indexes of the other workers that have unauthenticated connections, starting with those that have the
+   * most.
+   */
   otherWorkersWithStrangers(): readonly number[] {
     return Array.from({ length: this.#regions }, (_, index) => index)
       .filter((index) => index * regionLength !== this.#own && this.#strangersIn(index) > 0)

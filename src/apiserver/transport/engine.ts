@@ -1,7 +1,7 @@
 /**
  * The HTTP engines, which read requests and write responses on accepted connections. `orch` is our own implementation
- * (`http1/`, `http2/`). `node` uses Node's HTTP modules (`node/`), as a fallback in case ours has a flaw. Both provide
- * a `ServerTransport`. Everything else is shared: TLS, connection limits and shutdown.
+ * (`http1/`, `http2/`). `node` uses Node's HTTP modules (`node/`) and is a fallback in case our implementation has a
+ * flaw. Both provide a `ServerTransport`. They share all other code: TLS, connection limits and shutdown.
  */
 import type { Socket } from 'node:net'
 import type { Times } from './connection-limits.ts'
@@ -14,7 +14,7 @@ export type HttpEngineName = (typeof httpEngineNames)[number]
 /** The callbacks of an HTTP/1.1 connection. */
 export interface ConnectionOwner {
   readonly onRequest: (transport: ServerTransport) => void
-  /** Whether a request for this target may be answered by switching protocols. */
+  /** Returns whether the response to a request with this target may switch protocols. */
   readonly maySwitch: (target: string) => boolean
 }
 
@@ -24,13 +24,13 @@ export interface Http1Link {
   /** Number of requests received. */
   readonly requests: number
   /**
-   * Makes the response to the current request, or else to the next one, the last. Calls `onIdle` if there is no current
-   * request.
+   * Makes the response to the current request the last one. Without a current request, calls `onIdle`, and the response
+   * to the next request is the last one.
    */
   endSoon(onIdle: () => void): void
-  /** Closes our side and gives the client time to close its side. */
+  /** Closes our side of the connection and gives the client time to close its side. */
   end(): void
-  /** Disconnects a client that is too slow, does not read its response, or is idle for too long. */
+  /** Disconnects a client that is too slow, does not read its response, or has been idle for too long. */
   check(now: number, times: Times): void
 }
 
@@ -42,13 +42,13 @@ export interface Http2Owner {
 
 /** An HTTP/2 connection. */
 export interface Http2Link {
-  /** Accepts no further requests. Running requests are completed. */
+  /** Accepts no new requests. Running requests are completed. */
   close(): void
-  /** Disconnects a client that is too slow, does not read its responses, or is idle for too long. */
+  /** Disconnects a client that is too slow, does not read its responses, or has been idle for too long. */
   check(now: number): void
 }
 
-/** Starts reading from connections. */
+/** Serves requests on connections. */
 export interface HttpEngine {
   openHttp1(socket: Socket, peer: Peer, owner: ConnectionOwner): Http1Link
   openHttp2(socket: Socket, peer: Peer, owner: Http2Owner): Http2Link

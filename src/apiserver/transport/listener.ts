@@ -1,8 +1,8 @@
 /**
  * A TLS port for HTTP/2 and HTTP/1.1, selected by ALPN, with optional client certificates. Owns all connections until
- * `close`, which lets running requests finish within the grace period. Unauthenticated clients can never take all
- * connections (`unauthenticated-connections.ts`), nor can a single user (`connection-counts.ts`). If no connection is
- * left, the listener logs that and continues.
+ * `close`, which lets running requests finish within the grace period. Neither unauthenticated clients
+ * (`unauthenticated-connections.ts`) nor a single user (`connection-counts.ts`) can use all connections. If no
+ * connection is available, the listener logs that and continues.
  */
 import { constants, type X509Certificate } from 'node:crypto'
 import type { Socket } from 'node:net'
@@ -29,31 +29,33 @@ export interface ListenerOptions {
    */
   readonly reusePort?: boolean
   readonly tls: SecureContextOptions
-  /** The HTTP implementation. Defaults to our own. */
+  /** The HTTP implementation. Defaults to `orch`, our own. */
   readonly httpEngine?: HttpEngineName
   /** Probability, from 0 to 1, that an HTTP/2 request is the last on its connection. Defaults to 0. */
   readonly goawayChance?: number
-  /** Minimum TLS version and ciphers, also for renewed certificates. Defaults to TLS 1.2 and Node's ciphers. */
+  /**
+   * Minimum TLS version and ciphers, which also apply to renewed certificates. Defaults to TLS 1.2 and Node's ciphers.
+   */
   readonly security?: Security
   readonly onRequest: (transport: ServerTransport) => void
-  /** Whether a request for this target may be answered by switching protocols. By default, none may. */
+  /** Returns whether the response to a request with this target may switch protocols. By default, no response may. */
   readonly maySwitch?: (target: string) => boolean
   readonly onError: (error: unknown) => void
   readonly times?: Times
   /** Counts and limits the connections of all workers. */
   readonly connections?: ConnectionCounts
-  /** Evictions between workers. Omitted with a single worker. */
+  /** The channel for evictions between workers. Omitted if there is a single worker. */
   readonly evictions?: EvictionChannel | undefined
 }
 
 /** TLS versions and ciphers. */
 export type Security = Pick<SecureContextOptions, 'minVersion' | 'ciphers'>
 
-/** Number of additional connections that are accepted while others are being closed for them. */
+/** Number of additional connections that are accepted while others are being closed in their favor. */
 const meetingPlaces = 16
 
 const defaultMaxima = { total: maxConnectionsFor(1024), perUser: 2000 }
-/** Minimum interval between log messages about the connection limit. */
+/** Minimum interval in milliseconds between log messages about the connection limit. */
 const tellEveryMs = 10_000
 
 /** Accepts TLS connections. */
@@ -70,7 +72,7 @@ export class Listener {
   readonly #peers = new Map<TLSSocket, Peer>()
   /** Number of connections accepted so far. */
   #acceptedCount = 0
-  /** Resolves when no connection is left. Undefined while the server listens. */
+  /** Resolves when no connection is open any more. Undefined while the server listens. */
   #closed: Promise<void> | undefined
   #toldFull = Number.NEGATIVE_INFINITY
 
@@ -89,19 +91,20 @@ export class Listener {
     this.#http2 = new Http2Server(engine, times, withGoaway(onRequest, options.goawayChance ?? 0))
     this.#tls = createServer({
       ...contextOf(tls, security),
-      // Without this, the last chunk of a response waits for the client's acknowledgement of the previous one: 40 ms on
-      // HTTP/1.1.
+      // Without this option, the last chunk of a response waits until the client has acknowledged the previous one: 40
+      // ms on HTTP/1.1.
       noDelay: true,
       ALPNProtocols: ['h2', 'http/1.1'],
       requestCert: true,
       rejectUnauthorized: false,
       handshakeTimeout: times.handshake,
-      // Keep-alive probes detect clients that vanished without closing the connection, even if there is nothing to
+      // Keep-alive probes detect clients that disappeared without closing the connection, even if there is nothing to
       // send.
       keepAlive: true,
       keepAliveInitialDelay: times.headers,
     })
-    // A few more than allowed, so that `#meet` can close an unauthenticated connection in favor of a new one.
+    // The limit is slightly higher than allowed, so that `#meet` can close an unauthenticated connection in favor of a
+    // new one.
     this.#tls.maxConnections = maxima.total + meetingPlaces
     this.#tls.on('drop', () => this.#tellFull(`${maxima.total} connections are open`))
     this.#tls.on('connection', (socket) => this.#meet(socket))
@@ -128,14 +131,14 @@ export class Listener {
     return typeof address === 'object' && address !== null ? address.port : 0
   }
 
-  /** Ends each connection with this probability once its running requests are complete, so that its client reconnects. */
+  /** Ends each connection with this probability once its running requests are complete. The client then reconnects. */
   moveClients(chance: number): void {
     for (const { end } of this.#peers.values()) if (Math.random() < chance) end()
   }
 
   /**
    * Stops listening and ends every connection once its running requests are complete. Resolves when no connection is
-   * left. Other workers accept new connections.
+   * open any more. Other workers accept new connections.
    */
   async leave(): Promise<void> {
     await this.#takeWaiting()
@@ -156,9 +159,9 @@ export class Listener {
   }
 
   /**
-   * Stops listening, lets running requests finish, and closes the remaining connections after `graceMs`. Clients are
-   * told that their connections end only after `othersStopped`, the other listeners on the same port, so that no worker
-   * accepts their new connections.
+   * Stops listening, lets running requests finish, and closes the remaining connections after `graceMs`. The server
+   * announces the end of connections to clients only after `othersStopped` has resolved, which means that the other
+   * listeners on the same port have stopped. No worker then accepts their new connections.
    */
   async close(graceMs: number, othersStopped?: () => Promise<void>): Promise<void> {
     await this.#takeWaiting()
@@ -174,13 +177,13 @@ export class Listener {
     this.#evictions?.close()
   }
 
-  /** Stops listening. Resolves when no connection is left. */
+  /** Stops listening. Resolves when no connection is open any more. */
   #closeServer(): Promise<void> {
     this.#closed ??= new Promise<void>((resolve) => this.#tls.close(() => resolve()))
     return this.#closed
   }
 
-  /** Closing the listening socket would reset connections that are established but not yet accepted. */
+  /** Accepts established connections before the listening socket is closed, because closing it would reset them. */
   async #takeWaiting(): Promise<void> {
     const end = performance.now() + lingerTime
     for (let acceptedCount = -1; acceptedCount !== this.#acceptedCount && performance.now() < end; ) {
@@ -207,8 +210,8 @@ export class Listener {
   }
 
   /**
-   * Evicts an unauthenticated connection, so that such connections cannot occupy the reserve for system:masters.
-   * Returns false if none may be evicted.
+   * Closes an unauthenticated connection for a new one, so that such connections cannot use the connections reserved
+   * for system:masters. Returns false if no connection may be closed.
    */
   #makeRoom(socket: Socket): boolean {
     if (this.#strangers.evictFor(socket.remoteAddress ?? '')) return true
@@ -217,7 +220,7 @@ export class Listener {
     return false
   }
 
-  /** Closes the connection after a failed or slow handshake. A client that speaks plain HTTP gets an explanation. */
+  /** Closes the connection after a failed or slow handshake. A client that uses plain HTTP receives an explanation. */
   #onNoHandshake({ code }: NodeJS.ErrnoException, socket: TLSSocket): void {
     const below = code === 'ERR_SSL_HTTP_REQUEST' ? this.#strangers.find(socket) : undefined
     if (below === undefined) socket.destroy()
@@ -244,11 +247,11 @@ export class Listener {
 
   #accept(socket: TLSSocket): void {
     this.#own(socket)
-    // A broken connection is not a server error. Running requests notice that the client is gone.
+    // A broken connection is not a server error. Running requests notice that the client has disconnected.
     socket.on('error', () => socket.destroy())
     this.#strangers.becomes(socket)
     const server = socket.alpnProtocol === 'h2' ? this.#http2 : this.#http1
-    // Connections of the same client share its time.
+    // The connections of a client share its time budget.
     let client = `network ${networkOf(socket.remoteAddress ?? '')}`
     const peer = this.#peer(socket, { end: () => server.end(socket), onUser: ({ name }) => (client = `user ${name}`) })
     this.#peers.set(socket, peer)
@@ -283,8 +286,8 @@ export class Listener {
 }
 
 /**
- * The client then reconnects and may reach another server or worker. Otherwise it would stay with the first one
- * forever.
+ * Returns a request handler that ends some connections after a request. The client then reconnects and may reach
+ * another server or worker. Otherwise it would use the first one permanently.
  */
 function withGoaway(onRequest: ListenerOptions['onRequest'], chance: number): ListenerOptions['onRequest'] {
   if (chance === 0) return onRequest
@@ -295,8 +298,8 @@ function withGoaway(onRequest: ListenerOptions['onRequest'], chance: number): Li
 }
 
 /**
- * Disables session resumption. A resumed session contains only the first client certificate and its original
- * verification result. Each connection must present all certificates, which are verified again.
+ * Returns the TLS options without session resumption. A resumed session contains only the first client certificate and
+ * its original verification result. Each connection must present all certificates, which are then verified again.
  */
 function contextOf(tls: SecureContextOptions, security: Security): SecureContextOptions {
   return { ...tls, minVersion: 'TLSv1.2', ...security, secureOptions: constants.SSL_OP_NO_TICKET }
@@ -306,7 +309,7 @@ function certificateOf(socket: TLSSocket): ShownCertificate | undefined {
   const x509 = socket.getPeerX509Certificate()
   if (x509 === undefined) return undefined
   const intermediates: X509Certificate[] = []
-  // Node calls the next certificate in the list the issuer, even if it is not.
+  // Node returns the next certificate in the list as the issuer, even if it is not the issuer.
   for (let next = x509.issuerCertificate; next !== undefined; next = next.issuerCertificate) intermediates.push(next)
   return { x509, intermediates, trusted: socket.authorized }
 }

@@ -1,26 +1,27 @@
 /**
- * The interface between a connection and the request pipeline: a request, and methods to respond. Implemented for
- * HTTP/1.1, HTTP/2 and in-process requests.
+ * The interface between a connection and the request pipeline: a request, and methods to respond to it. Implemented for
+ * HTTP/1.1, HTTP/2 and requests within the process.
  */
 import type { Duplex, Readable } from 'node:stream'
 import type { User } from '../../api/model/user.ts'
 import type { ShownCertificate } from '../authn/authenticator.ts'
 
-/** Alternating lower-case names and values, the format that Node processes fastest. */
+/** Alternating lower-case names and values of headers. This is the format that Node processes fastest. */
 export type ResponseHeaders = string[]
 
-/** The other end of the connection. */
+/** The client at the other end of a connection. */
 export interface Peer {
   readonly address: string
   readonly certificate: ShownCertificate | undefined
   /**
-   * Call this when a request is authenticated, because unauthenticated connections are limited. The connection counts
-   * for the first user. Returns the reason for a rejection if there are too many connections.
+   * Records that a request on the connection was authenticated. Must be called for every such request, because
+   * unauthenticated connections are limited. The connection counts for the first user. Returns the reason for a
+   * rejection if there are too many connections.
    */
   proved(user: User): string | undefined
   /** Whether a user has been authenticated on the connection. */
   readonly isProved: boolean
-  /** Closes the connection after the running requests, so that the client reconnects. */
+  /** Closes the connection after the running requests. The client then reconnects. */
   end(): void
 }
 
@@ -28,14 +29,14 @@ export interface Peer {
 export interface UpgradeRequest {
   /** The offered protocols, as in the `Upgrade` header. */
   readonly protocols: string
-  /** Answers with 101 and these headers, and returns the connection. */
+  /** Responds with 101 and these headers, and returns the connection. */
   switch(headers: ResponseHeaders): Duplex
 }
 
 /** The transport's side of an exchange. */
 export interface ServerTransport {
   readonly method: string
-  /** Path and query as sent. */
+  /** The path and query as sent. */
   readonly target: string
   readonly rawHeaders: readonly string[]
   readonly peer: Peer
@@ -43,15 +44,20 @@ export interface ServerTransport {
   readonly disconnected: boolean
   /** Aborts when the client disconnects. Created on first use. */
   readonly signal: AbortSignal
-  /** Set if the client asks to switch protocols and this is allowed. Any response except 101 closes the connection. */
+  /**
+   * The upgrade that the client requests. Undefined if it requests none or the upgrade is not allowed. Any response
+   * except 101 closes the connection.
+   */
   readonly upgrade?: UpgradeRequest | undefined
   /** Whether the request has a body, which may be empty. */
   readonly hasBody: boolean
   /** The request body. A handler that stops reading can still respond. */
   readonly body: Readable
-  /** The whole body, if it has arrived and is not read as a stream. */
+  /** The whole body. Undefined if it has not arrived yet or is read as a stream. */
   readonly bodyAtHand: Buffer | undefined
-  /** After the end of the stream: whether the client sent the whole body. A truncated stream may also end. */
+  /**
+   * Whether the client sent the whole body. Valid after the end of the stream, because a truncated stream may also end.
+   */
   readonly bodyWhole: boolean
   /** Sends the whole response. `unread` means that the request has an unread body. */
   send(status: number, headers: ResponseHeaders, body: Buffer, unread: boolean): void
@@ -59,9 +65,15 @@ export interface ServerTransport {
   responseRead(): Promise<void>
   /** Starts a streamed response. */
   open(status: number, headers: ResponseHeaders): void
-  /** Returns undefined if there is room for more, or else a promise that resolves when there is. */
+  /**
+   * Writes a chunk. Returns undefined if there is room for more data, and otherwise a promise that resolves when there
+   * is.
+   */
   write(chunk: Buffer): Promise<void> | undefined
-  /** Resolves when the chunk has been flushed and its memory can be reused, or the client has disconnected. */
+  /**
+   * Writes a chunk. Resolves when it has been flushed and its memory can be reused, or when the client has
+   * disconnected.
+   */
   pass(chunk: Buffer): Promise<void>
   end(): void
   /** Aborts the response, so that the client notices that it is incomplete. Unread data is dropped. */

@@ -1,14 +1,14 @@
 /**
- * Unauthenticated connections ("strangers"). Their number is limited, in total and per address, so that there is always
- * room for others. The limits no longer apply once a client is authenticated.
+ * Unauthenticated connections, which the code calls strangers. Their number is limited, in total and per address, so
+ * that there is always room for others. The limits no longer apply once a client is authenticated.
  *
- * When a limit is reached, an unauthenticated connection that has had enough time is closed for a new one. If all of
- * them are recent, as when hundreds of clients reconnect at once, the newest is rejected and has to try again. An
- * address with more connections than others loses one immediately: otherwise an attacker who keeps reconnecting could
- * lock out all others.
+ * When a limit is reached, an unauthenticated connection that has been open long enough is closed for a new one. If all
+ * of them are recent, for example because hundreds of clients reconnect at once, the newest connection is rejected and
+ * its client must try again. A connection of an address with more connections than others is closed immediately,
+ * because an attacker who keeps reconnecting could otherwise lock out all others.
  *
- * Each worker has an equal share of these limits. The limit for connections in general applies to all workers together.
- * When that one is reached, a worker also evicts connections for clients of other workers (`worker-evictions.ts`), and
+ * Each worker has an equal share of these limits. The general limit on connections applies to all workers together.
+ * When it is reached, a worker also evicts connections for clients of other workers (`worker-evictions.ts`), and
  * compares how many connections an address has in all workers.
  */
 import type { Socket } from 'node:net'
@@ -18,13 +18,14 @@ import type { ConnectionCounts } from './connection-counts.ts'
 export interface UnauthenticatedLimits {
   readonly total: number
   readonly perAddress: number
-  /** Minimum time that an unauthenticated connection may stay open, in milliseconds. */
+  /** Minimum time in milliseconds that an unauthenticated connection may remain open. */
   readonly minTime: number
 }
 
 /**
- * Normalizes an address so that all addresses of one client are equal: an IPv6 /64, because one client usually has a
- * whole network, or a single IPv4 address. A dual-stack listener reports IPv4 addresses as `::ffff:10.0.0.1`.
+ * Normalizes an address, so that all addresses of one client are equal. The result is an IPv6 /64, because one client
+ * usually has a whole network, or a single IPv4 address. A dual-stack listener reports IPv4 addresses as
+ * `::ffff:10.0.0.1`.
  */
 export function networkOf(address: string): string {
   const [withoutZone = ''] = address.split('%', 1)
@@ -34,7 +35,7 @@ export function networkOf(address: string): string {
   return family === 'IPv4' ? formatIp(ip) : `${formatIp({ family, number: (number >> 64n) << 64n })}/64`
 }
 
-/** Counters of several workers. */
+/** The counters that several workers share. */
 export type StrangerCounts = Pick<ConnectionCounts, 'networkCounter' | 'addStranger' | 'strangersOf'>
 
 /** The result for a new connection. `replaced` means that another connection was closed for it. */
@@ -43,7 +44,7 @@ export type StrangerAdmission = 'admitted' | 'replaced' | 'rejected'
 /** The unauthenticated connections of one network, oldest first. */
 interface Network {
   readonly name: string
-  /** The counter that all workers share. 0 with a single worker. */
+  /** The counter that all workers share. 0 if there is a single worker. */
   readonly counter: number
   readonly connections: Map<string, Stranger>
 }
@@ -61,7 +62,7 @@ export class UnauthenticatedConnections {
   readonly #all = new Map<string, Stranger>()
   readonly #networks = new Map<string, Network>()
 
-  /** `shared` counts the connections of all workers. Omitted with a single worker. */
+  /** Creates the list. `shared` counts the connections of all workers. Omitted if there is a single worker. */
   constructor(limits: UnauthenticatedLimits, shared?: StrangerCounts) {
     this.#limits = limits
     this.#shared = shared
@@ -90,32 +91,32 @@ export class UnauthenticatedConnections {
     return isReplaced ? 'replaced' : 'admitted'
   }
 
-  /** Replaces the plain socket of a connection by its TLS socket. */
+  /** Replaces the plain socket of a connection with its TLS socket. */
   becomes(socket: Socket): void {
     const stranger = this.#all.get(connectionKey(socket))
     if (stranger !== undefined) stranger.socket = socket
   }
 
-  /** The admitted socket of the same connection. */
+  /** Returns the admitted socket of the same connection. */
   find(socket: Socket): Socket | undefined {
     return this.#all.get(connectionKey(socket))?.socket
   }
 
-  /** A user has been authenticated on the connection. */
+  /** Called when a user has been authenticated on the connection. */
   knows(key: string): void {
     const stranger = this.#all.get(key)
     if (stranger !== undefined) this.#forget(key, stranger)
   }
 
   /**
-   * Closes a connection because there is no room for the newest connection of this address, which has been admitted
-   * here or by another worker. Returns false if none may be closed.
+   * Closes a connection because there is no room for the newest connection of this address, which this or another
+   * worker has accepted. Returns false if no connection may be closed.
    */
   evictFor(remoteAddress: string): boolean {
     if (this.#all.size === 0) return false
     if (this.#makeRoom(this.#all, this.#all.size)) return true
     const sizeOf = (network: Network) => this.#shared?.strangersOf(network.counter) ?? network.connections.size
-    // The new connection may be closed by now.
+    // The new connection may already be closed.
     const others = Math.max(0, sizeOf(this.#network(networkOf(remoteAddress))) - 1)
     return this.#evictFromLargest(others, sizeOf)
   }
@@ -126,8 +127,8 @@ export class UnauthenticatedConnections {
   }
 
   /**
-   * Closes the oldest connection of the network with the most connections, unless that leaves it with fewer than the
-   * network of the new client, which has `ownCount` others.
+   * Closes the oldest connection of the network with the most connections, unless that network would then have fewer
+   * connections than the network of the new client, which has `ownCount` other connections.
    */
   #evictFromLargest(ownCount: number, sizeOf: (network: Network) => number): boolean {
     let largest: Network | undefined

@@ -1,20 +1,22 @@
 /**
- * Evictions between workers. The connection limit applies to all workers together, so a worker that finds no room and
- * has no unauthenticated connection to evict asks the other workers, one after the other, to evict one of theirs.
+ * Evictions between workers. The connection limit applies to all workers together. If it is reached and a worker has no
+ * unauthenticated connection to evict, it asks the other workers, one after the other, to evict one of their
+ * connections.
  *
- * The TLS handshake continues while the workers answer. If none of them evicts a connection in time, the new connection
- * is closed. Few connections may wait, and the network with the most waiting connections loses its oldest first.
+ * The TLS handshake continues until the workers have responded. If none of them evicts a connection in time, the new
+ * connection is closed. The number of waiting connections is limited. At the limit, the oldest connection of the
+ * network with the most waiting connections is closed.
  */
 import type { Socket } from 'node:net'
 import { BroadcastChannel } from 'node:worker_threads'
 import type { CountingPlace } from './connection-counts.ts'
 import { connectionKey, UnauthenticatedConnections } from './unauthenticated-connections.ts'
 
-/** The channel of all workers of a server and the index of this one. */
+/** The channel of all workers of a server, and the index of this worker. */
 export interface EvictionChannel {
   readonly channel: string
   readonly index: number
-  /** How long to wait for the answer of one worker, in milliseconds. Defaults to half a second. */
+  /** Time in milliseconds to wait for the response of one worker. Defaults to half a second. */
   readonly answerMs?: number
 }
 
@@ -32,7 +34,7 @@ type Message =
     }
   | { readonly type: 'answer'; readonly to: number; readonly id: number; readonly outcome: Outcome }
 
-/** Whether the other worker has evicted a connection. */
+/** The result of asking another worker. */
 type Outcome = 'evicted' | 'none evicted'
 
 const defaultAnswerMs = 500
@@ -46,7 +48,10 @@ export class WorkerEvictions {
   readonly #questions = new Map<number, (outcome: Outcome) => void>()
   #lastId = 0
 
-  /** `evict` closes a connection of this worker for a client of another one. At most `maxWaiting` connections wait. */
+  /**
+   * Creates the evictions of a worker. `evict` closes a connection of this worker for a client of another worker. At
+   * most `maxWaiting` connections wait.
+   */
   constructor(
     { channel, index, answerMs = defaultAnswerMs }: EvictionChannel,
     maxWaiting: number,
@@ -66,8 +71,8 @@ export class WorkerEvictions {
   }
 
   /**
-   * Asks these workers to evict a connection in favor of this one, and closes this one if none of them does. Returns
-   * false if there is no worker to ask or too many connections wait.
+   * Asks these workers to evict a connection in favor of this connection. Closes this connection if none of them does.
+   * Returns false if there is no worker to ask or if too many connections wait.
    */
   makeRoom(socket: Socket, workers: readonly number[]): boolean {
     if (workers.length === 0 || this.#waiting.admit(socket) === 'rejected') return false

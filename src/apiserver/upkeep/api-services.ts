@@ -1,7 +1,7 @@
 /**
  * Registers every API version that this server serves as a local APIService, so that clients can list them as they do
  * with kube-apiserver. Built-in versions are registered at every start. Versions of custom resources are registered
- * while a definition serves them. The server itself routes requests by its catalogue, not by these objects.
+ * while a definition serves them. The server itself uses its catalogue to route requests and not these objects.
  *
  * APIServices that name a Service are handled in `aggregation/`.
  */
@@ -27,13 +27,13 @@ interface GroupVersion {
   readonly version: string
 }
 
-/** Returns undefined if the server does not serve APIServices. */
+/** Creates the loop. Returns undefined if the server does not serve APIServices. */
 export function apiServiceLoop(catalogue: Catalogue): Loop | undefined {
   const services = catalogue.stored(apiService.group, apiService.plural)
   return services && new Registrations(services, catalogue).loop
 }
 
-/** Discovery priority of the built-in groups, by group id. Other groups sort after them. */
+/** Discovery priorities of the built-in groups, by group ID. Other groups sort after them. */
 const groupPriorities: { readonly [group: string]: number } = {
   core: 18_000,
   apps: 17_800,
@@ -64,7 +64,7 @@ function nameOf(group: string, version: string): string {
   return `${version}.${group}`
 }
 
-/** Registrations of the built-in versions, keyed by APIService name. */
+/** Returns the registrations of the built-in versions, by APIService name. */
 function ownRegistrations(catalogue: Catalogue): Map<string, Registration> {
   const own = catalogue.all().filter(isRegistered)
   return new Map(
@@ -77,15 +77,18 @@ function ownRegistrations(catalogue: Catalogue): Map<string, Registration> {
   )
 }
 
-/** The group of APIService does not register itself. Of the core group, only v1 is registered. */
+/**
+ * Whether a type is registered. The group of APIService does not register itself. Of the core group, only v1 is
+ * registered.
+ */
 function isRegistered({ group, kind }: ServedType): boolean {
   return kind.origin === 'built-in' && kind.group !== apiService.group && (group !== '' || kind.version === 'v1')
 }
 
 interface Registration extends GroupVersion {
   /**
-   * Value of the `automanaged` label: `onstart` is checked only at startup; `true` is deleted when no definition serves
-   * the version.
+   * Value of the `automanaged` label. `onstart`: checked only at startup. `true`: deleted when no definition serves the
+   * version.
    */
   readonly managed: 'onstart' | 'true'
   readonly priorities: JsonObject
@@ -101,11 +104,14 @@ function managedKey({ vendor }: Resource): string {
   return vendorKey(vendor, 'automanaged', 'kube-aggregator')
 }
 
-/** Keeps the APIServices of built-in versions and of custom resources. */
+/** Maintains the APIServices of built-in versions and of custom resources. */
 class Registrations {
   readonly #services: Resource
   readonly #definitions: Resource | undefined
-  /** Built-in registrations not yet checked since startup. If a user deletes one later, the next start restores it. */
+  /**
+   * Built-in registrations that have not been checked since startup. If a user deletes a registration later, the next
+   * start restores it.
+   */
   readonly #missingAtStart: Map<string, Registration>
   /** The versions that each definition serves, and the definitions that serve each version. */
   readonly #served = new Map<string, readonly string[]>()
@@ -180,7 +186,7 @@ class Registrations {
 
   async #unregister({ metadata }: ApiObject, signal: AbortSignal): Promise<void> {
     const context = ownWrite(this.#services, { optionsKind: 'DeleteOptions', signal })
-    // The uid precondition protects a new object of the same name.
+    // The precondition on the uid protects a new object with the same name.
     const just = {
       preconditions: [{ uid: metadata.uid }],
       gracePeriodSeconds: undefined,

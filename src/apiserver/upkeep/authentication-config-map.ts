@@ -14,7 +14,7 @@ import { fetchObject, keyOf, type Resource } from '../registry/catalogue/resourc
 import { changeFields, createMissing, getCached } from './own-objects.ts'
 import { systemNamespace } from './system-objects.ts'
 
-/** Settings with which a backend authenticates the front proxy. */
+/** The settings with which a backend authenticates the front proxy. */
 export interface ProxyTrust {
   /** CA certificates in PEM, one per element. */
   readonly authorities: readonly string[]
@@ -32,11 +32,15 @@ export interface AuthenticationTrust {
 
 const object = { namespace: systemNamespace, name: 'extension-apiserver-authentication' }
 const key = `${object.namespace}/${object.name}`
-/** The certificate files may change while the server runs. */
+/**
+ * Interval in milliseconds at which the values are checked, because the certificate files may change while the server
+ * runs.
+ */
 const periodMs = 60_000
 
 /**
- * Returns undefined if the server does not serve ConfigMaps or APIServices, because it then has no aggregated servers.
+ * Creates the loop. Returns undefined if the server does not serve ConfigMaps or APIServices, because it then has no
+ * aggregated servers.
  */
 export function authenticationConfigMapLoop(catalogue: Catalogue, trust: AuthenticationTrust): Loop | undefined {
   const maps = catalogue.stored('core', 'configmaps')
@@ -93,7 +97,9 @@ function isValid(pem: string, now: number): boolean {
   }
 }
 
-/** Returns an empty list if the text is not a JSON array. Skips elements that are not strings. */
+/**
+ * Parses a list of names. Returns an empty list if the text is not a JSON array. Skips elements that are not strings.
+ */
 function readNames(text = '[]'): string[] {
   try {
     const names: unknown = JSON.parse(text)

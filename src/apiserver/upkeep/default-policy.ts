@@ -1,7 +1,7 @@
 /**
- * The default roles and bindings. Every start creates missing ones and restores missing rules and subjects, so that a
- * newer server has the permissions it needs. Additions by users are preserved. Objects whose `autoupdate` annotation is
- * `false` are not changed.
+ * The default roles and bindings. Every start creates missing objects and restores missing rules and subjects, so that
+ * a newer server has the permissions that it needs. Additions by users are preserved. Objects whose `autoupdate`
+ * annotation is `false` are not changed.
  */
 
 import { type Json, type JsonObject, sameJson } from '../../api/json/json.ts'
@@ -20,7 +20,7 @@ import { deleteObject } from '../registry/verbs/delete.ts'
 import { updateObject } from '../registry/verbs/update.ts'
 import { contextOf, createMissing, getCached, ignoreNotFound } from './own-objects.ts'
 
-/** Creates roles before the bindings that refer to them. */
+/** The order in which objects are created: roles before the bindings that refer to them. */
 const order: readonly (keyof DefaultPolicy)[] = ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings']
 
 /** Creates and repairs the default roles and bindings at startup. */
@@ -39,7 +39,7 @@ async function restoreDefaultPolicy(catalogue: Catalogue, version: EmulatedVersi
   const policy = defaultPolicy(catalogue.vendor, version)
   for (const plural of order) {
     const resource = catalogue.stored(rbacGroup, plural)
-    // Some tests run a server that does not serve RBAC types.
+    // In some tests, the server does not serve RBAC types.
     if (resource !== undefined) await Promise.all(policy[plural].map((required) => ensure(resource, required)))
   }
 }
@@ -65,7 +65,7 @@ async function createWanted(resource: Resource, required: ApiObject): Promise<vo
   await createMissing(resource, { namespace, name }, asJson(required))
 }
 
-/** Deletes and recreates a binding because its roleRef is immutable. */
+/** Replaces a binding by deleting and creating it, because its roleRef is immutable. */
 async function replace(resource: Resource, required: ApiObject): Promise<void> {
   const { namespace = '', name = '' } = required.metadata
   await ignoreNotFound(deleteObject(contextOf(resource, namespace, 'DeleteOptions'), name, atOnce))
@@ -100,7 +100,7 @@ function repaired(resource: Resource, existing: ApiObject, required: ApiObject):
 function withRules(existing: ApiObject, required: ApiObject): JsonObject {
   if (required.rules === undefined) return {}
   const own = (existing.rules ?? []) as readonly PolicyRule[]
-  // Fast path: the rules are almost always unchanged.
+  // This is a fast path, because the rules are almost always unchanged.
   if (sameJson(own as Json, required.rules as Json)) return {}
   const every = required.rules as readonly PolicyRule[]
   const { uncovered } = finish(coverage(own.map(ruleOf), every, every.length))
@@ -118,7 +118,7 @@ function withSelectors(existing: ApiObject, required: ApiObject): JsonObject {
   return Object.keys(all).length === 0 ? {} : { aggregationRule: all }
 }
 
-/** Returns the field with the missing elements appended, or an empty object if none is missing. */
+/** Returns the field with the missing elements appended. Returns an empty object if none is missing. */
 function withAll(field: string, own: readonly Json[], required: readonly Json[]): JsonObject {
   const lacking = required.filter((each) => !own.some((one) => sameJson(one, each)))
   return lacking.length === 0 ? {} : { [field]: [...own, ...lacking] }

@@ -1,5 +1,5 @@
 /**
- * The default StorageClass that `orch up` creates, used by claims that name no class. The built-in provisioner creates
+ * The default StorageClass that `orch up` creates. Claims that name no class use it. The built-in provisioner creates
  * its volumes as directories. Changes by users are preserved. `--default-storage-class=false` disables it.
  */
 import { vendorKey } from '../../api/model/vendor.ts'

@@ -1,9 +1,9 @@
 /**
- * The built-in priority levels and FlowSchemas. The server creates missing ones at startup and once a minute. It also
- * restores the spec of a suggested object while its annotation `autoupdate-spec` is `true`; users set that annotation
- * to `false` to change the object. The specs of mandatory objects are immutable, so the server resets them and their
- * annotation. Objects with the annotation `true` that the emulated version does not have are left over from another
- * version, so the server deletes them.
+ * The built-in priority levels and FlowSchemas. The server creates missing objects at startup and once a minute. It
+ * also restores the spec of a suggested object while its annotation `autoupdate-spec` is `true`. To change such an
+ * object, users set the annotation to `false`. The specs of mandatory objects are immutable, so the server resets them
+ * and their annotation. If objects with the annotation `true` do not exist in the emulated version, they remain from
+ * another version, so the server deletes them.
  */
 
 import { type Json, type JsonObject, sameJson } from '../../api/json/json.ts'
@@ -30,7 +30,7 @@ interface RequiredObjects {
 
 const periodMs = 60_000
 
-/** Keeps the built-in flow-control objects. Returns undefined if the server does not serve these types. */
+/** Maintains the built-in flow-control objects. Returns undefined if the server does not serve these types. */
 export function flowControlObjectsLoop(catalogue: Catalogue, version: EmulatedVersion): Loop | undefined {
   const levels = catalogue.stored(priorityLevelConfiguration.group, priorityLevelConfiguration.plural)
   const schemas = catalogue.stored(flowSchema.group, flowSchema.plural)
@@ -71,7 +71,9 @@ async function keepMandatory(resource: Resource, name: string, spec: Json): Prom
   await ignoreNotFound(updateObject(context, name, (previous) => ({ object: restored(previous), managed: false })))
 }
 
-/** Returns the required spec with the concurrency of the exempt level, which users may change. */
+/**
+ * Returns the required spec. It contains the existing concurrency of the exempt level, because users may change that.
+ */
 function mandatorySpec(existing: ApiObject, spec: Json): Json {
   const { exempt } = (existing.spec ?? {}) as JsonObject
   const required = spec as JsonObject

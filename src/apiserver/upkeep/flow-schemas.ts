@@ -12,12 +12,12 @@ import type { Catalogue } from '../registry/catalogue/catalogue.ts'
 import { keyOf, type Resource } from '../registry/catalogue/resource.ts'
 import { withCondition, writeStatus } from './status-conditions.ts'
 
-/** Returns undefined if the server does not serve these types. */
+/** Creates the loop. Returns undefined if the server does not serve these types. */
 export function flowSchemaLoop(catalogue: Catalogue): Loop | undefined {
   const schemas = catalogue.stored(flowSchema.group, flowSchema.plural)
   const levels = catalogue.stored(priorityLevelConfiguration.group, priorityLevelConfiguration.plural)
   if (schemas === undefined || levels === undefined) return undefined
-  // Rechecking all schemas is cheap: there are few, and priority levels rarely change.
+  // All schemas are checked again, which is cheap: there are few of them, and priority levels rarely change.
   const allSchemas = () => schemas.cache.all().map(({ name }) => name)
   return {
     name: 'flow-schemas',

@@ -1,10 +1,10 @@
 /**
- * The Lease `kube-system/apiserver-<hash>` of each API server on a store. The server renews it every ten seconds, so
- * that clients can list the API servers and see which ones are alive. A stopped server's Lease stays until it expires,
- * and the next server that checks deletes it.
+ * Each API server on a store has a Lease `kube-system/apiserver-<hash>`. The server renews it every ten seconds, so
+ * that clients can list the API servers and see which ones are alive. The Lease of a stopped server remains until it
+ * expires, and the next server that checks deletes it.
  *
- * The hash covers host name, bind address and port. A restarted server therefore keeps its Lease, and two servers on one
- * host have one each.
+ * The hash covers host name, bind address and port. A restarted server therefore keeps its Lease, and two servers on
+ * one host have different Leases.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -20,13 +20,13 @@ import { deleteObject } from '../registry/verbs/delete.ts'
 import { changeFields, contextOf, createMissing, getCached, ignoreNotFound } from './own-objects.ts'
 
 const namespace = 'kube-system'
-/** Value of the identity label of every API server. */
+/** Value of the identity label, the same for every API server. */
 const component = 'kube-apiserver'
 const renewalMs = 10_000
 const lifetimeSeconds = 3600
 const collectionMs = 3_600_000
 
-/** Where this server listens, and the clock for renewal times. */
+/** The address on which this server listens, and the clock for renewal times. */
 export interface IdentityParts {
   readonly bindAddress: string
   readonly port: number
@@ -58,7 +58,7 @@ export function identityLeaseLoop(catalogue: Catalogue, { bindAddress, port, clo
   }
 }
 
-/** Returns 26 lower-case letters and digits. */
+/** Returns a hash of 26 lower-case letters and digits. */
 function shortHash(text: string): string {
   const bytes = createHash('sha256').update(text).digest().subarray(0, 16)
   return BigInt(`0x${bytes.toString('hex')}`)
@@ -75,7 +75,7 @@ async function collectExpired(leases: Resource, label: string, now: number): Pro
     const lease = getCached(leases, { namespace, name }) as Lease | undefined
     if (lease === undefined || !isExpired(lease, now)) continue
     const { uid, resourceVersion } = lease.metadata
-    // If its server renews the Lease at this moment, the deletion fails and the loop checks again.
+    // If the owner of the Lease renews it at this moment, the deletion fails and the loop checks again.
     const options = {
       preconditions: [{ uid, resourceVersion }],
       gracePeriodSeconds: undefined,
@@ -85,7 +85,10 @@ async function collectExpired(leases: Resource, label: string, now: number): Pro
   }
 }
 
-/** A Lease without a renewal time or duration is treated as expired, because every server sets both. */
+/**
+ * Whether a Lease has expired. A Lease without a renewal time or duration counts as expired, because every server sets
+ * both.
+ */
 function isExpired({ spec }: Lease, now: number): boolean {
   if (spec?.renewTime === undefined || spec.leaseDurationSeconds === undefined) return true
   return Date.parse(spec.renewTime) + spec.leaseDurationSeconds * 1000 < now

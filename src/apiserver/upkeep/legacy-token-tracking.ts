@@ -1,6 +1,6 @@
 /**
- * Tracking of legacy service account tokens: the ConfigMap that says since when their use is recorded, and
- * the labels of their Secrets.
+ * Tracking of legacy service account tokens: the ConfigMap with the day since which their use is recorded, and the
+ * labels of their Secrets.
  */
 import { secret as secrets } from '../../api/kinds/core/secret.ts'
 import { dayOf, startOfDay, trackingConfigMap } from '../../api/model/legacy-tokens.ts'
@@ -22,7 +22,10 @@ const object = { namespace: systemNamespace, name: trackingConfigMap }
 const key = `${object.namespace}/${object.name}`
 const periodMs = 30 * 60_000
 
-/** Creates the ConfigMap, and restarts tracking today if its day is unreadable. Keeps a readable day. */
+/**
+ * Creates the loop that creates the ConfigMap. If its day is unreadable, tracking starts again today. A readable day is
+ * kept.
+ */
 export function legacyTokenTrackingLoop(catalogue: Catalogue): Loop | undefined {
   const maps = catalogue.stored('core', 'configmaps')
   if (maps === undefined) return undefined

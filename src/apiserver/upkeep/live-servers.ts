@@ -13,19 +13,19 @@ export interface ServerPlace {
 
 const prefix = 'servers/'
 const lifetimeSeconds = 15
-/** Maximum number of servers, far more than any store has. */
+/** Maximum number of servers, far more than a store ever has. */
 const maxServers = 1000
 
 export interface Servers {
-  /** Renews the key of this server. Call it every few seconds. */
+  /** Renews the key of this server. Must be called every few seconds. */
   renew(): Promise<void>
-  /** Returns the live servers, sorted by port, then address. */
+  /** Returns the live servers, sorted by port and then by address. */
   all(): Promise<readonly ServerPlace[]>
   /** Removes this server from the list. Called during shutdown. */
   leave(): Promise<void>
 }
 
-/** The implementation for a local store, which has exactly one server. */
+/** Returns the implementation for a local store, which has exactly one server. */
 export function onlyServer(own: ServerPlace | undefined): Servers {
   return { renew: async () => {}, all: async () => (own === undefined ? [] : [own]), leave: async () => {} }
 }
@@ -35,7 +35,10 @@ export class LiveServers implements Servers {
   readonly #key: string | undefined
   #revision = 0
 
-  /** `own` is the address of this server. If undefined, other hosts cannot reach it, and it is not listed. */
+  /**
+   * Creates the list. `own` is the address of this server. If it is undefined, other hosts cannot reach the server, and
+   * it is not listed.
+   */
   constructor(store: Store, own: ServerPlace | undefined) {
     this.#store = store
     this.#key = own && `${prefix}${own.ip}:${own.port}`
@@ -43,8 +46,8 @@ export class LiveServers implements Servers {
 
   async renew(): Promise<void> {
     if (this.#key === undefined) return
-    // On a conflict, retries with the current revision. Only an earlier process of this server can have written the
-    // key, because each address belongs to one server.
+    // After a conflict, the write is retried with the current revision. Only an earlier process of this server can have
+    // written the key, because each address belongs to one server.
     for (let attempt = 0; attempt < 3; attempt++) {
       const write = { key: this.#key, expected: this.#revision, value: new Uint8Array(0), lifetimeSeconds }
       const result = await this.#store.commit(write)

@@ -1,6 +1,6 @@
 /**
- * Creates and updates objects on the server's own behalf. These writes bypass authorization and admission. They write
- * only if something differs, so that several servers on one store do not keep rewriting each other's objects.
+ * Creates and updates objects for the server itself. These writes bypass authorization and admission. They write only
+ * if something differs, so that several servers on one store do not keep rewriting each other's objects.
  */
 
 import { type Json, type JsonObject, sameJson } from '../../api/json/json.ts'
@@ -17,13 +17,14 @@ import { type OwnWrite, ownWrite } from '../registry/writes/server-write.ts'
 import type { WriteContext } from '../registry/writes/write.ts'
 
 /**
- * Creates an object unless it exists. If several servers try at once, one succeeds and the others ignore the conflict.
+ * Creates an object unless it exists. If several servers try at the same time, one succeeds and the others ignore the
+ * conflict.
  */
 export async function createMissing(resource: Resource, name: ObjectName, rest: JsonObject): Promise<void> {
   await createIn(contextOf(resource, name.namespace, 'CreateOptions'), name.name, rest)
 }
 
-/** Like `createMissing`, but with the caller's context, so that its admission applies. */
+/** Like `createMissing`, but with the caller's context, so that the caller's admission applies. */
 export async function createIn(context: WriteContext, name: string, rest: JsonObject): Promise<void> {
   const { resource, namespace } = context
   await fetchObject(resource, keyOf(resource, namespace, name))
@@ -38,19 +39,19 @@ export async function createIn(context: WriteContext, name: string, rest: JsonOb
   }
   const { object } = runToCompletion(normalizeSliced(resource, sent))
   await create(context, { object, managed: false }).catch((error: unknown) => {
-    // Another server created the object first. Its reservations may then conflict with those of this object before this
-    // cache contains the object.
+    // Another server may have created the object first. Its reservations may then conflict with those of this object
+    // before this cache contains the object.
     if (!(error instanceof ApiError) || (error.reason !== 'AlreadyExists' && !isThere())) throw error
   })
 }
 
-/** Returns the cached object of this name. */
+/** Returns the cached object with this name. */
 export function getCached(resource: Resource, { namespace, name }: ObjectName): ApiObject | undefined {
   const cached = resource.cache.get(keyOf(resource, namespace, name))
   return cached && readObject(cached.json)
 }
 
-/** Sets top-level fields of an object. Writes nothing if they already have these values. */
+/** Sets top-level fields of an object. Does not write if they already have these values. */
 export async function changeFields(
   resource: Resource,
   { namespace, name }: ObjectName,
@@ -58,7 +59,7 @@ export async function changeFields(
 ): Promise<void> {
   await fetchObject(resource, keyOf(resource, namespace, name))
   const existing = getCached(resource, { namespace, name })
-  // Fast path: the fields rarely differ.
+  // This is a fast path, because the fields rarely differ.
   if (existing !== undefined && hasFields(existing, fields)) return
   const change = (previous: ApiObject) => {
     const { apiVersion, kind, metadata } = previous
@@ -68,7 +69,10 @@ export async function changeFields(
   await updateObject(contextOf(resource, namespace, 'UpdateOptions'), name, change)
 }
 
-/** Treats a missing field as an empty list because empty lists may be dropped on storage. */
+/**
+ * Whether an object has these fields. Treats a missing field as an empty list, because empty lists may be dropped on
+ * storage.
+ */
 function hasFields(object: ApiObject, fields: JsonObject): boolean {
   return Object.entries(fields).every(([field, value]) => sameJson((object[field] ?? []) as Json, value))
 }

@@ -1,8 +1,8 @@
 /**
  * The Service of the API servers on a store: `default/orch`, or `default/kubernetes` in that profile. It has the first
  * cluster IP of the range and forwards port 443 to the servers. Its Endpoints and EndpointSlices list the live servers.
- * The objects are created at startup, and manual changes are reverted within seconds. A stopping server removes its own
- * address.
+ * The objects are created at startup, and manual changes are reverted within seconds. A server that stops removes its
+ * own address.
  */
 import { networkInterfaces } from 'node:os'
 import { checkReachableAddress } from '../../api/model/ip-address.ts'
@@ -19,7 +19,7 @@ export interface OwnServiceParts {
   readonly store: Store
   /** Whether several servers can share the store. */
   readonly sharedStore: boolean
-  /** Cluster IP of the Service. */
+  /** The cluster IP of the Service. */
   readonly clusterIP: string
   /** The port on which this server listens. */
   readonly port: number
@@ -27,7 +27,7 @@ export interface OwnServiceParts {
 }
 
 export interface ServerAddresses {
-  /** Value of the advertise-address flag, or '' if unset. */
+  /** The value of the advertise-address flag. Empty if it is not set. */
   readonly advertiseAddress: string
   readonly bindAddress: string
 }
@@ -71,7 +71,7 @@ async function createService({ catalogue, clusterIP, port }: OwnServiceParts, na
 }
 
 /**
- * Returns the address at which other hosts reach this server: the advertised address, the bind address or the first
+ * Returns the address at which other hosts can reach this server: the advertised address, the bind address or the first
  * address of this host.
  */
 function reachableAddress({ advertiseAddress, bindAddress }: ServerAddresses): string | undefined {

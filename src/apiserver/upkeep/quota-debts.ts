@@ -1,8 +1,8 @@
 /**
  * Settles quota debts that a server left behind when it was killed or could not reach the store (see
- * apiserver/admission/quota/debts.ts). A live server settles its own debts at once. A debt seen in two consecutive
- * checks therefore belongs to a dead server or to a slow write. Settling early is safe because the slow write is then
- * charged again.
+ * apiserver/admission/quota/debts.ts). A running server settles its own debts immediately. A debt that exists in two
+ * consecutive checks therefore belongs to a server that was killed or to a slow write. It is safe to settle the debt of
+ * a slow write, because the write is then charged again.
  */
 
 import type { Log } from '../../base/telemetry/log.ts'

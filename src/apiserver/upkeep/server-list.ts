@@ -1,6 +1,6 @@
 /**
- * Publishes the addresses of the API servers as the Endpoints and EndpointSlices of their Service. Writes only if
- * something differs.
+ * Publishes the addresses of the API servers as the Endpoints and EndpointSlices of their Service. Writes only if they
+ * differ.
  */
 
 import type { JsonObject } from '../../api/json/json.ts'
@@ -24,7 +24,7 @@ export async function listServers(catalogue: Catalogue, vendor: Vendor, places: 
 
 async function writeEndpoints(resource: Resource, vendor: Vendor, places: readonly ServerPlace[]): Promise<void> {
   const name = { namespace, name: vendor.apiService }
-  // Keeps the mirroring controller from creating slices for these Endpoints.
+  // This label prevents the mirroring controller from creating slices for these Endpoints.
   const labels = { [vendorKey(vendor, 'skip-mirror', 'endpointslice')]: 'true' }
   const subsets = groupsOf(places).map(({ port, ips }) => ({
     addresses: ips.map((ip) => ({ ip })),
@@ -35,8 +35,8 @@ async function writeEndpoints(resource: Resource, vendor: Vendor, places: readon
 }
 
 /**
- * Writes one slice per address family and port; most clusters need only one. Slices that are no longer needed are
- * emptied.
+ * Writes one slice per address family and port. Most clusters need only one slice. Slices that are no longer needed
+ * become empty.
  */
 async function writeSlices(resource: Resource, vendor: Vendor, places: readonly ServerPlace[]): Promise<void> {
   const label = vendorKey(vendor, 'service-name')
@@ -55,8 +55,8 @@ async function writeSlices(resource: Resource, vendor: Vendor, places: readonly 
 }
 
 /**
- * The first IPv4 slice is named `orch` and the first IPv6 slice `orch-ipv6`. Slices of further ports carry the port, as
- * in `orch-7443`.
+ * Returns the slices. The first IPv4 slice is named `orch` and the first IPv6 slice `orch-ipv6`. The names of slices
+ * for other ports contain the port, as in `orch-7443`.
  */
 function slicesOf({ apiService }: Vendor, places: readonly ServerPlace[]): (JsonObject & { name: string })[] {
   return (['IPv4', 'IPv6'] as const).flatMap((family) => {
@@ -71,7 +71,7 @@ function slicesOf({ apiService }: Vendor, places: readonly ServerPlace[]): (Json
   })
 }
 
-/** Groups the addresses by port, in list order. */
+/** Groups the addresses by port, in the order of the list. */
 function groupsOf(places: readonly ServerPlace[]): { port: number; ips: string[] }[] {
   const ports = [...new Set(places.map(({ port }) => port))]
   return ports.map((port) => ({ port, ips: places.filter((place) => place.port === port).map(({ ip }) => ip) }))

@@ -1,4 +1,4 @@
-/** Helpers for loops that maintain conditions of cluster-scoped objects. */
+/** Functions for loops that maintain conditions of cluster-scoped objects. */
 import type { Json } from '../../api/json/json.ts'
 import type { ApiObject } from '../../api/model/object.ts'
 import type { Resource } from '../registry/catalogue/resource.ts'
@@ -9,16 +9,16 @@ import { getCached, ignoreNotFound } from './own-objects.ts'
 export interface StatusWrite {
   readonly name: string
   readonly signal: AbortSignal
-  /** Field manager of the status. Defaults to the server. */
+  /** The field manager of the status. Defaults to the server. */
   readonly manager?: string
   /**
-   * Returns the object with its desired status. Returns the same object if the status is current; then nothing is
+   * Returns the object with its desired status. If the status is up to date, returns the same object, and nothing is
    * written.
    */
   readonly next: (object: ApiObject) => ApiObject
 }
 
-/** Writes the status of an object unless it is current. */
+/** Writes the status of an object unless it is up to date. */
 export async function writeStatus(resource: Resource, { name, signal, manager, next }: StatusWrite): Promise<void> {
   const found = getCached(resource, { namespace: '', name })
   if (found === undefined || next(found) === found) return

@@ -1,4 +1,4 @@
-/** Creates the objects that must always exist, at every start. */
+/** Creates the objects that must always exist. Runs at every start. */
 
 import type { JsonObject } from '../../api/json/json.ts'
 import { namespace } from '../../api/kinds/core/namespace.ts'
@@ -10,13 +10,13 @@ import { atStart } from '../../client/reconcile/sources.ts'
 import type { Catalogue } from '../registry/catalogue/catalogue.ts'
 import { createMissing } from './own-objects.ts'
 
-/** Namespace of the cluster components. */
+/** The namespace of the cluster components. */
 export const systemNamespace = 'kube-system'
 
 /** Namespaces that always exist. */
 const permanentNamespaces = ['default', ...systemNamespaces]
 
-/** Cluster-scoped objects of one type, each with its name and other fields. */
+/** The cluster-scoped objects of one type, each with its name and other fields. */
 interface RequiredObjects {
   readonly type: StoredType<unknown>
   readonly objects: () => readonly (readonly [name: string, rest: JsonObject])[]
@@ -44,7 +44,7 @@ export function systemObjectsLoop(catalogue: Catalogue): Loop {
 
 async function createAll(catalogue: Catalogue, { type, objects }: RequiredObjects): Promise<void> {
   const resource = catalogue.stored(type.group, type.plural)
-  // Some tests run a server that does not serve this type.
+  // In some tests, the server does not serve this type.
   if (resource === undefined) return
   await Promise.all(objects().map(([name, rest]) => createMissing(resource, { namespace: '', name }, rest)))
 }

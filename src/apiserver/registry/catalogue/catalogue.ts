@@ -1,9 +1,9 @@
 /**
  * The catalogue of all types that the server currently serves, by group, version and plural.
  *
- * Types can be added and removed at runtime, as custom resources are. Dispatch looks up one type per request. Discovery
- * and OpenAPI cache documents built from all types and rebuild them when the generation changes (`whileUnchanged`). No
- * other code keeps its own list of types.
+ * Types, such as those of custom resources, can be added and removed at run time. Dispatch looks up one type per
+ * request. Discovery and OpenAPI cache documents built from all types and rebuild them when the generation changes
+ * (`whileUnchanged`). No other code keeps a list of types.
  */
 import type { Vendor } from '../../../api/model/vendor.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
@@ -15,37 +15,43 @@ export class Catalogue {
   readonly #isServed: (kind: Kind) => boolean
   #generation = 0
   #types: readonly ServedType[] = []
-  /** The types that clients see. Undefined after a change. */
+  /** The types that clients can see. Undefined after a change. */
   #all: readonly ServedType[] | undefined
-  /** All types by group, version and plural, and the subset that clients see. Dispatch looks up one per request. */
+  /**
+   * All types by group, version and plural, and the subset of types that clients can see. Dispatch looks up one type
+   * per request.
+   */
   readonly #owners = new Map<string, ServedType>()
   readonly #served = new Map<string, ServedType>()
-  /** Storage versions by group id, then plural. Every write looks up several. */
+  /** Storage versions by group ID and plural. Every write looks up several of them. */
   readonly #stored = new Map<string, Map<string, Resource>>()
 
-  /** Types for which `isServed` returns false are stored and internally available, but hidden from clients. */
+  /**
+   * Creates a catalogue. Types for which `isServed` returns false are stored and available to the server, but hidden
+   * from clients.
+   */
   constructor(vendor: Vendor, isServed: (kind: Kind) => boolean = () => true) {
     this.vendor = vendor
     this.#isServed = isServed
   }
 
-  /** Increases with every change. */
+  /** A number that increases with every change. */
   get generation(): number {
     return this.#generation
   }
 
-  /** Returns the visible types in serving order: the preferred version of a group comes first. */
+  /** Returns the visible types in the order in which they are served: the preferred version of a group comes first. */
   all(): readonly ServedType[] {
     this.#all ??= this.#types.filter(({ kind }) => this.#isServed(kind))
     return this.#all
   }
 
-  /** Finds a type by API group ('' for the core group), version and plural. */
+  /** Finds a type by API group (empty for the core group), version and plural. */
   find(group: string, version: string, plural: string): ServedType | undefined {
     return this.#served.get(typeKey(group, version, plural))
   }
 
-  /** Finds the storage version of a type by group id, even if another version is preferred. */
+  /** Finds the storage version of a type by group ID, even if another version is preferred. */
   stored(group: string, plural: string): Resource | undefined {
     return this.#stored.get(group)?.get(plural)
   }
@@ -60,14 +66,14 @@ export class Catalogue {
     this.replace([], types)
   }
 
-  /** Removes types. Remove all versions of a kind together. */
+  /** Removes types. All versions of a kind must be removed together. */
   remove(types: readonly ServedType[]): void {
     this.replace(types, [])
   }
 
   /**
-   * Replaces types with others in one step. Throws and changes nothing if a new type would conflict with a remaining
-   * one, hidden or not.
+   * Replaces types with other types in one step. If a new type would conflict with a remaining type, hidden or not,
+   * throws and changes nothing.
    */
   replace(types: readonly ServedType[], others: readonly ServedType[]): void {
     const gone = new Set(types)
@@ -115,13 +121,13 @@ function ownPlace({ group, kind, plural }: ServedType): string {
   return typeKey(group, kind.version, plural)
 }
 
-/** Returns a function that caches the result of `make` until the generation of a source changes. */
+/** Returns a function that caches the result of `make` until the generation of one of the sources changes. */
 export function whileUnchanged<T>(sources: readonly { readonly generation: number }[], make: () => T): () => T {
   let generations: readonly number[] = []
   let made: T
   return () => {
     if (generations.length === 0 || sources.some(({ generation }, i) => generation !== generations[i])) {
-      // Reads the generations before calling `make`, so that a change during the call triggers a rebuild.
+      // The generations are read before calling `make`, so that a change during the call triggers a rebuild.
       generations = sources.map(({ generation }) => generation)
       made = make()
     }

@@ -1,6 +1,6 @@
 /**
- * A stored type: the definition of its kind together with its API names and the cache and store that verbs use. The
- * verbs in `registry/` are functions on a Resource and are independent of any particular kind.
+ * A stored type: the definition of its kind, its API names, and the cache and store that the verbs use. The verbs in
+ * `registry/` are functions on a Resource and are independent of any particular kind.
  */
 
 import type { Selectable } from '../../../api/codec/stored.ts'
@@ -34,18 +34,18 @@ export interface RegistryParts {
   readonly historyReaders: HistoryReaders
   /** Enabled feature gates. */
   readonly gates: Gates
-  /** The emulated Kubernetes version. Defaults to the oldest one. */
+  /** The emulated Kubernetes version. Defaults to the oldest supported version. */
   readonly version?: EmulatedVersion
-  /** Lifetime of objects of an expiring kind after their last write. */
+  /** Lifetime in seconds of objects of an expiring kind, counted from their last write. */
   readonly lifetimeSeconds: number
-  /** Pools of values that objects reserve exclusively, such as addresses and ports. */
+  /** The pools of values that objects reserve exclusively, such as addresses and ports. */
   readonly pools: readonly Pool[]
-  /** Admission controls that account for deletions by the server itself. If absent, nothing is accounted. */
+  /** Admission plugins that account for deletions by the server itself. If absent, deletions are not accounted for. */
   readonly accounting?: () => Admission
   /**
-   * For types defined by a stored object: returns a guard on the definition, so that a commit fails if the definition
-   * has changed. Throws TypeChanged if it has already changed, and ApiError if no objects may be created anymore. `name`
-   * is the name of the object to create, for the error.
+   * Returns a precondition on the definition of the type, so that a commit fails if the definition has changed. Set for
+   * types that a stored object defines. Throws TypeChanged if the definition has already changed, and ApiError if no
+   * objects may be created any more. `name` is the name of the object to create, for the error.
    */
   readonly definitionGuard?: (write: 'create' | 'change', name?: string) => Promise<Guard>
 }
@@ -54,29 +54,32 @@ export interface RegistryParts {
 export interface Resource extends Served, RegistryParts {
   readonly endpoint: undefined
   readonly cache: KindCache
-  /** Cached Protobuf encodings of objects in this version. */
+  /** The cached Protobuf encodings of objects in this version. */
   readonly messages: EncodedObjectCache
-  /** Serializes the writes to each object. */
+  /** Ensures that the writes to each object run one after the other. */
   readonly writeQueue: KeyedQueue
-  /** Returns the current time in the format used in objects. */
+  /** Returns the current time in the format that objects use. */
   readonly time: () => string
-  /** The storage version, if this is another version of the same kind. All versions share cache and keys. */
+  /** The storage version. Set if this is another version of the same kind. All versions share cache and keys. */
   readonly stored: Resource | undefined
   /** All served versions of the kind, in all groups. */
   readonly versions: readonly Resource[]
   /**
-   * Subresources that present the object as another kind, such as `scale`. Verbs treat each as one more version of the
-   * stored object.
+   * Subresources that represent the object as another kind, such as `scale`. Verbs treat each of them as an additional
+   * version of the stored object.
    */
   readonly views: ReadonlyMap<string, Resource>
-  /** For such a view: the version of the parent type. */
+  /** The version of the parent type. Set for a view such as `scale`. */
   readonly shows?: string | undefined
 }
 
 /** A served type: stored or virtual. */
 export type ServedType = Resource | Virtual
 
-/** Serves kinds in the given order. If a kind is not the storage version, the storage version must be among them. */
+/**
+ * Returns the types for kinds, in the given order. If a kind is not the storage version, the storage version must be
+ * among the kinds.
+ */
 export function serveKinds(
   kinds: readonly Kind[],
   parts: RegistryParts,
@@ -103,19 +106,20 @@ function serveVirtual(kind: Kind, parts: RegistryParts, endpoints: readonly Endp
 interface Serving {
   readonly parts: RegistryParts
   readonly endpoints?: readonly Endpoint[]
-  /** Memory budget for Protobuf encodings. Custom kinds have none. */
+  /** The memory limit for Protobuf encodings. Custom kinds have none. */
   readonly room?: EncodedObjectBudget
 }
 
-/** Serves the storage version of a kind and its other versions among `kinds`. */
+/** Returns the types for the storage version of a kind and its other versions among `kinds`. */
 function serveVersions(kind: Kind, kinds: readonly Kind[], serving: Serving): Resource[] {
   const others = kinds.filter(({ conversion }) => conversion !== undefined && isSameKind(conversion.stored, kind))
   return serveTogether([kind, ...others], serving)
 }
 
 /**
- * Serves all versions of one kind with a shared cache and keys. Versions with a conversion are converted from the first
- * one. Versions of custom kinds have none, because each can read any stored version.
+ * Returns the types for all versions of one kind, with a shared cache and shared keys. Versions with a conversion are
+ * converted from the first version. Versions of custom kinds have no conversion, because each can read any stored
+ * version.
  */
 export function serveTogether(
   kinds: readonly [Kind, ...Kind[]],
@@ -163,7 +167,7 @@ function showAs(
   return { ...stored, ...shown, messages, plural: stored.plural, group: stored.group, endpoint: undefined, stored }
 }
 
-/** Caches the formatted time per second. */
+/** Returns a function that formats the current time. Caches the result for a second. */
 function timeOf(clock: Clock): () => string {
   let second = Number.NaN
   let text = ''
@@ -175,12 +179,12 @@ function timeOf(clock: Clock): () => string {
   }
 }
 
-/** Returns the store key of an object. Names must be validated before because a slash would corrupt the key. */
+/** Returns the store key of an object. Names must be validated before, because a slash would result in a wrong key. */
 export function keyOf(resource: Resource, namespace: string, name: string): string {
   return namespace === '' ? `${resource.cache.prefix}${name}` : `${resource.cache.prefix}${namespace}/${name}`
 }
 
-/** Returns the error for a missing object: not found, or unreadable. */
+/** Returns the error for an object that cannot be read: not found, or unreadable. */
 export function notFoundError(resource: Resource, namespace: string, name: string): ApiError {
   const held = resource.cache.unreadable(keyOf(resource, namespace, name))
   if (held === undefined) return notFound(resource, name)
@@ -188,17 +192,17 @@ export function notFoundError(resource: Resource, namespace: string, name: strin
   return unreadable(resource, name, `${held.why}; ${remedy}`)
 }
 
-/** Returns the kind as used in errors. For a view such as Scale, this is the kind of the view. */
+/** Returns the kind for errors. For a view such as Scale, this is the kind of the view. */
 export function kindRef({ kind, vendor, version = oldestVersion }: Resource): { group: string; kind: string } {
   const { faultGroup } = kind
   const isEarlier = faultGroup !== undefined && !isAtLeast(version, faultGroup.until)
   return { group: isEarlier ? faultGroup.name : groupName(vendor, kind.group), kind: kind.kind }
 }
 
-/** Maximum time that a read waits for a cache that lags behind the store. */
+/** Maximum time in milliseconds that a read waits for a cache that lags behind the store. */
 const catchUpMs = 3000
 
-/** The store, and the caches that follow it. */
+/** The store, and the caches that follow its changes. */
 export type CatchingUp = Pick<RegistryParts, 'store' | 'caches'>
 
 /**
@@ -212,7 +216,10 @@ export function assertSameLoad({ caches }: Pick<RegistryParts, 'caches'>): () =>
   }
 }
 
-/** Waits until the caches include every write acknowledged before this call. Returns undefined if they already do. */
+/**
+ * Waits until the caches contain every write that was acknowledged before this call. Returns undefined if they already
+ * do.
+ */
 export function waitForCaches({ store, caches }: CatchingUp): Promise<void> | undefined {
   const revision = store.revision()
   if (typeof revision !== 'number') return revision.then((later) => catchUp(caches, later))
@@ -225,14 +232,14 @@ async function catchUp(caches: Caches, revision: number): Promise<void> {
 }
 
 /**
- * Reads an object into a cache that is still loaded in the background. Must be called before the object is taken from
- * the cache. Returns undefined if the cache knows the object.
+ * Reads an object into a cache that is still being loaded in the background. Must be called before the object is read
+ * from the cache. Returns undefined if the cache knows the object.
  */
 export function fetchObject({ cache, caches }: Resource, key: string): Promise<void> | undefined {
   return caches.fetch(cache, key)
 }
 
-/** Returns the labels and fields that selectors match in the cache. */
+/** Returns the labels and fields of an object that selectors match in the cache. */
 export function headerOf({ kind }: Resource, object: ApiObject): Selectable {
   return { labels: object.metadata.labels, fields: kind.views.selectable?.(object) }
 }

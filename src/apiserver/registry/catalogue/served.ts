@@ -1,6 +1,6 @@
 /**
  * A type as clients see it: its API names, verbs and subresources. Discovery, OpenAPI, authorization and dispatch use
- * only this interface, so that they treat stored types (`Resource`) and virtual types (`Virtual`) alike.
+ * only this interface. They therefore treat stored types (`Resource`) and virtual types (`Virtual`) in the same way.
  */
 
 import { type ApiObject, asObject } from '../../../api/model/object.ts'
@@ -20,16 +20,16 @@ import type { Endpoint } from './endpoint.ts'
 export interface Served {
   readonly vendor: Vendor
   readonly kind: Kind
-  /** API group as in URLs: '' for the core group. */
+  /** The API group as in URLs. Empty for the core group. */
   readonly group: string
   readonly plural: string
   readonly apiVersion: string
-  /** Whether Protobuf is supported. It is not for custom kinds. */
+  /** Whether the type supports Protobuf. Custom kinds do not. */
   readonly hasProtobuf: boolean
   readonly verbs: readonly Verb[]
   readonly subresources: ReadonlyMap<string, ServedSubresource>
   readonly context: RuleContext
-  /** An empty object, which a create is compared with. */
+  /** An empty object, with which a create compares the new object. */
   readonly empty: ApiObject
   /** Handles requests for a type that is not stored. */
   readonly endpoint: Endpoint | undefined
@@ -50,7 +50,7 @@ export function originOf({ kind, stored }: Served & { readonly stored: Served | 
 /** A subresource as clients see it. */
 export interface ServedSubresource {
   readonly verbs: readonly Verb[]
-  /** Kind of the request and response bodies, if it differs from the parent kind. */
+  /** The kind of the request and response bodies. Set if it differs from the parent kind. */
   readonly type: Kind | undefined
   /** Handles requests, unless the subresource is a view of the stored object. */
   readonly endpoint: Endpoint | undefined
@@ -60,7 +60,7 @@ export interface ServedSubresource {
 export interface ServingFor {
   readonly vendor: Vendor
   readonly gates?: Gates | undefined
-  /** The emulated Kubernetes version. Defaults to the oldest one. */
+  /** The emulated Kubernetes version. Defaults to the oldest supported version. */
   readonly version?: EmulatedVersion | undefined
 }
 
@@ -97,7 +97,7 @@ function viewsOf({ views }: Kind): [string, ServedSubresource][] {
   ])
 }
 
-/** Whether both are the same API version of a kind, perhaps as different Kubernetes versions have it. */
+/** Whether both are the same API version of a kind, possibly for different Kubernetes versions. */
 export function isSameKind(a: Kind, b: Kind): boolean {
   return a === b || (a.kind === b.kind && a.group === b.group && a.version === b.version && a.origin === b.origin)
 }

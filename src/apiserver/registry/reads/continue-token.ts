@@ -1,17 +1,17 @@
 /**
- * Continue tokens encode the position and revision of a paginated list. They are signed with a key that is kept in the
- * store: every replica can verify them, also after a restart, and clients cannot forge them. Each token is bound to its
- * list.
+ * Continue tokens encode the position and revision of a paginated list. They are signed with a key that is stored in
+ * the store. Every server can therefore verify them, even after a restart, and clients cannot forge them. Each token is
+ * bound to its list.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { badRequest } from '../../../api/model/api-error.ts'
 
 export interface ListPosition {
-  /** Revision of the list; `newestState` continues with the latest state. */
+  /** The revision of the list. `newestState` means that the list continues with the latest state. */
   readonly revision: number
-  /** Key of the last object sent. */
+  /** The key of the last object that was sent. */
   readonly after: string
-  /** Set in a list that is not in key order. */
+  /** The position in the order of the list. Set if the list is not in key order. */
   readonly sorted?: SortedPosition | undefined
 }
 
@@ -19,14 +19,14 @@ export interface ListPosition {
 export interface SortedPosition {
   /** The order as the client sent it. */
   readonly order: string
-  /** The values of the last object sent; null for a missing one. */
+  /** The values of the last object that was sent. A missing value is null. */
   readonly values: readonly (SortValue | null)[]
 }
 
-/** A value to sort by. */
+/** A value by which lists can be sorted. */
 export type SortValue = string | number | boolean
 
-/** Revision value that means the latest state. No state has revision 0. */
+/** The revision in a token that stands for the latest state. No state has revision 0. */
 export const newestState = 0
 
 const maxTokenLength = 4096
@@ -39,7 +39,7 @@ export class ContinueTokens {
     this.#key = key
   }
 
-  /** `scope` identifies the list. Only a request for the same list may use the token. */
+  /** Creates a token. `scope` identifies the list. Only a request for the same list may use the token. */
   write(position: ListPosition, scope: string): string {
     const { revision, after, sorted } = position
     const order = sorted && { o: sorted.order, s: sorted.values }
@@ -63,7 +63,7 @@ export class ContinueTokens {
   }
 }
 
-/** Rejects non-canonical base64, because decoders skip invalid characters. */
+/** Decodes base64. Rejects text that is not in canonical form, because decoders skip invalid characters. */
 function readExactly(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64url')
   return bytes.toString('base64url') === text ? bytes : undefined

@@ -34,26 +34,26 @@ export function fromStored({ kind, apiVersion, vendor, context }: Served, object
   return { ...kind.conversion.fromStored(object, vendor, emulationOf(context).version), apiVersion }
 }
 
-/** Parses stored JSON and converts it to this version. Await `prepareJson` or `prepareObjects` first. */
+/** Parses stored JSON and converts it to this version. `prepareJson` or `prepareObjects` must be awaited before. */
 export function readVersion(resource: Resource, stored: StoredJson): ApiObject {
   return fromStored(resource, readStored((resource.stored ?? resource).kind, stored))
 }
 
-/** Like `readVersion`, but in interruptible steps and without prior preparation. */
+/** Like `readVersion`, but works in steps that can be interrupted, and needs no preparation. */
 export function* readVersionSliced(resource: Resource, stored: StoredJson): Sliced<ApiObject> {
   return fromStored(resource, yield* readStoredSliced((resource.stored ?? resource).kind, stored))
 }
 
 /**
- * Returns the JSON of an object in this version: the stored bytes if this is the storage version. Await the preparation
- * first.
+ * Returns the JSON of an object in this version. This is the stored JSON if this is the storage version. The
+ * preparation must be awaited before.
  */
 export function jsonOf(resource: Resource, stored: StoredJson): Buffer {
   if (resource.stored === undefined) return resource.kind.evolution?.readJson(stored) ?? stored.json
   return jsonDocument(asJson(readVersion(resource, stored)), orderOf(resource.kind))
 }
 
-/** Like `jsonOf`, but in interruptible steps and without prior preparation. */
+/** Like `jsonOf`, but works in steps that can be interrupted, and needs no preparation. */
 export function* jsonSliced(resource: Resource, stored: StoredJson): Sliced<Buffer> {
   const { kind } = resource
   if (resource.stored !== undefined)
@@ -61,7 +61,7 @@ export function* jsonSliced(resource: Resource, stored: StoredJson): Sliced<Buff
   return kind.evolution === undefined ? stored.json : yield* kind.evolution.readJsonSliced(stored)
 }
 
-/** Throws if the object cannot be shown in this version or view. Await the preparation first. */
+/** Throws if the object cannot be represented in this version or view. The preparation must be awaited before. */
 export function assertReadable({ kind, stored }: Resource, held: StoredJson): void {
   const { unreadable } = kind.conversion ?? {}
   if (unreadable === undefined || stored === undefined) return
@@ -69,7 +69,7 @@ export function assertReadable({ kind, stored }: Resource, held: StoredJson): vo
   if (why !== undefined) throw internalError(why)
 }
 
-/** Reads the stored metadata for any version without calling a conversion webhook. */
+/** Reads the stored metadata without calling a conversion webhook. It is the same in every version. */
 export function readMetadata(resource: Resource, stored: StoredJson): ApiObject {
   if (!isRemote(resource)) return readVersion(resource, stored)
   return { ...readObject(stored.json), apiVersion: resource.apiVersion }
@@ -81,7 +81,7 @@ export function isRemote({ stored, kind }: Resource): boolean {
 }
 
 /**
- * Returns the JSON of a just written object in this version. The object was already completed for its current
+ * Returns the JSON of an object that was just written, in this version. The object is already complete for its current
  * definition, except for a removed status that has a default.
  */
 export function* writtenJsonSliced(resource: Resource, json: Buffer): Sliced<Buffer> {
@@ -90,11 +90,11 @@ export function* writtenJsonSliced(resource: Resource, json: Buffer): Sliced<Buf
   return isComplete ? json : yield* jsonSliced(resource, { json })
 }
 
-/** Objects up to this size are processed synchronously. */
+/** Maximum size in bytes of an object that is processed synchronously. */
 const largeJson = 64 * 1024
 
 /**
- * Does in advance the slow work of `jsonOf` and `readVersion`, such as webhook calls. Returns undefined if there is
+ * Performs the slow work of `jsonOf` and `readVersion` in advance, such as webhook calls. Returns undefined if there is
  * little to do.
  */
 export function prepareJson(
@@ -108,7 +108,7 @@ export function prepareJson(
   return evolution.remote ? evolution.prepare([stored]) : timeSlice.run(evolution.readJsonSliced(stored))
 }
 
-/** Has the webhook convert those objects that need it. Returns undefined if there is nothing to wait for. */
+/** Lets the webhook convert those objects that need it. Returns undefined if no object does. */
 export function prepareObjects(resource: Resource, objects: readonly CachedObject[]): Promise<void> | undefined {
   if (!isRemote(resource)) return undefined
   return (resource.stored ?? resource).kind.evolution!.prepare(objects)
@@ -136,14 +136,14 @@ export function isAsStored({ stored, kind }: Resource): boolean {
   return stored === undefined && kind.evolution === undefined
 }
 
-/** Returns an id that distinguishes the representations of an object by version and definition. */
+/** Returns an ID for the representation of objects, which depends on version and definition. */
 export function formOf({ apiVersion, kind }: Resource): string {
   return kind.evolution === undefined ? apiVersion : `${apiVersion} ${kind.evolution.id}`
 }
 
 /**
- * Returns conversions between all versions of the kind for undecoded objects, as used in merges. Undefined if the kind
- * has only one version.
+ * Returns conversions between all versions of the kind for objects that are not decoded, as merges need them. Undefined
+ * if the kind has only one version.
  */
 export function otherVersions({ versions }: Resource): OtherVersions | undefined {
   if (versions.length === 1) return undefined

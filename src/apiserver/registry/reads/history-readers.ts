@@ -1,6 +1,6 @@
 /**
- * Limits the readers of the store's history: watches that are behind the caches, and lists of older states. Each
- * buffers data until its client receives it, so their number is limited per server and per user.
+ * Limits the readers of the store's history: watches that are behind the caches, and lists of older states. Each reader
+ * buffers data until its client receives it, so the number of readers is limited per server and per user.
  */
 import { tooManyRequests } from '../../../api/model/api-error.ts'
 
@@ -24,7 +24,7 @@ export function readerLimits(workers: () => number): ReaderLimits {
   }
 }
 
-/** Limits how many requests read history at once, per user and in total. */
+/** Limits the number of concurrent reads of history, per user and in total. */
 export class HistoryReaders {
   readonly #limits: ReaderLimits
   readonly #byUser = new Map<string, number>()
@@ -35,8 +35,8 @@ export class HistoryReaders {
   }
 
   /**
-   * Registers a reader. Returns a function that unregisters it; calling it again has no effect. Throws 429 if a limit
-   * is reached.
+   * Registers a reader. Returns a function that unregisters it. Further calls of that function have no effect. Throws
+   * 429 if a limit is reached.
    */
   enter(user: string): () => void {
     const mine = this.#byUser.get(user) ?? 0

@@ -1,6 +1,7 @@
 /**
- * Lists objects at a revision older than the cache, from the store, which keeps exact snapshots as long as it keeps
- * history. Reads steps of about a megabyte: a whole list is streamed to its client, a page is read until it is full.
+ * Lists objects at a revision that is older than the cache. Reads them from the store, which provides exact snapshots
+ * within its history window. Each step reads about a megabyte. A whole list is streamed to its client. A page is read
+ * until it is full.
  */
 
 import { expired } from '../../../api/model/api-error.ts'
@@ -20,25 +21,27 @@ export interface PastState {
 
 export interface HistoryPage {
   readonly objects: readonly CachedObject[]
-  /** Number of keys after the page, whether or not the selection matches them. */
+  /** Number of keys after the page, whether or not they match the selection. */
   readonly remaining: number
-  /** The last key read, if it is after the last object returned. */
+  /** The last key that was read. Set if it is after the last returned object. */
   readonly position?: string | undefined
 }
 
 const stepBytes = 1024 * 1024
 const firstPageSize = 2
 const maxPageSize = 500
-/** Maximum size of a page. A page that reaches it ends early, and the client requests the next one as usual. */
+/**
+ * Maximum size of a page in bytes. A page that reaches it ends early, and the client requests the next page as usual.
+ */
 const maxPageBytes = 8 * 1024 * 1024
 
 export interface WholeList {
   readonly objects: readonly CachedObject[]
-  /** The remaining objects, read on demand. */
+  /** The remaining objects, which are read on demand. */
   readonly rest: AsyncGenerator<readonly CachedObject[]>
 }
 
-/** Lists all objects. Reads only the first step at once. */
+/** Lists all objects. Only the first step is read immediately. */
 export async function listAll(resource: Resource, state: PastState): Promise<WholeList> {
   const steps = readPages(resource, state, Number.POSITIVE_INFINITY)
   const { value: first } = await steps.next()
@@ -50,7 +53,8 @@ async function* objectsOf(steps: AsyncIterable<Page>): AsyncGenerator<readonly C
 }
 
 /**
- * With a selector, looks for one object more than the limit, so that a next page is offered only if it is not empty.
+ * Lists one page. With a selector, looks for one additional object, so that a next page is announced only if it is not
+ * empty.
  */
 export async function listPage(resource: Resource, state: PastState, limit: number): Promise<HistoryPage> {
   const enough = isSelective(state.selection) ? limit + 1 : limit
@@ -74,14 +78,14 @@ function cutPage(selectedObjects: readonly CachedObject[], limit: number, remain
 }
 
 interface Page {
-  /** The matching objects. */
+  /** The objects that match the selection. */
   readonly objects: readonly CachedObject[]
-  /** The last key read, and the number of keys after it. */
+  /** The last key that was read, and the number of keys after it. */
   readonly last: string | undefined
   readonly remaining: number
 }
 
-/** `limit` caps the number of keys per read, unless a selector is used. */
+/** Yields the pages of a state. `limit` is the maximum number of keys per read, unless there is a selector. */
 async function* readPages(resource: Resource, state: PastState, limit: number): AsyncGenerator<Page> {
   const { selection, revision } = state
   const { namespace } = selection
@@ -115,8 +119,8 @@ async function* readPages(resource: Resource, state: PastState, limit: number): 
 }
 
 /**
- * Returns the number of keys of the next step, for the target size. Grows gradually because the next objects may be
- * larger.
+ * Returns the number of keys to read in the next step, so that it reaches the target size. The number grows gradually
+ * because the next objects may be larger.
  */
 function nextPageSize(objects: readonly CachedObject[], step: number): number {
   const fitting = Math.floor((stepBytes * objects.length) / Math.max(1, sizeOf(objects)))

@@ -1,6 +1,7 @@
 /**
- * The order of a sorted list: by the values of one or more fields, then by key. Objects without a value come last. The
- * order is total and depends only on the objects, so that a later page can continue at a position.
+ * The order of a sorted list: by the values of one or more fields, then by key. Objects without a value come last. No
+ * two objects are equal in this order, and it depends only on the objects, so that a later page can continue at a
+ * position.
  */
 import { ScalarFinder } from '../../../api/codec/cut-json.ts'
 import { badRequest } from '../../../api/model/api-error.ts'
@@ -19,11 +20,11 @@ export interface SortPosition {
 
 /** A parsed `sort` parameter. */
 export interface ListOrder {
-  /** The parameter as sent. */
+  /** The parameter as the client sent it. */
   readonly text: string
   /** Returns the values of an object by which it is sorted. */
   readonly valuesOf: (json: Buffer) => (SortValue | null)[]
-  /** Negative if `a` comes before `b`. */
+  /** Compares two positions. The result is negative if `a` comes before `b`. */
   readonly compare: (a: SortPosition, b: SortPosition) => number
 }
 
@@ -36,10 +37,10 @@ interface SortField {
 const maxFields = 3
 const maxOrderText = 500
 
-/** Strings are compared by this many characters, so that a position fits into a continue token. */
+/** Number of characters by which strings are compared. It is limited so that a position fits into a continue token. */
 const maxComparedText = 128
 
-/** Parses `field,-field`. Throws 400 if a field is unknown or has no single simple value. */
+/** Parses an order such as `field,-field`. Throws 400 if a field is unknown or does not have a single simple value. */
 export function parseListOrder(text: string, schema: Schema): ListOrder {
   if (text.length > maxOrderText) throw badRequest(`sort: must be at most ${maxOrderText} characters long`)
   const fields = parseFieldPaths(text, 'sort').map((steps) => sortField(steps, schema))
@@ -71,7 +72,7 @@ function readValue(value: SortValue | undefined, read: SortField['read']): SortV
   return value === undefined ? null : read(value)
 }
 
-/** The amount in billionths, with the precision of a double. */
+/** Returns an amount in billionths, with the precision of a double. */
 function amountOf(value: SortValue): number | null {
   const quantity = parseQuantity(String(value))
   return quantity === undefined ? null : Number(quantity.nanos)
@@ -79,7 +80,7 @@ function amountOf(value: SortValue): number | null {
 
 function shorten(value: SortValue): SortValue {
   if (typeof value !== 'string' || value.length <= maxComparedText) return value
-  // A slice of a string keeps the whole string in memory.
+  // The text is copied, because a slice of a string would keep the whole string in memory.
   return Buffer.from(value.slice(0, maxComparedText)).toString()
 }
 

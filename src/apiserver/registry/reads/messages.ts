@@ -1,6 +1,6 @@
 /**
- * Protobuf encodings of cached objects in this version. Each is encoded once from the cached JSON and shared: GET sends
- * the document, watches frame it, and LIST extracts the message.
+ * Protobuf encodings of cached objects in this version. Each object is encoded once from the cached JSON, and all
+ * readers share the result: GET sends the document, watches add a frame to it, and LIST extracts the message.
  */
 
 import { envelopeOf } from '../../../api/codec/protobuf/envelope.ts'
@@ -12,7 +12,7 @@ import type { EncodedObject } from '../../../storage/cache/encoded-objects.ts'
 import type { Resource } from '../catalogue/resource.ts'
 import { readVersionSliced } from './conversion.ts'
 
-/** Returns the cached encoding, or undefined if the object must be encoded first. */
+/** Returns the cached encoding. Undefined if the object must be encoded first. */
 export function findMessage({ messages, cache }: Resource, object: CachedObject): EncodedObject | undefined {
   return messages.find(object, cache.loads)
 }
@@ -37,7 +37,7 @@ export function lastMessageOf(resource: Resource, object: CachedObject): Encoded
   return runToCompletion(encodeSliced(resource, object))
 }
 
-/** Objects up to this size are encoded in one step, so that concurrent readers never encode them twice. */
+/** Maximum size in bytes of an object that is encoded in one step, so that concurrent readers never encode it twice. */
 const large = 64 * 1024
 
 function* encodeSliced(resource: Resource, object: CachedObject): Sliced<EncodedObject> {
@@ -50,7 +50,10 @@ function* encodeSliced(resource: Resource, object: CachedObject): Sliced<Encoded
   return enclose(resource, yield* writeSliced(schema, value, options))
 }
 
-/** Copies the message into its own buffer, so that a long-lived message does not retain a shared memory block. */
+/**
+ * Returns an encoded object. Copies the message into a separate buffer, so that a long-lived message does not keep a
+ * shared memory block in memory.
+ */
 function enclose({ apiVersion, kind }: Resource, message: Buffer): EncodedObject {
   const { before, after } = envelopeOf({ apiVersion, kind: kind.kind }, message.length)
   const start = before.length

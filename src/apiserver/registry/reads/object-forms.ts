@@ -1,4 +1,4 @@
-/** Representations of stored objects for admission webhooks, created once per type. */
+/** The representations of stored objects for admission webhooks. They are created once per type. */
 
 import type { JsonObject } from '../../../api/json/json.ts'
 import { type ApiObject, asJson, asObject } from '../../../api/model/object.ts'
@@ -12,14 +12,14 @@ import type { Resource } from '../catalogue/resource.ts'
 import type { Served } from '../catalogue/served.ts'
 import { fromStored } from './conversion.ts'
 
-/** Returns the representations for a write through this version or view (such as Scale). */
+/** Returns the representations for a write through this version or view, such as Scale. */
 export const formsOf = memoizeByObject(
   (through: Resource): ObjectForms => (through.shows === undefined ? versionForms(through) : viewForms(through)),
 )
 
 /** One version of a kind, with or without a store. */
 export interface Version extends Served {
-  /** The storage version, if this is another version of the same kind. */
+  /** The storage version. Set if this is another version of the same kind. */
   readonly stored: Version | undefined
 }
 
@@ -44,7 +44,7 @@ function formOf(version: Version): ObjectForm {
   }
 }
 
-/** For custom kinds, admission controls see the version of the request. */
+/** Returns the representation for a custom kind. Admission plugins see the version of the request. */
 function customForm(version: Version, through: Version): ObjectForm {
   return {
     ...namesOf(version),
@@ -63,7 +63,9 @@ function* inVersion({ apiVersion, kind }: Version, object: JsonObject): Sliced<J
   return object.apiVersion === apiVersion ? object : yield* kind.evolution!.convert(object)
 }
 
-/** A view is a separate kind and a subresource of every version that has it. */
+/**
+ * Returns the representations for a view. A view is a separate kind, and a subresource of every version that has it.
+ */
 function viewForms(view: Resource): ObjectForms {
   const { kind, resource } = namesOf(view)
   const form = formOf(view)
@@ -98,9 +100,9 @@ function namesOf({
 /** A request body that is not stored: a review, an action or connection options. */
 export interface SentType {
   readonly served: Served
-  /** Type of the body, if it differs from the served type. */
+  /** The type of the body. Set if it differs from the served type. */
   readonly type: Served | undefined
-  /** Kind of the connection options, which have no metadata. */
+  /** The kind of the connection options, which have no metadata. */
   readonly options: string | undefined
 }
 

@@ -29,11 +29,11 @@ export interface JournaledChange {
   readonly deleted: boolean
   /** The object after the change. Undefined if it was deleted or its values were not kept. */
   readonly object: ApiObject | undefined
-  /** Undefined if the state before or after the change is unknown. */
+  /** The differences. Undefined if the state before or after the change is unknown. */
   readonly changes: readonly JsonChange[] | undefined
 }
 
-/** Returns the journal of the store. Throws 501 if the server keeps no history. */
+/** Returns the journal of the store. Throws 501 if the server records no history. */
 export function journalOf({ store }: Resource): Journal {
   if (store.journal !== undefined) return store.journal
   throw new ApiError(
@@ -55,10 +55,12 @@ interface ObjectKey {
   readonly name: string
 }
 
-/** Maximum size of a page. A page that reaches it ends early. */
+/** Maximum size of a page in bytes. A page that reaches it ends early. */
 const maxPageBytes = 8 * 1024 * 1024
 
-/** Returns the changes of an object before a revision and, if `after` is given, after another one. */
+/**
+ * Returns the changes of an object before a revision. If `after` is given, returns only changes after that revision.
+ */
 export async function readObjectChanges(
   resource: Resource,
   objectKey: ObjectKey,
@@ -83,7 +85,7 @@ export async function readObjectChanges(
 }
 
 /**
- * Returns the revision of the last deletion under a name, or 0 if none is known. Older changes belong to another
+ * Returns the revision of the last deletion under a name, or 0 if none is known. Changes before it belong to another
  * object.
  */
 export async function lastDeletion(resource: Resource, objectKey: ObjectKey): Promise<Revision> {
@@ -141,7 +143,7 @@ function changesBetween(after: ObjectState, before: ObjectState | undefined): re
   return jsonChanges(isNew ? {} : comparable(before!.object!), comparable(after.object))
 }
 
-/** Removes fields that every write changes. */
+/** Returns the object without fields that every write changes. */
 function comparable(object: ApiObject): JsonObject {
   const {
     resourceVersion: _,
@@ -153,7 +155,7 @@ function comparable(object: ApiObject): JsonObject {
 
 export interface OldStateRange {
   readonly namespace: string
-  /** '' for all objects. */
+  /** The name of the object. Empty for all objects. */
   readonly name: string
   readonly revision: Revision
   readonly limit: number
@@ -188,7 +190,7 @@ export async function readObjectsAt(
 
 const objectsAtATime = 50
 
-/** The exact key sorts before all longer keys with the same prefix. */
+/** Returns the only object with this key. The exact key sorts before all longer keys with the same prefix. */
 async function onlyObject(resource: Resource, key: string, revision: Revision): Promise<ApiObject[]> {
   const { entries } = await listAt(resource, { prefix: key, revision, limit: 1 })
   return entries.filter((entry) => entry.key === key).flatMap((entry) => readableObject(resource, entry))
@@ -203,7 +205,7 @@ async function listAt(resource: Resource, range: ListRange & { readonly revision
   }
 }
 
-/** Throws 410 if the value was not kept. Returns nothing for a damaged object. */
+/** Returns the object of an entry. Throws 410 if its value was not kept. Returns nothing for a damaged object. */
 function readableObject(resource: Resource, entry: Entry): ApiObject[] {
   if (entry.value.length === 0)
     throw expired(
@@ -217,7 +219,7 @@ export function journalExpired(revision: Revision | string, oldest: Revision): A
   return expired(`the state at ${revision} has expired: the history begins at revision ${oldest}`)
 }
 
-/** Returns undefined if the object is unreadable. */
+/** Decodes an entry. Returns undefined if the object is unreadable. */
 function objectOf({ kind, cache }: Resource, { key, revision, value }: Entry): ApiObject | undefined {
   const found = cache.readIfSound(key, revision, value)
   if (found === undefined) return undefined

@@ -1,8 +1,8 @@
 /**
- * Reads objects that were written at another Kubernetes version (`--emulated-version`), as kube-apiserver does: defaults
- * that are new since then are filled in, and fields that this version does not have are hidden. The stored value does
- * not change until the object is written. The caches then contain the object in the form of this version, so readers
- * never ask for versions (docs/decisions/0061).
+ * Reads objects that were written at another Kubernetes version (`--emulated-version`). Like kube-apiserver, adds
+ * defaults that were introduced since then, and hides fields that this version does not have. The stored value does not
+ * change until the object is written. The caches contain the object in the form of this version, so their readers need
+ * not check the version (docs/decisions/0061).
  */
 import { parseOwnJson } from '../../../api/codec/json.ts'
 import { encodeStored, HeaderReader, storedJson, UnreadableValue } from '../../../api/codec/stored.ts'
@@ -21,15 +21,21 @@ import { runToCompletion } from '../../../base/concurrency/time-slice.ts'
 import { messageOf } from '../../../base/text/errors.ts'
 import type { OtherVersionReader } from '../../../storage/cache/cached-object.ts'
 
-/** Store key of the emulated version. A store with a profile but without this key is at the oldest version. */
+/** Store key of the emulated version. A store with a profile but without this key has the oldest supported version. */
 export const emulatedVersionKey = 'meta/emulated-version'
 
-/** Returns the version as the header of a stored object names it. The oldest version is omitted. */
+/**
+ * Returns the version that the header of a stored object contains. Undefined for the oldest version, which headers
+ * omit.
+ */
 export function headerVersion(version: EmulatedVersion | undefined): EmulatedVersion | undefined {
   return version === oldestVersion ? undefined : version
 }
 
-/** Reads the objects of a built-in kind that servers of other versions wrote. `resource` is the storage version. */
+/**
+ * Returns a reader for objects of a built-in kind that servers of other versions wrote. `resource` is the storage
+ * version.
+ */
 export function otherVersionReader(
   resource: () => ObjectType,
   version: EmulatedVersion = oldestVersion,
@@ -70,7 +76,7 @@ function convert(type: ObjectType, { key, value, writtenAt, version }: Written):
 /** Returns a stored object with the fields and defaults of this version. */
 function inThisVersion(type: ObjectType, stored: ApiObject): ApiObject {
   const { object } = runToCompletion(normalizeSliced(type, asJson(stored)))
-  // Like a write, this does not fill in defaults whose feature gate is disabled.
+  // As in a write, defaults whose feature gate is disabled are not added.
   dropGatedFields(type.kind.schema, { object: asJson(object), previous: asJson(stored) }, type.context)
   return object
 }

@@ -1,4 +1,4 @@
-/** Parses stored or cached bytes into mutable objects. */
+/** Parses stored or cached bytes to objects that can be modified. */
 
 import { parseOwnJson, parseOwnSliced } from '../../../api/codec/json.ts'
 import { type ApiObject, asObject } from '../../../api/model/object.ts'
@@ -6,8 +6,8 @@ import type { Evolution, Kind, StoredJson } from '../../../api/schema/kind.ts'
 import { runToCompletion, type Sliced } from '../../../base/concurrency/time-slice.ts'
 
 /**
- * Returns an object in the current form of its kind, whichever definition it was stored under. If a webhook converts
- * it, it must have been prepared (`Evolution.prepare`).
+ * Returns an object in the current form of its kind, regardless of the definition under which it was stored. If a
+ * webhook converts it, it must have been prepared (`Evolution.prepare`).
  */
 export function readStored({ evolution }: Kind, stored: StoredJson): ApiObject {
   if (evolution === undefined || isUpToDate(evolution, stored)) return readObject(stored.json)
@@ -15,10 +15,10 @@ export function readStored({ evolution }: Kind, stored: StoredJson): ApiObject {
   return runToCompletion(evolution.read(readObject(stored.json)))
 }
 
-/** Like `readStored`, but yields between steps or to wait. */
+/** Like `readStored`, but yields between steps and while it waits. */
 export function* readStoredSliced({ evolution }: Kind, stored: StoredJson): Sliced<ApiObject> {
   if (evolution === undefined || isUpToDate(evolution, stored)) return asObject(yield* parseOwnSliced(stored.json))
-  // Reads from the bytes because webhook conversions are cached by them.
+  // The object is read from its bytes, because webhook conversions are cached by the bytes.
   if (evolution.remote) return asObject(yield* parseOwnSliced(yield* evolution.readJsonSliced(stored)))
   const object = asObject(yield* parseOwnSliced(stored.json))
   yield
@@ -30,7 +30,7 @@ function isUpToDate({ schemaId }: Evolution, { completeFor }: StoredJson): boole
   return completeFor === schemaId
 }
 
-/** Stored data was validated on write, so it is not parsed strictly again. */
+/** Parses an object. Stored data was validated on write, so it is not parsed strictly again. */
 export function readObject(json: Buffer): ApiObject {
   return asObject(parseOwnJson(json))
 }

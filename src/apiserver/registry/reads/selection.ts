@@ -14,20 +14,20 @@ import type { Selection } from '../../../storage/cache/watcher.ts'
 import type { Resource } from '../catalogue/resource.ts'
 
 export interface SelectionQuery {
-  /** Undefined means all namespaces, or a cluster-scoped kind. */
+  /** The namespace. Undefined for all namespaces, or for a cluster-scoped kind. */
   readonly namespace: string | undefined
   readonly name: string | undefined
   readonly labelSelector: string
   readonly fieldSelector: string
 }
 
-/** Selectors prepared for matching and for the index. */
+/** A selection whose selectors are prepared for matching and for the index. */
 export interface ParsedSelection extends Selection {
   /** The part of the selectors that an index can answer. */
   readonly demand: IndexDemand | undefined
 }
 
-/** Whether the selection restricts the objects beyond the namespace. */
+/** Whether the selection restricts the objects by more than the namespace. */
 export function isSelective({ name, matches }: Selection): boolean {
   return name !== undefined || matches !== undefined
 }
@@ -47,7 +47,10 @@ export function parseSelection(resource: Resource, query: SelectionQuery): Parse
   }
 }
 
-/** Labels go first, because they tend to select fewer objects. */
+/**
+ * Returns the part of the selectors that an index answers. Labels take precedence, because they usually select fewer
+ * objects.
+ */
 function demandOf({ choice }: LabelMatcher, fields: readonly FieldRequirement[]): IndexDemand | undefined {
   if (choice !== undefined) return { source: 'labels', ...choice }
   const field = fields.find(({ path, equal }) => equal && !placePaths.has(path))
@@ -70,7 +73,7 @@ function fieldOf(kind: Kind, object: CachedObject, path: string): string | undef
   return kind.origin === 'custom' ? laterFields(kind, object)[path] : undefined
 }
 
-/** The selectable fields of objects that were stored before their definition declared the fields. */
+/** Caches the selectable fields of objects that were stored before their definition declared the fields. */
 const computedFields = new WeakMap<CachedObject, { readonly kind: Kind; readonly fields: { [path: string]: string } }>()
 
 function laterFields(kind: Kind, object: CachedObject): { readonly [path: string]: string } {
@@ -81,7 +84,10 @@ function laterFields(kind: Kind, object: CachedObject): { readonly [path: string
   return fields
 }
 
-/** `metadata.name=a` selects one object by lookup, without a search. */
+/**
+ * Returns the name that a selector such as `metadata.name=a` requires. One object can then be looked up without a
+ * search.
+ */
 function exactName(fields: readonly FieldRequirement[]): string | undefined {
   return fields.find(({ path, equal, value }) => path === 'metadata.name' && equal && value !== '')?.value
 }
@@ -92,7 +98,9 @@ function storedFields(resource: Resource, fields: readonly FieldRequirement[]): 
   return fields.map((field) => storedField(names, field))
 }
 
-/** Maps a field requirement to the path in the storage version. Throws if this version does not support the field. */
+/**
+ * Converts a field requirement to the path in the storage version. Throws if this version does not support the field.
+ */
 function storedField(names: ReadonlyMap<string, string>, field: FieldRequirement): FieldRequirement {
   const path = names.get(field.path)
   if (path !== undefined) return path === field.path ? field : { ...field, path }
@@ -103,8 +111,8 @@ function storedField(names: ReadonlyMap<string, string>, field: FieldRequirement
 /** Returns the supported selector fields and their paths in the storage version. */
 function selectorNames(resource: Resource): Map<string, string> {
   const { kind, empty } = resource.stored ?? resource
-  // Kinds that define no selectable fields support the namespace even if they are cluster-scoped. It is then
-  // empty.
+  // Kinds that define no selectable fields support the namespace in selectors, even if they are cluster-scoped. It is
+  // then empty.
   const placed = kind.scope === 'Namespaced' || kind.views.selectable === undefined
   const common = ['metadata.name', ...(placed ? ['metadata.namespace'] : [])]
   const own = resource.kind.selectorNames ?? sameNames(Object.keys(kind.views.selectable?.(empty) ?? {}))

@@ -1,6 +1,6 @@
 /**
- * Sorts objects by the values of fields. The values are read from the JSON without parsing it. A page with a limit
- * holds only its own objects; without a limit, the number of objects is bounded, and they are put in order while they
+ * Sorts objects by the values of fields. The values are read from the JSON without parsing it. With a limit, only the
+ * objects of the page are in memory. Without a limit, the number of objects is bounded, and they are sorted while they
  * are sent.
  */
 import { entityTooLarge } from '../../../api/model/api-error.ts'
@@ -16,18 +16,18 @@ export type { SortPosition }
 interface Sorting {
   readonly resource: Resource
   readonly order: ListOrder
-  /** 0 means no limit. */
+  /** The maximum number of objects. 0 means no limit. */
   readonly limit: number
   /** Skips objects up to this position. */
   readonly after: SortPosition | undefined
-  /** Whether the objects are in the cache anyway. Otherwise the sorted objects use memory of their own. */
+  /** Whether the objects are in the cache anyway. Otherwise the sorted objects use additional memory. */
   readonly isCached: boolean
 }
 
 interface SortedObjects {
   readonly objects: readonly CachedObject[]
   readonly rest?: AsyncIterable<readonly CachedObject[]>
-  /** The last object, if there are more after the limit. */
+  /** The position of the last object. Set if there are more objects after the limit. */
   readonly last: SortPosition | undefined
   readonly remaining: number
 }
@@ -36,13 +36,13 @@ interface Entry extends SortPosition {
   readonly object: CachedObject
 }
 
-/** Maximum number of objects that one response can contain in order. */
+/** Maximum number of objects in a sorted response. */
 const maxSorted = 100_000
 
-/** Maximum size of sorted objects that are not in the cache. */
+/** Maximum total size in bytes of sorted objects that are not in the cache. */
 const maxHeldBytes = 64 * 1024 * 1024
 
-/** Number of objects that are put in order at a time. */
+/** Number of objects that are sorted in one step. */
 const sliceLength = 500
 
 /** Sorts the objects of all slices. Throws 413 if there are too many for one response. */
@@ -53,7 +53,7 @@ export async function sortObjects(
   const { compare, valuesOf } = order
   const timeSlice = new TimeSlice()
   const size = limit === 0 ? maxSorted : Math.min(limit, maxSorted)
-  // With a limit, the last object is on top, because it is the first to be removed.
+  // With a limit, the last object is at the top of the heap, because it is removed first.
   const heap = new Heap<Entry>(limit === 0 ? (a, b) => compare(a, b) < 0 : (a, b) => compare(a, b) > 0)
   let count = 0
   let bytes = 0
@@ -83,7 +83,7 @@ function tooMany(what: string): Error {
   return entityTooLarge(`a list cannot sort ${what} in one response; request pages with a smaller limit`)
 }
 
-/** Removes the objects from a heap whose first object comes first. */
+/** Yields the objects of a heap whose top is the first object. */
 function inOrder(heap: Heap<Entry>): SortedObjects {
   const objects = nextObjects(heap)
   return { objects, ...(heap.size > 0 && { rest: remainingSlices(heap) }), last: undefined, remaining: 0 }
@@ -103,7 +103,7 @@ function nextObjects(heap: Heap<Entry>): CachedObject[] {
   return objects
 }
 
-/** Empties a heap whose first object comes last in the page. */
+/** Returns the objects of a heap whose top is the last object of the page. */
 async function page(heap: Heap<Entry>, count: number): Promise<SortedObjects> {
   const timeSlice = new TimeSlice()
   const last = heap.peek()

@@ -1,18 +1,18 @@
 /**
- * Pools: ranges of values that objects hold exclusively. Flags define the pools. The store records the reservations,
- * and the caches follow them (`storage/cache/reservations.ts`).
+ * Pools: ranges of values that objects can reserve exclusively. Flags define the pools. The store contains the
+ * reservations, and the caches follow them (`storage/cache/reservations.ts`).
  */
 import { randomInt } from 'node:crypto'
 import type { Allocator, Reservation } from '../../../api/schema/reservations.ts'
 import type { Reservations } from '../../../storage/cache/reservations.ts'
 
-/** Values of one kind that objects may reserve. */
+/** A range of values that objects can reserve. */
 export interface Pool {
   readonly name: string
   readonly size: number
-  /** Number of values at the start of the pool that are only assigned on explicit request. */
+  /** Number of values at the start of the pool that are assigned only on explicit request. */
   readonly reserved?: number
-  /** Returns the value at an index from 0 to `size` - 1. */
+  /** Returns the value at an index, which is from 0 to `size` - 1. */
   readonly at: (place: number) => string
   readonly contains: (value: string) => boolean
   /** Returns the error text for a value outside the pool. */
@@ -62,7 +62,7 @@ function idOf({ pool, value }: Reservation): string {
   return `${pool}/${value}`
 }
 
-/** Number of random attempts before a linear search. Random values rarely collide with concurrent allocations. */
+/** Number of random attempts before a linear search. Random values rarely conflict with concurrent allocations. */
 const tries = 32
 
 function drawFrom(

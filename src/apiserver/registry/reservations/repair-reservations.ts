@@ -2,8 +2,9 @@
  * Repairs reservations that do not match the objects. A commit writes both atomically, so a crash cannot separate them.
  * They diverge only after damage: an unreadable object was deleted, or keys were changed by hand.
  *
- * Repairs are planned from the caches but committed only if they still apply: each commit is guarded by the revision of
- * the object concerned. An outdated cache therefore cannot release a value that a concurrent write is about to reserve.
+ * Repairs are planned from the caches but committed only if they still apply: each commit requires that the revision of
+ * the object is unchanged. With an outdated cache, a repair therefore cannot release a value that a concurrent write is
+ * about to reserve.
  */
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { CachedObject } from '../../../storage/cache/cached-object.ts'
@@ -14,11 +15,11 @@ import { readObject } from '../reads/read-stored.ts'
 import { heldBy, keyOfReservation } from './reservations.ts'
 
 export interface Repaired {
-  /** Keys of released reservations that no object held. */
+  /** Keys of reservations that were released because no object held them. */
   readonly freed: string[]
-  /** Keys of restored reservations that an object held. */
+  /** Keys of reservations that were restored because an object holds them. */
   readonly restored: string[]
-  /** Keys of values that several objects hold. Their owners must resolve the conflict. */
+  /** Keys of values that several objects hold. Users must resolve these conflicts. */
   readonly shared: string[]
 }
 

@@ -1,7 +1,7 @@
 /**
  * Reservations in the write path. A kind assigns values to its object before validation, and the commit reserves and
- * releases them atomically with the object. A failed, rejected or dry-run write needs no cleanup, because nothing was
- * reserved before the commit.
+ * releases them atomically with the object. A write that fails, is rejected or is a dry run needs no cleanup, because
+ * nothing was reserved before the commit.
  */
 
 import { invalidObject } from '../../../api/model/api-error.ts'
@@ -13,12 +13,15 @@ import { maxReservedKeys, type ReservedKey } from '../../../storage/store/store.
 import { keyOf, kindRef, type Resource, waitForCaches } from '../catalogue/resource.ts'
 import { allocatorOf } from './pools.ts'
 
-/** Half the limit, so that a commit can replace all reservations of an object. */
+/**
+ * Maximum number of reservations per object. It is half the limit of a commit, so that a commit can replace all
+ * reservations of an object.
+ */
 const maxReservationsPerObject = maxReservedKeys / 2
 
 /**
- * Returns the object with its values allocated. Before a value is rejected as taken, the caches are brought up to date,
- * because it may have been released meanwhile.
+ * Returns the object with its values allocated. Before a value is rejected as taken, the caches are updated, because
+ * the value may have been released in the meantime.
  */
 export async function allocate(
   resource: Resource,
@@ -38,11 +41,11 @@ export async function allocate(
 
 interface Before {
   readonly previous: ApiObject | undefined
-  /** Reservations of the previous object. */
+  /** The reservations of the previous object. */
   readonly current: readonly Reservation[]
 }
 
-/** Allocates with the reservations that this server has cached. */
+/** Allocates values based on the reservations that this server has cached. */
 function tryToHold(resource: Resource, object: ApiObject, { previous, current }: Before) {
   const { pools, caches, kind } = resource
   const reservations = kind.reservations!
@@ -107,9 +110,7 @@ export function keyOfReservation({ pool, value }: Reservation): string {
   return reservationKey(pool, value)
 }
 
-/**
- * Returns the keys that an object holds according to the reservations, so that it also works for unreadable objects.
- */
+/** Returns the keys that an object holds, according to the reservations. This works even for unreadable objects. */
 export function claimsOf({ caches, kind }: Resource, holder: string): string[] {
   if (kind.reservations === undefined) return []
   const current = [...caches.reservations.all()].filter((reservation) => reservation.holder === holder)

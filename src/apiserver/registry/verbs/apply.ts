@@ -1,7 +1,7 @@
 /**
  * Server-side apply: merges the caller's configuration into the stored object by field ownership, and creates the
- * object if it does not exist. Changing a field that another manager owns is a conflict, reported with all fields,
- * unless forced.
+ * object if it does not exist. If it would change a field that another manager owns, the apply fails with a conflict
+ * that lists all such fields, unless the caller forces it.
  */
 
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
@@ -21,7 +21,7 @@ export interface ApplyQuery {
   /** The parsed request body. */
   readonly config: Json
   readonly force: boolean
-  /** Turns merged JSON into an object of the kind: decoded, defaulted and checked against the request path. */
+  /** Converts merged JSON to an object of the kind: decoded, defaulted and checked against the request path. */
   readonly complete: (merged: JsonObject, previous: ApiObject | undefined) => Promise<ApiObject>
 }
 
@@ -43,14 +43,14 @@ export async function apply(context: WriteContext, query: ApplyQuery): Promise<U
   throw serviceUnavailable(`${resource.plural} "${query.name}" is created and deleted too often; try again`)
 }
 
-/** Whether the object was created or deleted concurrently, so that apply must switch between create and update. */
+/** Whether the object was created or deleted in the meantime, so that apply must switch between create and update. */
 function hasTurned({ subresource }: WriteContext, { reason }: ApiError, existed: boolean): boolean {
   return existed ? reason === 'NotFound' && subresource === '' : reason === 'AlreadyExists'
 }
 
 /**
- * Rejects a configuration that names a uid or resourceVersion if its object was deleted, so that it is not applied to a
- * new object.
+ * Rejects a configuration with a uid or resourceVersion if its object was deleted, so that it does not create a new
+ * object.
  */
 function refuseOther({ resource }: WriteContext, { name, config }: ApplyQuery): void {
   const metadata = isObject(config) ? own(config, 'metadata') : undefined

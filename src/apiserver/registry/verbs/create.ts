@@ -20,13 +20,13 @@ import { WriteConditions } from '../writes/write-conditions.ts'
 import { runSteps } from '../writes/write-steps.ts'
 
 export interface NewObject {
-  /** The complete object (api/schema/normalize.ts). The caller must not use it afterwards. */
+  /** The complete object (api/schema/normalize.ts). The caller must not use the object after the call. */
   readonly object: ApiObject
-  /** Whether managedFields are already set. Otherwise the creator owns all fields that it sent. */
+  /** Whether managedFields are already set. Otherwise the creator becomes the owner of all fields that it sent. */
   readonly managed: boolean
 }
 
-/** Returns the JSON of the stored object in the version of the request. */
+/** Creates an object. Returns the JSON of the stored object in the version of the request. */
 export async function create(context: WriteContext, { object, managed }: NewObject): Promise<Buffer> {
   if (!context.dryRun) refuseVersion(object)
   const version = versionOf(context)
@@ -37,12 +37,13 @@ export async function create(context: WriteContext, { object, managed }: NewObje
   return await context.timeSlice.run(writtenJsonSliced(version, json))
 }
 
-/** Maximum number of generated names to try before reporting a conflict. */
+/** Maximum number of generated names to try before a conflict is reported. */
 const maxDraws = 8
 
 /**
- * The decision may depend on another object, such as the namespace. If that object changes, the create is retried from
- * the start. The same happens if a generated name or an allocated address is taken; each attempt generates a new one.
+ * Stores a new object. The decision may depend on another object, such as the namespace. If that object changes, the
+ * create starts over. The same happens if a generated name or an allocated address is taken. Each attempt generates a
+ * new one.
  */
 async function createStored(context: WriteContext, newObject: NewObject): Promise<Buffer> {
   let draws = drawsName(newObject.object) ? maxDraws : 1
@@ -55,7 +56,10 @@ async function createStored(context: WriteContext, newObject: NewObject): Promis
   throw serviceUnavailable('the objects that this object depends on change too often; try again')
 }
 
-/** The stored JSON, 'preconditionFailed' if a dependency changed, or an error if the name is taken. */
+/**
+ * The result of an attempt: the stored JSON, `preconditionFailed` if an object that the write depends on has changed,
+ * or an error if the name is taken.
+ */
 type Outcome = Buffer | 'preconditionFailed' | ApiError
 
 async function createOnce(context: WriteContext, newObject: NewObject): Promise<Outcome> {
@@ -72,7 +76,7 @@ async function attemptCreate(
   conditions: WriteConditions,
 ): Promise<Outcome> {
   const { resource, dryRun } = context
-  // A dry run has no commit that would detect an outdated definition.
+  // A dry run has no commit that would detect an outdated definition, so it waits for the caches.
   if (dryRun && resource.definitionGuard !== undefined) await waitForCaches(resource)
   const definitionGuard = await resource.definitionGuard?.('create', object.metadata.name)
   if (definitionGuard !== undefined && !dryRun) conditions.dependOn(definitionGuard)
@@ -84,12 +88,15 @@ async function attemptCreate(
   return dryRun ? await checkFree(context, withSentVersion(next, object)) : await persist(context, next, conditions)
 }
 
-/** A resourceVersion is a precondition on an existing state, so a create must not store an object with one. */
+/**
+ * Throws if the object has a resourceVersion. It is a precondition on an existing object, so a create must not accept
+ * it.
+ */
 function refuseVersion(object: ApiObject): void {
   if (namesVersion(object)) throw badRequest('resourceVersion should not be set on objects to be created')
 }
 
-/** A dry run returns the resourceVersion that the client sent, as in Kubernetes. */
+/** Returns the object with the resourceVersion that the client sent, as Kubernetes does for a dry run. */
 function withSentVersion(next: ApiObject, { metadata: { resourceVersion } }: ApiObject): ApiObject {
   return resourceVersion === undefined ? next : { ...next, metadata: { ...next.metadata, resourceVersion } }
 }
@@ -115,7 +122,7 @@ async function persist(context: WriteContext, object: ApiObject, conditions: Wri
   const terms = conditions.termsFor('stored')
   const result = await commitObject(context, object, { previous: undefined, expected: 0, terms })
   if (result.outcome === 'stored') return result.json
-  // The name is free, so a guard failed or a value was reserved concurrently.
+  // If the name is free, a precondition failed or a value was reserved in the meantime.
   return result.current === undefined ? 'preconditionFailed' : nameTakenError(context, object)
 }
 

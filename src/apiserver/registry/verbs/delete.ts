@@ -1,6 +1,6 @@
 /**
  * Deletes objects in two phases. An object with finalizers, a grace period or a kind that holds deletions gets a
- * deletionTimestamp and remains until all of these are cleared. Any other object is removed at once.
+ * deletionTimestamp and remains until all of these are cleared. All other objects are removed immediately.
  */
 
 import { sameJson } from '../../../api/json/json.ts'
@@ -37,9 +37,12 @@ export type Propagation = 'Orphan' | 'Background' | 'Foreground'
 export interface DeleteOptions {
   readonly gracePeriodSeconds: number | undefined
   readonly propagation: Propagation | undefined
-  /** All preconditions must hold. */
+  /** The preconditions, which must all be met. */
   readonly preconditions: readonly Preconditions[]
-  /** For deletions based on an earlier state: throws if that state is outdated (`assertSameLoad`). */
+  /**
+   * Throws if the state on which the deletion is based is outdated (`assertSameLoad`). Set for deletions that are based
+   * on an earlier state.
+   */
   readonly assertCurrent?: () => void
 }
 
@@ -50,14 +53,14 @@ export interface Preconditions {
 }
 
 export interface Deleted {
-  /** Last state of the object: removed, or marked for deletion. */
+  /** The last state of the object, which was removed or marked for deletion. */
   readonly object: ApiObject
   readonly removed: boolean
-  /** Reason why the object is not in the requested version: the conversion webhook failed. */
+  /** The reason why the object is not in the requested version. Set if the conversion webhook failed. */
   readonly unshown?: string | undefined
 }
 
-/** Deletes an object, or marks it for deletion if something must happen first. */
+/** Deletes an object, or marks it for deletion if it must remain for now. */
 export async function deleteObject(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
   const { resource, namespace, dryRun, abandoned } = context
   if (dryRun) return await deleteAtOnce(context, name, options)
@@ -85,15 +88,16 @@ async function deleteAtOnce(context: WriteContext, name: string, options: Delete
 }
 
 /**
- * A deletion needs only the metadata, and a conversion may change only labels and annotations there. If a webhook
- * converts the kind, objects are therefore deleted in their stored form, even if the webhook is down.
+ * Reads the object. A deletion needs only the metadata, and a conversion may change only labels and annotations there.
+ * If a webhook converts the kind, objects are therefore deleted in their stored form, even if the webhook is
+ * unavailable.
  */
 function* readHeld({ kind }: Resource, stored: StoredJson): Sliced<ApiObject> {
   return kind.evolution?.remote ? readObject(stored.json) : yield* readStoredSliced(kind, stored)
 }
 
 /**
- * Returns the resource with the object's stored version as storage version, so that the object is written without
+ * Returns the resource with the object's own version as the storage version, so that the object is written without
  * conversion.
  */
 function heldAs(resource: Resource, { apiVersion }: ApiObject): Resource {
@@ -109,7 +113,7 @@ function heldAs(resource: Resource, { apiVersion }: ApiObject): Resource {
   return { ...resource, apiVersion, kind: { ...kind, evolution } }
 }
 
-/** Returns the result in the requested version. A removed object is not converted. */
+/** Returns the result in the requested version. An object that was removed is not converted. */
 async function inRequestedVersion(context: WriteContext, deleted: Deleted): Promise<Deleted> {
   const { object, removed } = deleted
   const version = versionOf(context)
@@ -124,7 +128,7 @@ async function inRequestedVersion(context: WriteContext, deleted: Deleted): Prom
   }
 }
 
-/** Runs an attempt and reports its outcome to the admission controls. */
+/** Runs an attempt and reports its outcome to the admission plugins. */
 async function settled<T extends Deleted | 'lost'>(attempt: (conditions: WriteConditions) => Promise<T>): Promise<T> {
   const conditions = new WriteConditions()
   return await conditions.attempt(
@@ -134,9 +138,9 @@ async function settled<T extends Deleted | 'lost'>(attempt: (conditions: WriteCo
 }
 
 /**
- * Removes a damaged object at once, because its finalizers are unknown. Its reservations are looked up by owner and
- * released in the same commit. Objects that depend on it, such as those of a definition, are removed first. Objects
- * written by a newer version of the server are left to that version.
+ * Removes a damaged object immediately, because its finalizers are unknown. Its reservations are found by their holder
+ * and released in the same commit. Objects that depend on it, such as those of a definition, are removed before.
+ * Objects that a newer version of the server wrote are not removed.
  */
 async function deleteUnreadable(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
   const { resource, namespace } = context
@@ -163,7 +167,7 @@ async function deleteUnreadable(context: WriteContext, name: string, options: De
 }
 
 interface Attempt {
-  /** The stored object. */
+  /** The object as stored. */
   readonly previous: ApiObject
   readonly revision: number
   readonly conditions: WriteConditions
@@ -181,7 +185,7 @@ async function attemptDelete(
   const marked = mark(context, previous, options)
   const waits = mustWait(context.resource, marked) || holdsDeletion(context.resource, previous)
   if (!waits && !context.resource.kind.lifecycle.gracePeriod) return await remove(context, attempt)
-  // Stores the mark even if nothing blocks the deletion, so that the component that runs the object learns of it.
+  // The mark is stored even if nothing blocks the deletion, so that the component that runs the object learns of it.
   const stored = await storeMark(context, marked, attempt)
   if (stored === 'lost' || waits) return stored === 'lost' ? 'lost' : { object: stored.object, removed: false }
   const { object, revision } = stored
@@ -190,7 +194,10 @@ async function attemptDelete(
   })
 }
 
-/** A kind that holds deletions releases an object on a second deletion, or when an update clears the last reason. */
+/**
+ * Whether the kind holds the deletion of an object. It releases the object on a second deletion, or when an update
+ * clears the last reason.
+ */
 function holdsDeletion({ kind }: Resource, { metadata }: ApiObject): boolean {
   return kind.lifecycle.holdsDeletion !== undefined && metadata.deletionTimestamp === undefined
 }
@@ -209,12 +216,12 @@ async function remove(context: WriteContext, { previous, revision, conditions }:
   return { object: withVersion(previous, namesRemoval(context) ? removed.revision : revision), removed: true }
 }
 
-/** Since 1.26, a removed object has the revision of its deletion, like in the watch event. */
+/** Whether a removed object has the revision of its deletion, like in the watch event. True since 1.26. */
 function namesRemoval({ resource }: WriteContext): boolean {
   return isSince('1.26', resource.context)
 }
 
-/** Stores the deletion mark unless it is already set. */
+/** Stores the deletion mark, unless the object already has it. */
 async function storeMark(
   context: WriteContext,
   marked: ApiObject,
@@ -241,7 +248,7 @@ function assertPrecondition(
   { metadata }: ApiObject,
   { uid, resourceVersion }: Preconditions,
 ): void {
-  // Kinds that hold deletions are reported by resource instead of kind, as Kubernetes does.
+  // As in Kubernetes, errors name the resource instead of the kind for kinds that hold deletions.
   const named = resource.kind.lifecycle.holdsDeletion ? resource : { group: resource.group, plural: resource.kind.kind }
   const fail = (what: string, wanted: string, found: string | undefined) =>
     conflict(
@@ -254,7 +261,7 @@ function assertPrecondition(
     throw fail('ResourceVersion', resourceVersion, metadata.resourceVersion)
 }
 
-/** Returns the object marked for deletion. If it is already marked and its kind holds the deletion, nothing changes. */
+/** Returns the object marked for deletion. If it is already marked and its kind holds the deletion, it is unchanged. */
 function mark(context: WriteContext, object: ApiObject, options: DeleteOptions): ApiObject {
   const { resource } = context
   if (object.metadata.deletionTimestamp !== undefined && resource.kind.lifecycle.holdsDeletion?.(object)) return object
@@ -283,16 +290,16 @@ function propagationOf({ kind }: Resource, { propagation }: DeleteOptions): Prop
 }
 
 /**
- * Increments the generation if the object has one. A generation outside the safe integer range, which only a client can
- * have set, stays unchanged.
+ * Increments the generation if the object has one. A generation outside of the safe integer range, which only a client
+ * can have set, remains unchanged.
  */
 function nextGeneration({ generation = 0 }: ObjectMeta): Pick<ObjectMeta, 'generation'> {
   return Number.isSafeInteger(generation) && generation > 0 ? { generation: generation + 1 } : {}
 }
 
 /**
- * Shortens a running grace period; it is never extended. An object without grace period that is held by finalizers gets
- * a period of 0.
+ * Shortens a running grace period. A grace period is never extended. If an object without grace period must wait for
+ * finalizers, its period is 0.
  */
 function shorten(metadata: ObjectMeta, requested: number | undefined): ObjectMeta {
   const { deletionTimestamp: end, deletionGracePeriodSeconds: grace, finalizers = [] } = metadata
@@ -302,7 +309,9 @@ function shorten(metadata: ObjectMeta, requested: number | undefined): ObjectMet
   return { ...metadata, deletionTimestamp, deletionGracePeriodSeconds: requested }
 }
 
-/** Adds the finalizer for the propagation policy. The garbage collector acts on these two finalizers. */
+/**
+ * Adds the finalizer for the propagation policy. There are two such finalizers, which the garbage collector processes.
+ */
 function withPropagation(finalizers: readonly string[], propagation: Propagation | undefined): string[] {
   if (propagation === undefined) return [...finalizers]
   const others = finalizers.filter((name) => name !== 'orphan' && name !== 'foregroundDeletion')
@@ -337,7 +346,7 @@ export async function removeObject(
 }
 
 /**
- * Adds the effective grace period to the options that admission sees. Objects that are already terminating keep their
+ * Returns the options for admission with the effective grace period. Objects that are already terminating keep their
  * period.
  */
 function withGrace(context: WriteContext, object: ApiObject, options: DeleteOptions): WriteContext {

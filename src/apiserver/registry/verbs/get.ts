@@ -1,4 +1,4 @@
-/** get: returns one object as the bytes in the cache. */
+/** get: returns one object, as the bytes in the cache. */
 
 import { parseVersion } from '../../../api/model/resource-version.ts'
 import { emulationOf } from '../../../api/schema/context.ts'
@@ -7,7 +7,10 @@ import type { CachedObject } from '../../../storage/cache/cached-object.ts'
 import { keyOf, notFoundError, type Resource, waitForCaches } from '../catalogue/resource.ts'
 import { waitForVersion } from '../reads/versions.ts'
 
-/** `resourceVersion`: unset means the latest state, `0` any state, and another value a state at least that new. */
+/**
+ * Returns an object. Without a `resourceVersion`, the result is the latest state, with `0` any state, and otherwise a
+ * state that is at least that recent.
+ */
 export function get(resource: Resource, query: GetQuery): CachedObject | Promise<CachedObject> {
   const { resourceVersion } = query
   const wait =
@@ -18,7 +21,7 @@ export function get(resource: Resource, query: GetQuery): CachedObject | Promise
 export interface GetQuery {
   readonly namespace: string
   readonly name: string
-  /** The requested view, if it is not the object itself. */
+  /** The requested view. Unset if the object itself is requested. */
   readonly subresource?: string
   readonly resourceVersion: string
 }

@@ -1,9 +1,10 @@
 /**
- * list: returns the objects of a selection at one revision, all at once or in pages.
+ * list: returns the objects of a selection at one revision, in one response or in pages.
  *
  * The latest state comes from the cache. A page at an older revision also comes from the cache if the type has not
- * changed since, otherwise from the store (`list-history.ts`). So does every list while the cache is still loaded. A list without a limit is not collected in memory: its
- * objects are found while the response is sent, but still from one consistent state.
+ * changed since, otherwise from the store (`list-history.ts`). While the cache is still being loaded, every list comes
+ * from the store. The objects of a list without a limit are not collected in memory. They are found while the response
+ * is sent, but all belong to one consistent state.
  */
 
 import { ApiError, badRequest, noSuchPath, PageExpired } from '../../../api/model/api-error.ts'
@@ -22,20 +23,20 @@ import { waitForVersion } from '../reads/versions.ts'
 /** A list request. */
 export interface ListQuery {
   readonly selection: ParsedSelection
-  /** 0 means no limit. */
+  /** Maximum number of objects. 0 means no limit. */
   readonly limit: number
   readonly continueToken: string
   readonly resourceVersion: string
   readonly match: '' | 'Exact' | 'NotOlderThan'
-  /** The user, because concurrent reads of history are limited per user. */
+  /** The user. Concurrent reads of history are limited per user. */
   readonly user: string
-  /** Identity of the list that a continue token is bound to, including the user. */
+  /** Identifies the list to which a continue token is bound, including the user. */
   readonly scope: string
-  /** Undefined for key order. */
+  /** The order of the list. Undefined for key order. */
   readonly order?: ListOrder | undefined
   /**
-   * Whether the page says exactly how many objects follow it, also with a selector. Without a limit, the page is then
-   * empty.
+   * Whether the page contains the exact number of objects that follow it, even with a selector. If there is no limit,
+   * the page is empty.
    */
   readonly counts?: boolean
 }
@@ -45,21 +46,21 @@ export interface ListPage {
   readonly revision: number
   /** The first objects of the page. */
   readonly objects: readonly CachedObject[]
-  /** The remaining objects, found on demand. Undefined if there are none. */
+  /** The remaining objects, which are found on demand. Undefined if there are none. */
   readonly rest?: AsyncIterable<readonly CachedObject[]>
   readonly continueToken: string
-  /** Number of objects after this page; undefined if unknown. */
+  /** Number of objects after this page. Undefined if unknown. */
   readonly remaining: number | undefined
-  /** If set, must be called once the page is no longer needed. */
+  /** Releases resources. If set, must be called once the page is no longer needed. */
   readonly close?: () => void
 }
 
-/** The state to list: the one at an exact revision, or the latest. */
+/** The state to list: the state at an exact revision, or the latest state. */
 export interface At {
   readonly exact?: number | undefined
   /** Skips objects up to this key. */
   readonly after?: string
-  /** In a sorted list, the values of the object with that key. */
+  /** The values of the object with that key. Set in a sorted list. */
   readonly values?: readonly (SortValue | null)[]
 }
 
@@ -74,9 +75,9 @@ export async function list(resource: Resource, query: ListQuery): Promise<ListPa
 
 /** Lists the objects of a state in key order. */
 async function listAt(resource: Resource, query: ListQuery, { exact, after }: At): Promise<ListPage> {
-  // The type is no longer served, so its remaining objects are outdated.
+  // The type is no longer served, so the objects in the cache are outdated.
   if (resource.cache.retired) throw noSuchPath()
-  // The cache is not loaded yet, but the store has every object.
+  // The cache has not been loaded yet, but the store contains every object.
   if (resource.cache.isLoading) return await fromStore(resource, query, exact ?? resource.caches.revision, after)
   if (exact === undefined) return await fromCache(resource, query, resource.caches.revision, after)
   if (isUnchangedSince(resource, exact)) return await fromCache(resource, query, exact, after)
@@ -90,8 +91,8 @@ export async function* slicesOf({ objects, rest }: ListPage): AsyncGenerator<rea
 }
 
 /**
- * Like `slicesOf`, for callers that iterate twice in sequence. Objects from the cache are remembered after the first
- * pass. Objects from the store's history are read again, because remembering them would need unbounded memory.
+ * Like `slicesOf`, for callers that iterate twice, one time after the other. Objects from the cache are remembered
+ * after the first pass. Objects from the store's history are read again, because there may be too many to remember.
  */
 export function slicesTwice(
   resource: Resource,
@@ -169,7 +170,7 @@ function isUnchangedSince(resource: Resource, revision: number): boolean {
   return resource.caches.revision >= revision && resource.cache.changedAt <= revision
 }
 
-/** Captures the state before the first await. */
+/** Reads the page from the cache. Captures the state of the cache before the first await. */
 async function fromCache(resource: Resource, query: ListQuery, revision: number, after?: string): Promise<ListPage> {
   const { selection, limit } = query
   const { namespace, name, matches } = selection
@@ -192,7 +193,7 @@ const lastPage = { continueToken: '', remaining: undefined }
 /** Number of objects to collect before the response starts. Shorter lists are collected completely. */
 const firstObjects = 500
 
-/** Cost of searching one slice, even if no object matches. */
+/** Cost of searching one slice, even if no object matches, in units of a time slice. */
 const sliceCost = 500
 
 type FirstObjects = Pick<ListPage, 'objects' | 'rest'>
@@ -238,7 +239,7 @@ async function fromStore(resource: Resource, query: ListQuery, revision: number,
       limit === 0
         ? { revision, ...(await listAll(resource, state)), ...lastPage }
         : finishPage(resource, query, { revision, ...(await listPage(resource, state, limit)) })
-    // Counting the remaining objects of a large type would take too long.
+    // The remaining objects are not counted, because that would take too long for a large type.
     return { ...page, ...(resource.cache.isLoading ? { remaining: undefined } : {}), close: leave }
   } catch (error) {
     leave()
@@ -246,7 +247,7 @@ async function fromStore(resource: Resource, query: ListQuery, revision: number,
   }
 }
 
-/** The page of a sorted list: the first objects after the position in that order. */
+/** Returns a page of a sorted list: the first objects after the position in that order. */
 async function sortedPage(
   resource: Resource,
   query: ListQuery & { readonly order: ListOrder },
@@ -285,9 +286,9 @@ async function countOnly(resource: Resource, query: ListQuery, at: At): Promise<
   return { revision: page.revision, objects: [], continueToken: '', remaining: await countIn(page) }
 }
 
-/** Counts the objects after a page. */
+/** Returns the page with the number of objects after it. */
 async function withCount(resource: Resource, query: ListQuery, page: ListPage): Promise<ListPage> {
-  // A page with a limit is complete, so that the count can use its place among the readers of history.
+  // A page with a limit is complete, so the count may take its place among the readers of history.
   page.close?.()
   const { close: _, ...counted } = page
   if (page.continueToken === '') return { ...counted, remaining: 0 }
@@ -311,14 +312,17 @@ function isExpired(error: unknown): boolean {
 }
 
 /**
- * Returns an error with a token that continues with the latest state after the last object read, for clients that
- * accept an inconsistent list.
+ * Returns an error with a token. With the token, clients that accept an inconsistent list can continue with the latest
+ * state after the last object that was read.
  */
 function pageExpired({ continueTokens }: Resource, { scope }: ListQuery, after: string): PageExpired {
   return new PageExpired(continueTokens.write({ revision: newestState, after }, scope))
 }
 
-/** `remaining` is an exact count only without a selector. Otherwise it only tells whether there may be more. */
+/**
+ * Completes a page. `remaining` is an exact count only without a selector. Otherwise it only indicates whether there
+ * may be more objects.
+ */
 function finishPage(resource: Resource, query: ListQuery, page: HistoryPage & { revision: number }): ListPage {
   const { revision, objects, remaining } = page
   if (remaining <= 0) return { revision, objects, ...lastPage }

@@ -1,10 +1,10 @@
 /**
- * update: all changes of existing objects (PUT, PATCH, apply, subresources) go through `updateObject`.
+ * update: all changes of existing objects (PUT, PATCH, apply, subresources) use `updateObject`.
  *
- * Writers of the same object are queued (keyed-queue.ts). Each takes the object from the cache, computes the next one
- * with `transform`, validates it and commits it. If another server committed first, the write is retried on the new
- * state, unless the client named a version: then it is a conflict. The cache may lag behind other servers. A commit
- * detects that, and before any other response the cache is brought up to date.
+ * Writers of the same object are queued (keyed-queue.ts). Each writer reads the object from the cache, computes the
+ * next state with `transform`, validates it and commits it. If another server committed first, the write is retried on
+ * the new state. If the client named a version, the result is a conflict instead. The cache may lag behind other
+ * servers. A commit detects that, and before any other response the cache is updated.
  */
 
 import { assertOwnCount } from '../../../api/codec/stored.ts'
@@ -37,18 +37,20 @@ import { create } from './create.ts'
 import { mustWait, removeObject } from './delete.ts'
 
 /**
- * Computes the next object from the current one, both in the version of the request. May be called again with a newer
+ * Computes the next state from the current object, both in the version of the request. May be called again with a newer
  * object.
  */
 export type Transform = (previous: ApiObject) => Next | Promise<Next>
 
 export interface Next {
   readonly object: ApiObject
-  /** Whether managedFields are already up to date. Otherwise they are derived from the difference. */
+  /** Whether managedFields are already up to date. Otherwise they are computed from the difference. */
   readonly managed: boolean
-  /** Whether the client named the exact version to update. If the object has changed, the client gets a conflict. */
+  /**
+   * Whether the client named the exact version to update. If the object has changed, the client receives a conflict.
+   */
   readonly isExactVersion?: boolean | undefined
-  /** Additional guards and reservations for the commit. */
+  /** Additional preconditions and reservations for the commit. */
   readonly terms?: Partial<CommitTerms> | undefined
 }
 
@@ -58,7 +60,7 @@ export interface Updated {
   readonly created: boolean
 }
 
-/** PUT: replaces the object, or creates it if the kind allows that. */
+/** PUT: replaces the object. Creates it if it does not exist and the kind allows that. */
 export async function update(context: WriteContext, name: string, object: ApiObject): Promise<Updated> {
   const { resource } = context
   const { uid } = object.metadata
@@ -72,12 +74,12 @@ export async function update(context: WriteContext, name: string, object: ApiObj
     assertUid(resource, object, previous)
     return { object, managed: false, isExactVersion: namesVersion(object) }
   }
-  // Skips the queue: waiting could only make the named version outdated.
+  // An update that names a version skips the queue, because waiting could only make that version outdated.
   const change = namesVersion(object) ? updateAtOnce : updateObject
   return { json: await change(context, name, replace), created: false }
 }
 
-/** True also for unreadable objects; the update reports those as unreadable. */
+/** Whether the object exists. True even for unreadable objects, because the update reports them as unreadable. */
 async function exists({ resource, namespace }: WriteContext, name: string): Promise<boolean> {
   const key = keyOf(resource, namespace, name)
   const isThere = () => resource.cache.get(key) !== undefined || resource.cache.unreadable(key) !== undefined
@@ -95,7 +97,7 @@ async function createInstead(context: WriteContext, object: ApiObject): Promise<
   return { json: await create(context, { object: { ...object, metadata }, managed: false }), created: true }
 }
 
-/** Returns the JSON of the stored object in the version of the request. */
+/** Updates an object. Returns the JSON of the stored object in the version of the request. */
 export async function updateObject(context: WriteContext, name: string, transform: Transform): Promise<Buffer> {
   const { resource, namespace, dryRun, abandoned, timeSlice } = context
   if (dryRun) return await updateAtOnce(context, name, transform)
@@ -130,11 +132,11 @@ export async function updateAtOnce(context: WriteContext, name: string, transfor
 
 type Outcome =
   | { readonly result: 'stored'; readonly json: Buffer }
-  /** The object was terminating, and nothing held it anymore. */
+  /** The object was terminating, and nothing blocked its deletion any more. */
   | { readonly result: 'removed'; readonly json: Buffer }
-  /** A dry run: nothing was stored. */
+  /** The write was a dry run, so nothing was stored. */
   | { readonly result: 'judged'; readonly json: Buffer }
-  /** Nothing changed. Contains the stored JSON. */
+  /** Nothing has changed. Contains the stored JSON. */
   | { readonly result: 'unchanged'; readonly stored: StoredJson }
   | { readonly result: 'refused'; readonly error: ApiError }
   /** Another writer committed first. */
@@ -194,7 +196,7 @@ async function updateOnce(context: WriteContext, name: string, { stored, transfo
 interface Attempt<N> {
   readonly previous: ApiObject
   readonly next: N
-  /** `previous` in its cached form. */
+  /** The cached form of `previous`. */
   readonly stored: CachedObject
   readonly conditions: WriteConditions
 }
@@ -209,8 +211,8 @@ async function attemptUpdate(context: WriteContext, attempt: Attempt<Next>): Pro
 }
 
 /**
- * Throws if the kind requires a resourceVersion and the update does not have one. A patch cannot remove it either.
- * Views such as Scale are exempt.
+ * Throws if the kind requires a resourceVersion and the update has none. A patch cannot remove it either. Views such as
+ * Scale are exempt.
  */
 export function assertNamesVersion(context: WriteContext, object: ApiObject): void {
   const { kind, group, plural } = context.resource
@@ -220,14 +222,17 @@ export function assertNamesVersion(context: WriteContext, object: ApiObject): vo
   throw invalidObject({ group, kind: plural }, name, [fault])
 }
 
-/** A uid in the request is a precondition, because the object may have been deleted and recreated. */
+/**
+ * Throws if the object has a different uid than the request, because the object may have been deleted and created
+ * again.
+ */
 function assertUid(resource: Resource, { metadata }: ApiObject, { metadata: stored }: ApiObject): void {
   if (metadata.uid === undefined || metadata.uid === stored.uid) return
   const why = `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${stored.uid}`
   throw conflict(resource, stored.name!, why)
 }
 
-/** A resourceVersion in the request must equal the stored one. It is compared as an opaque string. */
+/** Throws if the resourceVersion in the request differs from the stored one. They are compared as opaque strings. */
 function assertVersion(resource: Resource, next: ApiObject, { metadata }: ApiObject): void {
   if (next.metadata.resourceVersion !== metadata.resourceVersion) throw modified(resource, metadata.name!)
 }
@@ -246,7 +251,7 @@ interface Persisting extends Attempt<ApiObject> {
 
 async function persist(context: WriteContext, attempt: Persisting): Promise<Outcome> {
   const { previous, next, stored, isExactVersion, conditions } = attempt
-  // Even an update without changes removes the object, as a second deletion would.
+  // Even an update without changes removes the object, like a second deletion would.
   if (next.metadata.deletionTimestamp !== undefined && !mustWait(context.resource, next))
     return await remove(context, attempt)
   const terms = conditions.termsFor('stored')
@@ -256,20 +261,21 @@ async function persist(context: WriteContext, attempt: Persisting): Promise<Outc
   if (context.dryRun) return await judged(context, next, stored)
   const result = await commitObject(context, next, { previous, expected: stored.revision, terms })
   if (result.outcome === 'stored') return { result: 'stored', json: result.json }
-  // If the object itself is unchanged, a guard failed or a value was reserved concurrently, so the update is retried.
+  // If the object itself is unchanged, a precondition failed or a value was reserved in the meantime, so the update is
+  // retried.
   if (isExactVersion && result.current?.revision !== stored.revision)
     throw modified(context.resource, next.metadata.name!)
   return { result: 'lost' }
 }
 
-/** Returns the result that a real write would have. */
+/** Returns the result that a real write would have, for a dry run. */
 async function judged(context: WriteContext, next: ApiObject, { revision }: CachedObject): Promise<Outcome> {
   const { resource, timeSlice } = context
   const ready = await asStored(resource, next, timeSlice)
   return { result: 'judged', json: await unstored(context, ready.object, revision) }
 }
 
-/** Removes a terminating object whose last finalizer was cleared. */
+/** Removes a terminating object after its last finalizer was cleared. */
 async function remove(
   context: WriteContext,
   { next, previous, stored, conditions }: Attempt<ApiObject>,
@@ -282,8 +288,8 @@ async function remove(
 }
 
 /**
- * Whether nothing has changed. Such a write is not stored, and the resourceVersion stays the same. Since 1.24, new
- * times of managers are no change.
+ * Whether nothing has changed. Such a write is not stored, and the resourceVersion remains the same. Since 1.24,
+ * different times of managers do not count as a change.
  */
 function isUnchanged(context: WriteContext, next: ApiObject, previous: ApiObject): boolean | Promise<boolean> {
   const ignoresTimes = isSince('1.24', context.resource.context)
@@ -308,7 +314,7 @@ function* areSame(parts: readonly Pair[]): Generator<void, boolean> {
   return true
 }
 
-/** Pairs the members of two objects, except one. */
+/** Pairs the members of two objects. Skips one of the members. */
 function pairsOf(a: JsonObject, b: JsonObject, ignored: string): Pair[] {
   const names = Object.keys(a).filter((name) => name !== ignored)
   const added = Object.keys(b).filter((name) => name !== ignored && !Object.hasOwn(a, name))

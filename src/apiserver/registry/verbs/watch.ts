@@ -2,10 +2,10 @@
  * watch: streams the events of a selection from the current state or after a version. A streaming list is a watch whose
  * initial objects end with a bookmark.
  *
- * Older data is read on demand and not kept. First come the initial objects, in slices of one consistent state. Then
- * come the events since, from the cache's window, or from the store's log if the window starts later. When the reader
- * has caught up, the watcher takes over without a gap. The watch fails with 410 if it starts before the log, or if the
- * client is so slow that the log is compacted before it is read.
+ * Older data is read on demand and not kept in memory. The watch first sends the initial objects, in slices of one
+ * consistent state. It then sends the events since that state, from the event buffer of the cache, or from the store's
+ * log if the buffer starts later. When the reader has caught up, the watcher continues without a gap. The watch fails
+ * with 410 if it starts before the log, or if the client is so slow that the log is compacted before it is read.
  */
 
 import { UnreadableValue } from '../../../api/codec/stored.ts'
@@ -25,14 +25,14 @@ import { waitForVersion } from '../reads/versions.ts'
 export interface WatchQuery {
   readonly selection: ParsedSelection
   readonly resourceVersion: string
-  /** Whether to send the current objects first. By default, only for no version and version 0. */
+  /** Whether to send the current objects first. By default, this is done only without a version and for version 0. */
   readonly initialEvents?: boolean | undefined
-  /** Encodes the bookmark that marks the end of the initial objects. Undefined if the client wants none. */
+  /** Encodes the bookmark that marks the end of the initial objects. Undefined if the client does not request it. */
   readonly endOfState?: ((form: EventForm, revision: number) => Buffer) | undefined
   readonly form: EventForm
-  /** The user, because concurrent reads of history are limited per user. */
+  /** The user. Concurrent reads of history are limited per user. */
   readonly user: string
-  /** Called with the size of every event that is sent before the watcher takes over. */
+  /** Called with the size of every event that is sent before the watcher continues. */
   readonly onSent: (bytes: number) => void
 }
 
@@ -40,16 +40,16 @@ export interface WatchQuery {
 export interface Watching {
   readonly watcher: Watcher
   /**
-   * Encoded older events in chunks, produced on demand. The watcher starts when they end. A caller that stops earlier
-   * must close the watcher.
+   * Encoded older events in chunks, which are produced on demand. The watcher starts when they end. A caller that stops
+   * earlier must close the watcher.
    */
   readonly before: AsyncGenerator<Buffer>
 }
 
-/** Start of a watch. */
+/** The start of a watch. */
 interface Start {
   readonly objects: Iterable<readonly CachedObject[]>
-  /** The version of the initial objects, or the version that the client knows. */
+  /** The version of the initial objects, or the version that the client already has. */
   readonly revision: number
 }
 
@@ -59,14 +59,16 @@ export async function watch(resource: Resource, query: WatchQuery): Promise<Watc
   await resource.cache.whenLoaded()
   const start = await startOf(resource, query)
   if (resource.cache.retired) throw noSuchPath()
-  // Runs in the same tick, so that losing the store's feed closes the watcher from the beginning.
+  // The watcher is created in the same tick, so that it is closed from the beginning if the feed of the store is lost.
   const watcher = resource.cache.watch(selection, form)
   const { user, onSent, endOfState } = query
   const reader = { watcher, user, onSent, endOfState, prepare: form.prepare }
   return { watcher, before: replay(resource, { start, ...reader }) }
 }
 
-/** Returns the revision for a bookmark: all events up to it are queued for the watcher or do not concern it. */
+/**
+ * Returns the revision for a bookmark. All events up to it are in the watcher's queue or do not match its selection.
+ */
 export function deliveredRevision({ caches }: Resource, watcher: Watcher): number {
   return Math.max(watcher.revision, caches.revision)
 }
@@ -92,7 +94,7 @@ interface Replay {
   readonly user: string
   readonly onSent: (bytes: number) => void
   readonly endOfState: WatchQuery['endOfState']
-  /** If set, must be awaited before events are encoded. */
+  /** Prepares objects. If set, must be awaited before events are encoded. */
   readonly prepare: EventForm['prepare']
 }
 
@@ -111,18 +113,18 @@ async function* replay(resource: Resource, { start, ...reader }: Replay): AsyncG
   yield* catchUp(resource, { ...reader, after: start.revision })
 }
 
-/** Cost of searching one slice of objects or one piece of the log. */
+/** Cost of searching one slice of objects or one chunk of the log, in units of a time slice. */
 const stepCost = 500
 
 /**
- * Maximum time to read a snapshot. A slower reader would keep too many outdated objects in memory and has to start
- * again.
+ * Maximum time in milliseconds to read a snapshot. A slower reader would keep too many outdated objects in memory, so
+ * it has to start again.
  */
 const maxStateMs = 5 * 60_000
 
 /**
- * Waits for a version that is not reached yet; until then nothing is sent. The switch from reading history to the
- * watcher's queue happens within one tick.
+ * Yields the data before the watcher starts. Waits for a version that has not been reached yet, and sends nothing
+ * before. The switch from reading history to the watcher's queue happens within one tick.
  */
 async function* catchUp(
   resource: Resource,
@@ -149,7 +151,7 @@ async function* catchUp(
   }
 }
 
-/** Some events and the revision that they cover; `through` is undefined if there are no more. */
+/** Some events, and the revision up to which they are complete. `through` is undefined if there are no more events. */
 interface Step {
   readonly events: readonly CacheEvent[]
   readonly through: number | undefined
@@ -170,8 +172,8 @@ async function readLog({ cache, caches }: Resource, after: number): Promise<Step
 }
 
 /**
- * Converts errors to 410: the log is gone, or a value is unreadable and cannot become an event. A list warns about
- * such an object.
+ * Converts errors to 410: the log is no longer available, or a value is unreadable and cannot become an event. A list
+ * warns about such an object.
  */
 async function orTooOld<T>(revision: number, read: () => Promise<T>): Promise<T> {
   try {

@@ -13,9 +13,9 @@ export interface AdmittedWrite {
   readonly name: string
   readonly object: ApiObject | undefined
   readonly oldObject: ApiObject | undefined
-  /** The generateName prefix, if the name was generated. */
+  /** The prefix (`generateName`) from which the name was generated, if any. */
   readonly drawnFrom?: string | undefined
-  /** Collects what admission controls make the commit depend on, and their follow-up actions. */
+  /** Collects the preconditions that admission plugins set for the commit, and their follow-up actions. */
   readonly conditions: WriteConditions
 }
 
@@ -42,7 +42,7 @@ export function admissionRequest(context: WriteContext, write: AdmittedWrite): A
     bypass: context.bypass,
     audit: context.audit,
     ofCollection: context.ofCollection,
-    // A dry run stores nothing, so guards and follow-up actions do not apply.
+    // A dry run stores nothing, so preconditions and follow-up actions do not apply.
     dependOn: dryRun ? undefined : (guard) => conditions.dependOn(guard),
     commitWith: dryRun ? undefined : (ending, reservations) => conditions.commitWith(ending, reservations),
     onOutcome: dryRun ? undefined : (settle) => conditions.onOutcome(settle),
@@ -52,12 +52,12 @@ export function admissionRequest(context: WriteContext, write: AdmittedWrite): A
     oldObject: undefined,
     drawnFrom,
   }
-  // An accessor is expensive to create and copy. Creates, the most frequent requests, do not need one.
+  // An accessor is expensive to create and to copy. Creates, which are the most frequent writes, do not need one.
   if (oldObject === undefined) return request
   return Object.defineProperty(request, 'oldObject', { enumerable: true, get: () => conditions.show(oldObject) })
 }
 
-/** Returns the type as admission sees it, cached per type. */
+/** Returns the type in the form that admission uses. It is cached per type. */
 export const admittedType = memoizeByObject(
   ({ group, plural, kind }: Served): AdmittedType => ({ group, version: kind.version, kind: kind.kind, plural }),
 )

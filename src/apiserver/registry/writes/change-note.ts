@@ -1,6 +1,6 @@
 /**
- * The note that a write leaves in the store's journal: user, field manager and verb. For kinds with secret values, it
- * also lists the changed fields. Notes are short because every write carries one.
+ * The note that a write stores in the store's journal: user, field manager and verb. For kinds with secret values, it
+ * also lists the changed fields. Notes are short because every write has one.
  */
 
 import { isObject, type JsonObject, own, sameJson } from '../../../api/json/json.ts'
@@ -17,7 +17,7 @@ export interface ChangeNote {
   readonly verb: string
   readonly manager: string
   readonly subresource: string
-  /** Whether the change created the object, whatever its verb. */
+  /** Whether the change created the object, regardless of its verb. */
   readonly created: boolean
   /** For objects with secret values: the paths of the changed fields. */
   readonly places: readonly string[] | undefined
@@ -35,7 +35,7 @@ interface Writing {
   readonly subresource: string
 }
 
-/** Returns undefined if the store keeps no journal. */
+/** Returns the note for a write. Undefined if the store has no journal. */
 export function changeNote(
   { resource, user, verb, fieldManager, subresource }: Writing,
   previous: ApiObject | undefined,
@@ -54,7 +54,7 @@ export function changeNote(
   return { time: resource.clock.now(), text: noteText(newNote) }
 }
 
-/** Caches the last note, because consecutive writes usually have the same author. */
+/** The last note, which is cached because consecutive writes usually have the same author. */
 let latest: { readonly newNote: ChangeNote; readonly text: Buffer } | undefined
 
 function noteText(newNote: ChangeNote): Buffer {
@@ -64,7 +64,7 @@ function noteText(newNote: ChangeNote): Buffer {
   return text
 }
 
-/** Notes with paths are never considered equal, because they usually differ. */
+/** Whether two notes are equal. Notes with paths are never considered equal, because they usually differ. */
 function isSame(a: ChangeNote, b: ChangeNote): boolean {
   return (
     a.places === undefined &&
@@ -87,7 +87,7 @@ function writeNote({ user, verb, manager, subresource, created, places }: Change
   return text.length <= maxNoteBytes ? text : Buffer.from('{}')
 }
 
-/** Reads a note. Returns undefined for notes without text, as the store itself writes them. */
+/** Parses a note. Returns undefined for notes without text, which the store itself writes. */
 export function readChangeNote({ text }: Note): ChangeNote | undefined {
   if (text.length === 0) return undefined
   const { u, v, m, s, c, p } = JSON.parse(Buffer.from(text).toString()) as JsonObject

@@ -10,7 +10,7 @@ import type { DeleteOptions, Preconditions, Propagation } from '../verbs/delete.
 
 export type SentDeleteOptions = Infer<typeof deleteOptions>
 
-/** Valid delete options. */
+/** Valid options of a deletion. */
 export interface JudgedDeleteOptions extends DeleteOptions {
   readonly dryRun: boolean
 }
@@ -21,7 +21,7 @@ export interface QueryDeleteOptions {
   readonly preconditions?: Preconditions
 }
 
-/** Validates delete options and combines them with the query's. Throws 422 if they are invalid. */
+/** Validates delete options and combines them with the options in the query. Throws 422 if they are invalid. */
 export function judgeDeleteOptions(
   sent: SentDeleteOptions,
   { kind, vendor }: Resource,
@@ -38,7 +38,7 @@ export function judgeDeleteOptions(
   }
 }
 
-/** A negative period counts as one second, as in Kubernetes. */
+/** Returns a grace period. As in Kubernetes, a negative period counts as one second. */
 function positive(seconds: number | undefined): number | undefined {
   return seconds !== undefined && seconds < 0 ? 1 : seconds
 }
@@ -58,7 +58,10 @@ function check(sent: SentDeleteOptions, dryRuns: readonly string[]): FieldError[
   ]
 }
 
-/** The legacy `orphanDependents: false` means Foreground for kinds that hold deletions, such as Namespace. */
+/**
+ * Returns the propagation policy. The legacy option `orphanDependents: false` means Foreground for kinds that hold
+ * deletions, such as Namespace.
+ */
 function propagationOf(
   { propagationPolicy, orphanDependents }: SentDeleteOptions,
   kind: Kind,

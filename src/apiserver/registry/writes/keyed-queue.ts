@@ -3,21 +3,21 @@
  *
  * Without queues, only one of many concurrent writers of an object would succeed and the others would retry repeatedly.
  * Queues only save work and are not needed for correctness: other servers write to the same store, so a commit can
- * still conflict and is then retried. An uncontended key costs one map entry while it is written.
+ * still conflict and is then retried. A key with a single writer costs one map entry while it is written.
  */
 import { ApiError, tooManyRequests } from '../../../api/model/api-error.ts'
 
 /**
- * Maximum number of writers waiting for one object. A write takes about a millisecond, so the last one waits a few
- * seconds.
+ * Maximum number of writers that wait for one object. A write takes about a millisecond, so the last writer waits a few
+ * seconds at most.
  */
 const maxQueueLength = 1000
 
 export interface QueuePlace {
   readonly key: string
   /**
-   * Returns a signal that aborts when the caller has given up. The writer then leaves the queue without writing. Called
-   * only if the writer must wait.
+   * Returns a signal that aborts when the caller no longer waits. The writer then leaves the queue without writing.
+   * Called only if the writer must wait.
    */
   readonly abandoned: () => AbortSignal
 }
@@ -28,10 +28,10 @@ interface Waiter {
 }
 
 export class KeyedQueue {
-  /** Keys being written, each with its waiting writers; undefined if none waits. */
+  /** Keys that are being written, each with its waiting writers. The value is undefined if no writer waits. */
   readonly #lines = new Map<string, Set<Waiter> | undefined>()
 
-  /** Runs `write` when it is first in the queue. `waited` is true if other writes may have happened meanwhile. */
+  /** Runs `write` when it is first in the queue. `waited` is true if other writes may have happened in the meantime. */
   async take<T>(place: QueuePlace, write: (waited: boolean) => Promise<T>): Promise<T> {
     const waited = this.#lines.has(place.key)
     if (waited) await this.#wait(place)
@@ -78,7 +78,7 @@ export class KeyedQueue {
   }
 }
 
-/** No client sees this error: the caller has disconnected or already received a timeout. */
+/** Returns an error that no client receives, because the caller has disconnected or has already received a timeout. */
 function callerGoneError(): ApiError {
   return new ApiError(504, 'Timeout', 'the client no longer waits for this write; it was not executed')
 }

@@ -13,16 +13,16 @@ import { validate, validateSliced } from '../../../api/schema/validate.ts'
 import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 import { validateMetadata, validateMetadataUpdate } from './metadata.ts'
 
-/** An object to validate with the rules of its kind. */
+/** An object to which the rules of its kind are applied. */
 export interface ObjectToValidate {
   readonly kind: Kind
   readonly object: ApiObject
-  /** The stored object; undefined for a create. */
+  /** The stored object. Undefined for a create. */
   readonly previous: ApiObject | undefined
 }
 
 /**
- * Prepares the object for storage in place: fields that clients may not set keep their value or are set by the server.
+ * Prepares the object for storage, in place. Fields that clients may not set keep their value, or the server sets them.
  */
 export function prepareByRules({ kind, object, previous }: ObjectToValidate, context: PrepareContext): void {
   if (kind.origin === 'built-in')
@@ -44,7 +44,7 @@ export function mayAllocate(
   return reservations !== undefined && (subresource === '' || !('allocate' in reservations))
 }
 
-/** Returns errors, in steps if it takes long. `isSound` tells whether the earlier validations found none. */
+/** Returns errors. Works in steps if it can take long. `isSound` is true if the earlier validations found no errors. */
 type Validation = (isSound: boolean) => Faults | Sliced<Faults> | undefined
 type Faults = readonly FieldError[]
 

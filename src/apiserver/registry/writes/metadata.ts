@@ -20,12 +20,12 @@ import type { RuleContext } from '../../../api/schema/context.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
 import { checkAnnotations, checkLabels } from '../../../api/selectors/label-rules.ts'
 
-/** Whether the object has a resourceVersion as precondition. Version 0 means any version. */
+/** Whether the object has a resourceVersion as a precondition. Version 0 means any version. */
 export function namesVersion({ metadata }: ApiObject): boolean {
   return !!metadata.resourceVersion && metadata.resourceVersion !== '0'
 }
 
-/** Sets the metadata that the server controls on a new object. */
+/** Returns the metadata of a new object with the values that the server controls. */
 export function systemMetadata(sent: ObjectMeta, creationTimestamp: string): ObjectMeta {
   const metadata = copyWithout(
     sent,
@@ -43,7 +43,7 @@ export function systemMetadata(sent: ObjectMeta, creationTimestamp: string): Obj
 /** Validates the metadata of a new or changed object. */
 export function validateMetadata(kind: NamedBy, metadata: ObjectMeta, context?: RuleContext): FieldError[] {
   const { generation = 0, labels, annotations, ownerReferences, finalizers } = metadata
-  // Uses spread instead of push, because very long lists exceed the limit of call arguments.
+  // Spread is used instead of push, because a very long list would exceed the maximum number of call arguments.
   return [
     ...validateName(kind, metadata, context),
     ...validateNamespace(metadata),
@@ -55,12 +55,12 @@ export function validateMetadata(kind: NamedBy, metadata: ObjectMeta, context?: 
   ]
 }
 
-/** The rules for metadata: the name format, and whether finalizers need a domain. */
+/** The rules for metadata: the format of names, and whether finalizers need a domain. */
 type NamedBy = Pick<Kind, 'nameFormat' | 'lifecycle'>
 
 const anyKind: NamedBy = { nameFormat: checkPathSegment, lifecycle: { plainFinalizers: true } }
 
-/** Validates the metadata of an embedded object, which may be of any kind and need not have a name. */
+/** Validates the metadata of an embedded object. The object may be of any kind and need not have a name. */
 export function validateInnerMetadata(metadata: ObjectMeta, path: FieldPath): FieldError[] {
   const named = metadata.name ? metadata : { ...metadata, name: 'unnamed' }
   return validateMetadata(anyKind, named).map((fault) => ({
@@ -83,7 +83,7 @@ function validateName(
   return errors
 }
 
-/** The namespace comes from the URL path and may contain anything. */
+/** Validates the namespace. It comes from the URL path and may be any text. */
 function validateNamespace({ namespace }: ObjectMeta): FieldError[] {
   if (namespace === undefined) return []
   return checkDnsLabel(namespace).map((text) => invalid('metadata.namespace', namespace, text))
@@ -94,7 +94,7 @@ function nameFaults(format: NameCheck, name: string): string[] {
   return faults.length > 0 ? faults : [...checkPathSegment(name), ...checkStoredName(name)]
 }
 
-/** Errors name the list, not the element, as in Kubernetes. */
+/** Validates owner references. As in Kubernetes, errors name the list and not the element. */
 function validateOwners(owners: readonly OwnerReference[]): FieldError[] {
   const path = 'metadata.ownerReferences'
   const errors = owners.flatMap((owner) => [
@@ -121,15 +121,15 @@ function validateOwners(owners: readonly OwnerReference[]): FieldError[] {
   ]
 }
 
-/** Returns the version of `group/version` or `version`, or '' if the text is neither. */
+/** Returns the version of `group/version` or `version`. Empty if the text is neither. */
 function versionOf(apiVersion: string): string {
   const parts = apiVersion.split('/')
   return parts.length > 2 ? '' : parts.at(-1)!
 }
 
 /**
- * Reports a malformed name for the list and a missing domain for the element, as in Kubernetes. Without a vendor, no
- * domain is required.
+ * Validates finalizers. As in Kubernetes, the error of a malformed name is reported for the list, and that of a missing
+ * domain for the element. Without a vendor, no domain is required.
  */
 function validateFinalizers(finalizers: readonly string[], vendor: Vendor | undefined): FieldError[] {
   const path = 'metadata.finalizers'
@@ -146,7 +146,7 @@ function validateFinalizers(finalizers: readonly string[], vendor: Vendor | unde
   return errors
 }
 
-/** Restores metadata that an update omitted or may not change. */
+/** Returns the metadata of an update with the values that it omitted or may not change. */
 export function keptMetadata(next: ObjectMeta, previous: ObjectMeta): ObjectMeta {
   const end = previous.deletionTimestamp === undefined ? next : previous
   const preserved = copyWithout(
@@ -183,7 +183,7 @@ export function validateMetadataUpdate(next: ObjectMeta, previous: ObjectMeta): 
   return errors
 }
 
-/** After deletion has begun, finalizers can only be removed. */
+/** Validates finalizers of a terminating object, which can only be removed. */
 function validateNewFinalizers(next: ObjectMeta, previous: ObjectMeta): FieldError[] {
   if (previous.deletionTimestamp === undefined) return []
   const previousFinalizers = new Set(previous.finalizers)

@@ -11,11 +11,11 @@ import type { WriteContext } from './write.ts'
 
 const self: User = { name: 'system:apiserver', uid: '', groups: [superusers, authenticatedUsers], extra: new Map() }
 
-/** Target and kind of a write by the server. */
+/** The target and the kind of a write by the server. */
 export interface OwnWrite {
-  /** '' for cluster-scoped kinds. */
+  /** The namespace. Empty for cluster-scoped kinds. */
   readonly namespace?: string
-  /** '' for the object itself. */
+  /** The subresource. Empty for the object itself. */
   readonly subresource?: string
   readonly optionsKind: 'CreateOptions' | 'UpdateOptions' | 'DeleteOptions'
   readonly signal: AbortSignal

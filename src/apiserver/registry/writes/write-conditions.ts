@@ -1,7 +1,7 @@
 /**
- * The conditions of one write attempt: guards and additional reservations for the commit, callbacks for the outcome,
- * and the stored object as admission controls see it. Each attempt has its own. Admission controls add to them and the
- * commit applies them.
+ * The conditions of one write attempt: preconditions and additional reservations for the commit, callbacks for the
+ * outcome, and the stored object for admission plugins. Each attempt has its own conditions. Admission plugins add
+ * conditions and the commit applies them.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -10,7 +10,7 @@ import { type Guard, type Key, type ReservedKey, StoreError } from '../../../sto
 import type { Settle, WriteOutcome } from '../../admission/admission.ts'
 import type { Ending, KeyReservations } from '../../admission/commit-terms.ts'
 
-/** Guards and reservations of a commit beyond those of the object itself. */
+/** Preconditions and reservations of a commit in addition to those of the object itself. */
 export interface CommitTerms {
   readonly guards: readonly Guard[]
   readonly reserves: readonly ReservedKey[]
@@ -18,14 +18,14 @@ export interface CommitTerms {
 }
 
 export class WriteConditions {
-  /** The commit succeeds only if these keys are unchanged. */
+  /** Keys that must be unchanged for the commit to succeed. */
   readonly #guards: Guard[] = []
   readonly #along: { readonly ending: Ending; readonly reservations: KeyReservations }[] = []
   readonly #waiting: Settle[] = []
   #shown: ApiObject | undefined
   #admissionBegan: number | undefined
 
-  /** Returns when admission of this attempt began, which is the first call. */
+  /** Returns the time at which admission of this attempt began, which is the time of the first call. */
   admissionBegan(clock: Clock): number {
     this.#admissionBegan ??= clock.monotonic()
     return this.#admissionBegan
@@ -35,7 +35,7 @@ export class WriteConditions {
     this.#guards.push(guard)
   }
 
-  /** Adds keys that the commit with this ending takes and releases. */
+  /** Adds keys that a commit with this ending reserves and releases. */
   commitWith(ending: Ending, reservations: KeyReservations): void {
     this.#along.push({ ending, reservations })
   }
@@ -54,14 +54,14 @@ export class WriteConditions {
     this.#waiting.push(settle)
   }
 
-  /** Returns a frozen copy of the stored object. Created on first use, because most controls never need it. */
+  /** Returns a frozen copy of the stored object. It is created on first use, because most plugins never need it. */
   show(stored: ApiObject | undefined): ApiObject | undefined {
     if (stored === undefined) return undefined
     this.#shown ??= freeze(structuredClone(stored))
     return this.#shown
   }
 
-  /** Runs the attempt and reports its outcome to the callbacks before returning. */
+  /** Runs the attempt, and reports its outcome to the callbacks before it returns. */
   async attempt<T>(attempt: () => Promise<T>, outcomeOf: (result: T) => WriteOutcome): Promise<T> {
     let result: T
     try {

@@ -1,6 +1,6 @@
 /**
  * The steps from the request body to the stored object, for create and update. `steps` lists them in order of
- * execution. After each step other requests may run, so that a large object does not block the server.
+ * execution. Other requests can run after each step, so that a large object does not block the server.
  */
 import { assertCount } from '../../../api/codec/stored.ts'
 import { isLarge } from '../../../api/json/large-json.ts'
@@ -17,16 +17,16 @@ import type { WriteConditions } from './write-conditions.ts'
 /** One write attempt. */
 export interface Attempt {
   readonly write: WriteContext
-  /** The stored object; undefined for a create. */
+  /** The stored object. Undefined for a create. */
   readonly previous: ApiObject | undefined
   readonly conditions: WriteConditions
-  /** Whether managedFields are up to date. Otherwise they are computed. */
+  /** Whether managedFields are already up to date. Otherwise they are computed. */
   readonly managed: boolean
-  /** Prefix of a generated name, as long as another name may still be generated. */
+  /** The prefix of a generated name. Set as long as another name can still be generated. */
   readonly drawnFrom?: string | undefined
 }
 
-/** Returns the changed object, or undefined if it is unchanged. Throws ApiError to reject the write. */
+/** Returns the changed object. Undefined if it is unchanged. Throws ApiError to reject the write. */
 type Step = (attempt: Attempt, object: ApiObject) => ApiObject | undefined | Promise<ApiObject | undefined>
 
 const steps: readonly Step[] = [
@@ -41,7 +41,7 @@ const steps: readonly Step[] = [
   canonicalize,
 ]
 
-/** Returns the object to store. */
+/** Runs all steps. Returns the object to store. */
 export async function runSteps(attempt: Attempt, object: ApiObject): Promise<ApiObject> {
   let current = object
   for (const step of steps) {
@@ -57,7 +57,7 @@ function recordManagers({ write, previous, managed }: Attempt, object: ApiObject
   return managed ? undefined : withManagers(write, previous ?? write.resource.empty, object)
 }
 
-/** Runs mutating admission. Like clients, admission cannot change metadata that the server controls. */
+/** Runs mutating admission. Like clients, admission plugins cannot change metadata that the server controls. */
 async function admitAndChange(attempt: Attempt, object: ApiObject): Promise<ApiObject | undefined> {
   const { write, previous, drawnFrom } = attempt
   const changed = await timed(write, 'admission', write.admission.mutate(requestOf(attempt, object, drawnFrom)))
@@ -93,8 +93,8 @@ async function judge(attempt: Attempt, object: ApiObject): Promise<undefined> {
 }
 
 /**
- * Returns only errors that the stored object does not already have. The server's own writes must not fail because of
- * existing errors, which may predate a rule or come from a subresource.
+ * Returns those errors that the stored object does not already have. Writes by the server itself must not fail because
+ * of existing errors, which may be older than a rule or come from a subresource.
  */
 async function newFaults(attempt: Attempt, found: readonly FieldError[]): Promise<readonly FieldError[]> {
   const { previous } = attempt
@@ -119,8 +119,8 @@ async function faultsOf(attempt: Attempt, object: ApiObject): Promise<FieldError
 }
 
 /**
- * Limits the number of values in an object. The server's own writes are exempt, so that it can repair an object at the
- * limit.
+ * Limits the number of values in an object. Writes by the server itself are exempt, so that it can repair an object at
+ * the limit.
  */
 function boundValues({ write }: Attempt, object: ApiObject): Promise<undefined> | undefined {
   if (write.own || !isLarge(asJson(object))) return undefined

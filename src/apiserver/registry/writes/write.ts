@@ -27,53 +27,53 @@ import { changeNote } from './change-note.ts'
 import { TypeChanged } from './type-changed.ts'
 import type { CommitTerms } from './write-conditions.ts'
 
-/** Maximum number of attempts if other writers keep committing first. */
+/** Maximum number of attempts if other writers commit first each time. */
 export const maxAttempts = 100
 
 /** The context of a write. */
 export interface WriteContext {
-  /** The storage version, used by validation, admission and the store. */
+  /** The storage version, which validation, admission and the store use. */
   readonly resource: Resource
-  /** The version of the request, if it is not the storage version. */
+  /** The version of the request. Set if it is not the storage version. */
   readonly through?: Resource | undefined
-  /** '' for cluster-scoped kinds. */
+  /** The namespace. Empty for cluster-scoped kinds. */
   readonly namespace: string
-  /** The subresource; '' for the object itself. */
+  /** The subresource. Empty for the object itself. */
   readonly subresource: string
   readonly user: User
   /** Whether the server itself is the writer. */
   readonly own?: boolean
   readonly dryRun: boolean
-  /** Returns the client's options, as shown to admission. */
+  /** Returns the client's options in the form that admission uses. */
   readonly sentOptions: () => JsonObject
   /** The verb for the journal. Defaults to create or update. */
   readonly verb?: string | undefined
   /** Name of the field manager. */
   readonly fieldManager: string
   readonly admission: Admission
-  /** Collects the decisions of the admission controls, if the caller wants an explanation. */
+  /** Collects the decisions of admission plugins. Set if the caller requests an explanation. */
   readonly explanation?: AdmissionExplanation | undefined
   /** Deadline of the request on the monotonic clock. */
   readonly deadline?: number | undefined
   /** Returns the trace headers to send to webhooks. */
   readonly traceHeaders?: (() => TraceHeaders) | undefined
-  /** Reason why webhooks are bypassed, if the caller used break-glass access. */
+  /** The reason for bypassing webhooks. Set if the caller uses break-glass access. */
   readonly bypass?: string | undefined
-  /** Collects audit annotations, if the request is recorded. */
+  /** Collects audit annotations. Set if the request is audited. */
   readonly audit?: AuditNotes | undefined
   /** Whether the write is part of a deletecollection. */
   readonly ofCollection?: boolean | undefined
-  /** Throws unless the caller may create the object. Called if an update turns out to be a create. */
+  /** Throws unless the caller may create the object. Called if an update results in a create. */
   readonly assertMayCreate: () => void | Promise<void>
   /** Adds a warning to the response. */
   readonly warn: (text: string) => void
   /** Called for every field that is dropped because its feature gate is disabled. */
   readonly onDropped?: ((field: DroppedField) => void) | undefined
-  /** Returns a signal that aborts when the caller has given up on the request. */
+  /** Returns a signal that aborts when the caller no longer waits for the response. */
   readonly abandoned: () => AbortSignal
-  /** Slices the work on large objects. */
+  /** Splits work on large objects into time slices. */
   readonly timeSlice: TimeSlice
-  /** Records how long the write waits for each part. */
+  /** Records the time that the write waits for each part. */
   readonly timings?: Timings
 }
 
@@ -83,8 +83,8 @@ export function timed<T>({ timings }: WriteContext, name: PartName, pending: Pro
 }
 
 /**
- * Sends the kind's warnings about a valid object or status. Other subresources have none, unless they write the object
- * itself, as Scale does.
+ * Sends the kind's warnings about a valid object or status. Other subresources have no warnings, unless they write the
+ * object itself like Scale.
  */
 export function warn(context: WriteContext, object: ApiObject, previous: ApiObject | undefined): void {
   const { resource, subresource, warn: tell } = context
@@ -109,7 +109,7 @@ function trackedVersion(context: WriteContext): Resource {
   return isView(context) ? context.resource : versionOf(context)
 }
 
-/** Returns the kind as used in errors: that of the storage version, or of the view. */
+/** Returns the kind for errors: the kind of the storage version, or of the view. */
 export function writtenKind(context: WriteContext): { group: string; kind: string } {
   const { resource } = context
   return kindRef(isView(context) && resource.kind.origin === 'built-in' ? versionOf(context) : resource)
@@ -139,14 +139,14 @@ export async function withManagers(context: WriteContext, before: ApiObject, aft
   return { ...after, metadata }
 }
 
-/** Returns the writer's entry for managedFields. An entry for a view has no time, as in Kubernetes. */
+/** Returns the writer for managedFields. An entry for a view has no time, as in Kubernetes. */
 export function writerOf(context: WriteContext) {
   const { resource, subresource, fieldManager } = context
   const time = isView(context) ? undefined : resource.time()
   return { name: fieldManager, apiVersion: trackedVersion(context).apiVersion, subresource, time }
 }
 
-/** Returns the context that the rules of the kind need. */
+/** Returns the context for the rules of the kind. */
 export function prepareContext(write: WriteContext): PrepareContext {
   const { resource, subresource, user, own = false, warn, onDropped } = write
   const prepared = { ...versionOf(write).context, subresource, user, own, warn, now: resource.clock.now() }
@@ -164,24 +164,24 @@ export function readOnlyFields({ resource, subresource }: WriteContext): readonl
   return resource.kind.rules.readOnly ?? []
 }
 
-/** A committed write with the JSON for the response: exactly the stored bytes. */
+/** A committed write, with the JSON for the response, which are exactly the stored bytes. */
 export interface Stored {
   readonly outcome: 'stored'
   readonly revision: number
   readonly json: Buffer
 }
 
-/** The state that an object replaces. */
+/** The state that a write replaces. */
 export interface Replaced {
-  /** The stored object; undefined if there is none. */
+  /** The stored object. Undefined if there is none. */
   readonly previous: ApiObject | undefined
-  /** Required revision of the key; 0 means absent. */
+  /** The revision that the key must have. 0 means that it must be absent. */
   readonly expected: number
-  /** Guards and reservations beyond those of the object. */
+  /** Preconditions and reservations in addition to those of the object. */
   readonly terms: CommitTerms
 }
 
-/** Returns all guards and reservations of a commit. */
+/** Returns all preconditions and reservations of a commit. */
 export function commitTerms(
   resource: Resource,
   { guards, reserves, releases }: CommitTerms,
@@ -192,7 +192,9 @@ export function commitTerms(
   return { guards, reserves: [...held.reserves, ...reserves], releases: [...held.releases, ...releases] }
 }
 
-/** Stores the object if its key is still at `expected`, the guards still hold and its reservations are free. */
+/**
+ * Stores the object if its key is still at `expected`, the preconditions are still met and its reservations are free.
+ */
 export async function commitObject(
   context: WriteContext,
   object: ApiObject,
@@ -206,7 +208,7 @@ export async function commitObject(
     encodeSliced(key, storable(resource, ready instanceof Promise ? await ready : ready)),
   )
   const lifetimeSeconds = resource.kind.lifecycle.expires ? resource.lifetimeSeconds : undefined
-  // A new object has a newly generated uid, so its value is unique.
+  // A new object has a newly generated uid, so its bytes are unique.
   const unique = expected === 0
   const all = commitTerms(resource, terms, { next: object, previous })
   const note = changeNote(context, previous, object)
@@ -219,8 +221,8 @@ export async function commitObject(
 }
 
 /**
- * Throws if the request's deadline has passed: the client then gets a timeout, so nothing may be stored. A deadline
- * that passes during the commit is not noticed. Uses the machine's clock even if a test controls the clock of the
+ * Throws if the request's deadline has passed. The client then receives a timeout, so nothing may be stored. A deadline
+ * that passes during the commit has no effect. Uses the machine's clock, even if a test controls the clock of the
  * objects.
  */
 export function assertInTime({ deadline }: WriteContext): void {
@@ -229,11 +231,11 @@ export function assertInTime({ deadline }: WriteContext): void {
 }
 
 /**
- * Returns the error for a multi-step write that failed after its first step. A retryable error is replaced, because
- * clients would automatically repeat a step that is already done.
+ * Returns the error for a write with several steps that failed after its first step. An error that clients retry is
+ * replaced, because they would automatically repeat a completed step.
  */
 export function failedHalfway(error: unknown, done: string): unknown {
-  // The request is repeated with the new type and completes the remaining steps.
+  // The request is repeated with the new type, which completes the remaining steps.
   if (error instanceof TypeChanged) return error
   const passing =
     error instanceof StoreError || (error instanceof ApiError && error.details?.retryAfterSeconds !== undefined)
@@ -242,7 +244,7 @@ export function failedHalfway(error: unknown, done: string): unknown {
     : error
 }
 
-/** Callers must pass an object of this kind. Any other object would break every list. */
+/** Throws unless the object is of this kind, because any other object would break every list. */
 function assertKind({ apiVersion, kind }: Resource, object: ApiObject): void {
   if (object.apiVersion !== apiVersion || object.kind !== kind.kind)
     throw new TypeError(`cannot store an object of kind ${object.kind} in ${object.apiVersion} as ${kind.plural}`)
@@ -253,7 +255,7 @@ function storable(resource: Resource, { object, completeFor }: ReadyToStore): St
   return { object, order: orderOf(resource.kind), header: { ...headerOf(resource, object), completeFor, version } }
 }
 
-/** Returns the object in its stored form. Custom kinds have a storage version. */
+/** Returns the object in its stored form, which for custom kinds is the storage version. */
 export function asStored(
   { kind }: Resource,
   object: ApiObject,
@@ -263,8 +265,8 @@ export function asStored(
 }
 
 /**
- * Returns the JSON of an object that is not stored: a dry run or a removed object. Throws if the object could not be
- * stored.
+ * Returns the JSON of an object that is not stored, because the write is a dry run or the object was removed. Throws if
+ * the object could not be stored.
  */
 export async function unstored(
   { resource: { kind }, timeSlice }: Pick<WriteContext, 'resource' | 'timeSlice'>,

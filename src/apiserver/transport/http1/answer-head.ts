@@ -2,7 +2,7 @@
 import { assertFits, dateHeader } from '../../../wire/http/answer-headers.ts'
 import type { ResponseHeaders } from '../server-transport.ts'
 
-/** Reason phrases of common status codes. For other codes, which a backend may send, the reason phrase is empty. */
+/** Reason phrases of common status codes. Other codes, which a backend may send, have an empty reason phrase. */
 const reasons: ReadonlyMap<number, string> = new Map([
   [101, 'Switching Protocols'],
   [200, 'OK'],
@@ -38,8 +38,8 @@ const reasons: ReadonlyMap<number, string> = new Map([
 ])
 
 /**
- * Returns the head including its final empty line, to be written as latin1. `more` contains lines that the connection
- * adds.
+ * Returns the head including its final empty line, which must be written as latin1. `more` contains lines that the
+ * connection adds.
  */
 export function answerHead(status: number, headers: ResponseHeaders, more = ''): string {
   let text = `HTTP/1.1 ${status} ${reasons.get(status) ?? ''}\r\n`

@@ -1,23 +1,23 @@
 /**
  * The body of an HTTP/1.1 request as it arrives. Most bodies are complete before they are needed and never become a
  * stream. For others, about `maxHeld` bytes are buffered. Then the connection is paused until the reader asks for more.
- * The stream itself buffers nothing, because it would hold each chunk separately. `ByteQueue` limits the memory.
+ * The stream itself buffers nothing, because it would store each chunk separately. `ByteQueue` limits the memory.
  */
 import { Readable } from 'node:stream'
 import { ByteQueue } from '../../../base/collections/byte-queue.ts'
 import { ChunkReader } from './chunks.ts'
 import type { RequestHead } from './head.ts'
 
-/** Maximum number of buffered bytes of an unread body, and of data after a request. */
+/** Maximum number of buffered bytes of an unread body, and of data that follows a request. */
 export const maxHeld = 64 * 1024
 
-/** How much of an unwanted body is read, so that the client gets to read the response. */
+/** Maximum number of bytes of an unwanted body that are read, so that the client can read the response. */
 export const maxDiscarded = 16 * 1024 * 1024
 
 export interface BodySource {
-  /** A reader wants data. Sends 100 Continue if the client waits for it, and resumes the connection. */
+  /** Called when a reader needs data. Sends 100 Continue if the client waits for it, and resumes the connection. */
   readonly onWanted: () => void
-  /** The buffer is full. */
+  /** Called when the buffer is full. */
   readonly onFull: () => void
 }
 
@@ -27,11 +27,11 @@ export class IncomingBody {
   #remainingBytes: number
   readonly #buffered = new ByteQueue()
   #stream: Readable | undefined
-  /** Whether the reader of the stream has asked for more. */
+  /** Whether the reader of the stream has requested more data. */
   #isWanted = false
-  /** Whether the end has been pushed to the stream. */
+  /** Whether the end of the body has been pushed to the stream. */
   #isEnded = false
-  /** Number of discarded bytes; undefined if the body is not being discarded. */
+  /** Number of discarded bytes. Undefined if the body is not being discarded. */
   #discarded: number | undefined
   #isBroken = false
 
@@ -46,7 +46,7 @@ export class IncomingBody {
     return this.#chunks?.isDone ?? this.#remainingBytes === 0
   }
 
-  /** The whole body, if it has arrived and is not read as a stream. */
+  /** The whole body. Undefined if it has not arrived yet or is read as a stream. */
   get atHand(): Buffer | undefined {
     return this.isWhole && this.#stream === undefined ? this.#buffered.join() : undefined
   }
@@ -66,7 +66,7 @@ export class IncomingBody {
     return this.#stream
   }
 
-  /** Consumes the bytes that belong to the body and returns their number; undefined if the body is malformed. */
+  /** Consumes the bytes that belong to the body and returns their number. Undefined if the body is malformed. */
   receive(bytes: Buffer): number | undefined {
     const read = this.#chunks === undefined ? this.#takeByLength(bytes) : this.#chunks.read(bytes)
     if (read === undefined) return undefined
@@ -83,12 +83,12 @@ export class IncomingBody {
     this.#source.onWanted()
   }
 
-  /** Whether more of an unwanted body has arrived than is accepted. */
+  /** Whether more bytes of an unwanted body have arrived than are accepted. */
   get isExcessive(): boolean {
     return (this.#discarded ?? 0) > maxDiscarded
   }
 
-  /** Marks the body as truncated: no more of it will arrive. */
+  /** Marks the body as truncated. No more data will arrive. */
   break(): void {
     if (this.isWhole) return
     this.#isBroken = true
@@ -111,7 +111,7 @@ export class IncomingBody {
     if (this.#buffered.size > maxHeld) this.#source.onFull()
   }
 
-  /** Pushes the buffered data to the stream if its reader has asked for more, and then the end. */
+  /** Pushes the buffered data to the stream if its reader has requested more, and then the end of the body. */
   #handOver(): void {
     const stream = this.#stream
     if (stream === undefined) return

@@ -1,16 +1,16 @@
-/** Parses a chunked body as it arrives. Trailers are checked and discarded, because no code may rely on them. */
+/** Parses a chunked body as it arrives. Trailers are checked and discarded, because no code may use them. */
 import { token } from '../../../wire/http/header-line.ts'
 import { maxHeaderBytes } from '../connection-limits.ts'
 
-/** Total limit for all chunk extensions of a body, which have no use here. */
+/** Maximum total size of the chunk extensions in a body. The server does not use them. */
 const maxExtensionBytes = 16 * 1024
 const extensions = new RegExp(`^(?:;${token}(?:=(?:${token}|"(?:[^"\\\\]|\\\\.)*"))?)*$`)
-/** Any header except those that define how a request is read, which are not allowed in trailers. */
+/** Matches any header except those that control how a request is parsed, which are not allowed in trailers. */
 const header = new RegExp(`^(?!content-length:|transfer-encoding:|connection:|host:)${token}:`, 'i')
-/** Longer sizes would not fit into a number. */
+/** Maximum number of digits of a chunk size. Longer sizes would not fit into a number. */
 const maxDigits = 13
 
-/** The next expected element. */
+/** The element that is expected next. */
 type Place = 'digit' | 'more digits' | 'extension' | 'end of size' | 'data' | 'CR' | 'LF' | Trailing
 type Trailing = 'trailer' | 'in trailer' | 'end of trailer' | 'last LF' | 'nothing'
 
@@ -22,7 +22,7 @@ const semicolon = 0x3b
 export class ChunkReader {
   #place: Place = 'digit'
   #digits = 0
-  /** Remaining bytes of the chunk. */
+  /** Number of bytes of the chunk that have not arrived yet. */
   #remainingBytes = 0
   /** The text after the chunk size, or a trailer line. */
   readonly #line = new LineBytes()
@@ -35,7 +35,7 @@ export class ChunkReader {
 
   /**
    * Reads the part of the bytes that belongs to the body. Returns its length and the decoded data, or undefined if the
-   * encoding is invalid. All data from one read is returned as a single buffer, however small the chunks are, because
+   * encoding is invalid. All data from one read is returned as a single buffer, even if the chunks are small, because
    * each buffer has overhead.
    */
   read(bytes: Buffer): { readonly used: number; readonly content: Buffer } | undefined {
@@ -53,7 +53,7 @@ export class ChunkReader {
     return { used: i, content: joined(bytes, contentRanges) }
   }
 
-  /** Processes one byte outside the data. Returns false if the byte is not allowed there. */
+  /** Processes one byte outside of the data. Returns false if the byte is not allowed at this position. */
   #step(byte: number): boolean {
     switch (this.#place) {
       case 'digit':
@@ -116,7 +116,10 @@ export class ChunkReader {
   }
 }
 
-/** A line that arrives byte by byte. Appending single characters to a string would take 32 times its length. */
+/**
+ * Collects a line that arrives byte by byte. Appending single characters to a string would take 32 times the memory of
+ * its length.
+ */
 class LineBytes {
   #bytes = Buffer.alloc(0)
   #length = 0

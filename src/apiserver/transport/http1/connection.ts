@@ -1,8 +1,8 @@
 /**
- * An HTTP/1.1 connection. Reads requests and dispatches them one at a time. The next request is read once the previous
- * one has been answered and its body is complete. Responses therefore keep the order of the requests, and an error
- * response appears in its place. After a protocol error, nothing more is read, because the following bytes may be part
- * of it.
+ * An HTTP/1.1 connection. Reads requests and dispatches them one at a time. The next request is read once the response
+ * to the previous one has been sent and its body is complete. Responses, including error responses, are therefore in
+ * the order of the requests. After a protocol error, the connection reads nothing more, because the following bytes may
+ * be part of the invalid request.
  */
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -21,19 +21,19 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   readonly peer: Peer
   readonly #owner: ConnectionOwner
   readonly #unread = new UnreadBytes()
-  /** The request whose response or body is not complete. */
+  /** The request whose response or body is not complete yet. */
   #current: Http1Transport | undefined
   #body: IncomingBody | undefined
   #requests = 0
   /** Whether reading has ended. */
   #isOver = false
-  /** Whether the next response is the last. */
+  /** Whether the next response is the last one. */
   #isEnding = false
   #isPaused = false
   #isHandedOver = false
   /** Whether `readArrived` is scheduled. */
   #isInStage = false
-  /** Since when the connection has been waiting for a request or the rest of one. */
+  /** The time since which the connection has been waiting for a request or the rest of one. */
   #since = performance.now()
   #untaken: Untaken | undefined
   #onIdle: (() => void) | undefined
@@ -43,7 +43,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     this.peer = peer
     this.#owner = owner
     socket.on('data', this.#onData)
-    // When a client closes its side, close ours too: TLS closes both directions at once.
+    // When a client closes its side, the server closes its side too: TLS closes both directions at once.
     socket.on('end', () => this.#leave())
     socket.on('close', () => this.#leave())
   }
@@ -54,8 +54,8 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   }
 
   /**
-   * Makes the response to the current request, or else to the next one, the last. Calls `onIdle` if there is no current
-   * request.
+   * Makes the response to the current request the last one. Without a current request, calls `onIdle`, and the response
+   * to the next request is the last one.
    */
   endSoon(onIdle: () => void): void {
     this.#isEnding = true
@@ -64,7 +64,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     else this.#current.isLast = true
   }
 
-  /** Closes our side and gives the client time to close its side. */
+  /** Closes our side of the connection and gives the client time to close its side. */
   end(): void {
     this.#isOver = true
     this.#unread.drop()
@@ -75,7 +75,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     this.socket.on('close', () => clearTimeout(timer))
   }
 
-  /** Disconnects a client that is too slow, does not read its response, or is idle for too long. */
+  /** Disconnects a client that is too slow, does not read its response, or has been idle for too long. */
   check(now: number, { headers, request, idle, stall }: Times): void {
     if (this.#isHandedOver || this.#isTaking(now, stall)) return
     const waited = now - this.#since
@@ -106,7 +106,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     else this.#read()
   }
 
-  /** Reads after all connections have received their data of this turn. */
+  /** Schedules reading for the time when all connections have received their data of this turn. */
   #readLater(): void {
     if (this.#unread.size > maxHeld) this.#pause()
     if (this.#isInStage) return
@@ -143,7 +143,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   #begin(head: RequestHead): void {
     const body = hasBody(head) ? this.#bodyOf(head) : undefined
     const upgrade = body === undefined ? this.#upgradeOf(head) : undefined
-    // After a request for an upgrade, the client may send data that is not HTTP.
+    // After a request to upgrade, the client may send data that is not HTTP.
     const isLast = !head.keepsAlive || head.upgrade !== undefined || this.#isEnding
     const transport = new Http1Transport(this, head, { body, upgrade, isLast })
     this.#requests++
@@ -177,7 +177,10 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     if (body.isWhole) this.#goOnIfDone()
   }
 
-  /** The reader of a truncated body sends the response. If a response was sent already, it was the last one. */
+  /**
+   * Handles a truncated body. The code that reads the body sends the response. If a response was already sent, it was
+   * the last one.
+   */
   #fail(body: IncomingBody): void {
     const current = this.#current!
     current.isLast = true
@@ -197,10 +200,12 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     this.#goOnIfDone()
   }
 
-  /** The next request runs in its own turn of the event loop, so that a pipelining client does not delay others. */
+  /**
+   * Starts the next request in a separate turn of the event loop, so that a pipelining client does not delay others.
+   */
   #goOnIfDone(): void {
     if (this.#isOver || !this.#current?.isFlushed || this.#body?.isWhole === false) return
-    // Stops reading from a client that keeps sending requests but does not read the responses.
+    // The server stops reading from a client that keeps sending requests but does not read the responses.
     if (this.socket.writableNeedDrain) {
       this.socket.once('drain', () => this.#goOnIfDone())
       return
@@ -225,11 +230,11 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     return { protocols: upgrade, switch: (headers) => this.#handOver(headers) }
   }
 
-  /** From here on, the connection no longer carries HTTP. */
+  /** Returns the connection for another protocol. From here on, it no longer carries HTTP. */
   #handOver(headers: ResponseHeaders): Duplex {
     const { socket } = this
     socket.off('data', this.#onData)
-    // Pauses the socket until its new reader is attached.
+    // The socket is paused until its new reader is attached.
     Object.assign(socket, { readableFlowing: null })
     if (this.#unread.size > 0) socket.unshift(this.#unread.bytes)
     this.#isHandedOver = true
@@ -239,7 +244,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   }
 
   #leave(): void {
-    // Handle a completely received request, even if the client may no longer read the response.
+    // A request that was received completely is handled, even if the client may no longer read the response.
     this.readArrived()
     this.#isOver = true
     this.#unread.drop()
@@ -259,9 +264,9 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   }
 }
 
-/** A response that the client is not reading. */
+/** A response that the client does not read. */
 interface Untaken {
-  /** Number of bytes that had been written. */
+  /** Number of bytes that had been written at that time. */
   readonly bytesWritten: number
   readonly since: number
 }

@@ -8,20 +8,20 @@ import { maxHeaderBytes, maxParsedHeaders } from '../connection-limits.ts'
 
 export interface RequestHead {
   readonly method: string
-  /** Path and query as sent. */
+  /** The path and query as sent. */
   readonly target: string
-  /** Alternating names and values. */
+  /** The headers, as alternating names and values. */
   readonly rawHeaders: readonly string[]
-  /** Whether the request uses HTTP/1.0, whose clients do not support chunked responses. */
+  /** Whether the request uses HTTP/1.0. Clients of this version do not support chunked responses. */
   readonly isOld: boolean
-  /** Content-Length; 0 for a chunked body. */
+  /** The Content-Length. 0 for a chunked body. */
   readonly length: number
   readonly isChunked: boolean
   /** Whether the client may send another request after the response. */
   readonly keepsAlive: boolean
   /** Whether the client waits for 100 Continue before it sends the body. */
   readonly isAsking: boolean
-  /** The protocols that the client offers to switch to. */
+  /** The protocols that the client offers for an upgrade. */
   readonly upgrade: string | undefined
 }
 
@@ -30,7 +30,7 @@ export type Refusal = (typeof refusals)[keyof typeof refusals]
 
 export const refusals = {
   bad: '400 Bad Request',
-  /** Tunnels to other hosts are not supported. */
+  /** Tunnels to other hosts (CONNECT) are not supported. */
   tunnel: '405 Method Not Allowed',
   late: '408 Request Timeout',
   expectation: '417 Expectation Failed',
@@ -38,11 +38,12 @@ export const refusals = {
 } as const
 
 /**
- * A path, `*`, or an absolute URL. Spaces are not allowed, because the request line would have more than three parts.
+ * Matches a path, `*`, or an absolute URL. Spaces are not allowed, because the request line would have more than three
+ * parts.
  */
 const targets = /^(?:\/[\x21-\x7e]*|\*|https?:\/\/[\x21-\x7e]+)$/i
 
-/** `text` is the head without its final empty line. */
+/** Parses a head. `text` does not include its final empty line. */
 export function parseHead(text: string): RequestHead | Refusal {
   if (text.length > maxHeaderBytes) return refusals.large
   const lines = text.split('\r\n')
@@ -73,7 +74,7 @@ export function hasBody({ length, isChunked }: RequestHead): boolean {
 
 const versionLength = ' HTTP/1.1'.length
 
-/** Collects headers line by line and interprets those that control the connection. */
+/** Collects headers line by line and interprets the headers that control the connection. */
 class Headers {
   readonly raw: string[] = []
   hosts = 0
@@ -85,7 +86,8 @@ class Headers {
   #upgrade: string | undefined
 
   /**
-   * Returns false if the line is not a header. An obsolete continuation line, which starts with a space, has no name.
+   * Adds a header line. Returns false if the line is not a header. An obsolete continuation line, which starts with a
+   * space, has no name.
    */
   add(line: string): boolean {
     const colon = line.indexOf(':')
@@ -97,8 +99,8 @@ class Headers {
   }
 
   /**
-   * Switches on the length of the name, because most headers are irrelevant. Headers that define the body's length must
-   * not contain tabs, which some parsers do not skip.
+   * Interprets a header. Switches on the length of the name first, because most headers are irrelevant. Headers that
+   * define the body's length must not contain tabs, which some parsers do not skip.
    */
   #notice(name: string, value: string, line: string): boolean {
     switch (name.length) {

@@ -1,9 +1,9 @@
 /**
  * Serves HTTP/1.1 on connections that the listener has accepted.
  *
- * `close` shuts connections down gracefully. Every response announces that it is the last one. An idle connection is
- * closed only after clients have been silent for a while, because a request may be in transit that would otherwise get
- * no response.
+ * `close` shuts connections down gracefully. Every response then announces that it is the last one. An idle connection
+ * is closed only after clients have been silent for a while, because a request in transit would otherwise get no
+ * response.
  */
 import type { Socket } from 'node:net'
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
@@ -17,7 +17,7 @@ export class Http1Server {
   readonly #connections = new Map<Socket, Http1Link>()
   readonly #looking: NodeJS.Timeout
   #closing = false
-  /** Number of connections and requests so far. */
+  /** Number of connections and requests received so far. */
   #heard = 0
 
   constructor(engine: Pick<HttpEngine, 'openHttp1'>, times: Times, { onRequest, maySwitch }: ConnectionOwner) {
@@ -40,7 +40,7 @@ export class Http1Server {
     if (this.#closing) this.#end(connection)
   }
 
-  /** Accepts no further requests on this connection. A running request is completed. */
+  /** Accepts no new requests on this connection. A running request is completed. */
   end(socket: Socket): void {
     const connection = this.#connections.get(socket)
     if (connection !== undefined) this.#end(connection)
@@ -71,10 +71,10 @@ export class Http1Server {
   }
 
   /**
-   * Closes a connection if no request arrives within `drainTime`. The time is counted in turns of the event loop, each
-   * of which reads the data that has arrived. A process that got no CPU time for longer than that still reads
-   * everything first. If requests arrive on other connections of a stopping server, clients are considered slow rather
-   * than silent.
+   * Closes a connection if no request arrives within `drainTime`. A minimum number of turns of the event loop must also
+   * pass, each of which reads the data that has arrived. A process that got no CPU time during `drainTime` therefore
+   * still reads all data first. If requests arrive on other connections of a stopping server, clients are considered
+   * slow rather than silent.
    */
   async #endAfterSilence(connection: Http1Link): Promise<void> {
     const { requests, socket } = connection

@@ -1,30 +1,30 @@
 /**
  * Handles the requests of all HTTP/1.1 connections of this thread in stages. In one turn of the event loop, first all
- * received bytes are decrypted, then all requests are handled, then all responses are encrypted and sent. Taking each
- * connection through all stages separately costs nearly twice the CPU time, because every stage then starts with cold
+ * received bytes are decrypted, then all requests are handled, then all responses are encrypted and sent. Running all
+ * stages separately for each connection takes nearly twice the CPU time, because every stage then starts with cold
  * caches.
  *
  * A single request is not delayed: its stages follow each other in the same turn.
  */
 import type { Socket } from 'node:net'
 
-/** A connection with bytes to read. */
+/** A connection that has received bytes to read. */
 interface ReadableConnection {
   /** Reads the requests that have arrived. */
   readArrived(): void
 }
 
-/** Maximum time for handling requests before connections are polled again, in milliseconds. */
+/** Maximum time in milliseconds for handling requests before connections are polled again. */
 const maxStageMs = 5
 /** Number of connections that are read between two checks of the clock. */
 const readsBetweenLooks = 8
 
-/** The connections to read in the next stage, in order of arrival. */
+/** The connections to read in the next stage, in the order in which their bytes arrived. */
 let arrived: ReadableConnection[] = []
-/** Whether a connection has been read since the last stage, and so the next stage is due. */
+/** Whether a connection has been read since the last stage, so that the next stage is due. */
 let isStageDue = false
 
-/** Reads the connection after all bytes of this turn are decrypted. Do not add a connection twice. */
+/** Reads the connection after all bytes of this turn have been decrypted. A connection must not be added twice. */
 export function readInStage(connection: ReadableConnection): void {
   if (isStageDue) {
     arrived.push(connection)
@@ -46,7 +46,7 @@ function readAll(): void {
       if (count % readsBetweenLooks === 0 && performance.now() > end) break
     }
   } finally {
-    // Unread connections keep their place before newer ones, even if a read has thrown.
+    // Connections that have not been read keep their position before newer ones, even if a read has thrown.
     if (count < connections.length) arrived = [...connections.slice(count), ...arrived]
     isStageDue = arrived.length > 0
     if (isStageDue) setImmediate(readAll)
@@ -56,12 +56,13 @@ function readAll(): void {
 /** Sockets whose responses are sent after the current requests have been handled. */
 let corked: Socket[] = []
 
-/** Corks a socket, unless it is already corked, until the requests of this stage are handled. */
+/** Corks a socket until the requests of this stage have been handled, unless it is already corked. */
 export function corkInStage(socket: Socket): void {
   if (socket.writableCorked > 0) return
   socket.cork()
   corked.push(socket)
-  // nextTick callbacks run after all microtasks. By then, all requests that can be answered immediately have been.
+  // nextTick callbacks run after all microtasks. At that time, all requests with an immediate response have been
+  // handled.
   if (corked.length === 1) queueMicrotask(() => process.nextTick(uncorkAll))
 }
 

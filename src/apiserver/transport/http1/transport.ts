@@ -1,4 +1,6 @@
-/** The HTTP/1.1 side of an exchange. A class rather than closures, because one is created per request. */
+/**
+ * The HTTP/1.1 side of an exchange. This is a class rather than closures, because one instance is created per request.
+ */
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { drained, passed } from '../../../wire/http/streams.ts'
@@ -88,7 +90,7 @@ export class Http1Transport implements ServerTransport {
     return this.#disconnected.signal
   }
 
-  /** Whether the head of the response has been sent, which tells the client whether the connection stays open. */
+  /** Whether the head of the response has been sent. It tells the client whether the connection stays open. */
   get isBegun(): boolean {
     return this.#framing !== undefined || this.#isEnded
   }
@@ -111,12 +113,15 @@ export class Http1Transport implements ServerTransport {
     if (socket.writable) socket.write(goOn)
   }
 
-  /** Drops the headers of an answered request whose client may take long to send the rest of the body. */
+  /**
+   * Drops the headers of a request that has its response, because the client may take long to send the rest of the
+   * body.
+   */
   forgetHeaders(): void {
     this.rawHeaders = []
   }
 
-  /** Call this when the client has disconnected. */
+  /** Handles the disconnection of the client. Must be called when the client has disconnected. */
   leave(): void {
     if (this.#hasLeft) return
     this.#hasLeft = true
@@ -133,7 +138,7 @@ export class Http1Transport implements ServerTransport {
       this.#isFlushed = true
       socket.write(text, 'latin1')
     } else {
-      // A short response counts as flushed when it is written. A callback would cost more than it is worth.
+      // A short response counts as flushed when it is written, because a callback would be too expensive.
       this.#isFlushed = body.length < longAnswer
       socket.write(text, 'latin1')
       if (this.#isFlushed) socket.write(body)
@@ -159,7 +164,7 @@ export class Http1Transport implements ServerTransport {
 
   write(chunk: Buffer): Promise<void> | undefined {
     const { socket } = this.#connection
-    // An empty chunk would end the response.
+    // An empty chunk is not written, because it would end the response.
     if (chunk.length === 0 || !this.#mayWrite) return undefined
     corkInStage(socket)
     return socket.write(this.#framing === 'chunks' ? framed(chunk) : chunk) ? undefined : drained(socket)
@@ -169,7 +174,7 @@ export class Http1Transport implements ServerTransport {
     const { socket } = this.#connection
     if (chunk.length === 0 || !this.#mayWrite) return
     if (this.#framing !== 'chunks') return await passed(socket, chunk)
-    // The parts of a large chunk are not copied into one buffer, unlike those of a small one.
+    // The parts of a large chunk are written separately. The parts of a small chunk are copied into one buffer.
     corkInStage(socket)
     socket.write(`${chunk.length.toString(16)}\r\n`, 'latin1')
     const written = passed(socket, chunk)
@@ -210,28 +215,28 @@ export class Http1Transport implements ServerTransport {
     return this.method === 'HEAD' || status === 204 || status === 304
   }
 
-  /** Connection headers, if they differ from the default of the HTTP version. */
+  /** Returns the connection headers, if they differ from the default of the HTTP version. */
   #lines(): string {
-    // A client that did not get 100 Continue may send the body anyway, or not.
+    // A client that did not get 100 Continue may or may not send the body, so the connection must end.
     if (this.#isAwaited && !this.bodyWhole) this.isLast = true
     if (this.isLast) return 'connection: close\r\n'
     return this.#isOld ? 'connection: keep-alive\r\n' : ''
   }
 }
 
-/** The parts of a request besides its head. */
+/** The parts of a request other than its head. */
 interface RequestParts {
   readonly body: IncomingBody | undefined
   readonly upgrade: UpgradeRequest | undefined
   readonly isLast: boolean
 }
 
-/** Minimum size of a response for which a flush callback is worthwhile. */
+/** Minimum size in bytes of a response for which a flush callback is worthwhile. */
 const longAnswer = 16 * 1024
 
 const lastFramed: { chunk: Buffer; frame: Buffer } = { chunk: nothing, frame: nothing }
 
-/** Encodes a chunk. Caches the last one, because the same event is written to many watchers in a row. */
+/** Encodes a chunk. Caches the last chunk, because the same event is written to many watchers in sequence. */
 function framed(chunk: Buffer): Buffer {
   if (lastFramed.chunk === chunk) return lastFramed.frame
   const size = `${chunk.length.toString(16)}\r\n`

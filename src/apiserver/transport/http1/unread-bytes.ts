@@ -1,7 +1,7 @@
 /**
- * Received bytes of a connection that have not been processed. They are collected in a buffer that doubles in size, and
- * no byte is scanned twice, so a client that sends single bytes costs no more than its data. Buffers at most the
- * maximum size of a head.
+ * Received bytes of a connection that have not been processed yet. They are collected in a buffer that doubles in size,
+ * and no byte is scanned twice, so single bytes from a client are as cheap as large packets. The buffer is limited to
+ * the maximum size of a head.
  */
 import { maxHeaderBytes } from '../connection-limits.ts'
 
@@ -12,11 +12,11 @@ const endOfHead = Buffer.from('\r\n\r\n')
 const nothing: Buffer = Buffer.alloc(0)
 
 export class UnreadBytes {
-  /** Slices that were returned stay valid, because data is only ever written after `#to`. */
+  /** The buffer. Slices of it that were returned remain valid, because data is only written after `#to`. */
   #memory = nothing
   #from = 0
   #to = 0
-  /** The end of the head is not before this position. */
+  /** Position before which the head does not end. */
   #looked = 0
   /** Whether a line break before the next head has been skipped. */
   #hasSkipped = false
@@ -67,7 +67,7 @@ export class UnreadBytes {
     return text
   }
 
-  /** Some clients send an extra line break after a body. */
+  /** Skips a line break before a head, because some clients send an additional line break after a body. */
   #skipLineBreak(): void {
     if (this.#hasSkipped || this.size < 2) return
     if (this.#memory[this.#from] !== cr || this.#memory[this.#from + 1] !== lf) return
@@ -75,9 +75,7 @@ export class UnreadBytes {
     this.skip(2)
   }
 
-  /**
-   * Whether the bytes cannot be part of a valid head, so that the server does not wait for the end of an invalid line.
-   */
+  /** Whether the bytes cannot be part of a valid head. The server then need not wait for the end of an invalid line. */
   #isHopeless(): boolean {
     const memory = this.#memory
     for (let i = this.#looked; i < this.#to; i++) {

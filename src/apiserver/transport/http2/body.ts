@@ -1,8 +1,8 @@
 /**
  * The body of an HTTP/2 request as it arrives. Most bodies are complete before they are needed and never become a
- * stream. The flow-control windows of the stream and the connection limit how much may arrive ahead of the reader. They
- * grow as bytes are read. The stream itself buffers nothing, because it would hold each chunk separately. `ByteQueue`
- * limits the memory.
+ * stream. The flow-control windows of the stream and the connection limit the amount of data that may arrive before it
+ * is read. They grow as bytes are read. The stream itself buffers nothing, because it would store each chunk
+ * separately. `ByteQueue` limits the memory.
  */
 import { Readable } from 'node:stream'
 import { ByteQueue } from '../../../base/collections/byte-queue.ts'
@@ -10,16 +10,16 @@ import { ByteQueue } from '../../../base/collections/byte-queue.ts'
 export class Http2Body {
   readonly #onTaken: (bytes: number) => void
   readonly #buffered = new ByteQueue()
-  /** Bytes that have arrived but have not been reported as read. */
+  /** Number of bytes that have arrived but have not been reported as read. */
   #untold = 0
   #stream: Readable | undefined
   #isWhole = false
   #isOver = false
   #isWanted = false
-  /** Whether the end has been pushed to the stream. */
+  /** Whether the end of the body has been pushed to the stream. */
   #isEnded = false
 
-  /** `onTaken` receives the number of bytes read, so that the windows can be enlarged. */
+  /** Creates a body. `onTaken` receives the number of bytes read, so that the windows can be enlarged. */
   constructor(onTaken: (bytes: number) => void) {
     this.#onTaken = onTaken
   }
@@ -29,7 +29,7 @@ export class Http2Body {
     return this.#isWhole
   }
 
-  /** The whole body, if it has arrived and is not read as a stream. */
+  /** The whole body. Undefined if it has not arrived yet or is read as a stream. */
   get atHand(): Buffer | undefined {
     if (!this.#isWhole || this.#stream !== undefined) return undefined
     this.#tellTaken(this.#untold)
@@ -55,20 +55,20 @@ export class Http2Body {
     this.#handOver()
   }
 
-  /** The client has sent the whole body. */
+  /** Called when the client has sent the whole body. */
   end(): void {
     this.#isWhole = true
     this.#handOver()
   }
 
-  /** Discards the body: no more of it will arrive or is needed. */
+  /** Discards the body. No more data will arrive or is needed. */
   drop(): void {
     this.#isOver = true
     this.#tellTaken(this.#untold)
     if (!this.#isWhole) this.#stream?.destroy()
   }
 
-  /** Pushes the buffered data to the stream if its reader has asked for more, and then the end. */
+  /** Pushes the buffered data to the stream if its reader has requested more, and then the end of the body. */
   #handOver(): void {
     const stream = this.#stream
     if (stream === undefined) return

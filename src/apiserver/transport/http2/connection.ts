@@ -4,9 +4,9 @@
  * responses that the client does not read.
  *
  * The memory that a client can occupy is limited by the windows for bodies, by the number of concurrent requests, and
- * by not reading from a client that does not read responses. A client that cancels requests, or has them rejected,
- * faster than any real client needs is disconnected. So is a client that sends more frames without a request or body
- * than `idleFrames` allows.
+ * by not reading from a client that does not read responses. The server disconnects a client if its requests are
+ * cancelled or rejected at a higher rate than any real client needs, or if it sends more frames without a request or
+ * body than `idleFrames` allows.
  */
 import type { Socket } from 'node:net'
 import { TokenBucket } from '../../../base/limits/token-bucket.ts'
@@ -44,7 +44,7 @@ import { Http2Body } from './body.ts'
 import { readHead } from './head.ts'
 import { type AnswerConnection, Http2Transport } from './transport.ts'
 
-/** Flow-control windows for the body of one request, and for all bodies of a connection. */
+/** Sizes of the flow-control windows for the body of one request, and for all bodies of a connection. */
 const streamWindow = firstWindow
 const connectionWindow = 4 * streamWindow
 
@@ -56,29 +56,32 @@ const limits = {
 export class ServerConnection extends Http2Connection<Http2Transport> implements AnswerConnection, Http2Link {
   readonly peer: Peer
   readonly #owner: Http2Owner
-  /** The last stream that the client has opened. */
+  /** The ID of the last stream that the client has opened. */
   #lastId = 0
   /** Whether new requests are ignored because the connection is closing. */
   #isClosing = false
-  /** Body bytes received but not returned to the window, and the part of them that has been read. */
+  /**
+   * Number of body bytes that were received but not returned to the window, and the number of those that have been
+   * read.
+   */
   #received = 0
   #returnable = 0
-  /** Whether to tell the client that our headers do not use its dynamic table. */
+  /** Whether to tell the client that our headers do not use a dynamic table. */
   #tellsMemory = true
   readonly #resets = new TokenBucket(resets, systemClock.monotonic)
   readonly #idleFrames = new TokenBucket(idleFrames, systemClock.monotonic)
-  /** When the last request ended; initially when the connection started. */
+  /** The time at which the last request ended, or initially at which the connection started. */
   #idleSince = performance.now()
-  /** When `check` first saw headers that had started but not ended. */
+  /** The time at which `check` first saw headers that had started but not ended. */
   #headersSince: number | undefined
-  /** How much the client had read of the sent data, and since when it has read no more. */
+  /** The number of bytes that the client had read, and the time since which it has read no more. */
   #stalled: { readonly bytesWritten: number; readonly since: number } | undefined
 
   constructor(socket: Socket, peer: Peer, owner: Http2Owner) {
     super(socket, limits, preface)
     this.peer = peer
     this.#owner = owner
-    // When a client closes its side, close ours too: TLS closes both directions at once.
+    // When a client closes its side, the server closes its side too: TLS closes both directions at once.
     socket.on('end', () => socket.destroy())
     socket.on('close', () => this.#leave())
     this.outgoing.add(
@@ -90,7 +93,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     this.sendNumber({ type: frameTypes.window }, connectionWindow - firstWindow)
   }
 
-  /** Accepts no further requests. Running requests are completed. */
+  /** Accepts no new requests. Running requests are completed. */
   close(): void {
     if (this.#isClosing || this.socket.destroyed) return
     this.#isClosing = true
@@ -167,7 +170,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     else stream.send(headers === undefined ? 431 : 400, ['content-length', '0'], nothing)
   }
 
-  /** Trailers only mark the end of the body. */
+  /** Handles trailers, which only mark the end of the body. */
   #onTrailers(stream: Http2Transport, head: Required<FrameHead>): void {
     if (isLast(head) && !stream.bodyWhole) stream.incoming?.end()
     else this.#refuse(stream, errorCodes.protocol)
@@ -206,16 +209,16 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
 
   protected onSettings(): void {}
 
-  /** The client will start no more requests. Running requests are completed. */
+  /** Called when the client announces that it will start no more requests. Running requests are completed. */
   protected onGoAway(): void {}
 
-  /** The rest of the request body is not needed. */
+  /** Called when the response has ended. The rest of the request body is not needed. */
   protected onEnded(stream: Http2Transport): void {
     if (!stream.bodyWhole) this.sendReset(stream.id, errorCodes.none)
     this.#end(stream)
   }
 
-  /** Returns the bytes that were read to the windows, so that more can arrive. */
+  /** Returns bytes that have been read to the windows, so that more data can arrive. */
   #consumed(stream: Http2Transport, bytes: number): void {
     stream.returned += bytes
     if (stream.returned >= streamWindow / 2 && !stream.bodyWhole && this.streams.has(stream.id)) {
@@ -234,7 +237,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     this.#returnable = 0
   }
 
-  /** The client has violated the protocol on this stream. */
+  /** Handles a protocol violation by the client on this stream. */
   #refuse(stream: Http2Transport, code: ErrorCode): void {
     this.#reset(stream, code)
     this.#countReset()
@@ -289,7 +292,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     if (this.#isClosing && this.streams.size === 0) this.#hangUp()
   }
 
-  /** Closes our side and gives the client time to close its side. */
+  /** Closes our side of the connection and gives the client time to close its side. */
   #hangUp(): void {
     if (this.socket.writableEnded) return
     this.outgoing.flush()
@@ -305,7 +308,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     }
   }
 
-  /** A client that sends data but no request is idle, too. */
+  /** Checks whether the connection is idle. A client that sends data but no request is idle too. */
   #checkIdle(idleMs: number): void {
     const { idle, headers } = this.#owner.times
     const allowed = this.#lastId > 0 ? idle : headers
@@ -322,8 +325,8 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
   }
 
   /**
-   * Closes the connection together with its only stream, because a client that does not read one response is unlikely
-   * to send another request.
+   * Checks a pending response. If the client does not read it, closes the stream, and the connection too if this is its
+   * only stream, because such a client is unlikely to send another request.
    */
   #checkAnswer(stream: Http2Transport, now: number, stall: number): void {
     const { unsent, stalled } = stream
@@ -338,7 +341,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
 
 const nothing = Buffer.alloc(0)
 const noRequest = { method: '', target: '', rawHeaders: [] }
-/** Buffer for encoded headers, which are copied immediately. */
+/** Buffer for encoded headers. They are copied immediately. */
 const scratch = Buffer.allocUnsafeSlow(16 * 1024)
 
 function isLast({ flags: set }: Required<FrameHead>): boolean {

@@ -1,20 +1,20 @@
 /**
  * Reads the head of an HTTP/2 request (RFC 9113, section 8). Pseudo-headers, whose names start with a colon, replace
- * the request line of HTTP/1.1. As strict as `http1/head.ts`, and for the same reason: a proxy in front may have
- * interpreted an ambiguous request differently.
+ * the request line of HTTP/1.1. The checks are as strict as in `http1/head.ts`, for the same reason: a proxy in front
+ * may have interpreted an ambiguous request differently.
  */
 import { fitsLine, isToken, withoutBlanks } from '../../../wire/http/header-line.ts'
 
 export interface Http2Head {
   readonly method: string
-  /** Path and query as sent. */
+  /** The path and query as sent. */
   readonly target: string
-  /** Alternating names and values, without pseudo-headers. `:authority` becomes the header `host`. */
+  /** The headers without pseudo-headers, as alternating names and values. `:authority` becomes the header `host`. */
   readonly rawHeaders: readonly string[]
 }
 
 const colon = 0x3a
-/** The allowed pseudo-headers. Each may occur once, and they precede all other headers. */
+/** The allowed pseudo-headers. Each may occur once, and they must precede all other headers. */
 const own: ReadonlySet<string> = new Set([':method', ':scheme', ':path', ':authority'])
 /** Headers that are specific to HTTP/1.1 connections. */
 const ofConnection: ReadonlySet<string> = new Set([
@@ -25,11 +25,11 @@ const ofConnection: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 const targets = /^(?:\/[\x21-\x7e]*|\*)$/
-/** A host name or IP address with an optional port. */
+/** Matches a host name or IP address with an optional port. */
 const authorities = /^[\w!$%&'()*+,\-.:;=[\]~@]+$/
 const capital = /[A-Z]/
 
-/** Returns undefined if the head is invalid. `headers` alternate names and values. */
+/** Parses a head. `headers` are alternating names and values. Returns undefined if the head is invalid. */
 export function readHead(headers: readonly string[]): Http2Head | undefined {
   const start = endOfOwn(headers)
   const pseudoHeaders = ownOf(headers, start)
@@ -60,7 +60,10 @@ function ownOf(headers: readonly string[], end: number): ReadonlyMap<string, str
   return pseudoHeaders
 }
 
-/** If the request has both `:authority` and `host`, `:authority` wins, as RFC 9113 requires. */
+/**
+ * Returns the other headers. If the request has both `:authority` and `host`, `:authority` takes precedence, as RFC
+ * 9113 requires.
+ */
 function othersOf(headers: readonly string[], start: number, authority: string | undefined): string[] | undefined {
   const others = authority === undefined ? [] : ['host', authority]
   for (let i = start; i < headers.length; i += 2) {

@@ -4,7 +4,7 @@ import { drainTime, type Times } from '../connection-limits.ts'
 import type { Http2Link, Http2Owner, HttpEngine } from '../engine.ts'
 import type { Peer, ServerTransport } from '../server-transport.ts'
 
-/** Maximum time for starting requests in one turn of the event loop, in milliseconds. */
+/** Maximum time in milliseconds for starting requests in one turn of the event loop. */
 const maxStartMs = 5
 
 export class Http2Server {
@@ -13,7 +13,7 @@ export class Http2Server {
   readonly #onRequest: (transport: ServerTransport) => void
   readonly #connections = new Map<Socket, Http2Link>()
   readonly #timer: NodeJS.Timeout
-  /** Requests to start, by connection. */
+  /** Requests that have not been started yet, by connection. */
   readonly #waiting = new Map<Peer, ServerTransport[]>()
   #isClosing = false
 
@@ -33,7 +33,7 @@ export class Http2Server {
     if (this.#isClosing) setTimeout(() => connection.close(), drainTime).unref()
   }
 
-  /** Accepts no further requests on this connection. Running requests are completed. */
+  /** Accepts no new requests on this connection. Running requests are completed. */
   end(socket: Socket): void {
     this.#connections.get(socket)?.close()
   }
@@ -54,7 +54,7 @@ export class Http2Server {
   }
 
   /**
-   * Starts requests only after all data that arrived with them has been read, because some are cancelled in the same
+   * Starts a request after all data that arrived with it has been read, because some requests are cancelled in the same
    * packet.
    */
   #defer(transport: ServerTransport): void {
@@ -65,11 +65,14 @@ export class Http2Server {
     else queue.push(transport)
   }
 
-  /** Starts one request of each connection after the other, until the time is over. The rest starts in later turns. */
+  /**
+   * Starts one request of each connection in turn until the time is used up. The remaining requests start in later
+   * turns.
+   */
   #beginWaiting(): void {
     const end = performance.now() + maxStartMs
     try {
-      // Also visits the connections that are appended again.
+      // The loop also visits connections that are appended again.
       for (const [peer, queue] of this.#waiting) {
         this.#waiting.delete(peer)
         const transport = queue.shift()!

@@ -1,18 +1,23 @@
-/** The HTTP/2 side of an exchange. A class rather than closures, because one is created per request. */
+/**
+ * The HTTP/2 side of an exchange. This is a class rather than closures, because one instance is created per request.
+ */
 import { Readable } from 'node:stream'
 import { Http2Stream } from '../../../wire/http2/connection.ts'
 import type { Peer, ResponseHeaders, ServerTransport } from '../server-transport.ts'
 import type { Http2Body } from './body.ts'
 import type { Http2Head } from './head.ts'
 
-/** Number of pending bytes at which writers have to wait. */
+/** Number of pending bytes above which writers must wait. */
 const enough = 64 * 1024
 const nothing = Buffer.alloc(0)
 
 /** The connection on which a response is sent. */
 export interface AnswerConnection {
   readonly peer: Peer
-  /** If the transport is ending, this frame ends the response. The same applies to `sendPart`. */
+  /**
+   * Sends the head of a response. If the transport is ending, this frame ends the response. The same applies to
+   * `sendPart`.
+   */
   sendHead(transport: Http2Transport, status: number, headers: ResponseHeaders): void
   sendPart(transport: Http2Transport, bytes: Buffer): void
   cut(transport: Http2Transport): void
@@ -26,10 +31,10 @@ export class Http2Transport extends Http2Stream implements ServerTransport {
   readonly #connection: AnswerConnection
   #hasLeft = false
   #disconnected: AbortController | undefined
-  /** How many window bytes the body has used, and how many of them have been returned. */
+  /** Number of window bytes that the body has used, and number of those that have been returned. */
   received = 0
   returned = 0
-  /** Number of unsent bytes at the last check, and since when it has not changed. */
+  /** The number of unsent bytes at the last check, and the time since which it has not changed. */
   stalled: { readonly unsent: number; readonly since: number } | undefined
 
   constructor(
@@ -75,7 +80,7 @@ export class Http2Transport extends Http2Stream implements ServerTransport {
     return this.#disconnected.signal
   }
 
-  /** Call this when the client has cancelled the request or disconnected. */
+  /** Handles the end of the request. Must be called when the client has cancelled it or disconnected. */
   leave(): void {
     this.#hasLeft = true
     this.incoming?.drop()

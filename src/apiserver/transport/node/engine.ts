@@ -1,6 +1,6 @@
 /**
- * The engine `node`: Node's modules read and write HTTP on connections that the listener has accepted. Their own
- * timeouts are disabled in favor of those in `connection-limits.ts`.
+ * The engine `node`: Node's modules read and write HTTP on connections that the listener has accepted. The modules' own
+ * timeouts are disabled, because those in `connection-limits.ts` apply.
  */
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -25,10 +25,11 @@ export class NodeEngine implements HttpEngine {
       requestTimeout: 0,
       keepAliveTimeout: 0,
       maxHeaderSize: maxHeaderBytes,
-      // Node would reject a request without a host, but still execute the requests after it.
+      // If Node required a host, it would reject a request without one, but still execute the requests after it.
       requireHostHeader: false,
     })
-    // Node would drop headers above a maximum and execute the request without them. Instead, `refusalOf` rejects it.
+    // With a maximum, Node would drop further headers and execute the request without them. Instead, `refusalOf`
+    // rejects the request.
     this.#server.maxHeadersCount = 0
     this.#server.on('request', (request, response) => this.#begin({ request, response }))
     this.#server.on('checkContinue', (request, response) => this.#begin({ request, response, isAsking: true }))
@@ -51,7 +52,10 @@ export class NodeEngine implements HttpEngine {
     return new NodeHttp2Connection(socket, peer, owner)
   }
 
-  /** For other upgrade requests, Node reads the body, and they are answered like ordinary requests. */
+  /**
+   * Whether a request may switch protocols. For other upgrade requests, Node reads the body, and they are handled like
+   * ordinary requests.
+   */
   #maySwitch(request: IncomingMessage): boolean {
     const { owner } = this.#connections.get(request.socket)!
     return !hasBody(request) && owner.maySwitch(request.url ?? '')
@@ -61,7 +65,9 @@ export class NodeEngine implements HttpEngine {
     this.#connections.get(arrived.request.socket)?.connection.begin(arrived)
   }
 
-  /** Node no longer reads from such a connection, so any response except 101 is its last. */
+  /**
+   * Handles an upgrade request. Node no longer reads from such a connection, so any response except 101 is its last.
+   */
   #beginUpgrade(request: IncomingMessage, head: Buffer): void {
     const { socket } = request
     const response = new ServerResponse(request)

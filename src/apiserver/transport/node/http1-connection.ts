@@ -1,7 +1,7 @@
 /**
  * An HTTP/1.1 connection that Node's server reads: its requests, errors and timeouts. Node reads ahead, so pipelined
  * requests wait here and run one at a time. After a protocol error, no further request runs, because the following
- * bytes may be part of it.
+ * bytes may be part of the invalid request.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -13,7 +13,7 @@ import type { Peer, ResponseHeaders, UpgradeRequest } from '../server-transport.
 import { NodeHttp1Transport } from './http1-transport.ts'
 import { RequestBody } from './request-body.ts'
 
-/** Maximum number of pipelined requests. Common clients do not pipeline. */
+/** Maximum number of waiting pipelined requests. Common clients do not pipeline. */
 const maxWaiting = 100
 
 /** A request whose head Node has read. */
@@ -22,7 +22,7 @@ export interface ArrivedRequest {
   readonly response: ServerResponse
   /** Whether the client waits for 100 Continue before it sends the body. */
   readonly isAsking?: boolean
-  /** For an upgrade: the bytes that the client sent after the request. */
+  /** The bytes that the client sent after the request. Set for an upgrade. */
   readonly head?: Buffer
 }
 
@@ -30,19 +30,19 @@ export class NodeHttp1Connection implements Http1Link {
   readonly socket: Socket
   readonly #peer: Peer
   readonly #owner: ConnectionOwner
-  /** The request that is being answered or received, followed by the waiting ones. */
+  /** The request that is being handled or received, followed by waiting requests. */
   readonly #queue: NodeHttp1Transport[] = []
   #requests = 0
   /** Whether no further request is executed. */
   #isOver = false
-  /** Whether the next response is the last. */
+  /** Whether the next response is the last one. */
   #isEnding = false
   #isHandedOver = false
-  /** The error response to send after the preceding request has been answered. */
+  /** The error response to send after the response to the preceding request. */
   #refusal: Refusal | undefined
-  /** Since when the connection has been waiting for a request or the rest of one. */
+  /** The time since which the connection has been waiting for a request or the rest of one. */
   #since = performance.now()
-  /** Number of bytes received when the last request ended. */
+  /** Number of bytes that had been received when the last request ended. */
   #bytesReadBefore = 0
   #untaken: { readonly bytesWritten: number; readonly since: number } | undefined
   #onIdle: (() => void) | undefined
@@ -93,7 +93,7 @@ export class NodeHttp1Connection implements Http1Link {
     else this.#admit(arrived)
   }
 
-  /** The client has sent a malformed request, or a malformed body of a running request. */
+  /** Handles a malformed request, or a malformed body of a running request. */
   fail(refusal: Refusal): void {
     if (this.#isOver) return
     if (!this.socket.writable) {
@@ -116,7 +116,7 @@ export class NodeHttp1Connection implements Http1Link {
       upgrade: head === undefined ? undefined : this.#upgradeOf(request, response, head),
       isAsking,
     })
-    // After a request for an upgrade, the client may send data that is not HTTP.
+    // After a request to upgrade, the client may send data that is not HTTP.
     if (this.#isEnding || request.headers.upgrade !== undefined) response.shouldKeepAlive = false
     response.on('close', () => this.#onAnswered(transport))
     this.#requests++
@@ -152,7 +152,10 @@ export class NodeHttp1Connection implements Http1Link {
     this.#onIdle = undefined
   }
 
-  /** The reader of a truncated body sends the response. If a response was sent already, it was the last one. */
+  /**
+   * Handles a truncated body. The code that reads the body sends the response. If a response was already sent, it was
+   * the last one.
+   */
   #breakBody(transport: NodeHttp1Transport): void {
     this.#isOver = true
     transport.response.shouldKeepAlive = false
@@ -217,8 +220,8 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Why a request is rejected although Node accepts it: two hosts, a transfer encoding other than chunked, or chunked
- * encoding in HTTP/1.0. A proxy in front may have interpreted such a request differently.
+ * Returns the reason to reject a request that Node accepts: two hosts, a transfer encoding other than chunked, or
+ * chunked encoding in HTTP/1.0. A proxy in front may have interpreted such a request differently.
  */
 function refusalOf({ method, httpVersion, headers, rawHeaders }: IncomingMessage): Refusal | undefined {
   if (method === 'CONNECT') return refusals.tunnel

@@ -63,7 +63,7 @@ export class NodeHttp1Transport implements ServerTransport {
     return this.#body?.isWhole ?? true
   }
 
-  /** Whether more of the body may arrive. */
+  /** Whether more data of the body may arrive. */
   get isReceiving(): boolean {
     return this.#body?.isArriving === true
   }
@@ -83,7 +83,7 @@ export class NodeHttp1Transport implements ServerTransport {
     return this.response.headersSent
   }
 
-  /** Call this when the client has disconnected. */
+  /** Handles the disconnection of the client. Must be called when the client has disconnected. */
   leave(): void {
     if (this.#hasLeft) return
     this.#hasLeft = true
@@ -141,7 +141,7 @@ export class NodeHttp1Transport implements ServerTransport {
   }
 
   #begin(status: number, headers: ResponseHeaders): void {
-    // A client that did not get 100 Continue may send the body anyway, or not.
+    // A client that did not get 100 Continue may or may not send the body, so the connection must end.
     if (this.#isAsking && !this.bodyWhole) this.response.shouldKeepAlive = false
     this.#isBodiless = isBodiless(this.method, status)
     this.response.writeHead(status, headers)

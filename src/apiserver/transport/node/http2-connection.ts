@@ -11,13 +11,14 @@ import { readHead } from '../http2/head.ts'
 import type { Peer } from '../server-transport.ts'
 import { NodeHttp2Transport } from './http2-transport.ts'
 
-/** Flow-control window for all bodies of a connection. */
+/** Size of the flow-control window for all bodies of a connection. */
 const connectionWindow = 256 * 1024
 
 const options = {
   settings: { maxConcurrentStreams: maxStreams, maxHeaderListSize: maxHeaderBytes },
   maxHeaderListPairs: maxParsedHeaders,
-  // Otherwise Node silently drops headers with whitespace around the value, such as the name of an impersonated user.
+  // With this validation, Node would silently drop headers with whitespace around the value, such as the name of an
+  // impersonated user.
   strictFieldWhitespaceValidation: false,
   streamResetBurst: resets.burst,
   streamResetRate: resets.perSecond,
@@ -30,12 +31,12 @@ export class NodeHttp2Connection implements Http2Link {
   readonly #streams = new Set<ServerHttp2Stream>()
   /** Streams with pending response data at the last check. */
   readonly #waiting = new WeakSet<ServerHttp2Stream>()
-  /** The last stream whose headers are complete, or that Node has rejected. */
+  /** The ID of the last stream whose headers are complete, or that Node has rejected. */
   #lastStream = 0
-  /** When the last request ended; initially when the connection started. */
+  /** The time at which the last request ended, or initially at which the connection started. */
   #idleSince = performance.now()
   #isUsed = false
-  /** When `check` first saw headers that had started but not ended. */
+  /** The time at which `check` first saw headers that had started but not ended. */
   #headersSince: number | undefined
 
   constructor(socket: Socket, peer: Peer, owner: Http2Owner) {
@@ -76,7 +77,7 @@ export class NodeHttp2Connection implements Http2Link {
     this.#idleSince = performance.now()
   }
 
-  /** A client that sends data but no request is idle, too. */
+  /** Checks whether the connection is idle. A client that sends data but no request is idle too. */
   #checkIdle(idleMs: number): void {
     const { idle, headers } = this.#owner.times
     const allowed = this.#isUsed ? idle : headers
@@ -87,7 +88,7 @@ export class NodeHttp2Connection implements Http2Link {
   /**
    * Whether headers started long ago and have not ended. Node counts a stream from its first frame, but reports it only
    * when its headers are complete. A stream that Node has rejected looks the same. However, a client whose headers are
-   * complete can answer a ping, while a client in the middle of headers may send nothing else.
+   * complete can respond to a ping, while a client that is sending headers may not send any other frame.
    */
   #isStuck(now: number): boolean {
     const begun = this.#session.state.lastProcStreamID ?? 0
@@ -104,7 +105,7 @@ export class NodeHttp2Connection implements Http2Link {
     return now - this.#headersSince > this.#owner.times.headers
   }
 
-  /** Starts a timeout for a response that is still pending. Node measures only time without progress. */
+  /** Starts a timeout for a response that is still pending. Node measures only the time without progress. */
   #checkAnswer(stream: ServerHttp2Stream): void {
     if (stream.writableLength === 0) {
       if (this.#waiting.delete(stream)) stream.setTimeout(0)
@@ -115,8 +116,8 @@ export class NodeHttp2Connection implements Http2Link {
   }
 
   /**
-   * Closes the connection together with its only stream, because a client that does not read one response is unlikely
-   * to send another request.
+   * Closes a stream whose client does not read, and the connection too if this is its only stream, because such a
+   * client is unlikely to send another request.
    */
   #giveUp(stream: ServerHttp2Stream): void {
     if (this.#streams.size === 1) this.#session.destroy()

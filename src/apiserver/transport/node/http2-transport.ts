@@ -48,7 +48,7 @@ export class NodeHttp2Transport implements ServerTransport {
     return this.#body?.isWhole ?? true
   }
 
-  /** Node finishes the writable side of a reset stream, so that everything appears to have been sent. */
+  /** Node finishes the writable side of a reset stream, so the response appears to have been sent completely. */
   get disconnected(): boolean {
     return this.#stream.aborted || (this.#stream.destroyed && !this.#stream.writableFinished)
   }
@@ -96,7 +96,7 @@ export class NodeHttp2Transport implements ServerTransport {
     this.#discardBody()
   }
 
-  /** Closing the stream with a code would first end the response, which would then appear complete. */
+  /** Closing the stream with a code would first end the response, so that it would appear complete. */
   cut(): void {
     this.#stream.destroy(cutOff)
   }
@@ -112,7 +112,7 @@ export class NodeHttp2Transport implements ServerTransport {
     this.#discardBody()
   }
 
-  /** Once the response is sent, the rest of the request body is not needed. */
+  /** Discards the rest of the request body, which is not needed once the response is sent. */
   #discardBody(): void {
     if (this.bodyWhole) return
     const close = () => this.#stream.close(constants.NGHTTP2_NO_ERROR)
@@ -120,7 +120,10 @@ export class NodeHttp2Transport implements ServerTransport {
     else this.#stream.once('finish', close)
   }
 
-  /** Node ends the readable side of a reset stream as if END_STREAM had arrived, but a reset stream is closed. */
+  /**
+   * Returns the request body. Node ends the readable side of a reset stream as if END_STREAM had arrived, but a reset
+   * stream is closed.
+   */
   #readBody(): RequestBody {
     const stream = this.#stream
     const isComplete = () => stream.readableEnded && !stream.closed

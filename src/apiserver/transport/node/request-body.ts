@@ -1,7 +1,7 @@
 /**
- * The body of a request that Node reads. About `maxHeld` bytes are buffered ahead of the reader. Then Node stops
- * reading from the connection. Destroying this stream does not close the connection, unlike Node's own stream, so the
- * request can still be answered.
+ * The body of a request that Node reads. About `maxHeld` bytes are buffered before they are read. Then Node stops
+ * reading from the connection. Unlike Node's own stream, destroying this stream does not close the connection, so the
+ * server can still send a response.
  */
 import type { Readable } from 'node:stream'
 import { maxDiscarded, maxHeld } from '../http1/body.ts'
@@ -9,11 +9,11 @@ import { Http2Body } from '../http2/body.ts'
 
 export interface BodySource {
   readonly stream: Readable
-  /** Whether the client has sent the whole body. Node also ends truncated streams. */
+  /** Returns whether the client has sent the whole body. Node also ends truncated streams. */
   readonly isComplete: () => boolean
-  /** The body has ended or was truncated. */
+  /** Called when the body has ended or was truncated. */
   readonly onOver: () => void
-  /** More of an unwanted body has arrived than is accepted. */
+  /** Called when more bytes of an unwanted body have arrived than are accepted. */
   readonly onExcess: () => void
 }
 
@@ -21,7 +21,7 @@ export class RequestBody {
   readonly #source: BodySource
   readonly #body: Http2Body
   #heldBytes = 0
-  /** Number of discarded bytes; undefined while the body is needed. */
+  /** Number of discarded bytes. Undefined while the body is needed. */
   #discardedBytes: number | undefined
   #isOver = false
 
@@ -39,7 +39,7 @@ export class RequestBody {
     return this.#body.isWhole
   }
 
-  /** Whether more of the body may arrive. Node may have received all of it before the stream ends. */
+  /** Whether more data of the body may arrive. Node may have received all of it before the stream ends. */
   get isArriving(): boolean {
     return !this.#isOver && !this.#source.isComplete()
   }
@@ -59,7 +59,7 @@ export class RequestBody {
     this.#source.stream.resume()
   }
 
-  /** Marks the body as truncated: no more of it will arrive. */
+  /** Marks the body as truncated. No more data will arrive. */
   break(): void {
     if (this.#isOver) return
     this.#isOver = true

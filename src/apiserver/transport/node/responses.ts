@@ -1,12 +1,12 @@
 /** Common code for HTTP/1.1 and HTTP/2 responses through Node. */
 import type { Writable } from 'node:stream'
 
-/** Whether the response has no body, whatever its headers say. */
+/** Whether the response has no body, regardless of its headers. */
 export function isBodiless(method: string, status: number): boolean {
   return method === 'HEAD' || status === 204 || status === 304
 }
 
-/** Resolves when everything has been flushed or the stream is closed. */
+/** Resolves when all data has been flushed or the stream is closed. */
 export function whenSent(stream: Writable): Promise<void> {
   if (stream.writableFinished || stream.destroyed) return Promise.resolve()
   return new Promise((resolve) => {

@@ -1,7 +1,7 @@
 /**
  * The subset of jq for selectors and delays of stages: paths (`.a.b`, `.a["x/y"]`, `.a[0]`), iteration (`.a[]` or
  * `.a.[]`), filters (`select( .type == "Ready" )`), pipes, and alternatives (`.a, .b`). All other syntax is rejected at
- * parse time, so a stage never behaves differently than written.
+ * parse time.
  *
  * A query returns the values found, without missing values and nulls.
  */

@@ -83,7 +83,7 @@ export function openUnfinished(directory: string, guarding?: OpenGuarding): Tabl
     path: directory,
     // Without this option, lmdb takes a directory with a dot in its name for the data file.
     noSubdir: false,
-    // With this option, readers could see a commit before it is durable, or even if its sync failed.
+    // With overlapping syncs, readers could see a commit before it is durable, or even if its sync failed.
     overlappingSync: false,
     keyEncoding: 'binary',
     maxDbs: 8,
